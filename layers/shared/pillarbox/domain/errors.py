@@ -1,0 +1,114 @@
+"""The failures a caller can see, each raised where it is known and mapped once per protocol."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+type Json = bool | int | float | str | list[Json] | dict[str, Json] | None
+
+_INVALID: Final = "invalid_request_error"
+
+#: code -> (HTTP status, error type): contract section 7; the rows that the
+#: contract leaves open are in docs/errors.md.
+CODES: Final[Mapping[str, tuple[int, str]]] = {
+    "missing_field": (400, _INVALID),
+    "multiple_modes": (400, _INVALID),
+    "invalid_recipient": (400, _INVALID),
+    "recipient_suppressed": (400, _INVALID),
+    "recipient_limit_exceeded": (400, _INVALID),
+    "attachment_type_not_allowed": (400, _INVALID),
+    "attachment_too_large": (400, _INVALID),
+    "too_many_attachments": (400, _INVALID),
+    "batch_limit_exceeded": (400, _INVALID),
+    "missing_api_key": (401, "authentication_error"),
+    "invalid_api_key": (401, "authentication_error"),
+    "scope_required": (403, "authorization_error"),
+    "no_verified_sender": (403, "authorization_error"),
+    "upgrade_required": (403, "authorization_error"),
+    "SCOPE_NOT_ALLOWED_FOR_TIER": (403, "authorization_error"),
+    "client_blocked": (403, "authorization_error"),
+    "template_not_found": (404, "not_found"),
+    "message_not_found": (404, "not_found"),
+    "account_not_found": (404, "not_found"),
+    "key_not_found": (404, "not_found"),
+    "sender_not_found": (404, "not_found"),
+    "suppression_not_found": (404, "not_found"),
+    "route_not_found": (404, "not_found"),
+    "method_not_allowed": (405, _INVALID),
+    "idempotency_key_mismatch": (409, "idempotency_error"),
+    "idempotency_in_flight": (409, "idempotency_error"),
+    "template_in_use": (409, _INVALID),
+    "request_too_large": (413, _INVALID),
+    "validation_failed": (422, _INVALID),
+    "rate_limit_exceeded": (429, "rate_limit_error"),
+    "daily_limit_exceeded": (429, "rate_limit_error"),
+    "monthly_limit_exceeded": (429, "rate_limit_error"),
+    "internal_error": (500, "api_error"),
+    "service_unavailable": (503, "service_unavailable"),
+}
+
+
+class ServiceError(Exception):
+    """A failure with a stable code, as the contract's envelope shows it (section 7).
+
+    Args:
+        code: one of `CODES`.
+        message: for people; may change, names no secret and no full address of others.
+        details: extra data for programs.
+        headers: HTTP headers that belong to this answer (`Retry-After`, `Allow`, …).
+        upgrade_url: only with `upgrade_required`.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        details: Mapping[str, Json] | None = None,
+        headers: Mapping[str, str] | None = None,
+        upgrade_url: str | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.details = details
+        self.headers = headers or {}
+        self.upgrade_url = upgrade_url
+        self.status, self.type = CODES[code]
+
+    def envelope(self) -> dict[str, Json]:
+        """The `error` object of the contract's envelope."""
+        error: dict[str, Json] = {"code": self.code, "message": self.message, "type": self.type}
+        if self.details is not None:
+            error["details"] = dict(self.details)
+        if self.upgrade_url is not None:
+            error["upgrade_url"] = self.upgrade_url
+        return error
+
+
+@dataclass(frozen=True, slots=True)
+class FieldFault:
+    """One item of `details.errors[]`: a dotted path, what is wrong, and a stable code."""
+
+    field: str
+    message: str
+    code: str
+
+
+class ValidationFailed(ServiceError):
+    """422: the body, a header or a query parameter is not of the documented shape."""
+
+    def __init__(self, *faults: FieldFault) -> None:
+        first = faults[0]
+        where = f"{first.field}: " if first.field else ""
+        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        super().__init__(
+            "validation_failed",
+            f"{where}{first.message}{more}",
+            details={
+                "errors": [
+                    {"field": f.field, "message": f.message, "code": f.code} for f in faults
+                ]
+            },
+        )
+        self.faults = faults
