@@ -106,9 +106,7 @@ class ValidationFailed(ServiceError):
             "validation_failed",
             f"{where}{first.message}{more}",
             details={
-                "errors": [
-                    {"field": f.field, "message": f.message, "code": f.code} for f in faults
-                ]
+                "errors": [{"field": f.field, "message": f.message, "code": f.code} for f in faults]
             },
         )
         self.faults = faults

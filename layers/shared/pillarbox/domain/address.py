@@ -1,0 +1,76 @@
+"""Mail addresses: one bare addr-spec each (RFC 5321 section 4.1.2)."""
+
+import re
+from collections.abc import Callable
+from typing import Final
+
+#: RFC 5321 section 4.5.3.1: octets of a local part, a domain, and a path without its brackets.
+MAX_LOCAL: Final = 64
+MAX_DOMAIN: Final = 255
+MAX_ADDRESS: Final = 254
+
+_ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
+_DOT_STRING: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
+_LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
+
+
+class AddressSyntaxError(ValueError):
+    """The text is no address that the service takes; the message says why."""
+
+
+def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
+    """Give an address its one spelling: local part as written, domain as lower-case A-labels.
+
+    Quoted local parts, address literals, display names and lists are refused:
+    a transactional mail goes to a mailbox that somebody typed into a form.
+
+    Args:
+        text: what the caller sent.
+        to_a_label: turns an internationalised domain into A-labels (IDNA), or
+            raises ValueError.
+
+    Raises:
+        AddressSyntaxError: with a reason in plain words.
+    """
+    local, at, domain = text.rpartition("@")
+    if not at or not local or not domain:
+        raise AddressSyntaxError("not an address of the form name@domain")
+    if not local.isascii():
+        raise AddressSyntaxError("the part before the @ must be ASCII")
+    if not _DOT_STRING.fullmatch(local):
+        raise AddressSyntaxError("the part before the @ has characters that are not allowed")
+    if len(local) > MAX_LOCAL:
+        raise AddressSyntaxError(f"the part before the @ is longer than {MAX_LOCAL} characters")
+    address = f"{local}@{_parse_domain(domain, to_a_label)}"
+    if len(address) > MAX_ADDRESS:
+        raise AddressSyntaxError(f"longer than {MAX_ADDRESS} characters")
+    return address
+
+
+def domain_of(address: str) -> str:
+    """The domain of a parsed address."""
+    return address.rpartition("@")[2]
+
+
+def mailbox_key(address: str) -> str:
+    """What two spellings of one mailbox share; suppressions are kept under it.
+
+    RFC 5321 lets local parts differ by case alone, but no mailbox provider
+    does: whoever complained as Ann@ must not get mail as ann@.
+    """
+    return address.lower()
+
+
+def _parse_domain(domain: str, to_a_label: Callable[[str], str]) -> str:
+    if not domain.isascii():
+        try:
+            domain = to_a_label(domain)
+        except ValueError as error:
+            raise AddressSyntaxError("the domain is not a valid international name") from error
+    domain = domain.lower()
+    labels = domain.split(".")
+    if len(domain) > MAX_DOMAIN or not all(map(_LABEL.fullmatch, labels)):
+        raise AddressSyntaxError("the domain is not a valid name")
+    if len(labels) == 1 or labels[-1].isdigit() or labels[-1] == "localhost":
+        raise AddressSyntaxError("the domain is not a public name")
+    return domain

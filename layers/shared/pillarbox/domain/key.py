@@ -1,0 +1,137 @@
+"""API keys: their text, types, presets and scopes (contract section 5)."""
+
+import binascii
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+
+from pillarbox.domain.account import PREVIEW_LIMITS, Account
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.identity import new_token
+from pillarbox.domain.quota import Limits
+
+ACCOUNT_ID_LENGTH: Final = 12
+_SECRET_LENGTH: Final = 32
+_CHECKSUM_LENGTH: Final = 8
+
+EMAILS_SEND: Final = "emails:send"
+EMAILS_READ: Final = "emails:read"
+TEMPLATES_READ: Final = "templates:read"
+TEMPLATES_WRITE: Final = "templates:write"
+_CAMPAIGNS: Final = ("marketing:campaigns:read", "marketing:campaigns:write")
+_CONTACTS: Final = ("marketing:contacts:read", "marketing:contacts:write")
+
+SCOPES: Final = frozenset(
+    {EMAILS_SEND, EMAILS_READ, TEMPLATES_READ, TEMPLATES_WRITE, *_CAMPAIGNS, *_CONTACTS}
+)
+
+
+class KeyType(StrEnum):
+    """A preview key sends starter templates only; a live key has the scopes it was made with."""
+
+    PREVIEW = "preview"
+    LIVE = "live"
+
+    @property
+    def prefix(self) -> str:
+        """What the key's text begins with."""
+        return f"bx_{self.value}_"
+
+
+class Preset(StrEnum):
+    """A permission preset, chosen when a key is made."""
+
+    SEND = "send"
+    MARKETING = "marketing"
+    ANALYTICS = "analytics"
+    CUSTOM = "custom"
+
+
+PRESET_SCOPES: Final[Mapping[Preset, frozenset[str]]] = {
+    Preset.SEND: frozenset({EMAILS_SEND, EMAILS_READ}),
+    Preset.MARKETING: SCOPES,
+    Preset.ANALYTICS: frozenset({EMAILS_READ, TEMPLATES_READ, _CAMPAIGNS[0], _CONTACTS[0]}),
+    Preset.CUSTOM: frozenset(),
+}
+PREVIEW_SCOPES: Final = frozenset({EMAILS_SEND, EMAILS_READ})
+
+_KEY_TEXT: Final = re.compile(
+    rf"(bx_(?:preview|live)_([0-9a-z]{{{ACCOUNT_ID_LENGTH}}})[0-9a-z]{{{_SECRET_LENGTH}}})"
+    rf"([0-9a-f]{{{_CHECKSUM_LENGTH}}})"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ApiKey:
+    """The record of a key. Its text is not kept, only the SHA-256 digest in hex."""
+
+    key_id: str
+    account_id: str
+    name: str
+    type: KeyType
+    preset: Preset | None
+    scopes: frozenset[str]
+    digest: str
+    created_at: datetime
+    revoked_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Principal:
+    """Who is calling: a valid key and the account it belongs to."""
+
+    key: ApiKey
+    account: Account
+
+    @property
+    def preview(self) -> bool:
+        """Whether the caller holds a preview key."""
+        return self.key.type is KeyType.PREVIEW
+
+    @property
+    def limits(self) -> Limits:
+        """The quota that this caller's sends are held against."""
+        return PREVIEW_LIMITS if self.preview else self.account.limits
+
+    def require(self, scope: str) -> None:
+        """Refuse a caller whose key lacks a scope.
+
+        Raises:
+            ServiceError: `scope_required`; the details name the scope.
+        """
+        if scope not in self.key.scopes:
+            raise ServiceError(
+                "scope_required",
+                f"The key lacks the permission {scope}.",
+                details={"required_permission": scope},
+            )
+
+
+def new_key_text(account_id: str, key_type: KeyType) -> str:
+    """Make the text of a key: prefix, account, secret (160 bits) and checksum."""
+    body = f"{key_type.prefix}{account_id}{new_token(_SECRET_LENGTH)}"
+    return body + _checksum(body)
+
+
+def account_of_key(text: str) -> str | None:
+    """The account that a key's text names, or None when the text cannot be a key.
+
+    The checksum lets a mistyped or cut-off key be refused without a read.
+    """
+    match = _KEY_TEXT.fullmatch(text)
+    if match is None or _checksum(match[1]) != match[3]:
+        return None
+    return match[2]
+
+
+def digest_of_key(text: str) -> str:
+    """SHA-256 in hex: what is kept of a key. The secret is random, so no salt is needed."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def _checksum(body: str) -> str:
+    return f"{binascii.crc32(body.encode()):08x}"
