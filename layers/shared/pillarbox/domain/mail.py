@@ -142,6 +142,6 @@ class Job:
     body_hash: str
     queued_at: datetime
     deadline: datetime
-    mail: Mail
-    #: Where the payload lies when it was too large for the queue.
+    #: The mail when it came along in the queue, else where the spool has it.
+    mail: Mail | None = None
     spool_key: str | None = None

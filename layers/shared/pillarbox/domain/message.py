@@ -102,7 +102,6 @@ class Message:
     account_id: str
     message_id: UUID
     created_at: datetime
-    updated_at: datetime
     body_hash: str
     subject: str
     sender: str
@@ -140,6 +139,11 @@ class Message:
         return self.decisive if failed else None
 
     @property
+    def updated_at(self) -> datetime:
+        """When the last thing happened that the record keeps."""
+        return max([self.created_at, *(event.at for event in self.events)])
+
+    @property
     def recipients(self) -> tuple[str, ...]:
         """Everyone the mail goes to, once each, in the order given."""
         return tuple(dict.fromkeys(self.to + self.cc + self.bcc))
@@ -165,7 +169,6 @@ class Message:
             self,
             events=merged,
             provider_message_id=provider_id,
-            updated_at=max(self.updated_at, *(event.at for event in merged)),
         )
 
 

@@ -1,0 +1,19 @@
+"""GET /v1/emails/{message_id}: what became of a message (contract 4.4)."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import message_detail, reply
+from pillarbox.http.requests import read_api_key, read_uuid
+from pillarbox.wiring import authentication, history
+
+app = build_app()
+
+
+@app.get("/v1/emails/<message_id>")
+def get_message(message_id: str) -> Response[str]:
+    principal = authentication().authenticate(read_api_key(app.current_event))
+    return reply(message_detail(history().get(principal, read_uuid(message_id, "message_id"))))
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,21 @@
+"""POST /v1/starter-templates/{slug}/preview: render without sending (contract 4.7)."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.application.starters import preview_starter
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import preview_result, reply
+from pillarbox.http.requests import read_api_key, read_preview_variables
+from pillarbox.wiring import authentication
+
+app = build_app()
+
+
+@app.post("/v1/starter-templates/<slug>/preview")
+def preview_starter_template(slug: str) -> Response[str]:
+    authentication().authenticate(read_api_key(app.current_event))
+    variables = read_preview_variables(app.current_event)
+    return reply(preview_result(preview_starter(slug, variables)))
+
+
+lambda_handler = entrypoint(app)

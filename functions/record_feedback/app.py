@@ -1,0 +1,14 @@
+"""Events queue: what SES reports becomes statuses and suppressions."""
+
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from pillarbox.consumer import Consumed, consume
+from pillarbox.wiring import feedback
+
+
+def record_feedback(record: SQSRecord, _: LambdaContext) -> Consumed:
+    return Consumed(outcome=feedback().record(record.body), ids={})
+
+
+lambda_handler = consume(record_feedback)

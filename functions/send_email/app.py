@@ -1,0 +1,20 @@
+"""POST /v1/emails: accept one mail (contract 4.1)."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import reply_answer
+from pillarbox.http.requests import read_api_key, read_send
+from pillarbox.wiring import submission
+
+app = build_app()
+
+
+@app.post("/v1/emails")
+def send_email() -> Response[str]:
+    key = read_api_key(app.current_event)
+    send = read_send(app.current_event, "POST /v1/emails")
+    return reply_answer(submission().submit(key, send.request, send.idempotency_digest))
+
+
+lambda_handler = entrypoint(app)

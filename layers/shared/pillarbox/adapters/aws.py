@@ -1,0 +1,84 @@
+"""The AWS clients: made on first use, with time-outs, and errors told apart."""
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any, Final
+
+import boto3
+from botocore.config import Config
+from botocore.exceptions import BotoCoreError, ClientError
+
+from pillarbox.domain.errors import ServiceError
+
+#: Errors that pass by themselves; anything else is a fault of ours or of the
+#: deployment and is not dressed up as one of these.
+_PASSING: Final = frozenset(
+    {
+        "InternalError",
+        "InternalFailure",
+        "InternalServerError",
+        "LimitExceededException",
+        "OverLimit",
+        "ProvisionedThroughputExceededException",
+        "RequestLimitExceeded",
+        "RequestThrottled",
+        "RequestTimeout",
+        "ServiceUnavailable",
+        "SlowDown",
+        "Throttling",
+        "ThrottlingException",
+        "TransactionConflictException",
+        "TransactionInProgressException",
+    }
+)
+_SERVER_ERROR: Final = 500
+
+#: A call that hangs must end, and be tried again, well within a handler's time.
+_PATIENT: Final = Config(
+    connect_timeout=1,
+    read_timeout=3,
+    retries={"mode": "standard", "total_max_attempts": 3},
+    tcp_keepalive=True,
+)
+
+
+def make_client(service: str, config: Config = _PATIENT) -> Any:  # noqa: ANN401  typed by callers
+    """Make a client of an AWS service.
+
+    Each has its own endpoint variable (`AWS_ENDPOINT_URL_SQS`, …): the seam at
+    which the local stack stands in for AWS.
+    """
+    if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
+        # A bucket's own host name exists in AWS alone.
+        config = config.merge(Config(s3={"addressing_style": "path"}))
+    return boto3.client(service, config=config)  # type: ignore[call-overload]
+
+
+def code_of(error: ClientError) -> str:
+    """The error code of an AWS answer."""
+    return error.response.get("Error", {}).get("Code", "")
+
+
+@contextmanager
+def reaching(what: str) -> Iterator[None]:
+    """Turn the errors of an AWS service that is out of reach into `service_unavailable`.
+
+    Raises:
+        ServiceError: `service_unavailable`, naming what could not be reached.
+    """
+    try:
+        yield
+    except ClientError as error:
+        status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
+        if code_of(error) in _PASSING or status >= _SERVER_ERROR:
+            raise _unavailable(what) from error
+        raise
+    except BotoCoreError as error:
+        raise _unavailable(what) from error
+
+
+def _unavailable(what: str) -> ServiceError:
+    return ServiceError(
+        "service_unavailable", f"The {what} cannot be reached at the moment; nothing was changed."
+    )

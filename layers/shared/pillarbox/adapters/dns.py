@@ -1,0 +1,73 @@
+"""Mail exchangers, asked of the DNS (RFC 5321 section 5.1, RFC 7505)."""
+
+from collections.abc import Iterable, Mapping
+from concurrent.futures import ThreadPoolExecutor, wait
+from functools import cached_property
+from typing import Final
+
+import dns.exception
+import dns.nameserver
+import dns.resolver
+from dns.rdtypes.ANY.MX import MX
+
+from pillarbox.application.ports import DomainVerdict
+
+#: For all domains of a mail together, in seconds.
+MAX_WAIT: Final = 2.0
+#: Long enough for two tries within the wait.
+_TRY: Final = 0.9
+_PARALLEL: Final = 16
+_CACHED: Final = 10_000
+
+
+class DnsMailDomains:
+    """Fulfils `ports.MailDomains`.
+
+    Args:
+        servers: name servers as `host:port`; empty for the system's.
+    """
+
+    def __init__(self, servers: tuple[str, ...] = ()) -> None:
+        self._servers = servers
+
+    @cached_property
+    def _resolver(self) -> dns.resolver.Resolver:
+        resolver = dns.resolver.Resolver(configure=not self._servers)
+        if self._servers:
+            resolver.nameservers = [_name_server(server) for server in self._servers]
+        resolver.timeout = _TRY
+        resolver.lifetime = MAX_WAIT
+        resolver.cache = dns.resolver.LRUCache(_CACHED)
+        return resolver
+
+    def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
+        """Ask for all domains at once; what is not known in time is unknown."""
+        wanted = list(domains)
+        if len(wanted) == 1:
+            return {wanted[0]: self._ask(wanted[0])}
+        verdicts = dict.fromkeys(wanted, DomainVerdict.UNKNOWN)
+        pool = ThreadPoolExecutor(_PARALLEL, thread_name_prefix="mx")
+        asked = {pool.submit(self._ask, domain): domain for domain in wanted}
+        done, _ = wait(asked, timeout=MAX_WAIT)
+        pool.shutdown(wait=False, cancel_futures=True)
+        return verdicts | {asked[future]: future.result() for future in done}
+
+    def _ask(self, domain: str) -> DomainVerdict:
+        try:
+            answer = self._resolver.resolve(f"{domain}.", "MX", search=False)
+        except dns.resolver.NXDOMAIN:
+            return DomainVerdict.NO_DOMAIN
+        except dns.resolver.NoAnswer:
+            return DomainVerdict.NO_MX
+        except dns.exception.DNSException:
+            # Time-out, SERVFAIL, a broken chain: delivery will tell, not we.
+            return DomainVerdict.UNKNOWN
+        exchangers = [record for record in answer if isinstance(record, MX)]
+        if len(exchangers) == 1 and exchangers[0].exchange.to_text() == ".":
+            return DomainVerdict.NULL_MX
+        return DomainVerdict.ACCEPTS
+
+
+def _name_server(server: str) -> dns.nameserver.Do53Nameserver:
+    host, _, port = server.rpartition(":")
+    return dns.nameserver.Do53Nameserver(host, int(port))

@@ -1,0 +1,77 @@
+"""Between Python values and DynamoDB's attribute values."""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import Any
+
+type AttributeValue = dict[str, Any]
+type Item = dict[str, AttributeValue]
+
+
+def to_attribute(value: object) -> AttributeValue:
+    """Encode one value: str, bool, int, None, list, tuple, dict, or a set of str."""
+    match value:
+        case str():
+            return {"S": value}
+        case bool():
+            return {"BOOL": value}
+        case int():
+            return {"N": str(value)}
+        case None:
+            return {"NULL": True}
+        case list() | tuple():
+            return {"L": [to_attribute(item) for item in value]}
+        case set() | frozenset():
+            return {"SS": sorted(value)}
+        case Mapping():
+            return {"M": {name: to_attribute(item) for name, item in value.items()}}
+    raise TypeError(f"no attribute value can hold a {type(value).__name__}")
+
+
+def from_attribute(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401  as stored
+    """Decode one attribute value."""
+    ((kind, value),) = attribute.items()
+    match kind:
+        case "S" | "BOOL":
+            return value
+        case "N":
+            return int(value)
+        case "NULL":
+            return None
+        case "L":
+            return [from_attribute(item) for item in value]
+        case "SS":
+            return set(value)
+        case "M":
+            return from_item(value)
+    raise TypeError(f"no attribute of kind {kind} is written by this service")
+
+
+def to_item(values: Mapping[str, object]) -> Item:
+    """Encode an item, leaving out what is None: an absent attribute costs nothing."""
+    return {name: to_attribute(value) for name, value in values.items() if value is not None}
+
+
+def from_item(item: Mapping[str, Any]) -> dict[str, Any]:
+    """Decode an item."""
+    return {name: from_attribute(attribute) for name, attribute in item.items()}
+
+
+def to_text(moment: datetime) -> str:
+    """Write a moment as ISO 8601 in UTC with milliseconds; such texts sort by time."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def from_text(text: str) -> datetime:
+    """Read what `to_text` wrote."""
+    return datetime.fromisoformat(text)
+
+
+def to_milliseconds(moment: datetime) -> int:
+    """Write a moment as milliseconds since 1970."""
+    return round(moment.timestamp() * 1000)
+
+
+def from_milliseconds(milliseconds: int) -> datetime:
+    """Read what `to_milliseconds` wrote."""
+    return datetime.fromtimestamp(milliseconds / 1000, UTC)

@@ -1,0 +1,53 @@
+"""Keys, accounts, suppressions and templates, in one BatchGetItem."""
+
+from collections.abc import Iterable
+from typing import Any
+from uuid import UUID
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.records import account_of, key_of, template_of
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.ports import Found
+
+
+class DynamoDirectory:
+    """Fulfils `ports.Directory`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def look_up(
+        self,
+        account_id: str,
+        *,
+        key_digest: str | None = None,
+        addresses: Iterable[str] = (),
+        template_id: UUID | None = None,
+    ) -> Found:
+        """Read all that is asked for in one round trip, consistently."""
+        mailboxes = set(addresses)
+        wanted = [keys.account(account_id)]
+        if key_digest is not None:
+            wanted.append(keys.api_key(key_digest))
+        if template_id is not None:
+            wanted.append(keys.template(account_id, template_id))
+        wanted += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
+        found = {(item["pk"], item["sk"]): item for item in self._table.get_all(wanted)}
+
+        def item(key: dict[str, Any]) -> dict[str, Any] | None:
+            return found.get((key["pk"]["S"], key["sk"]["S"]))
+
+        account = item(keys.account(account_id))
+        key = item(keys.api_key(key_digest)) if key_digest else None
+        template = item(keys.template(account_id, template_id)) if template_id else None
+        suppressions = {
+            mailbox: entry["reason"]
+            for mailbox in mailboxes
+            if (entry := item(keys.suppression(account_id, mailbox)))
+        }
+        return Found(
+            key=key_of(key) if key else None,
+            account=account_of(account) if account else None,
+            suppressed=suppressions,
+            template=template_of(template) if template else None,
+        )

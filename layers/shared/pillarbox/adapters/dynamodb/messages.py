@@ -1,0 +1,135 @@
+"""The records of accepted mail."""
+
+from datetime import datetime, timedelta
+from typing import Final
+from uuid import UUID
+
+from botocore.exceptions import ClientError
+
+from pillarbox.adapters.aws import code_of, reaching
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
+from pillarbox.adapters.dynamodb.claims import DONE, PENDING
+from pillarbox.adapters.dynamodb.records import lease_entry, message_item, message_of, outcome
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.application.ports import Answer, Claim, NotTaken
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.message import EventKind, Message
+
+#: Longer than the delivering function may run (60 s): past it, its owner is dead.
+LEASE: Final = timedelta(seconds=90)
+
+
+class DynamoMessages:
+    """Fulfils `ports.Messages`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def commit(self, message: Message, claim: Claim | None, answer: Answer) -> None:
+        """Put the record, and with a claim its answer in the same transaction."""
+        if claim is None:
+            try:
+                self._table.put(message_item(message), condition="attribute_not_exists(pk)")
+            except ConditionFailed:
+                # The id is random: only our own write can be there already,
+                # when its answer was lost and it was tried again.
+                return
+            return
+        self._commit_claimed(message, claim, answer)
+
+    def _commit_claimed(self, message: Message, claim: Claim, answer: Answer) -> None:
+        try:
+            with reaching("data store"):
+                self._table.client.transact_write_items(
+                    TransactItems=[
+                        {
+                            "Update": {
+                                "TableName": self._table.name,
+                                "Key": keys.claim(claim.account_id, claim.digest),
+                                "UpdateExpression": "SET #state = :done, answer = :answer",
+                                "ConditionExpression": "#state = :pending AND #owner = :owner",
+                                "ExpressionAttributeNames": {
+                                    "#state": "state",
+                                    "#owner": "owner",
+                                },
+                                "ExpressionAttributeValues": {
+                                    ":done": to_attribute(DONE),
+                                    ":pending": to_attribute(PENDING),
+                                    ":owner": to_attribute(claim.owner),
+                                    ":answer": to_attribute(answer.body),
+                                },
+                            }
+                        },
+                        {
+                            "Put": {
+                                "TableName": self._table.name,
+                                "Item": message_item(message),
+                                "ConditionExpression": "attribute_not_exists(pk)",
+                            }
+                        },
+                    ]
+                )
+        except ClientError as error:
+            if code_of(error) != "TransactionCanceledException":
+                raise
+            raise ServiceError(
+                "service_unavailable",
+                "The request was overtaken by another one with the same Idempotency-Key.",
+            ) from error
+
+    def get(self, account_id: str, message_id: UUID) -> Message | None:
+        """Read one message, consistently."""
+        item = self._table.get(keys.message(account_id, message_id))
+        return message_of(item) if item else None
+
+    def take(
+        self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+    ) -> Message | NotTaken:
+        """Lease a pending message that has this hash and no lease."""
+        lease = lease_entry(owner, to_milliseconds(now), to_milliseconds(now + LEASE))
+        try:
+            item = self._table.update(
+                keys.message(account_id, message_id),
+                "SET lease = :lease, rev = rev + :one ADD attempt :one",
+                condition="#rank = :accepted AND #hash = :hash AND attribute_not_exists(lease)",
+                names={"#rank": "rank", "#hash": "hash"},
+                values={
+                    ":lease": lease,
+                    ":one": 1,
+                    ":accepted": EventKind.ACCEPTED.rank,
+                    ":hash": body_hash,
+                },
+            )
+        except ConditionFailed as failure:
+            message = message_of(failure.item) if failure.item else None
+            if message is not None and message.lease and message.lease.owner == owner:
+                return message  # the write was tried twice; the first one counts
+            return NotTaken(message)
+        return message_of(item)
+
+    def save(self, message: Message) -> bool:
+        """Write what changes of a message, if it still has the revision it was read with."""
+        names, values = {}, {":rev": message.revision, ":one": 1}
+        set_terms, remove_terms = ["rev = rev + :one"], []
+        for name, value in outcome(message).items():
+            names[f"#{name}"] = name
+            if value is None:
+                remove_terms.append(f"#{name}")
+            else:
+                set_terms.append(f"#{name} = :{name}")
+                values[f":{name}"] = value  # type: ignore[assignment]
+        expression = "SET " + ", ".join(set_terms)
+        if remove_terms:
+            expression += " REMOVE " + ", ".join(remove_terms)
+        try:
+            self._table.update(
+                keys.message(message.account_id, message.message_id),
+                expression,
+                condition="rev = :rev",
+                names=names,
+                values=values,
+            )
+        except ConditionFailed:
+            return False
+        return True

@@ -1,0 +1,39 @@
+"""Whether the provider's events are arriving: one item with the newest event's time."""
+
+from contextlib import suppress
+from datetime import datetime, timedelta
+from typing import Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import from_text, to_text
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+
+#: The pulse is looked at in minutes, so each process writes it about that often.
+_RESOLUTION: Final = timedelta(minutes=1)
+
+
+class DynamoPulse:
+    """Fulfils `ports.FeedbackPulse`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+        self._written: datetime | None = None
+
+    def beat(self, at: datetime) -> None:
+        """Move the pulse forward, never back."""
+        if self._written is not None and at < self._written + _RESOLUTION:
+            return
+        with suppress(ConditionFailed):  # another process was further
+            self._table.update(
+                keys.pulse(),
+                "SET #at = :at",
+                condition="attribute_not_exists(pk) OR #at < :at",
+                names={"#at": "at"},
+                values={":at": to_text(at)},
+            )
+        self._written = at
+
+    def last(self) -> datetime | None:
+        """Read the time of the newest event."""
+        item = self._table.get(keys.pulse())
+        return from_text(item["at"]) if item else None

@@ -1,0 +1,221 @@
+"""Between domain objects and the items of the table; no dict leaves the stores."""
+
+from collections.abc import Mapping
+from typing import Any
+from uuid import UUID
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import (
+    Item,
+    from_milliseconds,
+    from_text,
+    to_item,
+    to_milliseconds,
+    to_text,
+)
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.identity import created_at
+from pillarbox.domain.key import ApiKey, KeyType, Preset
+from pillarbox.domain.message import Event, EventKind, Lease, Message
+from pillarbox.domain.quota import Limits
+from pillarbox.domain.template import SavedTemplate
+
+
+def account_item(account: Account) -> Item:
+    """Write an account."""
+    return keys.account(account.account_id) | to_item(
+        {
+            "account": account.account_id,
+            "name": account.name,
+            "plan": account.plan.value,
+            "created": to_text(account.created_at),
+            "per_minute": account.overrides.per_minute,
+            "per_day": account.overrides.per_day,
+            "per_month": account.overrides.per_month,
+            "senders": account.senders,
+            "default_sender": account.default_sender,
+            "hold_uncertain": account.hold_uncertain or None,
+        }
+    )
+
+
+def account_of(item: Mapping[str, Any]) -> Account:
+    """Read an account."""
+    return Account(
+        account_id=item["account"],
+        name=item["name"],
+        plan=Plan(item["plan"]),
+        created_at=from_text(item["created"]),
+        overrides=Limits(
+            per_minute=item.get("per_minute"),
+            per_day=item.get("per_day"),
+            per_month=item.get("per_month"),
+        ),
+        senders=item.get("senders", {}),
+        default_sender=item.get("default_sender"),
+        hold_uncertain=item.get("hold_uncertain", False),
+    )
+
+
+def key_item(key: ApiKey) -> Item:
+    """Write an API key."""
+    return keys.api_key(key.digest) | to_item(
+        {
+            "id": key.key_id,
+            "account": key.account_id,
+            "name": key.name,
+            "type": key.type.value,
+            "preset": key.preset.value if key.preset else None,
+            "scopes": sorted(key.scopes),
+            "digest": key.digest,
+            "created": to_text(key.created_at),
+            "revoked": to_text(key.revoked_at) if key.revoked_at else None,
+        }
+    )
+
+
+def key_of(item: Mapping[str, Any]) -> ApiKey:
+    """Read an API key."""
+    return ApiKey(
+        key_id=item["id"],
+        account_id=item["account"],
+        name=item["name"],
+        type=KeyType(item["type"]),
+        preset=Preset(item["preset"]) if "preset" in item else None,
+        scopes=frozenset(item["scopes"]),
+        digest=item["digest"],
+        created_at=from_text(item["created"]),
+        revoked_at=from_text(item["revoked"]) if "revoked" in item else None,
+    )
+
+
+def template_item(template: SavedTemplate) -> Item:
+    """Write a saved template, save for its references, which have writes of their own."""
+    return keys.template(template.account_id, UUID(template.template_id)) | to_item(
+        {
+            "account": template.account_id,
+            "id": template.template_id,
+            "name": template.name,
+            "subject": template.subject,
+            "category": template.category,
+            "html": template.html,
+            "variables": template.variables,
+            "required": template.required,
+            "internal": template.internal or None,
+            "created": to_text(template.created_at),
+            "updated": to_text(template.updated_at),
+        }
+    )
+
+
+def template_of(item: Mapping[str, Any]) -> SavedTemplate:
+    """Read a saved template."""
+    return SavedTemplate(
+        account_id=item["account"],
+        template_id=item["id"],
+        name=item["name"],
+        subject=item["subject"],
+        category=item["category"],
+        html=item["html"],
+        variables=tuple(item["variables"]),
+        required=tuple(item["required"]),
+        internal=item.get("internal", False),
+        created_at=from_text(item["created"]),
+        updated_at=from_text(item["updated"]),
+        references=frozenset(item.get("references", ())),
+    )
+
+
+def message_item(message: Message) -> Item:
+    """Write a message as it is accepted."""
+    return keys.message(message.account_id, message.message_id) | to_item(
+        {
+            "account": message.account_id,
+            "hash": message.body_hash,
+            "subject": message.subject,
+            "from": message.sender,
+            "from_name": message.from_name,
+            "to": message.to,
+            "cc": message.cc or None,
+            "bcc": message.bcc or None,
+            "rev": message.revision,
+        }
+        | outcome(message)
+    )
+
+
+def outcome(message: Message) -> dict[str, object]:
+    """The attributes of a message that change; None where one is to be absent."""
+    lease = message.lease
+    return {
+        "status": message.status.value,
+        "rank": message.rank,
+        "updated": to_text(message.updated_at),
+        "events": [_event_entry(event) for event in message.events] or None,
+        "provider_id": message.provider_message_id,
+        "lease": _lease_entry(lease) if lease else None,
+        "attempt": message.attempt or None,
+    }
+
+
+def message_of(item: Mapping[str, Any]) -> Message:
+    """Read a message."""
+    message_id = UUID(item["sk"])
+    lease = item.get("lease")
+    return Message(
+        account_id=item["account"],
+        message_id=message_id,
+        created_at=created_at(message_id),
+        body_hash=item["hash"],
+        subject=item["subject"],
+        sender=item["from"],
+        from_name=item.get("from_name"),
+        to=tuple(item["to"]),
+        cc=tuple(item.get("cc", ())),
+        bcc=tuple(item.get("bcc", ())),
+        events=tuple(map(_event_of, item.get("events", ()))),
+        provider_message_id=item.get("provider_id"),
+        lease=_lease_of(lease) if lease else None,
+        attempt=item.get("attempt", 0),
+        revision=item["rev"],
+    )
+
+
+def lease_entry(owner: str, taken: int, expires: int) -> dict[str, object]:
+    """A lease as it is stored; times in milliseconds."""
+    return {"owner": owner, "taken": taken, "expires": expires}
+
+
+def _lease_entry(lease: Lease) -> dict[str, object]:
+    return lease_entry(
+        lease.owner, to_milliseconds(lease.taken_at), to_milliseconds(lease.expires_at)
+    )
+
+
+def _lease_of(entry: Mapping[str, Any]) -> Lease:
+    return Lease(
+        owner=entry["owner"],
+        taken_at=from_milliseconds(entry["taken"]),
+        expires_at=from_milliseconds(entry["expires"]),
+    )
+
+
+def _event_entry(event: Event) -> dict[str, object]:
+    entry = {
+        "kind": event.kind.value,
+        "at": to_text(event.at),
+        "to": event.recipient,
+        "code": event.code,
+        "reason": event.reason,
+    }
+    return {name: value for name, value in entry.items() if value is not None}
+
+
+def _event_of(entry: Mapping[str, Any]) -> Event:
+    return Event(
+        kind=EventKind(entry["kind"]),
+        at=from_text(entry["at"]),
+        recipient=entry.get("to"),
+        code=entry.get("code"),
+        reason=entry.get("reason"),
+    )

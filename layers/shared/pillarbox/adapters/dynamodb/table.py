@@ -1,0 +1,161 @@
+"""The one table: the few calls that the stores are made of."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from functools import cached_property
+from itertools import count
+from time import sleep
+from typing import TYPE_CHECKING, Any, Final
+
+from botocore.exceptions import ClientError
+
+from pillarbox.adapters.aws import code_of, make_client, reaching
+from pillarbox.adapters.dynamodb.attributes import Item, from_item, to_attribute
+from pillarbox.domain.errors import ServiceError
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb import DynamoDBClient
+
+_NAME: Final = "data store"
+#: DynamoDB may answer a batch in part; asked again this often, then given up.
+_BATCH_TRIES: Final = 5
+
+
+class ConditionFailed(Exception):
+    """A conditional write found the record otherwise; `item` is what it found."""
+
+    def __init__(self, item: dict[str, Any] | None) -> None:
+        super().__init__("the condition of the write did not hold")
+        self.item = item
+
+
+class Table:
+    """A DynamoDB table, decoded: items in and out are plain dicts."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+
+    @cached_property
+    def client(self) -> "DynamoDBClient":
+        """The client, made on first use."""
+        client: DynamoDBClient = make_client("dynamodb")
+        return client
+
+    def get(self, key: Item) -> dict[str, Any] | None:
+        """Read one item, consistently."""
+        with reaching(_NAME):
+            answer = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=True)
+        return from_item(answer["Item"]) if "Item" in answer else None
+
+    def get_all(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
+        """Read up to 100 items in one consistent batch, in any order; absent ones are left out."""
+        found: list[Mapping[str, Any]] = []
+        wanted: Mapping[str, Any] = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
+        for tries in count(1):
+            with reaching(_NAME):
+                answer = self.client.batch_get_item(RequestItems=wanted)
+            found += answer["Responses"].get(self.name, [])
+            wanted = answer.get("UnprocessedKeys", {})
+            if not wanted:
+                return list(map(from_item, found))
+            if tries == _BATCH_TRIES:
+                break
+            sleep(0.02 * 2**tries)
+        raise ServiceError("service_unavailable", f"The {_NAME} is too busy at the moment.")
+
+    def query(
+        self, key: Item, *, newest_first: bool = False, limit: int | None = None
+    ) -> Iterable[dict[str, Any]]:
+        """Read the items under a partition key in the order of their sort keys."""
+        request: dict[str, Any] = {
+            "TableName": self.name,
+            "KeyConditionExpression": "pk = :pk",
+            "ExpressionAttributeValues": {":pk": key["pk"]},
+            "ScanIndexForward": not newest_first,
+            "ConsistentRead": True,
+        }
+        if limit is not None:
+            request["Limit"] = limit
+        while True:
+            with reaching(_NAME):
+                answer = self.client.query(**request)
+            yield from map(from_item, answer["Items"])
+            if "LastEvaluatedKey" not in answer or limit is not None:
+                return
+            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+
+    def put(
+        self,
+        item: Item,
+        *,
+        condition: str | None = None,
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, object] | None = None,
+    ) -> None:
+        """Put an item.
+
+        Raises:
+            ConditionFailed: the condition did not hold; nothing was written.
+        """
+        self._write("put_item", {"Item": item}, condition, names, values)
+
+    def delete(
+        self,
+        key: Item,
+        *,
+        condition: str | None = None,
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, object] | None = None,
+    ) -> None:
+        """Delete an item.
+
+        Raises:
+            ConditionFailed: the condition did not hold; nothing was deleted.
+        """
+        self._write("delete_item", {"Key": key}, condition, names, values)
+
+    def update(
+        self,
+        key: Item,
+        expression: str,
+        *,
+        condition: str | None = None,
+        names: Mapping[str, str] | None = None,
+        values: Mapping[str, object] | None = None,
+    ) -> dict[str, Any]:
+        """Update an item and give it back as it is now.
+
+        Raises:
+            ConditionFailed: the condition did not hold; nothing was changed.
+        """
+        request = {"Key": key, "UpdateExpression": expression, "ReturnValues": "ALL_NEW"}
+        answer = self._write("update_item", request, condition, names, values)
+        return from_item(answer.get("Attributes", {}))
+
+    def _write(
+        self,
+        operation: str,
+        request: dict[str, Any],
+        condition: str | None,
+        names: Mapping[str, str] | None,
+        values: Mapping[str, object] | None,
+    ) -> Any:  # noqa: ANN401  three operations, three answers
+        request["TableName"] = self.name
+        if condition:
+            request["ConditionExpression"] = condition
+            request["ReturnValuesOnConditionCheckFailure"] = "ALL_OLD"
+        if names:
+            request["ExpressionAttributeNames"] = names
+        if values:
+            request["ExpressionAttributeValues"] = {
+                name: to_attribute(value) for name, value in values.items()
+            }
+        try:
+            with reaching(_NAME):
+                return getattr(self.client, operation)(**request)
+        except ClientError as error:
+            if code_of(error) != "ConditionalCheckFailedException":
+                raise
+            answer: Mapping[str, Any] = error.response
+            raise ConditionFailed(
+                from_item(answer["Item"]) if "Item" in answer else None
+            ) from error

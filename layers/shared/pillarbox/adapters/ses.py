@@ -1,0 +1,244 @@
+"""SES: handing mail over (API v2), and reading what it reports."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from botocore.config import Config
+from botocore.exceptions import (
+    BotoCoreError,
+    ClientError,
+    ConnectionClosedError,
+    HTTPClientError,
+    ParamValidationError,
+    ReadTimeoutError,
+    ResponseStreamingError,
+)
+from botocore.exceptions import ConnectionError as NotConnected
+from botocore.parsers import ResponseParserError
+
+from pillarbox.adapters.aws import code_of, make_client
+from pillarbox.application.feedback import Notice
+from pillarbox.application.ports import Refused, Throttled, Uncertain
+from pillarbox.domain.message import Event, EventKind, Message
+
+if TYPE_CHECKING:
+    from mypy_boto3_sesv2 import SESV2Client
+
+#: SendEmail has no idempotency token, so the SDK must not try it twice: a try
+#: whose answer was lost may have sent the mail.
+_ONCE: Final = Config(
+    connect_timeout=3,
+    read_timeout=20,
+    retries={"total_max_attempts": 1},
+    tcp_keepalive=True,
+)
+_SERVER_ERROR: Final = 500
+
+#: Not taken, and worth another try: limits, pauses, and what an operator can mend.
+_LATER: Final = frozenset(
+    {
+        "AccessDeniedException",
+        "AccountSuspendedException",
+        "ExpiredTokenException",
+        "InvalidClientTokenId",
+        "LimitExceededException",
+        "SendingPausedException",
+        "SignatureDoesNotMatch",
+        "Throttling",
+        "ThrottlingException",
+        "TooManyRequestsException",
+        "UnrecognizedClientException",
+    }
+)
+_MAX_REASON: Final = 500
+
+
+class SesMailer:
+    """Fulfils `ports.Mailer`."""
+
+    def __init__(self, configuration_set: str) -> None:
+        self._configuration_set = configuration_set
+
+    @cached_property
+    def _ses(self) -> "SESV2Client":
+        client: SESV2Client = make_client("sesv2", _ONCE)
+        return client
+
+    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+        """Call SendEmail once, with the tags by which its events are found again."""
+        try:
+            answer = self._ses.send_email(
+                FromEmailAddress=message.sender,
+                Destination={"ToAddresses": recipients},
+                Content={"Raw": {"Data": raw}},
+                ConfigurationSetName=self._configuration_set,
+                EmailTags=[
+                    {"Name": "account", "Value": message.account_id},
+                    {"Name": "message", "Value": str(message.message_id)},
+                    {"Name": "attempt", "Value": str(message.attempt)},
+                ],
+            )
+        except ClientError as error:
+            raise _failure(error) from error
+        except ParamValidationError as error:
+            raise Refused("not_accepted", "The mail cannot be put to SES.") from error
+        except (
+            ReadTimeoutError,
+            ConnectionClosedError,
+            ResponseStreamingError,
+            ResponseParserError,
+        ) as error:
+            raise Uncertain from error
+        except NotConnected as error:
+            raise Throttled from error
+        except HTTPClientError as error:
+            raise Uncertain from error
+        except BotoCoreError as error:  # credentials, settings: before anything was sent
+            raise Throttled from error
+        return answer["MessageId"]
+
+
+def _failure(error: ClientError) -> Exception:
+    code = code_of(error)
+    if error.response["ResponseMetadata"]["HTTPStatusCode"] >= _SERVER_ERROR:
+        return Uncertain()
+    if code in _LATER:
+        return Throttled()
+    return Refused(_snake(code), error.response["Error"].get("Message", "")[:_MAX_REASON])
+
+
+def _snake(code: str) -> str:
+    name = code.removesuffix("Exception")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()
+
+
+def read_notice(text: str) -> Notice | None:
+    """Read an event record of SES's event publishing; None for kinds that change nothing.
+
+    Raises:
+        ValueError: the text is no such record.
+    """
+    try:
+        record = json.loads(text)
+        read = _READERS.get(record["eventType"])
+        tags = record["mail"].get("tags", {})
+        if read is None or "message" not in tags or "account" not in tags:
+            return None
+        events, suppress = read(record)
+        return Notice(
+            account_id=tags["account"][0],
+            message_id=UUID(tags["message"][0]),
+            at=max(event.at for event in events),
+            events=tuple(events),
+            suppress=tuple(suppress),
+            provider_message_id=record["mail"]["messageId"],
+        )
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError("no event record of SES") from error
+
+
+type _Read = tuple[list[Event], list[tuple[str, str]]]
+
+
+def _send(record: Mapping[str, Any]) -> _Read:
+    return [Event(kind=EventKind.SENT, at=_time(record["mail"]))], []
+
+
+def _delivery(record: Mapping[str, Any]) -> _Read:
+    delivery = record["delivery"]
+    return [
+        Event(kind=EventKind.DELIVERED, at=_time(delivery), recipient=address)
+        for address in map(_bare, delivery["recipients"])
+    ], []
+
+
+def _bounce(record: Mapping[str, Any]) -> _Read:
+    bounce = record["bounce"]
+    permanent = bounce["bounceType"] == "Permanent"
+    subtype = bounce.get("bounceSubType", "")
+    events = [
+        Event(
+            kind=EventKind.BOUNCED if permanent else EventKind.BOUNCED_TRANSIENT,
+            at=_time(bounce),
+            recipient=_bare(bounced["emailAddress"]),
+            code=_snake(subtype) or "bounced",
+            reason=_reason(bounced.get("diagnosticCode")) or f"Bounce: {subtype}",
+        )
+        for bounced in bounce["bouncedRecipients"]
+    ]
+    # What SES itself refuses for its own list says nothing new about the address.
+    suppresses = permanent and subtype != "OnAccountSuppressionList"
+    return events, [(event.recipient or "", "bounced") for event in events if suppresses]
+
+
+def _complaint(record: Mapping[str, Any]) -> _Read:
+    complaint = record["complaint"]
+    kind = complaint.get("complaintFeedbackType") or "complaint"
+    events = [
+        Event(
+            kind=EventKind.COMPLAINED,
+            at=_time(complaint),
+            recipient=_bare(complained["emailAddress"]),
+            code=_snake(kind.replace("-", "_")),
+            reason="The recipient reported the mail as unwanted.",
+        )
+        for complained in complaint["complainedRecipients"]
+    ]
+    suppresses = complaint.get("complaintSubType") != "OnAccountSuppressionList"
+    return events, [(event.recipient or "", "complained") for event in events if suppresses]
+
+
+def _reject(record: Mapping[str, Any]) -> _Read:
+    reason = _reason(record["reject"].get("reason")) or "SES refused the mail."
+    at = _time(record["mail"])
+    return [Event(kind=EventKind.FAILED, at=at, code="rejected", reason=reason)], []
+
+
+def _rendering_failure(record: Mapping[str, Any]) -> _Read:
+    reason = _reason(record["failure"].get("errorMessage")) or "SES could not render the mail."
+    at = _time(record["mail"])
+    return [Event(kind=EventKind.FAILED, at=at, code="rendering_failed", reason=reason)], []
+
+
+def _delay(record: Mapping[str, Any]) -> _Read:
+    delay = record["deliveryDelay"]
+    return [
+        Event(
+            kind=EventKind.DELAYED,
+            at=_time(delay),
+            recipient=_bare(delayed["emailAddress"]),
+            code=_snake(delay.get("delayType", "delayed")),
+            reason=_reason(delayed.get("diagnosticCode")),
+        )
+        for delayed in delay["delayedRecipients"]
+    ], []
+
+
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Read]]] = {
+    "Send": _send,
+    "Delivery": _delivery,
+    "Bounce": _bounce,
+    "Complaint": _complaint,
+    "Reject": _reject,
+    "Rendering Failure": _rendering_failure,
+    "DeliveryDelay": _delay,
+}
+
+
+def _time(part: Mapping[str, Any]) -> datetime:
+    moment = datetime.fromisoformat(part["timestamp"])
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _bare(address: str) -> str:
+    """The address in `Name <address>`, as SES repeats what a header field had."""
+    return address.rpartition("<")[2].rstrip(">").strip()
+
+
+def _reason(text: str | None) -> str | None:
+    return text[:_MAX_REASON] if text else None

@@ -1,0 +1,202 @@
+"""The queue of jobs, and the spool for mails that are too large for it."""
+
+import json
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from botocore.exceptions import ClientError
+
+from pillarbox.adapters.aws import code_of, make_client, reaching
+from pillarbox.application.ports import PayloadGone
+from pillarbox.domain.attachment import Attachment
+from pillarbox.domain.identity import new_token
+from pillarbox.domain.mail import Body, HtmlBody, Job, Mail, SavedBody, StarterBody
+
+if TYPE_CHECKING:
+    from mypy_boto3_s3 import S3Client
+    from mypy_boto3_sqs import SQSClient
+
+#: The form of a job. A worker takes this one and those before it.
+VERSION: Final = 1
+#: SQS takes 1 MiB, but bills by 64 KB: from here on the spool is cheaper.
+MAX_INLINE_BYTES: Final = 200_000
+
+#: SQS: a message stays invisible for at most 12 hours from its receipt.
+_MAX_VISIBILITY: Final = timedelta(hours=11)
+
+
+class UnreadableJob(ValueError):
+    """A queue message that no version of this service wrote."""
+
+
+class SqsJobs:
+    """Fulfils `ports.Jobs`, and reads jobs for the worker."""
+
+    def __init__(self, queue_url: str, bucket: str) -> None:
+        self._queue_url = queue_url
+        self._bucket = bucket
+
+    @cached_property
+    def _sqs(self) -> "SQSClient":
+        client: SQSClient = make_client("sqs")
+        return client
+
+    @cached_property
+    def _s3(self) -> "S3Client":
+        client: S3Client = make_client("s3")
+        return client
+
+    def put(self, job: Job, mail: Mail) -> None:
+        """Queue a job with its mail, or with the spool's key for it."""
+        payload = json.dumps(_mail_json(mail), separators=(",", ":"))
+        body: dict[str, object] = {
+            "version": VERSION,
+            "account": job.account_id,
+            "id": str(job.message_id),
+            "hash": job.body_hash,
+            "queued_at": job.queued_at.isoformat(),
+            "deadline": job.deadline.isoformat(),
+        }
+        if len(payload) > MAX_INLINE_BYTES:
+            # A key of its own for each try: the end of one leaves the others alone.
+            key = f"{job.account_id}/{job.message_id}/{new_token(16)}"
+            with reaching("spool"):
+                self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload.encode())
+            text = json.dumps(body | {"spool": key})
+        else:
+            text = f'{json.dumps(body)[:-1]}, "payload": {payload}}}'
+        with reaching("queue"):
+            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)
+
+    def read(self, text: str) -> Job:
+        """Read a job as the queue delivers it.
+
+        Raises:
+            UnreadableJob: it is none, or of a version that is not known here.
+        """
+        try:
+            body = json.loads(text)
+            if body["version"] != VERSION:
+                raise UnreadableJob(f"a job of version {body['version']}")
+            return Job(
+                account_id=body["account"],
+                message_id=UUID(body["id"]),
+                body_hash=body["hash"],
+                queued_at=datetime.fromisoformat(body["queued_at"]),
+                deadline=datetime.fromisoformat(body["deadline"]),
+                mail=_mail_of(body["payload"]) if "payload" in body else None,
+                spool_key=body.get("spool"),
+            )
+        except (KeyError, TypeError, ValueError) as error:
+            raise UnreadableJob("no job of this service") from error
+
+    def load(self, job: Job) -> Mail:
+        """Give the mail that came with the job or lies in the spool."""
+        if job.mail is not None:
+            return job.mail
+        if job.spool_key is None:
+            raise PayloadGone
+        try:
+            with reaching("spool"):
+                stored = self._s3.get_object(Bucket=self._bucket, Key=job.spool_key)
+                payload = stored["Body"].read()
+        except ClientError as error:
+            if code_of(error) == "NoSuchKey":
+                raise PayloadGone from error
+            raise
+        return _mail_of(json.loads(payload))
+
+    def discard(self, job: Job) -> None:
+        """Delete the spool's object, if there is one."""
+        if job.spool_key is not None:
+            with reaching("spool"):
+                self._s3.delete_object(Bucket=self._bucket, Key=job.spool_key)
+
+    def postpone(self, receipt_handle: str, wait: timedelta) -> None:
+        """Let a received job come again after a while."""
+        with reaching("queue"):
+            self._sqs.change_message_visibility(
+                QueueUrl=self._queue_url,
+                ReceiptHandle=receipt_handle,
+                VisibilityTimeout=round(min(wait, _MAX_VISIBILITY).total_seconds()),
+            )
+
+
+def _mail_json(mail: Mail) -> dict[str, object]:
+    written = {
+        "from": mail.sender,
+        "from_name": mail.from_name,
+        "to": mail.to,
+        "cc": mail.cc,
+        "bcc": mail.bcc,
+        "reply_to": mail.reply_to,
+        "subject": mail.subject,
+        "body": _body_json(mail.body),
+        "attachments": [
+            {
+                "filename": attachment.filename,
+                "type": attachment.content_type,
+                "content": attachment.content,
+                "content_id": attachment.content_id,
+            }
+            for attachment in mail.attachments
+        ],
+    }
+    return {name: value for name, value in written.items() if value not in (None, (), [])}
+
+
+def _body_json(body: Body) -> dict[str, object]:
+    match body:
+        case StarterBody():
+            return {
+                "starter": body.slug,
+                "values": body.values,
+                "brand_name": body.brand_name,
+                "logo_url": body.logo_url,
+                "attribution": body.attribution,
+            }
+        case SavedBody():
+            return {"source": body.source, "values": body.values}
+        case HtmlBody():
+            return {"html": body.html}
+
+
+def _mail_of(written: Mapping[str, Any]) -> Mail:
+    return Mail(
+        sender=written["from"],
+        from_name=written.get("from_name"),
+        to=tuple(written.get("to", ())),
+        cc=tuple(written.get("cc", ())),
+        bcc=tuple(written.get("bcc", ())),
+        reply_to=written.get("reply_to"),
+        subject=written.get("subject", ""),
+        body=_body_of(written["body"]),
+        attachments=tuple(map(_attachment_of, written.get("attachments", ()))),
+    )
+
+
+def _body_of(written: Mapping[str, Any]) -> Body:
+    if "starter" in written:
+        return StarterBody(
+            slug=written["starter"],
+            values=written["values"],
+            brand_name=written["brand_name"],
+            logo_url=written["logo_url"],
+            attribution=written["attribution"],
+        )
+    if "source" in written:
+        return SavedBody(source=written["source"], values=written["values"])
+    return HtmlBody(html=written["html"])
+
+
+def _attachment_of(written: Mapping[str, Any]) -> Attachment:
+    return Attachment(
+        filename=written["filename"],
+        content_type=written["type"],
+        content=written["content"],
+        inline=written["content_id"] is not None,
+        content_id=written["content_id"],
+    )

@@ -1,0 +1,90 @@
+"""Following: the provider's events become statuses and suppressions."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from pillarbox.application.ports import FeedbackPulse, Messages, Suppressions
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.message import Event
+
+#: Two workers changing one message take turns; more than this many is a fault.
+_TRIES: Final = 10
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One record of the provider, in our terms.
+
+    `suppress` are the addresses that must not be mailed again, with the reason.
+    """
+
+    account_id: str
+    message_id: UUID
+    at: datetime
+    events: tuple[Event, ...]
+    suppress: tuple[tuple[str, str], ...] = ()
+    provider_message_id: str | None = None
+
+
+class Recorded(StrEnum):
+    """What a notice changed."""
+
+    CHANGED = "changed"
+    KNOWN = "known"
+    #: No such message: not ours, or its record is gone.
+    UNKNOWN = "unknown"
+    #: A kind of record that says nothing about a message of ours.
+    IGNORED = "ignored"
+
+
+class Contended(Exception):
+    """The message kept changing under our hands; the notice comes again by itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Feedback:
+    """Takes the provider's events, in any order and any number of times."""
+
+    read: Callable[[str], Notice | None]
+    messages: Messages
+    suppressions: Suppressions
+    pulse: FeedbackPulse
+
+    def record(self, text: str) -> Recorded:
+        """Take one record as the provider wrote it.
+
+        Raises:
+            ValueError: it is no record of a kind that is known.
+            Contended, ServiceError: nothing is lost, the record comes again.
+        """
+        notice = self.read(text)
+        if notice is None:
+            return Recorded.IGNORED
+        self.pulse.beat(notice.at)
+        recorded = self._apply(notice)
+        if recorded is not Recorded.UNKNOWN:
+            for address, reason in notice.suppress:
+                self.suppressions.put(
+                    notice.account_id,
+                    mailbox_key(address),
+                    reason,
+                    notice.at,
+                    notice.message_id,
+                )
+        return recorded
+
+    def _apply(self, notice: Notice) -> Recorded:
+        for _ in range(_TRIES):
+            message = self.messages.get(notice.account_id, notice.message_id)
+            if message is None:
+                return Recorded.UNKNOWN
+            changed = message.with_events(notice.events, notice.provider_message_id)
+            if changed is message:
+                return Recorded.KNOWN
+            if self.messages.save(changed):
+                return Recorded.CHANGED
+        raise Contended(str(notice.message_id))

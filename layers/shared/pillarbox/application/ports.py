@@ -1,0 +1,251 @@
+"""What the use-cases need of the world, as Protocols; the adapters fulfil them.
+
+Every method may raise ServiceError `service_unavailable` when what lies behind
+it cannot be reached; nothing was done then, unless a docstring says otherwise.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from enum import StrEnum
+from typing import Protocol
+from uuid import UUID
+
+from pillarbox.domain.account import Account
+from pillarbox.domain.key import ApiKey
+from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.message import Message
+from pillarbox.domain.quota import Limits
+from pillarbox.domain.template import SavedTemplate
+
+
+class Clock(Protocol):
+    """Tells the time, aware and in UTC."""
+
+    def __call__(self) -> datetime: ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Found:
+    """What one read of the directory brought along."""
+
+    key: ApiKey | None = None
+    account: Account | None = None
+    #: Of the addresses asked for, those that are suppressed, with the reason.
+    suppressed: Mapping[str, str] = field(default_factory=dict)
+    template: SavedTemplate | None = None
+
+
+class Directory(Protocol):
+    """Keys, accounts, suppressions and templates, in one consistent read."""
+
+    def look_up(
+        self,
+        account_id: str,
+        *,
+        key_digest: str | None = None,
+        addresses: Iterable[str] = (),
+        template_id: UUID | None = None,
+    ) -> Found:
+        """Read an account, and of it whatever else is asked for; never from a cache."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """The answer to an accepted send, as JSON text; replays give it byte for byte."""
+
+    body: str
+    replayed: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Claim:
+    """An idempotency key taken by one request (contract 4.11).
+
+    `generation` is the seed of the message ids; it outlives an owner that
+    died, so that a retry converges on the same ids.
+    """
+
+    account_id: str
+    digest: str
+    owner: str
+    body_hash: str
+    generation: UUID
+
+
+class Claims(Protocol):
+    """Idempotency keys: one key, one operation, for 24 hours."""
+
+    def take(self, account_id: str, digest: str, body_hash: str, now: datetime) -> "Claim | Answer":
+        """Claim a key, or give the stored answer of an earlier success.
+
+        Raises:
+            ServiceError: `idempotency_key_mismatch` or `idempotency_in_flight`.
+        """
+        ...
+
+    def release(self, claim: Claim) -> Answer | None:
+        """Give a claim up after a failure, so that a retry is a new attempt.
+
+        After this the claim can no longer be committed. Returns the answer
+        when it had been committed all the same: an outcome that was unknown.
+        """
+        ...
+
+
+class Quotas(Protocol):
+    """Counts of accepted messages in the current minute, day and month."""
+
+    def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
+        """Count messages in, all of them or none.
+
+        Raises:
+            QuotaExceeded: when a window lacks the room.
+        """
+        ...
+
+    def refund(self, account_id: str, count: int, now: datetime) -> None:
+        """Count messages out again that were reserved at `now` and not accepted."""
+        ...
+
+
+class Messages(Protocol):
+    """The records of accepted mail."""
+
+    def commit(self, message: Message, claim: Claim | None, answer: Answer) -> None:
+        """Accept a mail: put its record and, in one step with it, the claim's answer.
+
+        An error leaves the outcome unknown: with a claim, `Claims.release`
+        settles it; without, `get` tells.
+        """
+        ...
+
+    def get(self, account_id: str, message_id: UUID) -> Message | None:
+        """Read one message, seeing every write that was answered."""
+        ...
+
+    def take(
+        self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+    ) -> "Message | NotTaken":
+        """Lease a pending message for one hand-over to the provider."""
+        ...
+
+    def save(self, message: Message) -> bool:
+        """Write a changed message over the revision that it was made from.
+
+        Returns False, having written nothing, when somebody was faster.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class NotTaken:
+    """A message that could not be leased, as it stands; None when there is no record."""
+
+    message: Message | None
+
+
+class Jobs(Protocol):
+    """The queue from accepting to delivering, with the spool for large mails."""
+
+    def put(self, job: Job, mail: Mail) -> None:
+        """Queue a job; its mail goes to the spool first when it is large."""
+        ...
+
+    def load(self, job: Job) -> Mail:
+        """Give the mail of a job, from the spool when it lies there.
+
+        Raises:
+            PayloadGone: the spool has it no more.
+        """
+        ...
+
+    def discard(self, job: Job) -> None:
+        """Delete what the spool holds of a finished job."""
+        ...
+
+
+class PayloadGone(Exception):
+    """The spool does not hold the mail of a job any more: a duplicate finished it."""
+
+
+class DomainVerdict(StrEnum):
+    """What the DNS says of a mail domain (RFC 5321 section 5.1, RFC 7505)."""
+
+    ACCEPTS = "accepts"
+    NO_DOMAIN = "no_domain"
+    NO_MX = "no_mx"
+    NULL_MX = "null_mx"
+    UNKNOWN = "unknown"
+
+
+class MailDomains(Protocol):
+    """The domain name system, as far as mail needs it."""
+
+    def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
+        """Ask for the mail exchangers of all domains; ends within 2 seconds."""
+        ...
+
+
+class Mailer(Protocol):
+    """The delivery provider."""
+
+    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+        """Hand one message over, once, without retries; gives the provider's id.
+
+        The recipients are the envelope's; the header fields of `raw` stay as they are.
+
+        Raises:
+            Throttled: not taken; may be taken later.
+            Refused: not taken, and never will be.
+            Uncertain: may have been taken.
+        """
+        ...
+
+
+class Throttled(Exception):
+    """The provider did not take the mail and may take it later."""
+
+
+class Refused(Exception):
+    """The provider will never take the mail; the message says why.
+
+    Args:
+        code: stable and short.
+        reason: what the provider said.
+    """
+
+    def __init__(self, code: str, reason: str) -> None:
+        super().__init__(reason)
+        self.code = code
+        self.reason = reason
+
+
+class Uncertain(Exception):
+    """The provider gave no answer, so it may have taken the mail or not."""
+
+
+class Suppressions(Protocol):
+    """Addresses that an account must not mail any more."""
+
+    def put(
+        self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
+    ) -> None:
+        """Suppress an address; an address that is suppressed already stays as it is."""
+        ...
+
+
+class FeedbackPulse(Protocol):
+    """Whether the provider's events are arriving at all.
+
+    The absence of one event means something only while others come in.
+    """
+
+    def beat(self, at: datetime) -> None:
+        """Note that an event of the given time has arrived."""
+        ...
+
+    def last(self) -> datetime | None:
+        """The time of the newest event that is known to have arrived."""
+        ...

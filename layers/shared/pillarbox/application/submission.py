@@ -1,0 +1,181 @@
+"""Accepting a mail: every check in its order, then the steps that make the promise.
+
+The order of the steps carries the promises (docs/architecture.md, "Accepting"):
+job before record, since the record is the commit; claim before everything that
+is slow; whatever fails after the claim gives back what it took.
+"""
+
+import json
+from dataclasses import dataclass
+from datetime import datetime
+
+from pillarbox.application.access import identify, present_key
+from pillarbox.application.composition import Terms, compose, deadline, find_template
+from pillarbox.application.ports import (
+    Answer,
+    Claim,
+    Claims,
+    Clock,
+    Directory,
+    Found,
+    Jobs,
+    MailDomains,
+    Messages,
+    Quotas,
+)
+from pillarbox.application.recipients import Recipients
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.identity import created_at, derived_id, new_id
+from pillarbox.domain.key import EMAILS_SEND, Principal
+from pillarbox.domain.mail import Job, Mail, SendRequest
+from pillarbox.domain.message import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewTerms:
+    """What preview keys get: a fixed sender, and where to get more."""
+
+    sender: str
+    upgrade_url: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Submission:
+    """Takes one mail into the service (contract 4.1)."""
+
+    directory: Directory
+    claims: Claims
+    quotas: Quotas
+    jobs: Jobs
+    messages: Messages
+    domains: MailDomains
+    clock: Clock
+    preview: PreviewTerms
+
+    def submit(
+        self, key_text: str, request: SendRequest | ServiceError, idempotency_digest: str | None
+    ) -> Answer:
+        """Accept a mail, or say why not; an error leaves nothing behind.
+
+        Args:
+            key_text: the API key as it was presented.
+            request: the request, or what is wrong with its form: authentication
+                comes before that is told.
+            idempotency_digest: identifies route and Idempotency-Key, in hex.
+
+        Raises:
+            ServiceError: any of contract 4.1's.
+        """
+        key = present_key(key_text)
+        well_formed = request if isinstance(request, SendRequest) else None
+        recipients = Recipients.parse(well_formed.recipients if well_formed else ())
+        found = self.directory.look_up(
+            key.account_id,
+            key_digest=key.digest,
+            addresses=recipients.mailboxes,
+            template_id=well_formed.template_id if well_formed else None,
+        )
+        principal = identify(found)
+        principal.require(EMAILS_SEND)
+        if isinstance(request, ServiceError):
+            raise request
+        request.check_mode()
+        self._check_preview(principal, request)
+        request.check_size()
+        claim = None
+        if idempotency_digest is not None:
+            taken = self.claims.take(
+                key.account_id, idempotency_digest, request.body_hash, self.clock()
+            )
+            if isinstance(taken, Answer):
+                return taken
+            claim = taken
+        try:
+            draft = self._draft(request, found, principal, recipients, claim)
+            self.quotas.reserve(key.account_id, 1, principal.limits, draft.now)
+        except Exception:
+            if claim is not None:
+                self.claims.release(claim)
+            raise
+        return self._accept(draft, claim)
+
+    def _check_preview(self, principal: Principal, request: SendRequest) -> None:
+        if principal.preview and request.starter_template is None:
+            raise ServiceError(
+                "upgrade_required",
+                "Preview keys send starter templates only.",
+                upgrade_url=self.preview.upgrade_url,
+            )
+
+    def _draft(
+        self,
+        request: SendRequest,
+        found: Found,
+        principal: Principal,
+        recipients: Recipients,
+        claim: Claim | None,
+    ) -> "_Draft":
+        template = find_template(request, found)
+        account = principal.account
+        sender = self.preview.sender if principal.preview else account.sender(request.sender)
+        recipients.check(self.domains)
+        recipients.check_suppressed(found.suppressed)
+        now = self.clock()
+        terms = Terms(sender, attribution=not account.plan.paid)
+        mail = compose(request, template, terms, recipients, now)
+        message_id = derived_id(claim.generation, 0) if claim else new_id(now)
+        message = Message(
+            account_id=account.account_id,
+            message_id=message_id,
+            created_at=created_at(message_id),
+            body_hash=request.body_hash,
+            subject=mail.subject,
+            sender=mail.sender,
+            from_name=mail.from_name,
+            to=mail.to,
+            cc=mail.cc,
+            bcc=mail.bcc,
+        )
+        return _Draft(message, mail, now)
+
+    def _accept(self, draft: "_Draft", claim: Claim | None) -> Answer:
+        message = draft.message
+        answer = Answer(
+            json.dumps(
+                {"messageId": str(message.message_id), "status": "queued", "from": message.sender},
+                separators=(",", ":"),
+            )
+        )
+        try:
+            self.jobs.put(draft.job(), draft.mail)
+            self.messages.commit(message, claim, answer)
+        except Exception:
+            if self._was_committed(message, claim):
+                return answer
+            self.quotas.refund(message.account_id, 1, draft.now)
+            raise
+        return answer
+
+    def _was_committed(self, message: Message, claim: Claim | None) -> bool:
+        """Settle an acceptance that ended in an error: it may have succeeded unheard."""
+        if claim is not None:
+            return self.claims.release(claim) is not None
+        return self.messages.get(message.account_id, message.message_id) is not None
+
+
+@dataclass(frozen=True, slots=True)
+class _Draft:
+    """A mail that passed every check, with the record it will have."""
+
+    message: Message
+    mail: Mail
+    now: datetime
+
+    def job(self) -> Job:
+        return Job(
+            account_id=self.message.account_id,
+            message_id=self.message.message_id,
+            body_hash=self.message.body_hash,
+            queued_at=self.now,
+            deadline=deadline(self.mail, self.now),
+        )

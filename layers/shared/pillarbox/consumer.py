@@ -1,0 +1,66 @@
+"""The entry point of a function that takes messages from a queue."""
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.utilities.batch import (
+    BatchProcessor,
+    EventType,
+    process_partial_response,
+)
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from pillarbox import observability
+from pillarbox.config import SettingMissing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Consumed:
+    """What became of one queue message; it is kept in the queue when it is to come again."""
+
+    outcome: str
+    again: timedelta | None = None
+    ids: Mapping[str, str]
+    #: Things to count besides the outcome.
+    counts: tuple[str, ...] = ()
+
+
+class ComesAgain(Exception):
+    """Tells the batch processor to leave a message in the queue; nothing went wrong."""
+
+
+type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
+
+
+def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
+    """Wrap what handles one message; a message that fails comes again, the others do not."""
+    logger = observability.make_logger()
+    metrics = observability.make_metrics()
+
+    def handle_one(record: SQSRecord, lambda_context: LambdaContext) -> None:
+        try:
+            consumed = handle(record, lambda_context)
+            logger.info("consumed", extra={"outcome": consumed.outcome, **consumed.ids})
+            for name in (consumed.outcome, *consumed.counts):
+                metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
+        except SettingMissing:
+            raise
+        except Exception as error:
+            observability.log_failure(logger, error, queue_message_id=record.message_id)
+            raise
+        if consumed.again is not None:
+            raise ComesAgain
+
+    def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
+        processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
+        try:
+            return process_partial_response(event, handle_one, processor, context)
+        finally:
+            if metrics.metric_set:
+                metrics.flush_metrics()
+
+    return lambda_handler

@@ -1,0 +1,187 @@
+"""The wire models: the shapes of contract section 2, as pydantic checks them.
+
+Types are strict and unknown fields are refused, so that no mail goes out with
+a misspelt `replyto` silently dropped. `null` is the same as leaving a field out.
+"""
+
+import hashlib
+import json
+from typing import Annotated, Any, Final, Self
+from uuid import UUID
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic.alias_generators import to_camel
+
+from pillarbox.application.names import to_a_label
+from pillarbox.domain.address import AddressSyntaxError, parse_address
+from pillarbox.domain.attachment import Attachment, is_canonical_base64
+from pillarbox.domain.errors import Json
+from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.mail import MAX_SUBJECT, SendRequest
+from pillarbox.http.faults import invalid
+from pillarbox.http.json_body import canonical, depth_of
+
+MAX_VARIABLES_BYTES: Final = 256 * 1024
+MAX_VARIABLES_DEPTH: Final = 8
+_HEX_AND_DASHES: Final = 36
+
+
+def _header_text(text: str) -> str:
+    if not is_header_safe(text):
+        raise invalid(
+            "control_character", "must not have control characters or text direction overrides"
+        )
+    return text
+
+
+def _address(text: str) -> str:
+    try:
+        return parse_address(text, to_a_label)
+    except AddressSyntaxError as error:
+        raise invalid("invalid_address", str(error)) from None
+
+
+def _one_or_more(value: object) -> object:
+    if isinstance(value, str):
+        return [value]
+    if not isinstance(value, list):
+        raise invalid("wrong_type", "must be a string or a list of strings")
+    return value
+
+
+def _uuid(text: str) -> str:
+    try:
+        if len(text) == _HEX_AND_DASHES:
+            return str(UUID(text))
+    except ValueError:
+        pass
+    raise invalid("invalid_uuid", "must be a UUID")
+
+
+def _base64(text: str) -> str:
+    if not is_canonical_base64(text):
+        raise invalid(
+            "invalid_base64",
+            "must be base64 of RFC 4648 section 4, padded and without white space",
+        )
+    return text
+
+
+def _filename(text: str) -> str:
+    if "/" in text or "\\" in text:
+        raise invalid("invalid_filename", "must be a name without a path")
+    return text
+
+
+def _content_id(text: str) -> str:
+    if not all("!" <= c <= "~" and c not in "<>" for c in text):
+        raise invalid("invalid_content_id", "must be visible ASCII without angle brackets")
+    return text
+
+
+def _variables(value: dict[str, Any]) -> dict[str, Any]:
+    if depth_of(value) > MAX_VARIABLES_DEPTH:
+        raise invalid("too_deep", f"must not be nested deeper than {MAX_VARIABLES_DEPTH} levels")
+    if len(json.dumps(value, ensure_ascii=False).encode()) > MAX_VARIABLES_BYTES:
+        raise invalid("too_large", f"must not be larger than {MAX_VARIABLES_BYTES} bytes")
+    return value
+
+
+type HeaderText = Annotated[str, AfterValidator(_header_text)]
+type AddressText = Annotated[str, AfterValidator(_address)]
+type UuidText = Annotated[str, AfterValidator(_uuid)]
+type Variables = Annotated[dict[str, Any], AfterValidator(_variables)]
+
+
+class WireModel(BaseModel):
+    """What all shapes have in common: camelCase names, strict types, nothing unknown."""
+
+    model_config = ConfigDict(
+        alias_generator=to_camel, extra="forbid", strict=True, frozen=True, defer_build=True
+    )
+
+
+class AttachmentModel(WireModel):
+    """Contract 2.2."""
+
+    filename: Annotated[HeaderText, AfterValidator(_filename), Field(min_length=1, max_length=255)]
+    content_type: str
+    content: Annotated[str, AfterValidator(_base64)]
+    inline: bool = False
+    content_id: Annotated[str, AfterValidator(_content_id), Field(max_length=255)] | None = None
+
+    @model_validator(mode="after")
+    def _content_id_when_inline(self) -> Self:
+        if self.inline and not self.content_id:
+            raise invalid("required", "contentId is required when inline is true")
+        if not self.inline and self.content_id is not None:
+            raise invalid("not_allowed", "contentId is only for attachments with inline true")
+        return self
+
+    def to_domain(self) -> Attachment:
+        """The attachment in the domain's terms."""
+        return Attachment(
+            filename=self.filename,
+            content_type=self.content_type,
+            content=self.content,
+            inline=self.inline,
+            content_id=self.content_id,
+        )
+
+
+class SendEmailRequest(WireModel):
+    """Contract 2.1. Counts and modes are the domain's business, see `SendRequest`."""
+
+    to: Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1)]
+    starter_template: str | None = None
+    template_id: UuidText | None = None
+    html: Annotated[str, Field(min_length=1)] | None = None
+    variables: Variables | None = None
+    subject: Annotated[HeaderText, Field(min_length=1, max_length=MAX_SUBJECT)] | None = None
+    from_name: Annotated[HeaderText, Field(max_length=1024)] | None = None
+    sender: Annotated[AddressText | None, Field(alias="from")] = None
+    cc: list[str] | None = None
+    bcc: list[str] | None = None
+    reply_to: AddressText | None = None
+    brand_name: Annotated[HeaderText, Field(max_length=128)] | None = None
+    logo_url: Annotated[str, Field(max_length=2048)] | None = None
+    attachments: list[AttachmentModel] | None = None
+
+    @model_validator(mode="after")
+    def _subject_with_html(self) -> Self:
+        if self.html is not None and self.subject is None:
+            raise invalid("required", "subject is required with html")
+        return self
+
+    @model_validator(mode="after")
+    def _content_ids_differ(self) -> Self:
+        ids = [item.content_id for item in self.attachments or () if item.content_id]
+        if len(set(ids)) < len(ids):
+            raise invalid("duplicate", "two attachments have the same contentId")
+        return self
+
+    def to_domain(self, body: Json) -> SendRequest:
+        """The request in the domain's terms; `body` is the JSON it was read from."""
+        return SendRequest(
+            body_hash=hashlib.sha256(canonical(body)).hexdigest(),
+            to=tuple(self.to),
+            cc=tuple(self.cc or ()),
+            bcc=tuple(self.bcc or ()),
+            starter_template=self.starter_template,
+            template_id=UUID(self.template_id) if self.template_id else None,
+            html=self.html,
+            variables=self.variables or {},
+            subject=self.subject,
+            from_name=self.from_name,
+            sender=self.sender,
+            reply_to=self.reply_to,
+            brand_name=self.brand_name,
+            logo_url=self.logo_url,
+            attachments=tuple(item.to_domain() for item in self.attachments or ()),
+        )
+
+
+class PreviewRequest(WireModel):
+    """Contract 4.7."""
+
+    variables: Variables | None = None

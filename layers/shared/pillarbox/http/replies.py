@@ -1,0 +1,97 @@
+"""Writing an answer: JSON, and the envelope of every error (contract section 7)."""
+
+import json
+from collections.abc import Mapping
+from datetime import UTC, datetime
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.application.ports import Answer
+from pillarbox.application.starters import Preview
+from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.template import StarterTemplate
+
+_JSON = "application/json"
+
+
+def reply(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:
+    """Answer with a JSON value."""
+    text = json.dumps(body, separators=(",", ":"))
+    return Response(status, _JSON, text, headers=dict(headers or {}))
+
+
+def reply_answer(answer: Answer) -> Response[str]:
+    """Answer a send, byte for byte as it was answered first (contract 4.11)."""
+    headers = {"Idempotent-Replay": "true"} if answer.replayed else {}
+    return Response(200, _JSON, answer.body, headers=dict(headers))
+
+
+def reply_error(error: ServiceError) -> Response[str]:
+    """Answer with the envelope."""
+    return reply({"error": error.envelope()}, error.status, error.headers)
+
+
+def message_detail(message: Message) -> Json:
+    """Contract 2.5, detail; `to`, `cc`, `bcc` and `events` are additions."""
+    error = message.error
+    return {
+        "messageId": str(message.message_id),
+        "status": message.status.value,
+        "recipientEmail": message.to[0],
+        "subject": message.subject,
+        "fromName": message.from_name,
+        "providerMessageId": message.provider_message_id or "",
+        "errorMessage": (error.reason or error.code) if error else None,
+        "createdAt": timestamp(message.created_at),
+        "updatedAt": timestamp(message.updated_at),
+        "from": message.sender,
+        "to": list(message.to),
+        "cc": list(message.cc),
+        "bcc": list(message.bcc),
+        "events": [
+            _event({"type": EventKind.ACCEPTED.value, "at": timestamp(message.created_at)}),
+            *map(_message_event, message.events),
+        ],
+    }
+
+
+def starter_item(starter: StarterTemplate) -> Json:
+    """Contract 2.6."""
+    return {
+        "slug": starter.slug,
+        "name": starter.name,
+        "description": starter.description,
+        "variables": [variable.name for variable in starter.variables],
+    }
+
+
+def preview_result(preview: Preview) -> Json:
+    """Contract 4.7."""
+    return {
+        "slug": preview.slug,
+        "subject": preview.subject,
+        "html": preview.html,
+        "sampleVariables": dict(preview.values),
+    }
+
+
+def timestamp(moment: datetime) -> str:
+    """ISO 8601 with a +00:00 offset (contract 2.5)."""
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _message_event(event: Event) -> Json:
+    return _event(
+        {
+            "type": event.kind.value,
+            "at": timestamp(event.at),
+            "recipient": event.recipient,
+            "code": event.code,
+            "reason": event.reason,
+        }
+    )
+
+
+def _event(written: dict[str, Json]) -> Json:
+    return {name: value for name, value in written.items() if value is not None}

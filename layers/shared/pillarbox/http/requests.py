@@ -1,0 +1,133 @@
+"""Reading a request: the key, the body, the headers. Nothing here knows a use-case."""
+
+import base64
+import binascii
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+from uuid import UUID
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+from pillarbox.application.access import invalid_api_key
+from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.mail import SendRequest
+from pillarbox.http.faults import validate
+from pillarbox.http.json_body import parse_json
+from pillarbox.http.models import PreviewRequest, SendEmailRequest
+
+#: Contract 8.2 says "under 256 bytes" and "at most 256": 256 are taken.
+MAX_IDEMPOTENCY_KEY: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Send:
+    """A send as it came in; `request` may be what is wrong with its form."""
+
+    request: SendRequest | ServiceError
+    idempotency_digest: str | None
+
+
+def read_api_key(event: APIGatewayProxyEvent) -> str:
+    """The text of the API key (contract section 5).
+
+    Raises:
+        ServiceError: `missing_api_key`, `invalid_api_key` when there are several.
+    """
+    keys = _header(event, "x-api-key")
+    if len(keys) > 1:
+        raise invalid_api_key()
+    if not keys or not keys[0]:
+        raise ServiceError(
+            "missing_api_key", "The header X-API-Key is missing; it carries the API key."
+        )
+    return keys[0]
+
+
+def read_send(event: APIGatewayProxyEvent, route: str) -> Send:
+    """The body and Idempotency-Key of a send, with every fault of either."""
+    faults: list[FieldFault] = []
+    digest = request = None
+    try:
+        digest = _idempotency_digest(event, route)
+    except ValidationFailed as failed:
+        faults += failed.faults
+    try:
+        body = _json(event)
+        request = validate(SendEmailRequest, body).to_domain(body)
+    except ValidationFailed as failed:
+        faults += failed.faults
+    if faults or request is None:
+        return Send(ValidationFailed(*faults), None)
+    return Send(request, digest)
+
+
+def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
+    """The variables of a preview; the body may be left out (contract 4.7).
+
+    Raises:
+        ValidationFailed: the body has another shape.
+    """
+    if not _raw_body(event):
+        return {}
+    return validate(PreviewRequest, _json(event)).variables or {}
+
+
+def read_uuid(text: str, field: str) -> UUID:
+    """A path parameter that is a UUID.
+
+    Raises:
+        ValidationFailed: it is none.
+    """
+    try:
+        if len(text) == len(str(UUID(int=0))):
+            return UUID(text)
+    except ValueError:
+        pass
+    raise ValidationFailed(FieldFault(field, "must be a UUID", "invalid_uuid"))
+
+
+def _idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
+    keys = _header(event, "idempotency-key")
+    if not keys:
+        return None
+    visible = all("!" <= c <= "~" for c in keys[0])
+    if len(keys) > 1 or not visible or not 0 < len(keys[0]) <= MAX_IDEMPOTENCY_KEY:
+        raise ValidationFailed(
+            FieldFault(
+                "Idempotency-Key",
+                f"must be one value of 1 to {MAX_IDEMPOTENCY_KEY} visible ASCII characters",
+                "invalid_header",
+            )
+        )
+    return hashlib.sha256(f"{route}\n{keys[0]}".encode()).hexdigest()
+
+
+def _json(event: APIGatewayProxyEvent) -> Json:
+    encodings = [value.strip().lower() for value in _header(event, "content-encoding")]
+    if any(encoding not in {"", "identity"} for encoding in encodings):
+        raise ValidationFailed(
+            FieldFault("Content-Encoding", "compressed bodies are not taken", "invalid_header")
+        )
+    return parse_json(_raw_body(event))
+
+
+def _raw_body(event: APIGatewayProxyEvent) -> bytes:
+    body = event.raw_event.get("body") or ""
+    if not event.raw_event.get("isBase64Encoded"):
+        return body.encode("utf-8", "surrogatepass")
+    try:
+        return base64.b64decode(body)
+    except binascii.Error:
+        return b""
+
+
+def _header(event: APIGatewayProxyEvent, name: str) -> list[str]:
+    """All values of a header; API Gateway gives the last one alone in `headers`."""
+    multiple: Mapping[str, Any] = event.raw_event.get("multiValueHeaders") or {
+        header: [value] for header, value in (event.raw_event.get("headers") or {}).items()
+    }
+    return [
+        value for header, values in multiple.items() if header.lower() == name for value in values
+    ]

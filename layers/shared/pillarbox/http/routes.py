@@ -1,0 +1,28 @@
+"""The routes of the API and their methods: contract section 4."""
+
+import re
+from collections.abc import Mapping
+from typing import Final
+
+ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    "/v1/emails": ("POST",),
+    "/v1/emails/{message_id}": ("GET",),
+    "/v1/starter-templates": ("GET",),
+    "/v1/starter-templates/{slug}/preview": ("POST",),
+}
+
+_LITERAL_READING: Final = re.compile(r"^/v1(?=/v1(?:/|$))")
+
+
+def canonical_path(path: str) -> str:
+    """Give both readings of a path as one: {base_url}/api/v1/v1/… is {base_url}/api/v1/…."""
+    return _LITERAL_READING.sub("", path)
+
+
+def allowed_methods(path: str) -> tuple[str, ...]:
+    """The methods of a canonical path; none when no route matches."""
+    for route, methods in ROUTES.items():
+        pattern = re.sub(r"\{\w+\}", "[^/]+", route)
+        if re.fullmatch(pattern, path):
+            return methods
+    return ()

@@ -1,0 +1,123 @@
+"""The one place where ports meet adapters. Everything is made on first use.
+
+A function asks for the use-case it needs, and only what that use-case needs is
+imported, configured and connected: each import is cold start.
+"""
+
+from datetime import UTC, datetime
+from functools import cache
+from time import sleep
+from typing import TYPE_CHECKING
+
+from pillarbox import config
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.access import Authentication
+
+if TYPE_CHECKING:
+    from pillarbox.adapters.sqs import SqsJobs
+    from pillarbox.application.delivery import Delivery
+    from pillarbox.application.feedback import Feedback
+    from pillarbox.application.history import History
+    from pillarbox.application.submission import Submission
+
+# Imports inside functions are the point of this module: see above.
+# ruff: noqa: PLC0415
+
+
+def utc_now() -> datetime:
+    """The time, to the millisecond: what ids, records and answers carry."""
+    now = datetime.now(UTC)
+    return now.replace(microsecond=now.microsecond // 1000 * 1000)
+
+
+@cache
+def table() -> Table:
+    """The one table."""
+    return Table(config.read("TABLE"))
+
+
+@cache
+def authentication() -> Authentication:
+    """Authentication for the routes that read."""
+    return Authentication(DynamoDirectory(table()))
+
+
+@cache
+def submission() -> "Submission":
+    """Accepting mail."""
+    from pillarbox.adapters.dns import DnsMailDomains
+    from pillarbox.adapters.dynamodb.claims import DynamoClaims
+    from pillarbox.adapters.dynamodb.messages import DynamoMessages
+    from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+    from pillarbox.application.submission import PreviewTerms, Submission
+
+    return Submission(
+        directory=DynamoDirectory(table()),
+        claims=DynamoClaims(table()),
+        quotas=DynamoQuotas(table()),
+        jobs=jobs(),
+        messages=DynamoMessages(table()),
+        domains=DnsMailDomains(config.read_servers("DNS_SERVERS")),
+        clock=utc_now,
+        preview=PreviewTerms(
+            sender=config.read("PREVIEW_SENDER"), upgrade_url=config.read("UPGRADE_URL")
+        ),
+    )
+
+
+@cache
+def jobs() -> "SqsJobs":
+    """The queue and its spool."""
+    from pillarbox.adapters.sqs import SqsJobs
+
+    return SqsJobs(config.read("JOBS_QUEUE_URL"), config.read("SPOOL_BUCKET"))
+
+
+@cache
+def history() -> "History":
+    """Looking back at messages."""
+    from pillarbox.adapters.dynamodb.messages import DynamoMessages
+    from pillarbox.application.history import History
+
+    return History(DynamoMessages(table()))
+
+
+@cache
+def delivery() -> "Delivery":
+    """Delivering mail."""
+    from pillarbox.adapters.dynamodb.messages import DynamoMessages
+    from pillarbox.adapters.dynamodb.pulse import DynamoPulse
+    from pillarbox.adapters.ses import SesMailer
+    from pillarbox.application.content import build_raw
+    from pillarbox.application.delivery import Delivery
+    from pillarbox.domain.identity import new_token
+
+    return Delivery(
+        messages=DynamoMessages(table()),
+        directory=DynamoDirectory(table()),
+        jobs=jobs(),
+        mailer=SesMailer(config.read("CONFIGURATION_SET")),
+        pulse=DynamoPulse(table()),
+        build=build_raw,
+        clock=utc_now,
+        pause=sleep,
+        new_owner=lambda: new_token(16),
+    )
+
+
+@cache
+def feedback() -> "Feedback":
+    """Following mail."""
+    from pillarbox.adapters.dynamodb.messages import DynamoMessages
+    from pillarbox.adapters.dynamodb.pulse import DynamoPulse
+    from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+    from pillarbox.adapters.ses import read_notice
+    from pillarbox.application.feedback import Feedback
+
+    return Feedback(
+        read=read_notice,
+        messages=DynamoMessages(table()),
+        suppressions=DynamoSuppressions(table()),
+        pulse=DynamoPulse(table()),
+    )
