@@ -1,0 +1,35 @@
+"""`make up`: the whole service on this machine, in the foreground."""
+
+import asyncio
+import logging
+import sys
+from pathlib import Path
+
+from rich.console import Console
+
+from local.engine import EngineFailed
+from local.package import PackagingFailed
+from local.stack import Settings, StackInUse, run
+
+
+def main() -> int:
+    """Run the local stack until Ctrl-C; 0 when it ended as it was told to."""
+    # The SAM translator warns about switches of AWS's own.
+    logging.getLogger("samtranslator").setLevel(logging.ERROR)
+    settings = Settings.from_environment()
+    errors = Console(stderr=True)
+    try:
+        return asyncio.run(run(settings, Console()))
+    except (EngineFailed, PackagingFailed, StackInUse) as failure:
+        errors.print(
+            f"[bold red]{failure}[/]", f"The engine's log: {_shown(settings.log)}", sep="\n"
+        )
+        return 1
+
+
+def _shown(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,41 @@
+"""What the local stack says when it is ready."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.panel import Panel
+from rich.table import Table
+
+
+def show(console: Console, state: dict[str, Any], log: Path) -> None:
+    """Print addresses, keys and a first mail to paste.
+
+    Args:
+        console: where to.
+        state: what stack.json holds.
+        log: where the engine and the functions write.
+    """
+    facts = Table.grid(padding=(0, 2))
+    facts.add_column(style="dim")
+    facts.add_column(overflow="fold")
+    facts.add_row("API", f"{state['base_url']}/api/v1")
+    facts.add_row("Inbox", state["inbox_url"])
+    facts.add_row("Log", str(log))
+    facts.add_row("")
+    facts.add_row("Live key", state["keys"]["live"])
+    facts.add_row("  free plan", state["keys"]["live_free"])
+    facts.add_row("Preview key", state["keys"]["preview"])
+    console.print(Panel(facts, title="Pillarbox is ready", title_align="left", expand=False))
+    mail = {"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}
+    console.print("A first mail:\n")
+    # As it is, without markup or folding: it is there to be pasted.
+    console.out(
+        f"curl {state['base_url']}/api/v1/emails \\\n"
+        f"  -H 'X-API-Key: {state['keys']['live']}' \\\n"
+        "  -H 'Content-Type: application/json' \\\n"
+        f"  -d '{json.dumps(mail)}'",
+        highlight=False,
+    )
+    console.print("\n[dim]Ctrl-C stops it; the next start begins empty, with new keys.[/]")

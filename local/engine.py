@@ -1,0 +1,198 @@
+"""The engine that plays AWS: ministack, in a process and an environment of its own.
+
+Functions run as its children and inherit its environment; that is how they find SES and DNS
+here. Another engine takes its place by offering the same four methods.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import signal
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import boto3
+import httpx
+import psutil
+from botocore.config import Config
+from botocore.exceptions import WaiterError
+
+from local.package import BUCKET, Package
+from local.template import REGION, ROOT
+
+STACK_NAME: Final = "pillarbox"
+
+_PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
+# The seconds for which a process is given the chance to end by itself.
+_GRACE: Final = 5.0
+# Seconds; a function's import and a cold disk are inside.
+_STARTS_WITHIN: Final = 45.0
+
+
+# An engine that does not answer has ended: there is nothing to wait for.
+_NO_RETRIES: Final = Config(retries={"total_max_attempts": 1})
+
+
+class EngineFailed(Exception):
+    """The engine did not start, or did not take the template; the text says why."""
+
+
+class Engine:
+    """One run of the engine, with nothing in it at its start."""
+
+    def __init__(self, state: Path, port: int, environment: Mapping[str, str]) -> None:
+        """Prepare a run.
+
+        Args:
+            state: the state directory; the log and all files of the engine go below it.
+            port: a free port on the loopback interface.
+            environment: what the functions inherit.
+        """
+        self.url = f"http://127.0.0.1:{port}"
+        for folder in ("s3", "state", "tmp"):
+            (state / "engine" / folder).mkdir(parents=True)
+        self._log = state / "engine.log"
+        self._record = state / "engine.json"
+        self._environment = {
+            **_inherited(),
+            **aws_environment(self.url),
+            "BIND_HOST": "127.0.0.1",
+            "GATEWAY_PORT": str(port),
+            "IOT_MTLS_ENABLED": "0",
+            "MINISTACK_HOST": "127.0.0.1",
+            "MINISTACK_REGION": REGION,
+            "S3_DATA_DIR": str(state / "engine" / "s3"),
+            "SFTP_ENABLED": "0",
+            "STATE_DIR": str(state / "engine" / "state"),
+            "TMPDIR": str(state / "engine" / "tmp"),
+            **environment,
+        }
+        self._process: asyncio.subprocess.Process | None = None
+
+    async def start(self) -> None:
+        """Start the engine and wait until it answers.
+
+        Raises:
+            EngineFailed: it ended, or was silent for too long.
+        """
+        with self._log.open("wb") as log:
+            process = await asyncio.create_subprocess_exec(
+                *(_PYTHON, "-m", "ministack"),
+                env=self._environment,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                # Ctrl-C is for the stack, which then ends the engine in its order.
+                start_new_session=True,
+            )
+        self._process = process
+        created = psutil.Process(process.pid).create_time()
+        self._record.write_text(json.dumps({"pid": process.pid, "created": created}))
+        async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(_STARTS_WITHIN):
+            while True:
+                with contextlib.suppress(httpx.TransportError):
+                    await client.get(f"{self.url}/_ministack/health")
+                    return
+                if process.returncode is not None:
+                    raise EngineFailed("The engine did not start.")
+                await asyncio.sleep(0.05)
+
+    async def ended(self) -> int:
+        """Wait for the end of an engine that was started, and give its exit status."""
+        assert self._process  # noqa: S101  a promise of the caller
+        return await self._process.wait()
+
+    async def stop(self) -> None:
+        """End the engine and the functions; nothing to do when it was never started."""
+        if self._process is None:
+            return
+        if self._process.returncode is None:
+            self._process.terminate()
+            with contextlib.suppress(TimeoutError):
+                await asyncio.wait_for(self._process.wait(), _GRACE)
+        _kill_group(self._process.pid)
+        await self._process.wait()
+        self._record.unlink(missing_ok=True)
+
+    def client(self, service: str) -> Any:  # noqa: ANN401  boto3 makes its clients at run time
+        """A boto3 client that speaks to the engine."""
+        return boto3.client(  # type: ignore[call-overload]
+            service, endpoint_url=self.url, region_name=REGION, config=_NO_RETRIES
+        )
+
+    def deploy(self, package: Package) -> dict[str, str]:
+        """Create the stack and give its outputs.
+
+        Raises:
+            EngineFailed: a resource could not be created.
+        """
+        s3 = self.client("s3")
+        s3.create_bucket(Bucket=BUCKET)
+        for archive in package.archives:
+            s3.upload_file(str(archive), BUCKET, archive.name)
+        s3.put_object(Bucket=BUCKET, Key="template.json", Body=package.template.encode())
+        cloudformation = self.client("cloudformation")
+        cloudformation.create_stack(
+            StackName=STACK_NAME,
+            TemplateURL=f"{self.url}/{BUCKET}/template.json",
+            Capabilities=["CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND"],
+        )
+        try:
+            cloudformation.get_waiter("stack_create_complete").wait(
+                StackName=STACK_NAME, WaiterConfig={"Delay": 1, "MaxAttempts": 60}
+            )
+        except WaiterError as error:
+            raise EngineFailed("\n".join(_failures(cloudformation))) from error
+        (stack,) = cloudformation.describe_stacks(StackName=STACK_NAME)["Stacks"]
+        return {item["OutputKey"]: item["OutputValue"] for item in stack["Outputs"]}
+
+
+def end_previous(state: Path) -> None:
+    """End the engine that a run left behind when it was killed.
+
+    A process is known by its id and its time of birth, so that another one which was given
+    the same id since is left alone.
+    """
+    record = state / "engine.json"
+    with contextlib.suppress(FileNotFoundError, ValueError, psutil.NoSuchProcess):
+        left = json.loads(record.read_text())
+        if abs(psutil.Process(left["pid"]).create_time() - left["created"]) < 1:
+            _kill_group(left["pid"])
+    record.unlink(missing_ok=True)
+
+
+def aws_environment(url: str) -> dict[str, str]:
+    """What makes an AWS SDK speak to the engine, and to no account of the user."""
+    return {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_CONFIG_FILE": os.devnull,
+        "AWS_DEFAULT_REGION": REGION,
+        "AWS_EC2_METADATA_DISABLED": "true",
+        "AWS_ENDPOINT_URL": url,
+        "AWS_REGION": REGION,
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
+        "NO_PROXY": "127.0.0.1,localhost",
+    }
+
+
+def _inherited() -> dict[str, str]:
+    """The user's environment without what would lead functions astray."""
+    return {
+        name: value
+        for name, value in os.environ.items()
+        if not name.startswith(("AWS_", "PILLARBOX_", "PYTHON"))
+    }
+
+
+def _kill_group(leader: int) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(leader, signal.SIGKILL)
+
+
+def _failures(cloudformation: Any) -> Iterator[str]:  # noqa: ANN401  boto3 makes its clients at run time
+    for event in cloudformation.describe_stack_events(StackName=STACK_NAME)["StackEvents"]:
+        if event["ResourceStatus"].endswith("FAILED"):
+            yield f"{event['LogicalResourceId']}: {event.get('ResourceStatusReason', '')}"

@@ -1,0 +1,252 @@
+"""The local stack: the engine, the stand-ins beside it, and the order in which they come and go."""
+
+import asyncio
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import signal
+import socket
+from collections.abc import AsyncIterator, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+import httpx
+import uvicorn
+from rich.console import Console
+
+from local import banner, template
+from local.dns import DnsServer
+from local.edge import INTEGRATION_TIMEOUT, Edge
+from local.engine import Engine, aws_environment, end_previous
+from local.inbox.app import inbox_app
+from local.package import package
+from local.seed import seed
+from local.ses.app import ses_app
+from local.ses.store import Mailbox
+
+_HOST: Final = "127.0.0.1"
+# What the functions find their settings by, as the template's outputs name them.
+_SETTINGS: Final = {
+    "PILLARBOX_TABLE": "TableName",
+    "PILLARBOX_JOBS_QUEUE_URL": "JobsQueueUrl",
+    "PILLARBOX_SPOOL_BUCKET": "SpoolBucketName",
+    "PILLARBOX_CONFIGURATION_SET": "ConfigurationSetName",
+    "PILLARBOX_PREVIEW_SENDER": "PreviewSender",
+    "PILLARBOX_UPGRADE_URL": "UpgradeUrl",
+}
+
+
+class StackInUse(Exception):
+    """Another run holds the state directory, or a port that was asked for is taken."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Where the stack keeps its state and listens; port 0 is any free one."""
+
+    state: Path
+    port: int
+    inbox_port: int
+    smtp_port: int
+
+    @classmethod
+    def from_environment(cls) -> "Settings":
+        """Read PILLARBOX_STATE_DIR and PILLARBOX_{,INBOX_,SMTP_}PORT."""
+        return cls(
+            state=Path(os.environ.get("PILLARBOX_STATE_DIR") or template.ROOT / ".local").resolve(),
+            port=int(os.environ.get("PILLARBOX_PORT") or 8080),
+            inbox_port=int(os.environ.get("PILLARBOX_INBOX_PORT") or 8025),
+            smtp_port=int(os.environ.get("PILLARBOX_SMTP_PORT") or 5870),
+        )
+
+    @property
+    def log(self) -> Path:
+        """Where the engine and the functions write."""
+        return self.state / "engine.log"
+
+
+async def run(settings: Settings, console: Console) -> int:
+    """Start everything, say so, and run until a signal or the engine's end.
+
+    Returns:
+        0 after a signal, 1 when the engine ended by itself.
+
+    Raises:
+        StackInUse, EngineFailed, PackagingFailed: it cannot start.
+    """
+    settings.state.mkdir(parents=True, exist_ok=True)
+    stop = asyncio.Event()
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        asyncio.get_running_loop().add_signal_handler(number, stop.set)
+    with _alone(settings.state), contextlib.ExitStack() as left:
+        _clear(settings.state)
+        left.callback(_clear, settings.state)
+        running = asyncio.create_task(_run(settings, console))
+        stopping = asyncio.create_task(stop.wait())
+        await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
+        if running.done():
+            stopping.cancel()
+            return await running
+        console.print("\nStopping …")
+        running.cancel()
+        with contextlib.suppress(asyncio.CancelledError):
+            await running
+        return 0
+
+
+async def _run(settings: Settings, console: Console) -> int:
+    """The stack from start to end; what was started is stopped in reverse, however it ends."""
+    async with contextlib.AsyncExitStack() as parts:
+        sockets = {
+            name: _bind(port)
+            for name, port in (
+                ("edge", settings.port),
+                ("inbox", settings.inbox_port),
+                ("ses", 0),
+                ("smtp", settings.smtp_port),
+                ("engine", 0),
+            )
+        }
+        urls = {name: _url(listener) for name, listener in sockets.items()}
+        # The engine binds its port itself; nothing serves the relay's yet.
+        for name in ("engine", "smtp"):
+            sockets[name].close()
+
+        dns = DnsServer()
+        dns_host, dns_port = await dns.start(_HOST)
+        parts.push_async_callback(dns.stop)
+
+        reached = {
+            "AWS_ENDPOINT_URL_SESV2": urls["ses"],
+            "PILLARBOX_DNS_SERVERS": f"{dns_host}:{dns_port}",
+        }
+        engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), reached)
+        os.environ.update(aws_environment(engine.url) | reached)
+        console.print("Starting …")
+        packing = asyncio.to_thread(package, settings.state / "build")
+        parts.push_async_callback(engine.stop)
+        packed, _ = await asyncio.gather(packing, engine.start())
+        outputs = await asyncio.to_thread(engine.deploy, packed)
+        environment = {name: outputs[output] for name, output in _SETTINGS.items()}
+        os.environ.update(environment)
+
+        sqs = engine.client("sqs")
+
+        async def emit(record: Any) -> None:  # noqa: ANN401  JSON of SES
+            await asyncio.to_thread(
+                sqs.send_message,
+                QueueUrl=outputs["EventsQueueUrl"],
+                MessageBody=json.dumps(record),
+            )
+
+        mailbox = Mailbox()
+        mailbox.create_configuration_set(outputs["ConfigurationSetName"])
+        client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
+        await parts.enter_async_context(client)
+        stage = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
+        apps = {
+            "ses": ses_app(mailbox, emit),
+            "inbox": inbox_app(mailbox),
+            "edge": Edge(template.load(), stage, client),
+        }
+        for name, app in apps.items():
+            await parts.enter_async_context(_serving(app, sockets[name]))
+        parts.callback(mailbox.close)
+
+        seeded = await asyncio.to_thread(seed, mailbox)
+        state = {
+            "base_url": urls["edge"],
+            "inbox_url": urls["inbox"],
+            "preview_sender": outputs["PreviewSender"],
+            "smtp": {"host": _HOST, "port": int(urls["smtp"].rpartition(":")[2])},
+            "keys": seeded.keys,
+            "accounts": seeded.accounts,
+            "environment": aws_environment(engine.url) | reached | environment,
+        }
+        _write(settings.state / "env.json", {"Parameters": state["environment"]})
+        _write(settings.state / "stack.json", state)
+        parts.callback((settings.state / "stack.json").unlink)
+        banner.show(console, state, settings.log)
+        status = await engine.ended()
+        console.print(f"[bold red]The engine ended by itself (exit {status}).[/] {settings.log}")
+        return 1
+
+
+_UNLIMITED: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64)
+
+
+class _Server(uvicorn.Server):
+    """A server among others in one loop: signals are the stack's."""
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+
+@contextlib.asynccontextmanager
+async def _serving(app: Any, listener: socket.socket) -> AsyncIterator[None]:  # noqa: ANN401  ASGI
+    server = _Server(
+        uvicorn.Config(
+            app,
+            log_level="critical",
+            access_log=False,
+            server_header=False,
+            timeout_graceful_shutdown=2,
+        )
+    )
+    serving = asyncio.create_task(server.serve(sockets=[listener]))
+    while not server.started and not serving.done():  # noqa: ASYNC110  uvicorn has no event for it
+        await asyncio.sleep(0.01)
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        await serving
+
+
+@contextlib.contextmanager
+def _alone(state: Path) -> Iterator[None]:
+    """Hold the state directory; the lock goes with the process, however that ends."""
+    with (state / "lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StackInUse("The local stack of this directory is running already.") from None
+        yield
+
+
+def _clear(state: Path) -> None:
+    """Remove what belongs to one run, this one's or one's that was killed."""
+    for name in ("stack.json", "env.json"):
+        (state / name).unlink(missing_ok=True)
+    end_previous(state)
+    shutil.rmtree(state / "engine", ignore_errors=True)
+
+
+def _bind(port: int) -> socket.socket:
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind((_HOST, port))
+    except OSError as error:
+        raise StackInUse(
+            f"Port {port} is taken: set PILLARBOX_PORT, PILLARBOX_INBOX_PORT or"
+            " PILLARBOX_SMTP_PORT (0 is any free one)."
+        ) from error
+    return listener
+
+
+def _url(listener: socket.socket) -> str:
+    host, port = listener.getsockname()
+    return f"http://{host}:{port}"
+
+
+def _write(path: Path, content: object) -> None:
+    """Write JSON so that nobody reads half of it, nor anyone but the user."""
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.touch(mode=0o600)
+    unfinished.write_text(json.dumps(content, indent=2) + "\n")
+    unfinished.replace(path)

@@ -1,0 +1,60 @@
+"""The project's template.yaml, read for the local stack.
+
+The SAM transform is the one that AWS applies. What the engine leaves out of its result is
+spelled out for it here, so that the functions are reached as they are in AWS.
+"""
+
+from pathlib import Path
+from typing import Any, Final
+
+import boto3
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+from samtranslator.yaml_helper import yaml_parse
+
+ROOT: Final = Path(__file__).resolve().parent.parent
+PATH: Final = ROOT / "template.yaml"
+REGION: Final = "us-east-1"
+
+type Template = dict[str, Any]
+
+_VERBS: Final = ("get", "head", "post", "put", "patch", "delete", "options")
+_ANY: Final = "x-amazon-apigateway-any-method"
+
+
+def load(path: Path = PATH) -> Template:
+    """The template as it is written."""
+    template: Template = yaml_parse(path.read_text())
+    return template
+
+
+def translate(template: Template) -> Template:
+    """The template after the SAM transform: plain CloudFormation."""
+    translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
+    translated: Template = translator.translate(sam_template=template, parameter_values={})
+    return translated
+
+
+def for_engine(translated: Template) -> Template:
+    """The translated template with what the engine would leave out.
+
+    It imports no ANY method and no binary media types from an API's body, stumbles over the
+    concurrency of an event source, and has no association of a firewall (the edge stands in).
+    """
+    resources = {
+        name: resource
+        for name, resource in translated["Resources"].items()
+        if resource["Type"] != "AWS::WAFv2::WebACLAssociation"
+    }
+    for resource in resources.values():
+        properties = resource.get("Properties", {})
+        if resource["Type"] == "AWS::ApiGateway::RestApi":
+            body = properties["Body"]
+            properties["BinaryMediaTypes"] = body["x-amazon-apigateway-binary-media-types"]
+            for path, methods in body["paths"].items():
+                any_method = methods.pop(_ANY, None)
+                anything = dict.fromkeys(_VERBS, any_method) if any_method else {}
+                body["paths"][path] = anything | methods
+        elif resource["Type"] == "AWS::Lambda::EventSourceMapping":
+            properties.pop("ScalingConfig", None)
+    return translated | {"Resources": resources}
