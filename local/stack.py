@@ -156,7 +156,7 @@ async def _run(settings: Settings, console: Console) -> int:
             await parts.enter_async_context(_serving(app, sockets[name]))
         parts.callback(mailbox.close)
 
-        seeded = await asyncio.to_thread(seed, mailbox)
+        seeded = await asyncio.to_thread(seed, mailbox, outputs["PreviewSender"])
         state = {
             "base_url": urls["edge"],
             "inbox_url": urls["inbox"],
