@@ -16,6 +16,9 @@ from pillarbox.application.access import Authentication
 
 if TYPE_CHECKING:
     from pillarbox.adapters.sqs import SqsJobs
+    from pillarbox.application.administration.accounts import Accounts
+    from pillarbox.application.administration.keys import Keys
+    from pillarbox.application.administration.senders import Senders
     from pillarbox.application.delivery import Delivery
     from pillarbox.application.feedback import Feedback
     from pillarbox.application.history import History
@@ -121,3 +124,32 @@ def feedback() -> "Feedback":
         suppressions=DynamoSuppressions(table()),
         pulse=DynamoPulse(table()),
     )
+
+
+@cache
+def accounts() -> "Accounts":
+    """An operator's work on accounts."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.application.administration.accounts import Accounts
+
+    return Accounts(records=DynamoAccounts(table()), clock=utc_now)
+
+
+@cache
+def api_keys() -> "Keys":
+    """An operator's work on API keys."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+    from pillarbox.application.administration.keys import Keys
+
+    return Keys(records=DynamoApiKeys(table()), accounts=DynamoAccounts(table()), clock=utc_now)
+
+
+@cache
+def senders() -> "Senders":
+    """An operator's work on senders."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.ses_identities import SesIdentities
+    from pillarbox.application.administration.senders import Senders
+
+    return Senders(accounts=DynamoAccounts(table()), identities=SesIdentities())

@@ -28,6 +28,8 @@ _CONTACTS: Final = ("marketing:contacts:read", "marketing:contacts:write")
 SCOPES: Final = frozenset(
     {EMAILS_SEND, EMAILS_READ, TEMPLATES_READ, TEMPLATES_WRITE, *_CAMPAIGNS, *_CONTACTS}
 )
+#: Scopes that need a paid plan (contract section 5): marketing, save for contacts.
+PAID_SCOPES: Final = frozenset(_CAMPAIGNS)
 
 
 class KeyType(StrEnum):

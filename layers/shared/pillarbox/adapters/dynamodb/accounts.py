@@ -1,0 +1,135 @@
+"""Accounts and their senders."""
+
+from collections.abc import Iterable
+from itertools import batched
+from typing import Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.listed import put_listed
+from pillarbox.adapters.dynamodb.records import account_item, account_of
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.application.administration.ports import AccountChanges
+from pillarbox.domain.account import Account
+
+#: BatchGetItem takes so many keys.
+_BATCH: Final = 100
+
+
+class DynamoAccounts:
+    """Fulfils `administration.ports.AccountRecords`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, account: Account) -> None:
+        """Put the record and its entry in the list of all."""
+        put_listed(self._table, account_item(account), keys.account_list(account.account_id))
+
+    def get(self, account_id: str) -> Account | None:
+        """Read one account, consistently."""
+        item = self._table.get(keys.account(account_id))
+        return account_of(item) if item else None
+
+    def all(self) -> Iterable[Account]:
+        """Read the list, then the records by the hundred."""
+        ids = (entry["sk"] for entry in self._table.query(keys.account_list()))
+        for some in batched(ids, _BATCH, strict=False):
+            accounts = map(account_of, self._table.get_all([keys.account(each) for each in some]))
+            yield from sorted(accounts, key=lambda account: account.account_id)
+
+    def change(self, account_id: str, changes: AccountChanges) -> Account | None:
+        """Set the attributes that the changes name."""
+        given = {
+            "name": changes.name,
+            "plan": changes.plan.value if changes.plan else None,
+            "hold_uncertain": changes.hold_uncertain,
+        }
+        limits = {
+            "per_minute": changes.limits.per_minute,
+            "per_day": changes.limits.per_day,
+            "per_month": changes.limits.per_month,
+        }
+        values = {name: value for name, value in (given | limits).items() if value is not None}
+        gone = [name for name in limits if name not in values] if changes.plan_limits else []
+        expression = ""
+        if values:
+            expression += "SET " + ", ".join(f"#{name} = :{name}" for name in values)
+        if gone:
+            expression += " REMOVE " + ", ".join(f"#{name}" for name in gone)
+        return self._update(
+            account_id,
+            expression,
+            condition="attribute_exists(pk)",
+            names={f"#{name}": name for name in [*values, *gone]},
+            values={f":{name}": value for name, value in values.items()},
+        )
+
+    def put_sender(
+        self, account_id: str, address: str, *, verified: bool, default: bool
+    ) -> Account | None:
+        """Set one member of the map of senders, and the default with it."""
+        expression = "SET senders.#address = :verified"
+        values: dict[str, object] = {":verified": verified}
+        if verified:
+            chosen = ":address" if default else "if_not_exists(default_sender, :address)"
+            expression += f", default_sender = {chosen}"
+            values[":address"] = address
+        return self._update(
+            account_id,
+            expression,
+            condition="attribute_exists(pk)",
+            names={"#address": address},
+            values=values,
+        )
+
+    def remove_sender(self, account_id: str, address: str) -> Account | None:
+        """Remove one member of the map of senders.
+
+        An update cannot remove the default only where it is this address, so
+        there are two: for the default, and for any other.
+        """
+        return self._update(
+            account_id,
+            "REMOVE senders.#address, default_sender",
+            condition="default_sender = :address",
+            names={"#address": address},
+            values={":address": address},
+        ) or self._update(
+            account_id,
+            "REMOVE senders.#address",
+            condition="attribute_exists(senders.#address) AND"
+            " (attribute_not_exists(default_sender) OR default_sender <> :address)",
+            names={"#address": address},
+            values={":address": address},
+        )
+
+    def set_default_sender(self, account_id: str, address: str) -> Account | None:
+        """Set the default, if it is a verified sender in that moment."""
+        return self._update(
+            account_id,
+            "SET default_sender = :address",
+            condition="senders.#address = :verified",
+            names={"#address": address},
+            values={":address": address, ":verified": True},
+        )
+
+    def _update(
+        self,
+        account_id: str,
+        expression: str,
+        *,
+        condition: str,
+        names: dict[str, str],
+        values: dict[str, object],
+    ) -> Account | None:
+        try:
+            item = self._table.update(
+                keys.account(account_id),
+                expression,
+                condition=condition,
+                names=names,
+                values=values,
+            )
+        except ConditionFailed:
+            return None
+        return account_of(item)

@@ -1,0 +1,48 @@
+"""API keys: each under the digest of its text, and in the list of its account."""
+
+from collections.abc import Iterable
+from datetime import datetime
+from itertools import batched
+from typing import Final
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import to_item, to_text
+from pillarbox.adapters.dynamodb.listed import put_listed
+from pillarbox.adapters.dynamodb.records import key_item, key_of
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.key import ApiKey
+
+#: BatchGetItem takes so many keys.
+_BATCH: Final = 100
+
+
+class DynamoApiKeys:
+    """Fulfils `administration.ports.KeyRecords`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, key: ApiKey) -> None:
+        """Put the record and its entry in the account's list."""
+        entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
+        put_listed(self._table, key_item(key), entry)
+
+    def of_account(self, account_id: str) -> Iterable[ApiKey]:
+        """Read the list, then the records by the hundred."""
+        digests = (entry["digest"] for entry in self._table.query(keys.key_list(account_id)))
+        for some in batched(digests, _BATCH, strict=False):
+            yield from map(key_of, self._table.get_all([keys.api_key(each) for each in some]))
+
+    def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
+        """Set the time of revocation, which every authentication reads."""
+        entry = self._table.get(keys.key_list(account_id, key_id))
+        if entry is None:
+            return None
+        item = self._table.update(
+            keys.api_key(entry["digest"]),
+            "SET #revoked = if_not_exists(#revoked, :at)",
+            condition="attribute_exists(pk)",
+            names={"#revoked": "revoked"},
+            values={":at": to_text(at)},
+        )
+        return key_of(item)

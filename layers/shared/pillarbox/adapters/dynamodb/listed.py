@@ -1,0 +1,34 @@
+"""Records that also stand in a list: both are written, or neither."""
+
+from botocore.exceptions import ClientError
+
+from pillarbox.adapters.aws import code_of, reaching
+from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.errors import ServiceError
+
+
+def put_listed(table: Table, record: Item, entry: Item) -> None:
+    """Put a new record and its entry in a list, in one transaction.
+
+    Raises:
+        ServiceError: `service_unavailable`, when one of them is there already,
+            which two random ids being the same would take, or is being written.
+    """
+    puts = (
+        {
+            "TableName": table.name,
+            "Item": item,
+            "ConditionExpression": "attribute_not_exists(pk)",
+        }
+        for item in (record, entry)
+    )
+    try:
+        with reaching("data store"):
+            table.client.transact_write_items(TransactItems=[{"Put": put} for put in puts])  # type: ignore[typeddict-item]
+    except ClientError as error:
+        if code_of(error) != "TransactionCanceledException":
+            raise
+        raise ServiceError(
+            "service_unavailable", "The data store was busy with the same record; try again."
+        ) from error

@@ -1,0 +1,68 @@
+"""What the operator's words are held against before anything is kept."""
+
+from typing import Final
+
+from pillarbox.application.names import to_a_label
+from pillarbox.domain.address import AddressSyntaxError, parse_address
+from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.quota import Limits
+
+MAX_NAME: Final = 128
+#: Far above any quota of SES, and within what JSON readers hold exactly.
+MAX_LIMIT: Final = 10**12
+
+
+def check_text(field: str, text: str, longest: int = MAX_NAME) -> None:
+    """Refuse a text that is blank or too long, or that no header field could show.
+
+    Raises:
+        ValidationFailed: on the field.
+    """
+    if not text.strip():
+        raise ValidationFailed(FieldFault(field, "must not be empty", "too_short"))
+    if len(text) > longest:
+        raise ValidationFailed(
+            FieldFault(field, f"must have at most {longest} characters", "too_long")
+        )
+    if not is_header_safe(text) or not _is_unicode(text):
+        raise ValidationFailed(
+            FieldFault(field, "must not contain control characters", "control_character")
+        )
+
+
+def check_limits(limits: Limits) -> None:
+    """Refuse limits that cannot be counted up to; 0 is one: nothing can be sent.
+
+    Raises:
+        ValidationFailed: with every fault.
+    """
+    figures = {
+        "perMinute": limits.per_minute,
+        "perDay": limits.per_day,
+        "perMonth": limits.per_month,
+    }
+    faults = [
+        FieldFault(field, f"must be from 0 to {MAX_LIMIT}", "out_of_range")
+        for field, figure in figures.items()
+        if figure is not None and not 0 <= figure <= MAX_LIMIT
+    ]
+    if faults:
+        raise ValidationFailed(*faults)
+
+
+def spell_address(text: str) -> str:
+    """Give an address its one spelling.
+
+    Raises:
+        ValidationFailed: on `address`.
+    """
+    try:
+        return parse_address(text, to_a_label)
+    except AddressSyntaxError as error:
+        raise ValidationFailed(FieldFault("address", str(error), "invalid_address")) from error
+
+
+def _is_unicode(text: str) -> bool:
+    """Octets of a command line that are no UTF-8 reach Python as lone surrogates."""
+    return not any("\ud800" <= character <= "\udfff" for character in text)

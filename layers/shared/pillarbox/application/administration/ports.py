@@ -1,0 +1,168 @@
+"""What an operator's use-cases need of the world; the adapters fulfil them.
+
+Every method may raise ServiceError `service_unavailable`, as those of
+`application.ports` do.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+from enum import Enum, auto
+from typing import Protocol
+from uuid import UUID
+
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.key import ApiKey
+from pillarbox.domain.quota import Limits
+from pillarbox.domain.template import SavedTemplate
+
+NO_LIMITS = Limits(per_minute=None, per_day=None, per_month=None)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AccountChanges:
+    """What to change of an account; None leaves a field as it is.
+
+    With `plan_limits` the account's own limits go, save for those given here.
+    """
+
+    name: str | None = None
+    plan: Plan | None = None
+    limits: Limits = NO_LIMITS
+    plan_limits: bool = False
+    hold_uncertain: bool | None = None
+
+
+class AccountRecords(Protocol):
+    """Accounts with their senders. Each change touches the fields it names and no other."""
+
+    def add(self, account: Account) -> None:
+        """Keep a new account."""
+        ...
+
+    def get(self, account_id: str) -> Account | None:
+        """Read one account, seeing every write that was answered."""
+        ...
+
+    def all(self) -> Iterable[Account]:
+        """Read all accounts, in the order of their ids."""
+        ...
+
+    def change(self, account_id: str, changes: AccountChanges) -> Account | None:
+        """Change an account and give it as it is now; None when there is none."""
+        ...
+
+    def put_sender(
+        self, account_id: str, address: str, *, verified: bool, default: bool
+    ) -> Account | None:
+        """Note a sender and whether it is verified; None when there is no such account.
+
+        A verified one becomes the default when `default` says so or there is none yet.
+        """
+        ...
+
+    def remove_sender(self, account_id: str, address: str) -> Account | None:
+        """Forget a sender, also as the default; None when account or sender is absent."""
+        ...
+
+    def set_default_sender(self, account_id: str, address: str) -> Account | None:
+        """Make a verified sender the default; None when the account has no such one."""
+        ...
+
+
+class KeyRecords(Protocol):
+    """API keys, found by their ids and by account."""
+
+    def add(self, key: ApiKey) -> None:
+        """Keep a new key."""
+        ...
+
+    def of_account(self, account_id: str) -> Iterable[ApiKey]:
+        """Read an account's keys, the revoked ones too."""
+        ...
+
+    def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
+        """Revoke a key for good; the first time stays. None when there is no such key."""
+        ...
+
+
+class Identities(Protocol):
+    """The addresses that the delivery provider sends mail from."""
+
+    def ask(self, address: str) -> bool:
+        """Whether the provider holds an address for verified.
+
+        One that it does not know is made known to it, upon which it mails
+        the address to have it verified.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """A mailbox that an account must not mail; `message_id` is the mail that caused it."""
+
+    address: str
+    reason: str
+    at: datetime
+    message_id: UUID | None = None
+
+
+class SuppressionRecords(Protocol):
+    """The suppressed mailboxes of each account, by `domain.address.mailbox_key`."""
+
+    def add(self, account_id: str, suppression: Suppression) -> Suppression:
+        """Suppress a mailbox; gives what stands: an earlier suppression stays as it is."""
+        ...
+
+    def of_account(self, account_id: str) -> Iterable[Suppression]:
+        """Read an account's suppressions, in the order of their addresses."""
+        ...
+
+    def remove(self, account_id: str, address: str) -> bool:
+        """Lift a suppression; False when there was none."""
+        ...
+
+
+class Deletion(Enum):
+    """What became of the wish to delete a saved template."""
+
+    DELETED = auto()
+    ABSENT = auto()
+    REFERENCED = auto()
+
+
+class TemplateRecords(Protocol):
+    """Saved templates with what refers to them."""
+
+    def add(self, template: SavedTemplate) -> None:
+        """Keep a new template."""
+        ...
+
+    def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
+        """Read one template, seeing every write that was answered."""
+        ...
+
+    def newest_first(self, account_id: str) -> Iterable[SavedTemplate]:
+        """Read an account's templates, the internal ones too."""
+        ...
+
+    def replace(self, template: SavedTemplate, unless_changed_since: datetime) -> bool:
+        """Write a changed template, whose references stay as they are.
+
+        Returns False, having written nothing, when the template is absent or
+        its `updated_at` is no longer the given one.
+        """
+        ...
+
+    def delete(self, account_id: str, template_id: UUID) -> Deletion:
+        """Delete a template unless something refers to it, in one step."""
+        ...
+
+    def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
+        """Note that something needs the template; None when there is no such template."""
+        ...
+
+    def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
+        """Undo `reference`, if it was; None when there is no such template."""
+        ...
