@@ -21,10 +21,11 @@ from pillarbox.rendering.saved import EACH, TemplateVariables
 #: Characters of a body. Gmail shows the first 102 KB of a mail.
 MAX_LENGTH: Final = 512 * 1024
 #: Tags of a body. Together with `MAX_ROWS` this bounds the work of a render.
-MAX_TAGS: Final = 1000
+MAX_TAGS: Final = 500
 #: Entries that a `for` takes.
 MAX_ROWS: Final = 1000
-#: `if` within `if`; Python itself ends at 100 levels of indentation.
+#: `if` within `if`, steps of a path, filters in a row: Python compiles what Jinja2
+#: makes of them, and ends at 100 levels of indentation.
 MAX_DEPTH: Final = 16
 #: Characters of a text in a template, such as a default.
 MAX_CONSTANT: Final = 500
@@ -99,7 +100,11 @@ class _Scan:
     def _output(self, node: nodes.Node) -> None:
         if isinstance(node, nodes.TemplateData):
             return
+        filters = 0
         while isinstance(node, nodes.Filter) and node.name in _TEXT_FILTERS and node.node:
+            filters += 1
+            if filters > MAX_DEPTH:
+                _refuse(node, f"At most {MAX_DEPTH} filters can follow each other.")
             if node.args or node.kwargs or node.dyn_args or node.dyn_kwargs:
                 _refuse(node, f"The filter {node.name} takes no argument.")
             node = node.node
@@ -118,7 +123,7 @@ class _Scan:
 
     def _path(self, node: nodes.Node) -> tuple[str, ...]:
         steps: list[str] = []
-        while isinstance(node, nodes.Getattr):
+        while isinstance(node, nodes.Getattr) and len(steps) < MAX_DEPTH:
             steps.append(node.attr)
             node = node.node
         if not isinstance(node, nodes.Name):

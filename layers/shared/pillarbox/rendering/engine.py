@@ -80,7 +80,9 @@ def render_saved(html: str, values: Mapping[str, Json]) -> str:
     try:
         return render_bounded(_saved(html), values)
     except UndefinedError as lacking:
-        fault = FieldFault("variables", f"A value is lacking: {lacking}.", "missing_variable")
+        fault = FieldFault(
+            "variables", "The template shows a value that is lacking.", "missing_variable"
+        )
         raise ValidationFailed(fault) from lacking
 
 

@@ -93,15 +93,17 @@ _LINES: Final = frozenset(
 )
 #: What the start of an element ends, where authors may leave the end tag out
 #: (HTML standard, 13.1.2.4), and what such an end never reaches beyond.
-_ENDS: Final = {
+_ENDS: Final = dict.fromkeys(_APART | _LINES, ("p",)) | {
     "a": ("a",),
     "li": ("li",),
-    "p": ("p",),
     "td": ("td", "th"),
     "th": ("td", "th"),
     "tr": ("tr",),
 }
 _SCOPES: Final = frozenset({"table", "ul", "ol"})
+#: Quotes and lists within each other are set in this far, so that text stays
+#: about as long as its HTML.
+_DEEPEST: Final = 8
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 #: White space of HTML and the no-break space; other spaces are there for a reason.
 _SPACE: Final = re.compile("[ \t\r\n\f\v\u00a0]+")
@@ -302,6 +304,7 @@ class _Page:
                 self._numbers.pop()
             case "li":
                 self._part(1)
+                self._mark = ""
                 self._margins.pop()
             case "td" | "th" if self._pieces:
                 self._pieces.append(": " if element.names_row else "  ")
@@ -348,6 +351,9 @@ class _Page:
         if self._in_cell and self._pieces:
             return
         self._end_line()
+        if self._mark:
+            # The first block of an item begins beside its mark.
+            return
         self._owed = max(self._owed, owed)
 
     def _break(self) -> None:
@@ -366,9 +372,9 @@ class _Page:
                 text = link.alone()
             case _:
                 text = "".join(map(str, pieces)).rstrip()
-        margin = "".join(self._margins)
+        margin = "".join(self._margins[:_DEEPEST])
         if self._mark:
-            margin = "".join(self._margins[:-1]) + self._mark
+            margin = "".join(self._margins[: min(len(self._margins) - 1, _DEEPEST)]) + self._mark
             self._mark = ""
         self._lines.append(margin + text)
 

@@ -1,0 +1,263 @@
+"""The starter templates as mails: whole, safe, readable."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.template import VariableKind
+from pillarbox.rendering.engine import Branding, RenderTooLarge, render_starter
+from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
+from pillarbox.rendering.text import text_from_html
+from pillarbox.rendering.values import preview_values
+
+BRANDING = Branding(name="Harbour", logo_url=None, attribution=True)
+LAYOUT = (STARTERS / "layout.html").read_text()
+#: The style sheets within the layout.
+SHEETS = "".join(re.findall(r"<style>(.*?)</style>", LAYOUT, flags=re.DOTALL))
+INLINE = re.sub(r"/\*.*?\*/", "", (STARTERS / "inline.css").read_text(), flags=re.DOTALL)
+every_starter = pytest.mark.parametrize("slug", SLUGS)
+
+
+def sample(slug: str, branding: Branding = BRANDING, **given: Json) -> str:
+    starter = find_starter(slug)
+    assert starter
+    return render_starter(slug, preview_values(starter, {}) | given, branding)
+
+
+def shown(html: str) -> LexborNode:
+    body = LexborHTMLParser(html).body
+    assert body
+    return body
+
+
+def first(node: LexborNode | LexborHTMLParser, selector: str) -> LexborNode:
+    found = node.css_first(selector)
+    assert found
+    return found
+
+
+@every_starter
+def test_no_holes(slug: str) -> None:
+    """With its samples a starter shows every value, and no mark of a template is left."""
+    html = sample(slug)
+    assert not re.search(r"\{\{|\}\}|\{%|<!--%|%-->|\[%|\[\[", html)
+    starter = find_starter(slug)
+    assert starter
+    for variable in starter.variables:
+        if variable.name not in {"expiry_minutes", "days_left"}:
+            assert variable.sample.replace("&", "&amp;") in html
+    if any(v.name == "expiry_minutes" for v in starter.variables):
+        assert "expires in" in html
+
+
+@every_starter
+def test_values_are_escaped(slug: str) -> None:
+    """A value is text, wherever it stands: no element and no attribute comes of it."""
+    evil = "\"><script>alert(1)</script>' onload=x"
+    starter = find_starter(slug)
+    assert starter
+    given = {v.name: evil for v in starter.variables if v.kind is VariableKind.TEXT}
+    clean = shown(sample(slug, replace(BRANDING, logo_url="https://x.example/l.png")))
+    html = sample(
+        slug, Branding(name=evil, logo_url=f"https://x.example/{evil}", attribution=True), **given
+    )
+    body = shown(html)
+    assert "<script" not in html
+    assert [n.tag for n in body.traverse()] == [n.tag for n in clean.traverse()]
+    assert [sorted(n.attributes) for n in body.traverse()] == [
+        sorted(n.attributes) for n in clean.traverse()
+    ]
+
+
+@pytest.mark.parametrize("value", ["{{7*7}}", "{{ x.__class__ }}", "<!--% if x %-->", "[[ 7 ]]"])
+def test_values_are_no_templates(value: str) -> None:
+    """A value that looks like a template is shown as it is: rendering is one pass."""
+    assert first(shown(sample("otp", otp_code=value)), ".code").text() == value
+
+
+@every_starter
+def test_attribution(slug: str) -> None:
+    """The foot names the service on free plans and not on others."""
+    assert "Sent with Pillarbox" in sample(slug)
+    assert "Pillarbox" not in sample(slug, replace(BRANDING, attribution=False))
+
+
+@every_starter
+def test_head(slug: str) -> None:
+    """The head shows the logo with the brand as its alternative, the brand, or nothing."""
+    logo = shown(sample(slug, replace(BRANDING, logo_url="https://x.example/l.png?a&b")))
+    image = first(logo, "img")
+    assert image.attributes["src"] == "https://x.example/l.png?a&b"
+    assert image.attributes["alt"] == "Harbour"
+    assert first(shown(sample(slug)), ".brand").text() == "Harbour"
+    bare = shown(sample(slug, Branding(name=None, logo_url=None, attribution=False)))
+    assert first(bare, ".head").text().strip() == ""
+    unnamed = Branding(name=None, logo_url="https://x.example/l.png", attribution=False)
+    assert first(shown(sample(slug, unnamed)), "img").attributes["alt"] == ""
+
+
+@every_starter
+def test_accessible(slug: str) -> None:
+    """A mail has a language, a title, one heading, alternative texts, and says what is layout."""
+    html = sample(slug, replace(BRANDING, logo_url="https://x.example/l.png"))
+    document = LexborHTMLParser(html)
+    assert document.root
+    assert document.root.attributes["lang"] == "en"
+    assert len(document.css("h1")) == 1
+    assert first(document, "title").text() == first(document, "h1").text()
+    for table in document.css("table"):
+        is_data = table.attributes.get("class") == "rows"
+        assert is_data is (table.attributes.get("role") != "presentation")
+    assert len(document.css(".rows th[scope=row]")) == len(document.css(".rows tr"))
+    assert all("alt" in image.attributes for image in document.css("img"))
+
+
+@every_starter
+def test_css_is_inlined(slug: str) -> None:
+    """Each rule of inline.css is found in the style of every element that it selects."""
+    document = LexborHTMLParser(sample(slug))
+    for selector, declarations in re.findall(r"([^{}]+)\{([^{}]+)\}", INLINE):
+        for node in document.css(selector.strip()):
+            style = node.attributes.get("style") or ""
+            for name in re.findall(r"([\w-]+)\s*:", declarations):
+                assert re.search(rf"(^|;)\s*{re.escape(name)}\s*:", style), (selector, name)
+
+
+def test_every_class_is_styled() -> None:
+    """No mail names a class that neither style sheet knows, and no rule is left over."""
+    known = set(re.findall(r"\.([a-z]+)\b(?=[^{}]*\{)", INLINE + SHEETS))
+    used = {
+        name
+        for slug in SLUGS
+        for node in LexborHTMLParser(
+            sample(slug) + sample(slug, replace(BRANDING, logo_url="https://x.example"))
+        ).css("[class]")
+        for name in (node.attributes["class"] or "").split()
+    }
+    assert used - known == {"attribution"}
+    assert known - used == set()
+
+
+@every_starter
+def test_phones_and_dark_mode_are_kept(slug: str) -> None:
+    """The style sheet for phones, dark mode and Outlook's apps stays in the head."""
+    html = sample(slug)
+    for kept in (
+        "@media only screen and (max-width: 480px)",
+        "@media (prefers-color-scheme: dark)",
+        "[data-ogsc]",
+        '<meta name="color-scheme" content="light dark">',
+        "<!--[if mso]>",
+    ):
+        assert kept in html
+
+
+@every_starter
+def test_size(slug: str) -> None:
+    """A mail stays far below the 102 KB at which Gmail cuts."""
+    assert len(sample(slug).encode()) < 20 * 1024
+
+
+@every_starter
+def test_button_and_address(slug: str) -> None:
+    """Each link stands on a button and, for programs that break it, as an address."""
+    starter = find_starter(slug)
+    assert starter
+    body = shown(sample(slug))
+    for variable in starter.variables:
+        if variable.kind is VariableKind.WEB_URL:
+            links = [a for a in body.css("a") if a.attributes["href"] == variable.sample]
+            assert [a.text() == variable.sample for a in links] == [False, True]
+
+
+@every_starter
+def test_preheader(slug: str) -> None:
+    """The hidden line that inboxes preview comes hidden and is no repetition of the heading."""
+    body = shown(sample(slug))
+    hidden = next(node for node in body.iter())
+    assert hidden.attributes["class"] == "preheader"
+    preview = re.split("[\u034f\u200c]", hidden.text())[0].strip()
+    assert preview
+    assert preview != first(body, "h1").text()
+    assert preview not in text_from_html(sample(slug))
+
+
+def test_links_of_contacts() -> None:
+    """A bare address opens a new mail, a URL is followed."""
+    for contact, href in (
+        ("help@x.example", "mailto:help@x.example"),
+        ("https://x.example/help", "https://x.example/help"),
+    ):
+        link = first(shown(sample("password_changed", support_email=contact)), "a")
+        assert (link.attributes["href"], link.text()) == (href, contact)
+
+
+def luminance(colour: str) -> float:
+    """Relative luminance of #rrggbb (WCAG 2.2)."""
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one: str, other: str) -> float:
+    lighter, darker = sorted((luminance(one), luminance(other)), reverse=True)
+    return (lighter + 0.05) / (darker + 0.05)
+
+
+def declared(css: str, name: str, prop: str) -> str:
+    """The last value that a style sheet gives to a class for a property."""
+    found = [
+        value
+        for selectors, body in re.findall(r"([^{}]+)\{([^{}]+)\}", css)
+        if name in [selector.strip() for selector in selectors.split(",")]
+        for value in re.findall(rf"(?<![\w-]){prop}:\s*(#[0-9a-f]{{6}})", body)
+    ]
+    assert found, (name, prop)
+    return str(found[-1])
+
+
+def pairs() -> Iterator[tuple[str, str]]:
+    """Each class of text and what it may stand on."""
+    for text in (".ink", ".headline", ".copy", ".quiet", ".link"):
+        yield text, ".card"
+    yield from ((".ink", ".sheet"), (".quiet", ".sheet"), (".quiet", ".panel"), (".sum", ".panel"))
+    yield from ((".code", ".panel"), (".step", ".step"), (".button a", ".button a"))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(("text", "ground"), list(pairs()))
+def test_contrast(scheme: str, text: str, ground: str) -> None:
+    """Text has a contrast of 4.5 to 1 and more in both schemes (WCAG 2.2 AA, 1.4.3)."""
+    dark = LAYOUT[LAYOUT.index("prefers-color-scheme: dark") :].split("[data-ogsb]")[0]
+    css = INLINE if scheme == "light" else dark.partition("{")[2]
+    assert contrast(declared(css, text, "color"), declared(css, ground, "background-color")) >= 4.5
+
+
+def test_unknown_slug() -> None:
+    """A slug that is no starter is 404 template_not_found, and reads no file."""
+    with pytest.raises(ServiceError) as refused:
+        render_starter("../otp", {}, BRANDING)
+    assert refused.value.code == "template_not_found"
+
+
+def test_too_large() -> None:
+    """Values that make more than 1 MB of mail are refused as variables that are too large."""
+    with pytest.raises(RenderTooLarge) as refused:
+        sample("otp", app_name="<" * 200_000)
+    assert [(f.field, f.code) for f in refused.value.faults] == [("variables", "too_large")]
+
+
+@given(st.text(), st.text(min_size=1))
+def test_any_value_is_shown(code: str, brand: str) -> None:
+    """Any text as a value is shown as that text."""
+    body = shown(sample("otp", Branding(brand, None, attribution=False), otp_code=code + "."))
+    seen = first(body, ".code").text()
+    # Browsers drop NUL and read CR as LF; lone surrogates never pass the JSON reader.
+    expected = (code + ".").replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
+    assert seen == expected

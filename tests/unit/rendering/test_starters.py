@@ -1,0 +1,104 @@
+"""The starter templates: what is known of them without rendering."""
+
+import subprocess
+import sys
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.domain.template import VariableKind, subject_references
+from pillarbox.rendering.starters import SLUGS, all_starters, find_starter
+
+#: Contract section 2.6, row by row.
+CONTRACT = [
+    (
+        "otp",
+        "One-time passcode (six-digit code, short expiry)",
+        "otp_code, expiry_minutes, app_name",
+    ),
+    ("magic_link", "Magic sign-in link (single use)", "login_url, expiry_minutes"),
+    ("email_verify", "Email verification", "verify_url"),
+    ("welcome", "Welcome email with a three-step checklist", "name, app_name"),
+    ("password_reset", "Password reset link", "reset_url, expiry_minutes"),
+    ("password_changed", "Password changed confirmation", "name, support_email"),
+    ("team_invite", "Team invitation", "inviter_name, team_name, accept_url"),
+    ("trial_ending", "Trial ending reminder", "days_left, upgrade_url"),
+    ("payment_receipt", "Payment receipt", "amount, currency, invoice_id"),
+    ("security_alert", "Security alert", "event, ip, at"),
+]
+
+
+def test_table_of_the_contract() -> None:
+    """Slugs, names, variables and their order are those of the contract's table."""
+    known = [(s.slug, s.name, ", ".join(v.name for v in s.variables)) for s in all_starters()]
+    assert known == CONTRACT
+
+
+def test_required_variables() -> None:
+    """What a mail is useless without is required, and nothing else."""
+    required = {v.name for s in all_starters() for v in s.variables if v.required}
+    assert required == {
+        *("otp_code", "login_url", "verify_url", "reset_url", "accept_url", "upgrade_url"),
+        *("amount", "currency", "invoice_id", "team_name", "inviter_name", "days_left"),
+    }
+
+
+def test_kinds() -> None:
+    """URL variables are web addresses, support_email is a contact, all others are text."""
+    for starter in all_starters():
+        for variable in starter.variables:
+            expected = VariableKind.TEXT
+            if variable.name.endswith("_url"):
+                expected = VariableKind.WEB_URL
+            if variable.name == "support_email":
+                expected = VariableKind.CONTACT
+            assert variable.kind is expected
+
+
+def test_subjects_refer_to_own_variables() -> None:
+    """A subject refers to variables of its template only, so that none leaves a hole."""
+    for starter in all_starters():
+        assert set(subject_references(starter.subject)) <= {v.name for v in starter.variables}
+        assert starter.subject.count("{{") == len(subject_references(starter.subject))
+
+
+def test_codes_stay_out_of_subjects() -> None:
+    """No subject shows a code or a link: subjects are kept in the history."""
+    for starter in all_starters():
+        secrets = {"otp_code", *(v.name for v in starter.variables if v.name.endswith("_url"))}
+        assert not secrets & set(subject_references(starter.subject))
+
+
+def test_usual_expiry() -> None:
+    """A template that takes expiry_minutes has a usual one, and no other has."""
+    for starter in all_starters():
+        takes = any(v.name == "expiry_minutes" for v in starter.variables)
+        assert (starter.expiry_minutes is not None) is takes
+
+
+@pytest.mark.parametrize(
+    "slug", ["", "../otp", "otp/", "OTP", "__class__", "otp\0", "otp ", ".", "layout.html"]
+)
+def test_hostile_slugs(slug: str) -> None:
+    """A slug is compared, never used as a path: what is no starter is None."""
+    assert find_starter(slug) is None
+
+
+@given(st.text())
+def test_any_slug(slug: str) -> None:
+    """Any text is either one of the ten slugs or leads nowhere."""
+    assert (find_starter(slug) is not None) is (slug in SLUGS)
+
+
+def test_light_imports() -> None:
+    """What accepting a mail imports brings neither template engine nor inliner."""
+    script = (
+        "import sys, pillarbox.rendering.starters, pillarbox.rendering.values,"
+        " pillarbox.rendering.saved;"
+        "print({'jinja2', 'css_inline', 'selectolax'} & set(sys.modules))"
+    )
+    shown = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert shown.stdout == "set()\n"
