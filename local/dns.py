@@ -1,0 +1,168 @@
+"""A stand-in for the DNS: every name takes mail, save for a few that are there to fail.
+
+| names, and all under them | answer |
+|---|---|
+| `invalid`        | NXDOMAIN (RFC 6761 section 6.4) |
+| `nomx.example`   | no MX, but addresses |
+| `nullmx.example` | the null MX (RFC 7505) |
+| `broken.example` | SERVFAIL |
+| `slow.example`   | none at all |
+| any other        | `10 mx.<name>`, 127.0.0.1 and ::1 |
+
+Start what uses it with `python -m`: beside this file `import dns` would find it, not dnspython.
+"""
+
+import asyncio
+import struct
+from contextlib import suppress
+from typing import Final, cast
+
+import dns.exception
+import dns.flags
+import dns.message
+import dns.name
+import dns.opcode
+import dns.rcode
+import dns.rdataclass
+import dns.rdatatype
+import dns.rrset
+
+_INVALID: Final = dns.name.from_text("invalid.")
+_NO_MX: Final = dns.name.from_text("nomx.example.")
+_NULL_MX: Final = dns.name.from_text("nullmx.example.")
+_BROKEN: Final = dns.name.from_text("broken.example.")
+_SLOW: Final = dns.name.from_text("slow.example.")
+_TTL: Final = 60  # seconds
+_PAYLOAD: Final = 1232  # bytes; what fits every path (DNS flag day 2020)
+_TCP_IDLE: Final = 10.0  # seconds
+_ADDRESSES: Final = {dns.rdatatype.A: "127.0.0.1", dns.rdatatype.AAAA: "::1"}
+
+
+class DnsServer:
+    """Answers over UDP and TCP on one port, from the loop it is started on."""
+
+    def __init__(self) -> None:
+        self._udp: asyncio.DatagramTransport | None = None
+        self._tcp: asyncio.Server | None = None
+
+    async def start(self, host: str = "127.0.0.1", port: int = 0) -> tuple[str, int]:
+        """Listen; 0 is any port that is free for both.
+
+        Returns:
+            Where it listens.
+
+        Raises:
+            OSError: the address is taken.
+        """
+        loop = asyncio.get_running_loop()
+        for attempts_left in range(9, -1, -1):
+            udp, _ = await loop.create_datagram_endpoint(_Udp, local_addr=(host, port))
+            bound: int = udp.get_extra_info("sockname")[1]
+            try:
+                self._tcp = await asyncio.start_server(_serve_tcp, host, bound)
+            except OSError:  # another program has the TCP port of that number
+                udp.close()
+                if port or not attempts_left:
+                    raise
+            else:
+                self._udp = udp
+                return host, bound
+        raise AssertionError("the last attempt returns or raises")
+
+    async def stop(self) -> None:
+        """Close both; connections that are open end too."""
+        if self._udp:
+            self._udp.close()
+        if self._tcp:
+            self._tcp.close()
+            self._tcp.close_clients()
+            await self._tcp.wait_closed()
+        self._udp = self._tcp = None
+
+
+class _Udp(asyncio.DatagramProtocol):
+    _transport: asyncio.DatagramTransport
+
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._transport = cast("asyncio.DatagramTransport", transport)
+
+    def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
+        if (reply := answer(data)) is not None:
+            self._transport.sendto(reply, addr)
+
+
+async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Two bytes of length go before each message (RFC 1035 section 4.2.2)."""
+    with suppress(asyncio.IncompleteReadError, ConnectionError, TimeoutError):
+        while True:
+            async with asyncio.timeout(_TCP_IDLE):
+                (length,) = struct.unpack("!H", await reader.readexactly(2))
+                query = await reader.readexactly(length)
+            if (reply := answer(query)) is not None:
+                writer.write(struct.pack("!H", len(reply)) + reply)
+                await writer.drain()
+    writer.close()
+    with suppress(ConnectionError):
+        await writer.wait_closed()
+
+
+def answer(packet: bytes) -> bytes | None:
+    """The answer to a query as bytes; None when there is to be none.
+
+    What is no query is dropped without a word, as an answer to it could be sent
+    in circles between two servers.
+    """
+    try:
+        query = dns.message.from_wire(packet)
+        if query.flags & dns.flags.QR:
+            return None
+        reply = dns.message.make_response(query, our_payload=_PAYLOAD)
+    except dns.exception.DNSException:
+        return None
+    reply.flags |= dns.flags.AA
+    if query.opcode() != dns.opcode.QUERY:
+        reply.set_rcode(dns.rcode.NOTIMP)
+    elif len(query.question) != 1:
+        reply.set_rcode(dns.rcode.FORMERR)
+    elif query.question[0].rdclass != dns.rdataclass.IN:
+        reply.set_rcode(dns.rcode.REFUSED)
+    elif query.question[0].name.is_subdomain(_SLOW):
+        return None
+    else:
+        _fill(reply, query.question[0].name, query.question[0].rdtype)
+    return reply.to_wire()
+
+
+def _fill(reply: dns.message.Message, name: dns.name.Name, rdtype: dns.rdatatype.RdataType) -> None:
+    if name.is_subdomain(_BROKEN):
+        reply.set_rcode(dns.rcode.SERVFAIL)
+        return
+    if name.is_subdomain(_INVALID):
+        reply.set_rcode(dns.rcode.NXDOMAIN)
+        record = None
+    elif rdtype == dns.rdatatype.MX:
+        record = _mx(name)
+    else:
+        record = _ADDRESSES.get(rdtype)
+    if record is None:
+        reply.authority.append(_soa(name))
+    else:
+        reply.answer.append(dns.rrset.from_text(name, _TTL, "IN", rdtype, record))
+
+
+def _mx(name: dns.name.Name) -> str | None:
+    if name.is_subdomain(_NO_MX):
+        return None
+    if name.is_subdomain(_NULL_MX):
+        return "0 ."
+    try:
+        return f"10 {dns.name.Name((b'mx', *name.labels))}"
+    except dns.name.NameTooLong:
+        return f"10 {name}"
+
+
+def _soa(name: dns.name.Name) -> dns.rrset.RRset:
+    """Says how long a negative answer may be kept (RFC 2308 section 3)."""
+    zone = dns.name.Name(name.labels[-2:]) if len(name.labels) > 1 else dns.name.root
+    text = f"ns.localhost. hostmaster.localhost. 1 3600 600 86400 {_TTL}"
+    return dns.rrset.from_text(zone, _TTL, "IN", "SOA", text)

@@ -1,0 +1,365 @@
+// The inbox page: a list that follows the server, and one mail at a time.
+
+const $ = (id) => document.getElementById(id);
+const TABS = ["html", "text", "headers", "attachments", "raw"];
+const RAW_SHOWN = 500_000; // characters; more makes the page slow, and the file is a click away
+
+let items = null; // newest first, as GET /messages has them; null before the first answer
+let mail = null; // the open one, as GET /messages/{id} has it
+let wanted = "html"; // the tab last chosen; kept from mail to mail
+const unseen = new Set();
+
+// An element with properties and children; text is only ever set as text.
+function el(tag, properties = {}, ...children) {
+  const node = Object.assign(document.createElement(tag), properties);
+  node.append(...children.filter((child) => child !== null));
+  return node;
+}
+
+async function json(path) {
+  const answer = await fetch(path);
+  return answer.ok ? answer.json() : null;
+}
+
+const path = (id) => `/messages/${encodeURIComponent(id)}`;
+const opened = () => decodeURIComponent(location.hash.slice(1));
+
+function size(bytes) {
+  if (bytes < 1000) return `${bytes} bytes`;
+  const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "KB"] : [bytes / 1e6, "MB"];
+  return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
+}
+
+function day(date) {
+  const midnight = (when) => new Date(when).setHours(0, 0, 0, 0);
+  const ago = Math.round((midnight(Date.now()) - midnight(date)) / 86_400_000);
+  if (ago < 2) return ["Today", "Yesterday"][ago] ?? "Today";
+  return date.toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long" });
+}
+
+// The list
+
+async function load() {
+  const query = $("search").value.trim();
+  const answer = await json(`/messages?q=${encodeURIComponent(query)}`);
+  if (!answer || query !== $("search").value.trim()) return; // overtaken by more typing
+  items = answer.items;
+  showList();
+}
+
+function showList() {
+  const rows = [];
+  let last = null;
+  for (const item of items) {
+    const received = new Date(item.receivedAt);
+    if (day(received) !== last) {
+      last = day(received);
+      rows.push(el("h2", { className: "day", textContent: last }));
+    }
+    rows.push(row(item, received));
+  }
+  $("list").replaceChildren(...rows);
+  $("clear").hidden = items.length === 0;
+  showState();
+}
+
+function row(item, received) {
+  const [first, ...others] = item.recipients;
+  const link = el(
+    "a",
+    { className: "row", href: `#${encodeURIComponent(item.id)}`, title: item.from },
+    el("span", { className: "subject", textContent: item.subject || "(no subject)" }),
+    el("time", {
+      dateTime: item.receivedAt,
+      title: received.toLocaleString(),
+      textContent: received.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" }),
+    }),
+    el("span", {
+      className: "to",
+      textContent: others.length ? `${first} and ${others.length} more` : first,
+    }),
+  );
+  link.dataset.id = item.id;
+  link.classList.toggle("new", unseen.has(item.id));
+  if (item.id === mail?.id) link.setAttribute("aria-current", "true");
+  return link;
+}
+
+// What is shown beside the list, or instead of it
+function showState() {
+  if (items === null) return;
+  const searching = $("search").value.trim() !== "";
+  const none = items.length === 0 && !mail;
+  document.querySelector("main").classList.toggle("empty", none && !searching);
+  document.querySelector("main").classList.toggle("reading", mail !== null || (none && searching));
+  $("mail").hidden = mail === null;
+  $("nothing").hidden = mail !== null;
+  $("nothing-title").textContent = none ? (searching ? "Nothing found" : "No mail yet") : "";
+  $("nothing-text").textContent = !none
+    ? "Choose a mail to read it."
+    : searching
+      ? "No mail holds all of these words."
+      : "It appears here as soon as the service has sent it.";
+  $("hint").hidden = !none || searching;
+  if (none && !searching) showHint();
+  document.title = (unseen.size ? `(${unseen.size}) ` : "") + (mail?.subject || "Pillarbox inbox");
+}
+
+async function showHint() {
+  const { curl } = (await json("/hint")) ?? {};
+  $("hint").querySelector("pre").textContent = curl ?? "";
+}
+
+// The mail
+
+async function open() {
+  const id = opened();
+  const found = id ? await json(path(id)) : null;
+  if (id !== opened()) return; // another was chosen meanwhile
+  mail = found;
+  $("mail").hidden = mail === null;
+  if (mail) {
+    unseen.delete(id);
+    showMail();
+  }
+  for (const link of $("list").querySelectorAll(".row")) {
+    const current = link.dataset.id === mail?.id;
+    link.toggleAttribute("aria-current", current);
+    if (!current) continue;
+    link.setAttribute("aria-current", "true");
+    link.classList.remove("new");
+    link.scrollIntoView({ block: "nearest" });
+  }
+  showState();
+}
+
+function showMail() {
+  $("subject").textContent = mail.subject || "(no subject)";
+  const lines = [["From", mail.from]];
+  for (const kind of ["to", "cc", "bcc"]) {
+    const deliveries = mail.deliveries.filter((delivery) => delivery.kind === kind);
+    if (!deliveries.length) continue;
+    const label = { to: "To", cc: "Cc", bcc: "Bcc" }[kind];
+    lines.push([label, ...deliveries.map(delivered)]);
+  }
+  lines.push(["Received", `${new Date(mail.receivedAt).toLocaleString()}, ${size(mail.size)}`]);
+  if (mail.messageId) lines.push(["Message", copyable(mail.messageId)]);
+  $("envelope").replaceChildren(
+    ...lines.flatMap(([name, ...values]) => [
+      el("dt", { textContent: name }),
+      el("dd", {}, ...values),
+    ]),
+  );
+  $("tab-html").disabled = mail.html === null;
+  $("tab-text").disabled = mail.text === null;
+  $("tab-attachments").disabled = mail.attachments.length === 0;
+  $("tab-attachments").replaceChildren(
+    "Attachments",
+    el("span", { className: "count", textContent: mail.attachments.length || "" }),
+  );
+  showTab();
+}
+
+function delivered({ address, outcome }) {
+  const bad = outcome !== "delivered" && outcome !== "auto-replied";
+  const said = el("span", { className: `outcome${bad ? " bad" : ""}`, textContent: outcome });
+  return el("span", { className: "address" }, address, " ", said);
+}
+
+function copyable(text) {
+  const button = el("button", { type: "button", className: "id", textContent: text, title: "Copy" });
+  button.addEventListener("click", async () => {
+    await navigator.clipboard.writeText(text);
+    button.dataset.said = "copied";
+    setTimeout(() => delete button.dataset.said, 1500);
+  });
+  return button;
+}
+
+function showTab() {
+  const usable = (tab) => !$(`tab-${tab}`).disabled;
+  const tab = usable(wanted) ? wanted : TABS.find(usable);
+  for (const each of TABS) {
+    $(`tab-${each}`).setAttribute("aria-selected", String(each === tab));
+    $(`tab-${each}`).tabIndex = each === tab ? 0 : -1;
+  }
+  $("view").setAttribute("aria-labelledby", `tab-${tab}`);
+  $("view").classList.toggle("framed", tab === "html");
+  $("switches").hidden = tab !== "html";
+  $("remote").hidden = !mail.remoteImages;
+  $("view").scrollTop = 0;
+  const views = { html: frame, text, headers, attachments, raw };
+  $("view").replaceChildren(...views[tab]());
+}
+
+function frame() {
+  const remote = $("remote").getAttribute("aria-pressed") === "true" ? "?remote=1" : "";
+  const shown = el("iframe", { title: "The mail's HTML", src: `${path(mail.id)}/html${remote}` });
+  // No scripts and an origin of its own; links open outside of the frame.
+  shown.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
+  dress(shown);
+  return [shown];
+}
+
+// A frame's own colour scheme is what the mail's media queries see.
+function dress(shown) {
+  const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
+  shown.className = `${chosen("scheme")} ${chosen("width")}`;
+}
+
+function text() {
+  return [el("pre", {}, ...linked(mail.text))];
+}
+
+function linked(content) {
+  return content.split(/(https?:\/\/[^\s<>"]*[^\s<>"'.,;:!?)\]])/).map((piece, at) =>
+    at % 2 ? el("a", { href: piece, target: "_blank", rel: "noreferrer", textContent: piece }) : piece,
+  );
+}
+
+function headers() {
+  const rows = mail.headers.map(({ name, value }) =>
+    el("tr", {}, el("th", { scope: "row", textContent: name }), el("td", { textContent: value })),
+  );
+  return [el("table", {}, el("tbody", {}, ...rows))];
+}
+
+function attachments() {
+  const parts = mail.attachments.map((part) => {
+    const name = part.filename ?? (part.contentId ? `cid:${part.contentId}` : "(without a name)");
+    const href = `${path(mail.id)}/parts/${part.number}`;
+    const shown = /^image\/(png|jpeg|gif|webp)$/.test(part.contentType);
+    const thumb = shown
+      ? el("img", { className: "thumb", src: href, alt: "" })
+      : el("span", { className: "thumb", textContent: name.split(".").slice(1).pop()?.slice(0, 4) ?? "" });
+    const kind = [part.contentType, size(part.size), part.inline ? "inline" : null];
+    return el(
+      "li",
+      {},
+      el(
+        "a",
+        { href, download: part.filename ?? "" },
+        thumb,
+        el(
+          "span",
+          {},
+          el("span", { className: "name", textContent: name }),
+          el("span", { className: "kind", textContent: kind.filter(Boolean).join(", ") }),
+        ),
+      ),
+    );
+  });
+  return [el("ul", { className: "parts" }, ...parts)];
+}
+
+function raw() {
+  const href = `${path(mail.id)}/raw`;
+  const shown = el("pre", { className: "raw" });
+  const note = el("p", { className: "note" }, el("a", { href, textContent: "Download .eml" }));
+  fetch(href)
+    .then((answer) => answer.text())
+    .then((source) => {
+      shown.textContent = source.slice(0, RAW_SHOWN);
+      if (source.length > RAW_SHOWN) note.append(" This is only its beginning.");
+    });
+  return [note, shown];
+}
+
+// Moving about
+
+function move(step) {
+  if (!items?.length) return;
+  const at = items.findIndex((item) => item.id === mail?.id);
+  const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), items.length - 1);
+  location.hash = encodeURIComponent(items[to].id);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  const typing = event.target === $("search");
+  const step = { ArrowDown: 1, ArrowUp: -1, ...(typing ? {} : { j: 1, k: -1 }) }[event.key];
+  if (step && event.target.type !== "radio") {
+    event.preventDefault();
+    move(step);
+  } else if (event.key === "/" && !typing) {
+    event.preventDefault();
+    $("search").select();
+  } else if (event.key === "Escape") {
+    if (!typing) location.hash = "";
+    else if (!$("search").value) $("search").blur();
+  }
+});
+
+document.querySelector(".tabs").addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  const usable = TABS.filter((tab) => !$(`tab-${tab}`).disabled);
+  const at = usable.findIndex((tab) => $(`tab-${tab}`) === document.activeElement);
+  wanted = usable.at((at + step) % usable.length);
+  showTab();
+  $(`tab-${wanted}`).focus();
+});
+
+for (const tab of TABS) {
+  $(`tab-${tab}`).addEventListener("click", () => {
+    wanted = tab;
+    showTab();
+  });
+}
+for (const input of document.querySelectorAll(".switches input")) {
+  input.checked = (localStorage.getItem(input.name) ?? (input.defaultChecked && input.value)) === input.value;
+  input.addEventListener("change", () => {
+    localStorage.setItem(input.name, input.value);
+    const shown = $("view").querySelector("iframe");
+    if (shown) dress(shown);
+  });
+}
+$("remote").addEventListener("click", () => {
+  const pressed = $("remote").getAttribute("aria-pressed") === "true";
+  $("remote").setAttribute("aria-pressed", String(!pressed));
+  showTab();
+});
+$("clear").addEventListener("click", () => fetch("/messages", { method: "DELETE" }));
+$("copy-hint").addEventListener("click", () =>
+  navigator.clipboard.writeText($("hint").querySelector("pre").textContent),
+);
+$("search").addEventListener("input", load);
+addEventListener("hashchange", open);
+
+// Live
+
+function tell(state, words) {
+  $("live").dataset.state = state;
+  $("live").textContent = words;
+}
+
+function listen() {
+  const live = new EventSource("/events");
+  live.addEventListener("open", () => {
+    tell("live", "Live");
+    load(); // also what came while the connection was down
+  });
+  live.addEventListener("error", () => tell("lost", "Not connected"));
+  live.addEventListener("mail", (event) => {
+    const item = JSON.parse(event.data);
+    unseen.add(item.id);
+    if (items === null || $("search").value.trim()) load();
+    else {
+      items.unshift(item);
+      showList();
+    }
+  });
+  live.addEventListener("cleared", () => {
+    items = [];
+    mail = null;
+    unseen.clear();
+    location.hash = "";
+    showList();
+  });
+  // A browser keeps pages that were left, with their connections, and has few of these to give.
+  addEventListener("pagehide", () => live.close(), { once: true });
+}
+
+addEventListener("pageshow", (event) => event.persisted && listen());
+listen();
+open();

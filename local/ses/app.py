@@ -1,0 +1,316 @@
+"""The SES v2 API over HTTP (REST-JSON), as far as Pillarbox and its operator's command use it.
+
+Nothing is authenticated: it is bound to loopback, and the Host header is checked so that
+no page in a browser can reach it by a name of its own (DNS rebinding).
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from datetime import UTC, datetime
+from typing import Final, Literal, cast
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+
+from local.ses.errors import Refusal, bad_request, not_found
+from local.ses.events import Emission, Emit
+from local.ses.sending import accept, parse
+from local.ses.store import ConfigurationSet, Mailbox, Mode, Suppression
+from pillarbox.domain.errors import Json
+
+#: What a behaviour refuses with.
+_REFUSALS: Final[dict[Mode, tuple[str, str]]] = {
+    "throttle": ("TooManyRequestsException", "Maximum sending rate exceeded."),
+    "quota": ("LimitExceededException", "Daily message quota exceeded."),
+    "reject": ("MessageRejected", "The message contains content that cannot be sent."),
+    "mail-from": (
+        "MailFromDomainNotVerifiedException",
+        "The custom MAIL FROM domain is not verified.",
+    ),
+    "pause": ("SendingPausedException", "Email sending is paused for the account."),
+    "suspend": ("AccountSuspendedException", "The account may not send email."),
+    "server-error": ("InternalFailure", "The service met an error."),
+}
+_LONGEST_HOLD: Final = 300.0  # seconds
+#: What GetAccount reports, in recipients; only the behaviours enforce a limit.
+_MAX_24_HOUR_SEND: Final = 50_000.0
+_MAX_SEND_RATE: Final = 14.0
+
+
+def ses_app(mailbox: Mailbox, emit: Emit) -> Starlette:
+    """The API on this mailbox.
+
+    Args:
+        mailbox: where mails, identities and the rest are kept. Close it before
+            the server is stopped: it ends the answers that are held back.
+        emit: takes each event record to where the configuration set's event
+            destination would; called in the background and again when it fails.
+    """
+    api = _Api(mailbox, Emission(emit))
+    return Starlette(
+        routes=[
+            Route("/v2/email/outbound-emails", api.send_email, methods=["POST"]),
+            Route("/v2/email/account", api.get_account),
+            Route("/v2/email/identities", api.create_identity, methods=["POST"]),
+            Route("/v2/email/list-identities", api.list_identities, methods=["POST"]),
+            Route("/v2/email/identities/{identity:path}", api.get_identity),
+            Route("/v2/email/identities/{identity:path}", api.delete_identity, methods=["DELETE"]),
+            Route("/v2/email/configuration-sets", api.create_configuration_set, methods=["POST"]),
+            Route("/v2/email/configuration-sets/{name}", api.get_configuration_set),
+            Route(
+                "/v2/email/configuration-sets/{name}/event-destinations",
+                api.create_event_destination,
+                methods=["POST"],
+            ),
+            Route(
+                "/v2/email/configuration-sets/{name}/event-destinations",
+                api.get_event_destinations,
+            ),
+            Route("/v2/email/suppression/addresses", api.put_suppressed, methods=["PUT"]),
+            Route("/v2/email/suppression/addresses", api.list_suppressed),
+            Route("/v2/email/suppression/addresses/{address:path}", api.get_suppressed),
+            Route(
+                "/v2/email/suppression/addresses/{address:path}",
+                api.delete_suppressed,
+                methods=["DELETE"],
+            ),
+        ],
+        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
+        exception_handlers={Refusal: _refused, HTTPException: _unknown},
+        lifespan=api.lifespan,
+    )
+
+
+async def _refused(_request: Request, fault: Exception) -> Response:
+    return cast("Refusal", fault).response()
+
+
+async def _unknown(request: Request, _fault: Exception) -> Response:
+    operation = f"{request.method} {request.url.path}"
+    return Refusal("UnknownOperationException", f"{operation} is not known here.").response()
+
+
+class _Api:
+    """One method per operation of the API."""
+
+    def __init__(self, mailbox: Mailbox, emission: Emission) -> None:
+        self._mailbox = mailbox
+        self._emission = emission
+
+    @asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        yield
+        await self._emission.finish()
+
+    async def send_email(self, request: Request) -> Response:
+        """SendEmail, as SES does it or as a behaviour of the mailbox has it."""
+        sent = parse(await request.body())
+        mail = accept(self._mailbox, sent)
+        behaviour = self._mailbox.take_behaviour(mail.destination.addresses)
+        if refusal := _REFUSALS.get(behaviour.mode):
+            await self._pause(behaviour.delay_seconds or 0)
+            raise Refusal(*refusal)
+        self._mailbox.add(mail)
+        if behaviour.events:
+            self._emission.start(mail, self._mailbox)
+        if behaviour.mode == "take-then-timeout" and behaviour.delay_seconds is None:
+            await self._until_gone(request)
+        else:
+            await self._pause(behaviour.delay_seconds or 0)
+        if behaviour.mode == "take-then-error":
+            raise Refusal(*_REFUSALS["server-error"])
+        return JSONResponse({"MessageId": mail.id})
+
+    async def _pause(self, seconds: float) -> None:
+        """Wait so long, or until the mailbox closes."""
+        with suppress(TimeoutError):
+            await asyncio.wait_for(self._mailbox.closing.wait(), seconds)
+
+    async def _until_gone(self, request: Request) -> None:
+        """Wait until the client hangs up: `receive` gives a disconnect and nothing else now."""
+        waits = {
+            asyncio.ensure_future(request.receive()),
+            asyncio.ensure_future(self._pause(_LONGEST_HOLD)),
+        }
+        _, others = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
+        for other in others:
+            other.cancel()
+
+    async def get_account(self, _request: Request) -> Response:
+        return JSONResponse(
+            {
+                "ProductionAccessEnabled": True,
+                "SendingEnabled": True,
+                "EnforcementStatus": "HEALTHY",
+                "DedicatedIpAutoWarmupEnabled": False,
+                "SendQuota": {
+                    "Max24HourSend": _MAX_24_HOUR_SEND,
+                    "MaxSendRate": _MAX_SEND_RATE,
+                    "SentLast24Hours": float(self._mailbox.sent_last_24_hours()),
+                },
+                "SuppressionAttributes": {"SuppressedReasons": []},
+            }
+        )
+
+    async def create_identity(self, request: Request) -> Response:
+        identity = _text(await _object(request), "EmailIdentity")
+        if self._mailbox.identity_verified(identity) is not None:
+            message = f"Email identity {identity} already exist."
+            raise Refusal("AlreadyExistsException", message)
+        verified = self._mailbox.create_identity(identity)
+        return JSONResponse(_identity(identity, verified=verified))
+
+    async def get_identity(self, request: Request) -> Response:
+        identity: str = request.path_params["identity"]
+        verified = self._mailbox.identity_verified(identity)
+        if verified is None:
+            raise not_found(f"Email identity {identity} does not exist.")
+        details: dict[str, Json] = {
+            "FeedbackForwardingStatus": False,
+            "VerificationStatus": "SUCCESS" if verified else "PENDING",
+            "MailFromAttributes": {"BehaviorOnMxFailure": "USE_DEFAULT_VALUE"},
+            "Policies": {},
+            "Tags": [],
+        }
+        return JSONResponse(_identity(identity, verified=verified) | details)
+
+    async def delete_identity(self, request: Request) -> Response:
+        identity: str = request.path_params["identity"]
+        if not self._mailbox.delete_identity(identity):
+            raise not_found(f"Email identity {identity} does not exist.")
+        return JSONResponse({})
+
+    async def list_identities(self, _request: Request) -> Response:
+        return JSONResponse(
+            {
+                "EmailIdentities": [
+                    {
+                        "IdentityName": identity,
+                        "IdentityType": _identity_type(identity),
+                        "SendingEnabled": verified,
+                        "VerificationStatus": "SUCCESS" if verified else "PENDING",
+                    }
+                    for identity, verified in self._mailbox.identities().items()
+                ]
+            }
+        )
+
+    async def create_configuration_set(self, request: Request) -> Response:
+        name = _text(await _object(request), "ConfigurationSetName")
+        if name in self._mailbox.configuration_sets:
+            message = f"Configuration set <{name}> already exists."
+            raise Refusal("AlreadyExistsException", message)
+        self._mailbox.create_configuration_set(name, publish=frozenset())
+        return JSONResponse({})
+
+    async def get_configuration_set(self, request: Request) -> Response:
+        found = self._configuration_set(request)
+        return JSONResponse(
+            {
+                "ConfigurationSetName": found.name,
+                "SendingOptions": {"SendingEnabled": True},
+                "Tags": [],
+            }
+        )
+
+    async def create_event_destination(self, request: Request) -> Response:
+        found = self._configuration_set(request)
+        body = await _object(request)
+        name = _text(body, "EventDestinationName")
+        definition = body.get("EventDestination")
+        if not isinstance(definition, dict):
+            raise bad_request("EventDestination is missing.")
+        if name in found.event_destinations:
+            message = f"Event destination <{name}> already exists."
+            raise Refusal("AlreadyExistsException", message)
+        found.event_destinations[name] = definition
+        return JSONResponse({})
+
+    async def get_event_destinations(self, request: Request) -> Response:
+        destinations = self._configuration_set(request).event_destinations
+        return JSONResponse(
+            {"EventDestinations": [{"Name": name, **each} for name, each in destinations.items()]}
+        )
+
+    async def put_suppressed(self, request: Request) -> Response:
+        body = await _object(request)
+        address, reason = _text(body, "EmailAddress"), _text(body, "Reason")
+        if reason not in {"BOUNCE", "COMPLAINT"}:
+            raise bad_request("Reason is one of BOUNCE and COMPLAINT.")
+        self._mailbox.suppressions[address.lower()] = Suppression(
+            address, cast("Literal['BOUNCE', 'COMPLAINT']", reason), datetime.now(UTC)
+        )
+        return JSONResponse({})
+
+    async def get_suppressed(self, request: Request) -> Response:
+        address: str = request.path_params["address"]
+        found = self._mailbox.suppressions.get(address.lower())
+        if found is None:
+            raise not_found(f"Email address {address} does not exist on your suppression list.")
+        return JSONResponse({"SuppressedDestination": _suppression(found)})
+
+    async def delete_suppressed(self, request: Request) -> Response:
+        address: str = request.path_params["address"]
+        if self._mailbox.suppressions.pop(address.lower(), None) is None:
+            raise not_found(f"Email address {address} does not exist on your suppression list.")
+        return JSONResponse({})
+
+    async def list_suppressed(self, request: Request) -> Response:
+        reasons = request.query_params.getlist("Reason") or ["BOUNCE", "COMPLAINT"]
+        found = [each for each in self._mailbox.suppressions.values() if each.reason in reasons]
+        return JSONResponse({"SuppressedDestinationSummaries": [_suppression(s) for s in found]})
+
+    def _configuration_set(self, request: Request) -> ConfigurationSet:
+        name: str = request.path_params["name"]
+        try:
+            return self._mailbox.configuration_sets[name]
+        except KeyError:
+            raise not_found(f"Configuration set <{name}> does not exist.") from None
+
+
+def _identity_type(identity: str) -> str:
+    return "EMAIL_ADDRESS" if "@" in identity else "DOMAIN"
+
+
+def _identity(identity: str, *, verified: bool) -> dict[str, Json]:
+    return {
+        "IdentityType": _identity_type(identity),
+        "VerifiedForSendingStatus": verified,
+        "DkimAttributes": {
+            "SigningEnabled": "@" not in identity,
+            "Status": "SUCCESS" if verified else "PENDING",
+            "Tokens": [],
+        },
+    }
+
+
+def _suppression(found: Suppression) -> dict[str, Json]:
+    return {
+        "EmailAddress": found.address,
+        "Reason": found.reason,
+        "LastUpdateTime": found.updated_at.timestamp(),
+    }
+
+
+async def _object(request: Request) -> dict[str, Json]:
+    try:
+        body = json.loads(await request.body())
+    except ValueError as fault:
+        raise Refusal("SerializationException", "The body is not JSON.") from fault
+    if not isinstance(body, dict):
+        raise Refusal("SerializationException", "The body is not an object.")
+    return body
+
+
+def _text(body: dict[str, Json], name: str) -> str:
+    value = body.get(name)
+    if not isinstance(value, str) or not value:
+        raise bad_request(f"{name} is missing.")
+    return value

@@ -1,0 +1,39 @@
+"""SES's refusals as its REST-JSON protocol words them, so that an SDK raises its own types."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from starlette.responses import JSONResponse
+
+#: Status codes from the service model of SES v2; whatever is not named here is a 400.
+_STATUSES: Final[Mapping[str, int]] = {
+    "NotFoundException": 404,
+    "UnknownOperationException": 404,
+    "TooManyRequestsException": 429,
+    "InternalFailure": 500,
+}
+
+
+class Refusal(Exception):
+    """A call that SES refuses, by the name of its error (`MessageRejected`, …)."""
+
+    def __init__(self, error: str, message: str) -> None:
+        super().__init__(message)
+        self.error = error
+        self.message = message
+
+    def response(self) -> JSONResponse:
+        """The answer; SDKs read the error's type from the header."""
+        return JSONResponse(
+            {"message": self.message},
+            status_code=_STATUSES.get(self.error, 400),
+            headers={"x-amzn-ErrorType": self.error},
+        )
+
+
+def bad_request(message: str) -> Refusal:
+    return Refusal("BadRequestException", message)
+
+
+def not_found(message: str) -> Refusal:
+    return Refusal("NotFoundException", message)

@@ -1,0 +1,255 @@
+"""What becomes of a taken mail, told in SES's event records.
+
+The records have the shape of event publishing: "Contents of event data" and
+"Examples of event data" in the SES developer guide, as they arrive under `detail`
+of an EventBridge event.
+"""
+
+import asyncio
+import sys
+from collections.abc import Awaitable, Callable, Iterator
+from datetime import UTC, datetime
+from email.utils import getaddresses
+from typing import Final
+
+from local.ses.headers import decoded, first
+from local.ses.store import Mail, Mailbox, Outcome, Suppression
+from pillarbox.domain.errors import Json
+
+type Emit = Callable[[dict[str, Json]], Awaitable[None]]
+
+_SIMULATOR: Final = "simulator.amazonses.com"
+#: The mailbox simulator's addresses; each takes any +label.
+_SIMULATED: Final[dict[str, Outcome]] = {
+    "success": "delivered",
+    "bounce": "bounced",
+    "complaint": "complained",
+    "ooto": "auto-replied",
+    "suppressionlist": "globally suppressed",
+}
+#: The base64 of the EICAR file's beginning: SES takes such a mail and then rejects it.
+_EICAR: Final = b"WDVPIVAlQEFQWzRcUFpYNTQoUF4pN0NDKTd9JEVJQ0FS"
+_HEADERS_LIMIT: Final = 10_240  # bytes of headers in a record; more is headersTruncated
+
+_API_NAMES: Final = {
+    "Send": "SEND",
+    "Delivery": "DELIVERY",
+    "Bounce": "BOUNCE",
+    "Complaint": "COMPLAINT",
+    "Reject": "REJECT",
+}
+
+
+def outcome_of(recipient: str, raw: bytes, suppression: Suppression | None) -> Outcome:
+    """What will become of a mail for one recipient."""
+    if _EICAR in raw:
+        return "rejected"
+    if suppression:
+        return "suppressed" if suppression.reason == "BOUNCE" else "suppressed after complaint"
+    local, _, domain = recipient.lower().rpartition("@")
+    if domain == _SIMULATOR:
+        return _SIMULATED.get(local.partition("+")[0], "delivered")
+    return "delivered"
+
+
+def records(mail: Mail, mailbox: Mailbox) -> Iterator[dict[str, Json]]:
+    """The mail's events in order, as far as its configuration set publishes them.
+
+    Without a configuration set SES publishes nothing.
+    """
+    published = mailbox.configuration_sets.get(mail.configuration_set or "")
+    if published is None:
+        return
+    about = _mail_object(mail, mailbox)
+    for event_type, details in _happenings(mail):
+        if published.publishes(_API_NAMES[event_type]):
+            key = event_type[0].lower() + event_type[1:]
+            yield {"eventType": event_type, "mail": about, key: details}
+
+
+def _happenings(mail: Mail) -> Iterator[tuple[str, dict[str, Json]]]:
+    yield "Send", {}
+    if "rejected" in mail.outcomes.values():
+        yield "Reject", {"reason": "Bad content"}
+        return
+    for recipient in dict.fromkeys(mail.destination.addresses):
+        match mail.outcomes[recipient]:
+            case "delivered":
+                yield _delivery(mail, recipient)
+            case "bounced":
+                yield _bounce(mail, recipient, "General", "smtp; 550 5.1.1 user unknown")
+            case "complained":
+                yield _delivery(mail, recipient)
+                yield _complaint(mail, recipient, None)
+            case "auto-replied":
+                yield _delivery(mail, recipient)
+                yield _auto_reply(mail, recipient)
+            case "globally suppressed":
+                yield _bounce(mail, recipient, "Suppressed", "Amazon SES suppressed the address")
+            case "suppressed":
+                subtype = "OnAccountSuppressionList"
+                yield _bounce(mail, recipient, subtype, "Amazon SES did not send the message")
+            case "suppressed after complaint":
+                yield _complaint(mail, recipient, "OnAccountSuppressionList")
+
+
+def _delivery(mail: Mail, recipient: str) -> tuple[str, dict[str, Json]]:
+    now = datetime.now(UTC)
+    return "Delivery", {
+        "timestamp": timestamp(now),
+        "processingTimeMillis": int((now - mail.received_at).total_seconds() * 1000),
+        "recipients": [recipient],
+        "smtpResponse": "250 2.0.0 Ok: kept in the local inbox",
+        "remoteMtaIp": "127.0.0.1",
+        "reportingMTA": "a8-1.smtp-out.amazonses.com",
+    }
+
+
+def _bounce(
+    mail: Mail, recipient: str, subtype: str, diagnostic: str
+) -> tuple[str, dict[str, Json]]:
+    return "Bounce", {
+        "feedbackId": _feedback_id(mail),
+        "bounceType": "Permanent",
+        "bounceSubType": subtype,
+        "bouncedRecipients": [
+            {
+                "emailAddress": recipient,
+                "action": "failed",
+                "status": "5.1.1",
+                "diagnosticCode": diagnostic,
+            }
+        ],
+        "timestamp": timestamp(datetime.now(UTC)),
+        "reportingMTA": "dns; amazonses.com" if subtype != "General" else "dns; mta.example.com",
+    }
+
+
+def _auto_reply(mail: Mail, recipient: str) -> tuple[str, dict[str, Json]]:
+    """An out-of-office answer carries no delivery status, so a recipient is all there is."""
+    return "Bounce", {
+        "feedbackId": _feedback_id(mail),
+        "bounceType": "Transient",
+        "bounceSubType": "General",
+        "bouncedRecipients": [{"emailAddress": recipient}],
+        "timestamp": timestamp(datetime.now(UTC)),
+    }
+
+
+def _complaint(mail: Mail, recipient: str, subtype: str | None) -> tuple[str, dict[str, Json]]:
+    now = timestamp(datetime.now(UTC))
+    complaint: dict[str, Json] = {
+        "feedbackId": _feedback_id(mail),
+        "complaintSubType": subtype,
+        "complainedRecipients": [{"emailAddress": recipient}],
+        "timestamp": now,
+    }
+    if subtype is None:  # the mailbox provider's report brings these along
+        complaint |= {
+            "userAgent": "Amazon SES Mailbox Simulator",
+            "complaintFeedbackType": "abuse",
+            "arrivalDate": now,
+        }
+    return "Complaint", complaint
+
+
+def _mail_object(mail: Mail, mailbox: Mailbox) -> dict[str, Json]:
+    identity = f"arn:aws:ses:{mailbox.region}:{mailbox.account_id}:identity/{mail.source}"
+    headers: list[Json] = []
+    size = 0
+    for name, value in mail.headers:
+        size += len(name) + len(value.encode()) + 4  # the colon, the space and the line's end
+        if size > _HEADERS_LIMIT:
+            break
+        headers.append({"name": name, "value": value})
+    common: dict[str, Json] = {
+        "from": [mail.from_header],
+        "messageId": mail.id,
+        "subject": mail.subject,
+    }
+    for name in ("to", "cc"):
+        if field := first(mail.headers, name):
+            common[name] = [
+                f"{decoded(person)} <{address}>" if person else address
+                for person, address in getaddresses([field])
+            ]
+    if date := first(mail.headers, "date"):
+        common["date"] = date
+    tags: dict[str, Json] = {
+        "ses:operation": ["SendEmail"],
+        "ses:configuration-set": [mail.configuration_set],
+        "ses:source-ip": ["127.0.0.1"],
+        "ses:from-domain": [mail.source.rpartition("@")[2]],
+        "ses:caller-identity": ["local"],
+    }
+    return {
+        "timestamp": timestamp(mail.received_at),
+        "source": mail.source,
+        "sourceArn": identity,
+        "sendingAccountId": mailbox.account_id,
+        "messageId": mail.id,
+        "destination": list(mail.destination.addresses),
+        "headersTruncated": size > _HEADERS_LIMIT,
+        "headers": headers,
+        "commonHeaders": common,
+        "tags": tags | {name: [value] for name, value in mail.tags.items()},
+    }
+
+
+def _feedback_id(mail: Mail) -> str:
+    return f"{mail.id.removesuffix('-000000')}-feedback-000000"
+
+
+def timestamp(at: datetime) -> str:
+    """ISO 8601 with milliseconds and a Z, as SES writes it."""
+    return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+class Emission:
+    """Sends records off in the background, in order per mail.
+
+    Args:
+        emit: takes one record to where events go.
+        pauses: seconds to wait before each further attempt; after the last the
+            record is given up and named on stderr.
+    """
+
+    def __init__(self, emit: Emit, pauses: tuple[float, ...] = (0.1, 0.5, 2.0)) -> None:
+        self._emit = emit
+        self._pauses = pauses
+        self._tasks: set[asyncio.Task[None]] = set()
+
+    def start(self, mail: Mail, mailbox: Mailbox) -> None:
+        """Return at once; the loop keeps only weak references to tasks, hence the set."""
+        task = asyncio.create_task(self._emit_all(list(records(mail, mailbox))))
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def finish(self, seconds: float = 5.0) -> None:
+        """Let what is under way end, then cancel it."""
+        if self._tasks:
+            _, late = await asyncio.wait(self._tasks, timeout=seconds)
+            for task in late:
+                task.cancel()
+            await asyncio.gather(*late, return_exceptions=True)
+
+    async def _emit_all(self, about: list[dict[str, Json]]) -> None:
+        for record in about:
+            await self._emit_one(record)
+
+    async def _emit_one(self, record: dict[str, Json]) -> None:
+        for pause in (*self._pauses, None):
+            try:
+                await self._emit(record)
+            except Exception as fault:  # noqa: BLE001  whatever emit meets, the others must go on
+                if pause is None:
+                    mail = record["mail"]
+                    which = mail["messageId"] if isinstance(mail, dict) else mail
+                    print(  # noqa: T201  a foreground program's stderr is its log
+                        f"SES event {record['eventType']} of {which} is lost: {fault!r}",
+                        file=sys.stderr,
+                    )
+                else:
+                    await asyncio.sleep(pause)
+            else:
+                return

@@ -1,0 +1,204 @@
+"""SendEmail: what SES checks before it takes a mail, and the mail it then keeps."""
+
+import base64
+import binascii
+import re
+import uuid
+from datetime import UTC, datetime
+from email.utils import getaddresses, parseaddr
+from typing import Annotated, Final
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+from pydantic.alias_generators import to_pascal
+
+from local.ses.errors import Refusal, bad_request, not_found
+from local.ses.events import outcome_of
+from local.ses.headers import decoded, first, header_fields
+from local.ses.store import Destination, Mail, Mailbox
+
+_RECIPIENTS_LIMIT: Final = 50
+_RAW_LIMIT: Final = 40 * 1024 * 1024
+_LONG_LINE: Final = re.compile(rb"[^\n]{1000}")  # with its LF over 1,000 (RFC 5321 4.5.3.1.6)
+_TAG: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
+#: At most one of each in a message (RFC 5322 section 3.6).
+_SINGLE: Final = (
+    *("date", "from", "sender", "reply-to", "to", "cc", "bcc", "message-id"),
+    *("in-reply-to", "references", "subject", "mime-version", "content-type"),
+)
+
+
+def _from_base64(value: object) -> object:
+    if not isinstance(value, str):
+        return value
+    try:
+        return base64.b64decode(value, validate=True)
+    except (binascii.Error, ValueError) as fault:
+        raise ValueError("is not base64") from fault
+
+
+class Wire(BaseModel):
+    """A JSON object as the API spells it; members that play no part here are let be."""
+
+    model_config = ConfigDict(alias_generator=to_pascal, frozen=True)
+
+
+class RawMessage(Wire):
+    """Content.Raw."""
+
+    data: Annotated[bytes, BeforeValidator(_from_base64)]
+
+
+class EmailContent(Wire):
+    """Content; Simple and Template are not taken here, for the service sends Raw."""
+
+    raw: RawMessage | None = None
+
+
+class Recipients(Wire):
+    """Destination."""
+
+    to_addresses: tuple[str, ...] = ()
+    cc_addresses: tuple[str, ...] = ()
+    bcc_addresses: tuple[str, ...] = ()
+
+
+class MessageTag(Wire):
+    """One of EmailTags."""
+
+    name: str
+    value: str
+
+
+class SendEmailRequest(Wire):
+    """The body of POST /v2/email/outbound-emails."""
+
+    content: EmailContent
+    from_email_address: str | None = None
+    destination: Recipients = Field(default_factory=Recipients)
+    email_tags: tuple[MessageTag, ...] = ()
+    configuration_set_name: str | None = None
+
+
+def parse(body: bytes) -> SendEmailRequest:
+    """Read a SendEmail body.
+
+    Raises:
+        Refusal: SerializationException, the body is not of the API's shape.
+    """
+    try:
+        return SendEmailRequest.model_validate_json(body)
+    except ValidationError as fault:
+        error = fault.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(step) for step in error["loc"])
+        raise Refusal("SerializationException", f"{where}: {error['msg']}") from fault
+
+
+def accept(mailbox: Mailbox, request: SendEmailRequest) -> Mail:
+    """The mail that SES would take; it is not kept yet.
+
+    Raises:
+        Refusal: MessageRejected for an unverified sender, NotFoundException for
+            an unknown configuration set, BadRequestException for the rest.
+    """
+    if request.content.raw is None:
+        raise bad_request("Content.Raw is the only content that is taken here.")
+    raw = request.content.raw.data
+    fields = _checked_fields(raw)
+    header_from = first(fields, "from") or ""
+    source = parseaddr(request.from_email_address or header_from)[1]
+    destination = _destination(request.destination, fields)
+    for address in (source, *destination.addresses):
+        _check_address(address)
+    _check_verified(mailbox, {source, parseaddr(header_from)[1]})
+    name = request.configuration_set_name
+    if name is not None and name not in mailbox.configuration_sets:
+        raise not_found(f"Configuration set <{name}> does not exist.")
+    now = datetime.now(UTC)
+    return Mail(
+        id=f"0100{int(now.timestamp() * 1000):012x}-{uuid.uuid4()}-000000",
+        source=source,
+        destination=destination,
+        configuration_set=name,
+        tags=_tags(request.email_tags),
+        headers=fields,
+        from_header=decoded(header_from),
+        subject=decoded(first(fields, "subject") or ""),
+        raw=raw,
+        outcomes={
+            address: outcome_of(address, raw, mailbox.suppressions.get(address.lower()))
+            for address in destination.addresses
+        },
+        received_at=now,
+    )
+
+
+def _checked_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
+    if len(raw) > _RAW_LIMIT:
+        raise bad_request(f"Message length is more than {_RAW_LIMIT} bytes long: '{len(raw)}'.")
+    if _LONG_LINE.search(raw):
+        raise bad_request("A line of the message is longer than 1000 bytes.")
+    fields = header_fields(raw)
+    names = [name.lower() for name, _ in fields]
+    if "from" not in names:
+        raise bad_request("Missing required header 'From'.")
+    for name in _SINGLE:
+        if names.count(name) > 1:
+            raise bad_request(f"Duplicate header '{name.title()}'.")
+    return fields
+
+
+def _destination(given: Recipients, fields: tuple[tuple[str, str], ...]) -> Destination:
+    """The recipients named in the request; those of the headers when there are none."""
+    destination = Destination(
+        to=_addresses(given.to_addresses),
+        cc=_addresses(given.cc_addresses),
+        bcc=_addresses(given.bcc_addresses),
+    )
+    if not destination.addresses:
+        in_headers = {
+            name: tuple(
+                address for _, address in getaddresses([first(fields, name) or ""]) if address
+            )
+            for name in ("to", "cc", "bcc")
+        }
+        destination = Destination(**in_headers)
+    if not destination.addresses:
+        raise bad_request("Missing required header 'To'.")
+    if len(destination.addresses) > _RECIPIENTS_LIMIT:
+        raise bad_request(f"Recipient count exceeds {_RECIPIENTS_LIMIT}.")
+    return destination
+
+
+def _addresses(given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(parseaddr(address)[1] or address for address in given)
+
+
+def _check_address(address: str) -> None:
+    local, at, domain = address.rpartition("@")
+    if not at or not domain:
+        raise bad_request("Missing final '@domain'")
+    if not local or any(char <= " " or char == "\x7f" for char in local):
+        raise bad_request("Local address contains control or whitespace")
+    if not address.isascii():
+        raise bad_request("Address contains a character beyond ASCII; SES takes no SMTPUTF8")
+
+
+def _check_verified(mailbox: Mailbox, senders: set[str]) -> None:
+    if failed := sorted(sender for sender in senders if not mailbox.may_send_from(sender)):
+        raise Refusal(
+            "MessageRejected",
+            "Email address is not verified. The following identities failed the check in region "
+            f"{mailbox.region.upper()}: {', '.join(failed)}",
+        )
+
+
+def _tags(given: tuple[MessageTag, ...]) -> dict[str, str]:
+    tags = {tag.name: tag.value for tag in given}
+    if len(tags) < len(given):
+        raise bad_request("Duplicate message tag name.")
+    for name, value in tags.items():
+        if not _TAG.fullmatch(name):
+            raise bad_request(f"Invalid message tag name <{name}>.")
+        if not _TAG.fullmatch(value):
+            raise bad_request(f"Invalid message tag value <{value}>.")
+    return tags

@@ -1,0 +1,193 @@
+"""The DNS stand-in, asked by a real resolver over real sockets."""
+
+import asyncio
+import socket
+from collections.abc import Awaitable, Callable
+
+import dns.asyncquery
+import dns.asyncresolver
+import dns.exception
+import dns.flags
+import dns.message
+import dns.opcode
+import dns.rcode
+import dns.rdataclass
+import dns.resolver
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.dns import DnsServer, answer
+
+
+def ask[T](question: Callable[[dns.asyncresolver.Resolver], Awaitable[T]]) -> T:
+    """Run one question against a server of its own."""
+
+    async def run() -> T:
+        server = DnsServer()
+        host, port = await server.start()
+        try:
+            resolver = dns.asyncresolver.Resolver(configure=False)
+            resolver.nameservers = [host]
+            resolver.port = port
+            resolver.lifetime = 5.0
+            return await question(resolver)
+        finally:
+            await server.stop()
+
+    return asyncio.run(run())
+
+
+@pytest.mark.parametrize("tcp", [False, True])
+@pytest.mark.parametrize("name", ["example.com", "a.b.example.org", "xn--mnchen-3ya.example"])
+def test_ordinary_names_have_a_mail_server(name: str, *, tcp: bool) -> None:
+    """Over UDP and TCP alike: 10 mx.<name>."""
+    found = ask(lambda resolver: resolver.resolve(name, "MX", tcp=tcp))
+    assert [record.to_text() for record in found] == [f"10 mx.{name}."]
+
+
+@pytest.mark.parametrize(
+    "name", ["example.com", "mx.example.com", "nomx.example", "a.nullmx.example"]
+)
+def test_names_have_addresses(name: str) -> None:
+    """Everything is on this machine."""
+    assert ask(lambda resolver: resolver.resolve(name, "A"))[0].to_text() == "127.0.0.1"
+    assert ask(lambda resolver: resolver.resolve(name, "AAAA"))[0].to_text() == "::1"
+
+
+@pytest.mark.parametrize("name", ["invalid", "nobody.invalid", "a.b.INVALID"])
+def test_invalid_names_do_not_exist(name: str) -> None:
+    """NXDOMAIN, with an SOA that says how long that may be kept."""
+    with pytest.raises(dns.resolver.NXDOMAIN) as caught:
+        ask(lambda resolver: resolver.resolve(name, "MX"))
+    (response,) = caught.value.kwargs["responses"].values()
+    assert response.authority[0].rdtype.name == "SOA"
+
+
+@pytest.mark.parametrize("name", ["nomx.example", "sub.nomx.example"])
+def test_names_without_a_mail_server(name: str) -> None:
+    """No error and no MX."""
+    with pytest.raises(dns.resolver.NoAnswer) as caught:
+        ask(lambda resolver: resolver.resolve(name, "MX"))
+    response = caught.value.kwargs["response"]
+    assert response.rcode() == dns.rcode.NOERROR
+    assert response.authority[0].rdtype.name == "SOA"
+
+
+@pytest.mark.parametrize("name", ["nullmx.example", "sub.nullmx.example"])
+def test_names_that_take_no_mail(name: str) -> None:
+    """The null MX of RFC 7505."""
+    found = ask(lambda resolver: resolver.resolve(name, "MX"))
+    assert [record.to_text() for record in found] == ["0 ."]
+
+
+@pytest.mark.parametrize("name", ["broken.example", "sub.broken.example"])
+def test_broken_names(name: str) -> None:
+    """SERVFAIL leaves a resolver without any server to ask."""
+    with pytest.raises(dns.resolver.NoNameservers, match="SERVFAIL"):
+        ask(lambda resolver: resolver.resolve(name, "MX"))
+
+
+@pytest.mark.parametrize("name", ["slow.example", "sub.slow.example"])
+def test_slow_names(name: str) -> None:
+    """No answer comes, however long one waits."""
+    with pytest.raises(dns.resolver.LifetimeTimeout):
+        ask(lambda resolver: resolver.resolve(name, "MX", lifetime=0.3))
+
+
+def test_other_names_are_only_alike() -> None:
+    """A name that merely ends in the same letters is an ordinary one."""
+    found = ask(lambda resolver: resolver.resolve("notslow.example", "MX"))
+    assert found[0].to_text() == "10 mx.notslow.example."
+
+
+def test_one_tcp_connection_takes_several_questions() -> None:
+    """Questions after one another, as resolvers that reuse connections ask them."""
+
+    async def twice(resolver: dns.asyncresolver.Resolver) -> list[int]:
+        host, port = str(resolver.nameservers[0]), resolver.port
+        reader, writer = await asyncio.open_connection(host, port)
+        lengths = []
+        for name in ("a.example", "b.example"):
+            query = dns.message.make_query(name, "MX").to_wire()
+            writer.write(len(query).to_bytes(2) + query)
+            length = int.from_bytes(await reader.readexactly(2))
+            lengths.append(len(dns.message.from_wire(await reader.readexactly(length)).answer))
+        writer.close()
+        await writer.wait_closed()
+        return lengths
+
+    assert ask(twice) == [1, 1]
+
+
+def test_edns_is_answered_with_edns() -> None:
+    """A query with EDNS gets its answer with EDNS, one without gets none (RFC 6891 section 7)."""
+    with_edns = answer(dns.message.make_query("example.com", "MX", use_edns=0).to_wire())
+    without = answer(dns.message.make_query("example.com", "MX", use_edns=False).to_wire())
+    assert with_edns is not None
+    assert without is not None
+    assert dns.message.from_wire(with_edns).edns == 0
+    assert dns.message.from_wire(without).edns == -1
+
+
+def test_the_longest_name_has_a_mail_server_too() -> None:
+    """Where mx.<name> would be too long, the name itself is the server."""
+    name = ".".join(["a" * 63] * 3 + ["b" * 60]) + "."
+    reply = answer(dns.message.make_query(name, "MX").to_wire())
+    assert reply is not None
+    assert dns.message.from_wire(reply).answer[0][0].to_text() == f"10 {name}"
+
+
+def test_other_operations_are_not_implemented() -> None:
+    """A notification is no question."""
+    query = dns.message.make_query("example.com", "MX")
+    query.set_opcode(dns.opcode.NOTIFY)
+    reply = answer(query.to_wire())
+    assert reply is not None
+    assert dns.message.from_wire(reply).rcode() == dns.rcode.NOTIMP
+
+
+def test_answers_are_never_answered() -> None:
+    """What carries the answer's flag is dropped, or two servers could go on for ever."""
+    query = dns.message.make_query("example.com", "MX")
+    query.flags |= dns.flags.QR
+    assert answer(query.to_wire()) is None
+
+
+@given(st.binary(max_size=600))
+def test_garbage_is_survived(packet: bytes) -> None:
+    """Any bytes give an answer or none, and no error."""
+    answer(packet)
+
+
+@given(st.binary(min_size=1, max_size=60), st.integers(0, 65535))
+def test_damaged_questions_are_survived(tail: bytes, counts: int) -> None:
+    """A good header before bad contents, too."""
+    answer(b"\x12\x34\x01\x00" + counts.to_bytes(2) + b"\x00" * 6 + tail)
+
+
+def test_garbage_does_not_stop_the_server() -> None:
+    """After a bad packet the next question is answered."""
+
+    async def bad_then_good(resolver: dns.asyncresolver.Resolver) -> str:
+        with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
+            sock.sendto(b"garbage", (str(resolver.nameservers[0]), resolver.port))
+        return str((await resolver.resolve("example.com", "MX"))[0])
+
+    assert ask(bad_then_good) == "10 mx.example.com."
+
+
+def test_a_taken_port_is_an_error() -> None:
+    """A port asked for by number is that one or none."""
+
+    async def run() -> None:
+        first, second = DnsServer(), DnsServer()
+        _, port = await first.start()
+        try:
+            with pytest.raises(OSError, match="in use"):
+                await second.start(port=port)
+        finally:
+            await first.stop()
+            await second.stop()
+
+    asyncio.run(run())
