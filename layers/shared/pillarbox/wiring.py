@@ -18,7 +18,9 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs import SqsJobs
     from pillarbox.application.administration.accounts import Accounts
     from pillarbox.application.administration.keys import Keys
+    from pillarbox.application.administration.saved_templates import SavedTemplates
     from pillarbox.application.administration.senders import Senders
+    from pillarbox.application.administration.suppressions import SuppressionList
     from pillarbox.application.delivery import Delivery
     from pillarbox.application.feedback import Feedback
     from pillarbox.application.history import History
@@ -153,3 +155,27 @@ def senders() -> "Senders":
     from pillarbox.application.administration.senders import Senders
 
     return Senders(accounts=DynamoAccounts(table()), identities=SesIdentities())
+
+
+@cache
+def saved_templates() -> "SavedTemplates":
+    """An operator's work on saved templates."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+    from pillarbox.application.administration.saved_templates import SavedTemplates
+
+    return SavedTemplates(
+        records=DynamoTemplates(table()), accounts=DynamoAccounts(table()), clock=utc_now
+    )
+
+
+@cache
+def suppression_list() -> "SuppressionList":
+    """An operator's work on suppressions."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+    from pillarbox.application.administration.suppressions import SuppressionList
+
+    return SuppressionList(
+        records=DynamoSuppressions(table()), accounts=DynamoAccounts(table()), clock=utc_now
+    )

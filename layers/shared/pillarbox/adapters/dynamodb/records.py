@@ -95,17 +95,24 @@ def template_item(template: SavedTemplate) -> Item:
         {
             "account": template.account_id,
             "id": template.template_id,
-            "name": template.name,
-            "subject": template.subject,
-            "category": template.category,
-            "html": template.html,
-            "variables": template.variables,
-            "required": template.required,
             "internal": template.internal or None,
             "created": to_text(template.created_at),
-            "updated": to_text(template.updated_at),
         }
+        | template_source(template)
     )
+
+
+def template_source(template: SavedTemplate) -> dict[str, object]:
+    """The attributes of a saved template that its author changes."""
+    return {
+        "name": template.name,
+        "subject": template.subject,
+        "category": template.category,
+        "html": template.html,
+        "variables": template.variables,
+        "required": template.required,
+        "updated": to_text(template.updated_at),
+    }
 
 
 def template_of(item: Mapping[str, Any]) -> SavedTemplate:

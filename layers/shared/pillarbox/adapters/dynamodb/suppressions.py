@@ -1,15 +1,18 @@
 """Addresses that an account must not mail any more."""
 
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from typing import Any
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import to_item, to_text
+from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.application.administration.ports import Suppression
 
 
 class DynamoSuppressions:
-    """Fulfils `ports.Suppressions`."""
+    """Fulfils `ports.Suppressions` and `administration.ports.SuppressionRecords`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -18,14 +21,48 @@ class DynamoSuppressions:
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
     ) -> None:
         """Put a suppression; the first reason stays."""
-        item = keys.suppression(account_id, address) | to_item(
-            {
-                "reason": reason,
-                "at": to_text(at),
-                "message": str(message_id) if message_id else None,
-            }
-        )
+        suppression = Suppression(address=address, reason=reason, at=at, message_id=message_id)
+        self.add(account_id, suppression)
+
+    def add(self, account_id: str, suppression: Suppression) -> Suppression:
+        """Put a suppression, or give the one that is there."""
         try:
-            self._table.put(item, condition="attribute_not_exists(pk)")
+            self._table.put(_item(account_id, suppression), condition="attribute_not_exists(pk)")
+        except ConditionFailed as failure:
+            if failure.item:
+                return _suppression_of(failure.item)
+        return suppression
+
+    def of_account(self, account_id: str) -> Iterable[Suppression]:
+        """Read the account's list."""
+        return map(_suppression_of, self._table.query(keys.suppression(account_id)))
+
+    def remove(self, account_id: str, address: str) -> bool:
+        """Delete a suppression that is there."""
+        try:
+            self._table.delete(
+                keys.suppression(account_id, address), condition="attribute_exists(pk)"
+            )
         except ConditionFailed:
-            return
+            return False
+        return True
+
+
+def _item(account_id: str, suppression: Suppression) -> Item:
+    message_id = suppression.message_id
+    return keys.suppression(account_id, suppression.address) | to_item(
+        {
+            "reason": suppression.reason,
+            "at": to_text(suppression.at),
+            "message": str(message_id) if message_id else None,
+        }
+    )
+
+
+def _suppression_of(item: Mapping[str, Any]) -> Suppression:
+    return Suppression(
+        address=item["sk"],
+        reason=item["reason"],
+        at=from_text(item["at"]),
+        message_id=UUID(item["message"]) if "message" in item else None,
+    )

@@ -1,9 +1,10 @@
 """What the operator's words are held against before anything is kept."""
 
+import unicodedata
 from typing import Final
 
 from pillarbox.application.names import to_a_label
-from pillarbox.domain.address import AddressSyntaxError, parse_address
+from pillarbox.domain.address import AddressSyntaxError, domain_of, parse_address
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.quota import Limits
@@ -11,6 +12,13 @@ from pillarbox.domain.quota import Limits
 MAX_NAME: Final = 128
 #: Far above any quota of SES, and within what JSON readers hold exactly.
 MAX_LIMIT: Final = 10**12
+
+#: Scripts that are written together: the Highly Restrictive level of UTS 39, section 5.2.
+_WRITTEN_TOGETHER: Final = (
+    frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA"}),
+    frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "BOPOMOFO"}),
+    frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "HANGUL"}),
+)
 
 
 def check_text(field: str, text: str, longest: int = MAX_NAME) -> None:
@@ -61,6 +69,40 @@ def spell_address(text: str) -> str:
         return parse_address(text, to_a_label)
     except AddressSyntaxError as error:
         raise ValidationFailed(FieldFault("address", str(error), "invalid_address")) from error
+
+
+def spell_sender(text: str) -> str:
+    """Give an address its one spelling, if its domain cannot be taken for another one.
+
+    A label of several scripts, such as Latin with a Cyrillic a, is made to be misread.
+
+    Raises:
+        ValidationFailed: on `address`.
+    """
+    address = spell_address(text)
+    for label in _to_u_label(domain_of(address)).split("."):
+        scripts = {_script(character) for character in label if character.isalpha()}
+        if len(scripts) > 1 and not any(scripts <= allowed for allowed in _WRITTEN_TOGETHER):
+            message = "the domain mixes scripts and could be taken for another one"
+            raise ValidationFailed(FieldFault("address", message, "mixed_scripts"))
+    return address
+
+
+def _to_u_label(domain: str) -> str:
+    """Turn A-labels back into what people read; a name that is no valid one stays as it is."""
+    if "xn--" not in domain:
+        return domain
+    import idna  # noqa: PLC0415  its tables are needed for few addresses
+
+    try:
+        return idna.decode(domain)
+    except idna.IDNAError:
+        return domain
+
+
+def _script(letter: str) -> str:
+    """The script of a letter, which its name in the Unicode standard begins with."""
+    return unicodedata.name(letter, "").partition(" ")[0].partition("-")[0]
 
 
 def _is_unicode(text: str) -> bool:

@@ -1,7 +1,7 @@
 """Issuing API keys and revoking them (contract section 5)."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final
 
 from pillarbox.application.administration.accounts import find_account
@@ -33,11 +33,7 @@ class IssuedKey:
     """A key that was just made. Its text is known here and now, and never again."""
 
     record: ApiKey
-    text: str
-
-    def __repr__(self) -> str:
-        """Name the key without its text: a log line must not be able to hold it."""
-        return f"IssuedKey({self.record.key_id})"
+    text: str = field(repr=False)  # so that no log line can come to hold it
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pillarbox.application.administration.accounts import account_not_found, find_account
-from pillarbox.application.administration.checks import spell_address
+from pillarbox.application.administration.checks import spell_address, spell_sender
 from pillarbox.application.administration.ports import AccountRecords, Identities
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
@@ -41,7 +41,7 @@ class Senders:
             ValidationFailed: on `address`.
             ServiceError: `account_not_found`.
         """
-        address = spell_address(address)
+        address = spell_sender(address)
         find_account(self.accounts, account_id)
         verified = verified or self.identities.ask(address)
         account = self.accounts.put_sender(
