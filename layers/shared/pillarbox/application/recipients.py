@@ -16,6 +16,9 @@ _REFUSALS: Final[Mapping[DomainVerdict, str]] = {
     DomainVerdict.NULL_MX: "the domain takes no mail: its MX record says so (RFC 7505)",
 }
 
+#: Characters of what was given for an address that the answer repeats; an address is shorter.
+_SHOWN: Final = 320
+
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
@@ -76,7 +79,7 @@ class Recipients:
 
 def _refused(code: str, what: str, reasons: Mapping[str, str]) -> ServiceError:
     listed: list[Json] = [
-        {"address": address, "reason": reason} for address, reason in reasons.items()
+        {"address": address[:_SHOWN], "reason": reason} for address, reason in reasons.items()
     ]
     subject = "One recipient" if len(reasons) == 1 else f"{len(reasons)} recipients"
     return ServiceError(

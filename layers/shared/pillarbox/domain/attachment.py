@@ -29,6 +29,9 @@ ALLOWED_TYPES: Final = frozenset(
     }
 )
 
+#: Characters of a content type that an answer repeats; a real one is shorter (RFC 6838, 4.2).
+_SHOWN: Final = 255
+
 #: Windows and Linux programs, whatever their label says.
 _EXECUTABLE_MAGIC: Final = (b"MZ", b"\x7fELF")
 
@@ -111,14 +114,15 @@ def _check_type(position: int, attachment: Attachment) -> None:
     head = binascii.a2b_base64(attachment.content[:8])
     if attachment.content_type.lower() in ALLOWED_TYPES and not head.startswith(_EXECUTABLE_MAGIC):
         return
+    label = attachment.content_type[:_SHOWN]
     raise ServiceError(
         "attachment_type_not_allowed",
-        f"{attachment.filename}: {attachment.content_type} files cannot be attached."
+        f"{attachment.filename}: {label} files cannot be attached."
         if attachment.content_type.lower() not in ALLOWED_TYPES
         else f"{attachment.filename} is a program; programs cannot be attached.",
         details={
             "filename": attachment.filename,
-            "content_type": attachment.content_type,
+            "content_type": label,
             "position": position,
         },
     )

@@ -1,6 +1,7 @@
 """Identifiers: UUIDv7 (RFC 9562 section 5.7), so that ids sort by the time they were made."""
 
 import hashlib
+import re
 import secrets
 from datetime import UTC, datetime
 from typing import Final
@@ -10,6 +11,8 @@ _VERSION_7: Final = 0x7 << 76
 _VARIANT: Final = 0b10 << 62
 _RAND_A: Final = (1 << 12) - 1
 _RAND_B: Final = (1 << 62) - 1
+
+_UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGNORECASE | re.ASCII)
 
 #: Crockford's alphabet: no I, L, O, U to misread.
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
@@ -29,6 +32,11 @@ def derived_id(generation: UUID, position: int) -> UUID:
     """
     digest = hashlib.sha256(generation.bytes + position.to_bytes(4)).digest()
     return _uuid7(generation.int >> 80, int.from_bytes(digest[:10]))
+
+
+def is_uuid(text: str) -> bool:
+    """Whether text is a UUID as RFC 9562 section 4 writes it; Python's UUID() takes far more."""
+    return _UUID.fullmatch(text) is not None
 
 
 def created_at(identifier: UUID) -> datetime:

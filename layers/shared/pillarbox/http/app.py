@@ -38,7 +38,7 @@ def entrypoint(app: APIGatewayRestResolver) -> Handler:
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         request_id = event.get("requestContext", {}).get("requestId") or context.aws_request_id
-        event["path"] = canonical_path(event["path"])
+        event["path"] = canonical_path(event)
         try:
             answer = app.resolve(event, context)
         except SettingMissing:

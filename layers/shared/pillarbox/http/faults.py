@@ -1,16 +1,20 @@
 """From pydantic's errors to `details.errors[]`."""
 
 import difflib
+import re
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
+from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
 from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 
 #: More than this many faults help nobody.
 _MOST: Final = 100
+#: Of a name that the caller made up, in characters: an answer must not grow with the request.
+_LONGEST_NAME: Final = 64
 
 _TYPES: Final[Mapping[str, str]] = {
     "bool_type": "must be true or false",
@@ -32,8 +36,7 @@ def validate[M: BaseModel](model: type[M], value: Json) -> M:
         return model.model_validate(value)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
-        known = _field_names(model)
-        raise ValidationFailed(*(_fault(item, known) for item in details[:_MOST])) from None
+        raise ValidationFailed(*(_fault(item, model) for item in details[:_MOST])) from None
 
 
 def invalid(code: str, message: str) -> PydanticCustomError:
@@ -42,16 +45,20 @@ def invalid(code: str, message: str) -> PydanticCustomError:
     return PydanticCustomError(code, "{message}", {"message": message})
 
 
-def _fault(error: ErrorDetails, known: Iterable[str]) -> FieldFault:
-    field = ".".join(map(str, error["loc"]))
+def _fault(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
     kind, context = error["type"], error.get("ctx", {})
+    steps = [str(step)[:_LONGEST_NAME] for step in error["loc"]]
+    if kind != "extra_forbidden":
+        # A field that was left out is told by Python's name for it.
+        steps = list(map(to_camel, steps))
+    field = ".".join(steps)
     if kind in _TYPES:
         return FieldFault(field, _TYPES[kind], "wrong_type")
     match kind:
         case "missing":
             return FieldFault(field, "is required", "required")
         case "extra_forbidden":
-            return FieldFault(field, _unknown(str(error["loc"][-1]), known), "unknown_field")
+            return FieldFault(field, _unknown(error["loc"], model), "unknown_field")
         case "string_too_long":
             most = context["max_length"]
             return FieldFault(field, f"must have at most {most} characters", "too_long")
@@ -62,16 +69,20 @@ def _fault(error: ErrorDetails, known: Iterable[str]) -> FieldFault:
     return FieldFault(field, error["msg"], kind)
 
 
-def _unknown(name: str, known: Iterable[str]) -> str:
-    lower = {field.lower(): field for field in known}
-    close = difflib.get_close_matches(name.lower(), lower, n=1)
+def _unknown(path: tuple[int | str, ...], model: type[BaseModel]) -> str:
+    *parents, name = path
+    lower = {field.lower(): field for field in _field_names(model, parents)}
+    close = difflib.get_close_matches(str(name)[:_LONGEST_NAME].lower(), lower, n=1)
     return f"is not a field; did you mean {lower[close[0]]}?" if close else "is not a field"
 
 
-def _field_names(model: type[BaseModel]) -> set[str]:
-    """The names of a model's fields and of those of the models within it."""
-    names: set[str] = set()
+def _field_names(model: type[BaseModel], path: Iterable[int | str]) -> Iterable[str]:
+    """The names of the fields of a model, or of the one that a path leads to within it."""
     schema: dict[str, Any] = model.model_json_schema()
-    for part in (schema, *schema.get("$defs", {}).values()):
-        names |= set(part.get("properties", {}))
-    return names
+    fields: dict[str, Any] = schema["properties"]
+    for step in path:
+        if isinstance(step, str):  # a field that holds a model, or a list of one
+            within = re.search(r"#/\$defs/(\w+)", str(fields[step]))
+            assert within is not None  # noqa: S101  else nothing in it could be unknown
+            fields = schema["$defs"][within[1]]["properties"]
+    return fields

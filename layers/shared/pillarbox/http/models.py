@@ -5,11 +5,19 @@ a misspelt `replyto` silently dropped. `null` is the same as leaving a field out
 """
 
 import hashlib
-import json
-from typing import Annotated, Any, Final, Self
+from typing import Annotated, Any, Final
 from uuid import UUID
 
-from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
 from pydantic.alias_generators import to_camel
 
 from pillarbox.application.names import to_a_label
@@ -17,13 +25,17 @@ from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.attachment import Attachment, is_canonical_base64
 from pillarbox.domain.errors import Json
 from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.identity import is_uuid
 from pillarbox.domain.mail import MAX_SUBJECT, SendRequest
 from pillarbox.http.faults import invalid
 from pillarbox.http.json_body import canonical, depth_of
 
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
-_HEX_AND_DASHES: Final = 36
+#: No request of ours has that many of either: what goes beyond is refused for its length,
+#: or not looked at, instead of costing a fault for each.
+_MOST_FIELDS: Final = 100
+_MOST_ITEMS: Final = 1000
 
 
 def _header_text(text: str) -> str:
@@ -46,16 +58,25 @@ def _one_or_more(value: object) -> object:
         return [value]
     if not isinstance(value, list):
         raise invalid("wrong_type", "must be a string or a list of strings")
+    return _strings(value)
+
+
+def _strings(value: object) -> object:
+    if not isinstance(value, list) or len(value) <= _MOST_ITEMS:
+        return value  # each item that is no string will be named
+    if not all(isinstance(item, str) for item in value):
+        raise invalid("wrong_type", "must be a list of strings")
     return value
 
 
+def _cut(value: object) -> object:
+    return value[:_MOST_ITEMS] if isinstance(value, list) else value
+
+
 def _uuid(text: str) -> str:
-    try:
-        if len(text) == _HEX_AND_DASHES:
-            return str(UUID(text))
-    except ValueError:
-        pass
-    raise invalid("invalid_uuid", "must be a UUID")
+    if not is_uuid(text):
+        raise invalid("invalid_uuid", "must be a UUID")
+    return text
 
 
 def _base64(text: str) -> str:
@@ -82,12 +103,11 @@ def _content_id(text: str) -> str:
 def _variables(value: dict[str, Any]) -> dict[str, Any]:
     if depth_of(value) > MAX_VARIABLES_DEPTH:
         raise invalid("too_deep", f"must not be nested deeper than {MAX_VARIABLES_DEPTH} levels")
-    if len(json.dumps(value, ensure_ascii=False).encode()) > MAX_VARIABLES_BYTES:
+    if len(canonical(value)) > MAX_VARIABLES_BYTES:
         raise invalid("too_large", f"must not be larger than {MAX_VARIABLES_BYTES} bytes")
     return value
 
 
-type HeaderText = Annotated[str, AfterValidator(_header_text)]
 type AddressText = Annotated[str, AfterValidator(_address)]
 type UuidText = Annotated[str, AfterValidator(_uuid)]
 type Variables = Annotated[dict[str, Any], AfterValidator(_variables)]
@@ -100,23 +120,40 @@ class WireModel(BaseModel):
         alias_generator=to_camel, extra="forbid", strict=True, frozen=True, defer_build=True
     )
 
+    @model_validator(mode="before")
+    @classmethod
+    def _few_fields(cls, value: object) -> object:
+        if isinstance(value, dict) and len(value) > _MOST_FIELDS:
+            raise invalid("too_many_fields", f"has more than {_MOST_FIELDS} fields")
+        return value
+
 
 class AttachmentModel(WireModel):
     """Contract 2.2."""
 
-    filename: Annotated[HeaderText, AfterValidator(_filename), Field(min_length=1, max_length=255)]
+    filename: Annotated[
+        str,
+        Field(min_length=1, max_length=255),
+        AfterValidator(_header_text),
+        AfterValidator(_filename),
+    ]
     content_type: str
     content: Annotated[str, AfterValidator(_base64)]
     inline: bool = False
-    content_id: Annotated[str, AfterValidator(_content_id), Field(max_length=255)] | None = None
+    content_id: Annotated[
+        Annotated[str, Field(max_length=255), AfterValidator(_content_id)] | None,
+        Field(validate_default=True),
+    ] = None
 
-    @model_validator(mode="after")
-    def _content_id_when_inline(self) -> Self:
-        if self.inline and not self.content_id:
-            raise invalid("required", "contentId is required when inline is true")
-        if not self.inline and self.content_id is not None:
-            raise invalid("not_allowed", "contentId is only for attachments with inline true")
-        return self
+    @field_validator("content_id")
+    @classmethod
+    def _content_id_when_inline(cls, value: str | None, info: ValidationInfo) -> str | None:
+        inline = info.data.get("inline")  # None when it is faulty itself
+        if inline is True and not value:
+            raise invalid("required", "is required when inline is true")
+        if inline is False and value is not None:
+            raise invalid("not_allowed", "is only for attachments with inline true")
+        return value
 
     def to_domain(self) -> Attachment:
         """The attachment in the domain's terms."""
@@ -137,28 +174,36 @@ class SendEmailRequest(WireModel):
     template_id: UuidText | None = None
     html: Annotated[str, Field(min_length=1)] | None = None
     variables: Variables | None = None
-    subject: Annotated[HeaderText, Field(min_length=1, max_length=MAX_SUBJECT)] | None = None
-    from_name: Annotated[HeaderText, Field(max_length=1024)] | None = None
+    subject: Annotated[
+        Annotated[str, Field(min_length=1, max_length=MAX_SUBJECT), AfterValidator(_header_text)]
+        | None,
+        Field(validate_default=True),
+    ] = None
+    from_name: Annotated[str, Field(max_length=1024), AfterValidator(_header_text)] | None = None
     sender: Annotated[AddressText | None, Field(alias="from")] = None
-    cc: list[str] | None = None
-    bcc: list[str] | None = None
+    cc: Annotated[list[str] | None, BeforeValidator(_strings)] = None
+    bcc: Annotated[list[str] | None, BeforeValidator(_strings)] = None
     reply_to: AddressText | None = None
-    brand_name: Annotated[HeaderText, Field(max_length=128)] | None = None
+    brand_name: Annotated[str, Field(max_length=128), AfterValidator(_header_text)] | None = None
     logo_url: Annotated[str, Field(max_length=2048)] | None = None
-    attachments: list[AttachmentModel] | None = None
+    attachments: Annotated[list[AttachmentModel] | None, BeforeValidator(_cut)] = None
 
-    @model_validator(mode="after")
-    def _subject_with_html(self) -> Self:
-        if self.html is not None and self.subject is None:
-            raise invalid("required", "subject is required with html")
-        return self
+    @field_validator("subject")
+    @classmethod
+    def _subject_with_html(cls, value: str | None, info: ValidationInfo) -> str | None:
+        if value is None and info.data.get("html") is not None:
+            raise invalid("required", "is required with html")
+        return value
 
-    @model_validator(mode="after")
-    def _content_ids_differ(self) -> Self:
-        ids = [item.content_id for item in self.attachments or () if item.content_id]
+    @field_validator("attachments")
+    @classmethod
+    def _content_ids_differ(
+        cls, value: list[AttachmentModel] | None
+    ) -> list[AttachmentModel] | None:
+        ids = [item.content_id for item in value or () if item.content_id]
         if len(set(ids)) < len(ids):
             raise invalid("duplicate", "two attachments have the same contentId")
-        return self
+        return value
 
     def to_domain(self, body: Json) -> SendRequest:
         """The request in the domain's terms; `body` is the JSON it was read from."""

@@ -1,7 +1,6 @@
 """Reading a request: the key, the body, the headers. Nothing here knows a use-case."""
 
 import base64
-import binascii
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,6 +11,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.access import invalid_api_key
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.identity import is_uuid
 from pillarbox.domain.mail import SendRequest
 from pillarbox.http.faults import validate
 from pillarbox.http.json_body import parse_json
@@ -80,12 +80,9 @@ def read_uuid(text: str, field: str) -> UUID:
     Raises:
         ValidationFailed: it is none.
     """
-    try:
-        if len(text) == len(str(UUID(int=0))):
-            return UUID(text)
-    except ValueError:
-        pass
-    raise ValidationFailed(FieldFault(field, "must be a UUID", "invalid_uuid"))
+    if not is_uuid(text):
+        raise ValidationFailed(FieldFault(field, "must be a UUID", "invalid_uuid"))
+    return UUID(text)
 
 
 def _idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
@@ -119,7 +116,7 @@ def _raw_body(event: APIGatewayProxyEvent) -> bytes:
         return body.encode("utf-8", "surrogatepass")
     try:
         return base64.b64decode(body)
-    except binascii.Error:
+    except ValueError:  # not even ASCII, or no base64
         return b""
 
 

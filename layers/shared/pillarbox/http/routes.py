@@ -2,7 +2,8 @@
 
 import re
 from collections.abc import Mapping
-from typing import Final
+from typing import Any, Final
+from urllib.parse import quote
 
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/emails": ("POST",),
@@ -14,9 +15,18 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
 _LITERAL_READING: Final = re.compile(r"^/v1(?=/v1(?:/|$))")
 
 
-def canonical_path(path: str) -> str:
-    """Give both readings of a path as one: {base_url}/api/v1/v1/… is {base_url}/api/v1/…."""
-    return _LITERAL_READING.sub("", path)
+def canonical_path(event: Mapping[str, Any]) -> str:
+    """Give both readings of a path as one: {base_url}/api/v1/v1/… is {base_url}/api/v1/….
+
+    What stands for a parameter is percent-encoded, so that nothing in it is
+    read as a part of the route; a slash at the end says nothing.
+    """
+    path: str = event["path"]
+    if parameters := event.get("pathParameters"):
+        path = event["resource"]
+        for name, value in parameters.items():
+            path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    return _LITERAL_READING.sub("", quote(path, safe="/%").rstrip("/"))
 
 
 def allowed_methods(path: str) -> tuple[str, ...]:

@@ -1,0 +1,34 @@
+"""Valid requests for tests to vary."""
+
+import base64
+from typing import Any
+
+TO = "ada@customer.example"
+
+
+def otp(**changes: Any) -> dict[str, Any]:
+    """A send by starter template; a change to `...` leaves the field out."""
+    return _changed(
+        {"to": TO, "starterTemplate": "otp", "variables": {"otp_code": "482913"}}, changes
+    )
+
+
+def raw_html(**changes: Any) -> dict[str, Any]:
+    """A send of raw HTML; a change to `...` leaves the field out."""
+    return _changed({"to": TO, "html": "<p>Hello</p>", "subject": "Hello"}, changes)
+
+
+def attachment(content: bytes = b"%PDF-1.7", **changes: Any) -> dict[str, Any]:
+    """An attachment; a change to `...` leaves the field out."""
+    return _changed(
+        {
+            "filename": "invoice.pdf",
+            "contentType": "application/pdf",
+            "content": base64.b64encode(content).decode(),
+        },
+        changes,
+    )
+
+
+def _changed(body: dict[str, Any], changes: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in (body | changes).items() if value is not ...}

@@ -1,0 +1,50 @@
+"""The service that the contract is held against, one for each module of tests."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+
+import pytest
+
+from local.dns import DnsServer
+from pillarbox.domain.account import Plan
+from tests.contract.service import Api, Service, running_service
+
+
+@pytest.fixture(scope="session")
+def dns_server() -> Iterator[str]:
+    """A real name server on the loopback, in a thread of its own; gives its host:port."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    server = DnsServer()
+    host, port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+    yield f"{host}:{port}"
+    asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()
+
+
+@pytest.fixture(scope="module")
+def service(dns_server: str) -> Iterator[Service]:
+    with running_service(dns_server) as service:
+        yield service
+
+
+@pytest.fixture
+def live(service: Service) -> Api:
+    """A live key of a new account on the Standard plan."""
+    return service.live()
+
+
+@pytest.fixture
+def free(service: Service) -> Api:
+    """A live key of a new account on the free plan."""
+    return service.live(Plan.FREE)
+
+
+@pytest.fixture
+def preview(service: Service) -> Api:
+    """A preview key."""
+    return service.preview()

@@ -1,0 +1,423 @@
+"""The service under test: its real Lambda handlers on emulated AWS, driven as API Gateway does."""
+
+import base64
+import importlib.util
+import json
+import os
+import re
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import count
+from pathlib import Path
+from typing import Any, Final
+from unittest import mock
+from urllib.parse import unquote
+from uuid import UUID
+
+import boto3
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
+from moto import mock_aws
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.dynamodb.attributes import to_item, to_text
+from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.identity import new_id, new_token
+from pillarbox.domain.key import (
+    ACCOUNT_ID_LENGTH,
+    PRESET_SCOPES,
+    PREVIEW_SCOPES,
+    ApiKey,
+    KeyType,
+    Preset,
+    digest_of_key,
+    new_key_text,
+)
+from pillarbox.domain.quota import Limits
+from pillarbox.domain.template import SavedTemplate
+from pillarbox.rendering.saved import check_template
+
+FUNCTIONS: Final = Path(__file__).parents[2] / "functions"
+PREVIEW_SENDER: Final = "preview@pillarbox.example"
+UPGRADE_URL: Final = "https://pillarbox.example/upgrade"
+SENDER: Final = "post@sender.example"
+_REGION: Final = "eu-west-1"
+_TABLE: Final = "pillarbox"
+_BUCKET: Final = "pillarbox-spool"
+
+#: What API Gateway matches a request to: its template of the path, and the function behind it.
+_ROUTES: Final = {
+    "emails": ("/emails", "send_email"),
+    "emails/*": ("/emails/{message_id}", "get_message"),
+    "starter-templates": ("/starter-templates", "list_starter_templates"),
+    "starter-templates/*/preview": (
+        "/starter-templates/{slug}/preview",
+        "preview_starter_template",
+    ),
+}
+
+_PARAMETER: Final = re.compile(r"\{(\w+)\}")
+
+_LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
+_request_ids = count(1)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An HTTP answer. Header names are in lower case."""
+
+    status: int
+    headers: Mapping[str, str]
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+    @property
+    def error(self) -> Any:
+        return self.json["error"]
+
+    @property
+    def code(self) -> str:
+        """The error's code; "" for a success, so that a comparison tells more than a KeyError."""
+        return str(self.json["error"]["code"]) if self.status >= 300 else ""
+
+    @property
+    def faults(self) -> dict[str, str]:
+        """`details.errors[]` as field -> code."""
+        return {fault["field"]: fault["code"] for fault in self.error["details"]["errors"]}
+
+
+@dataclass(frozen=True, slots=True)
+class Api:
+    """A client of the API with one key; every call is one invocation of a function."""
+
+    key: str | None = None
+    base: str = "/v1"
+
+    def send(self, body: object, *, idempotency_key: str | None = None) -> Answer:
+        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
+        return self.raw("POST", "/emails", json.dumps(body), headers)
+
+    def get(self, message_id: str) -> Answer:
+        return self.raw("GET", f"/emails/{message_id}")
+
+    def starters(self) -> Answer:
+        return self.raw("GET", "/starter-templates")
+
+    def preview(self, slug: str, body: object = None) -> Answer:
+        text = None if body is None else json.dumps(body)
+        return self.raw("POST", f"/starter-templates/{slug}/preview", text)
+
+    def raw(
+        self,
+        method: str,
+        path: str,
+        body: str | bytes | None = None,
+        headers: Mapping[str, str | list[str]] | None = None,
+        *,
+        query: Mapping[str, str] | None = None,
+        function: str | None = None,
+    ) -> Answer:
+        """Send anything; `function` names the one to call where no route tells."""
+        sent = {} if self.key is None else {"X-API-Key": self.key}
+        several = {
+            name: values if isinstance(values, list) else [values]
+            for name, values in (sent | dict(headers or {})).items()
+        }
+        resource, parameters, routed = _route(path)
+        event = {
+            "resource": f"{self.base}{resource}",
+            "path": unquote(f"{self.base}{path}"),
+            "httpMethod": method,
+            "headers": {name: values[-1] for name, values in several.items() if values},
+            "multiValueHeaders": several,
+            "queryStringParameters": query,
+            "multiValueQueryStringParameters": {k: [v] for k, v in query.items()}
+            if query
+            else None,
+            "pathParameters": parameters or None,
+            "stageVariables": None,
+            "requestContext": {"requestId": f"request-{next(_request_ids)}", "stage": "api"},
+            "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
+            "isBase64Encoded": isinstance(body, bytes),
+        }
+        answer = handler(function or routed)(event, Invocation())
+        headers_out = {k.lower(): ", ".join(v) for k, v in answer["multiValueHeaders"].items()}
+        return Answer(answer["statusCode"], headers_out, answer["body"])
+
+
+@dataclass(frozen=True, slots=True)
+class Invocation:
+    """The part of Lambda's context that handlers look at."""
+
+    aws_request_id: str = "invocation"
+    function_name: str = "function"
+    memory_limit_in_mb: int = 1024
+    invoked_function_arn: str = "arn:aws:lambda:eu-west-1:123456789012:function:function"
+
+    def get_remaining_time_in_millis(self) -> int:
+        return 60_000
+
+
+@dataclass(slots=True)
+class Ses:
+    """SES at the edge of botocore: keeps what SendEmail was given, answers or fails."""
+
+    mails: list[dict[str, Any]] = field(default_factory=list)
+    #: Sent instead of an answer: (HTTP status, error code).
+    failure: tuple[int, str] | None = None
+
+    def take(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
+        if self.failure:
+            status, code = self.failure
+            return answered(status, {"Error": {"Code": code, "Message": "no"}})
+        mail = json.loads(params["body"])
+        mail["raw"] = base64.b64decode(mail["Content"]["Raw"]["Data"])
+        self.mails.append(mail)
+        return answered(200, {"MessageId": f"provider-{len(self.mails)}"})
+
+
+@dataclass(frozen=True, slots=True)
+class Service:
+    """Everything behind the API, for a test to set up and to look into."""
+
+    queue_url: str
+    ses: Ses
+
+    def account(
+        self,
+        plan: Plan = Plan.STANDARD,
+        *,
+        limits: Limits = _LIMITLESS,
+        senders: Mapping[str, bool] | None = None,
+        default: str | None = SENDER,
+    ) -> str:
+        account = Account(
+            account_id=new_token(ACCOUNT_ID_LENGTH),
+            name="Test",
+            plan=plan,
+            created_at=wiring.utc_now(),
+            overrides=limits,
+            senders={SENDER: True} if senders is None else senders,
+            default_sender=default,
+        )
+        wiring.table().put(records.account_item(account))
+        return account.account_id
+
+    def key(
+        self,
+        account_id: str,
+        preset: Preset | None = Preset.SEND,
+        *,
+        scopes: frozenset[str] | None = None,
+        key_type: KeyType = KeyType.LIVE,
+    ) -> str:
+        text = new_key_text(account_id, key_type)
+        granted = PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES
+        key = ApiKey(
+            key_id=new_token(8),
+            account_id=account_id,
+            name="Test",
+            type=key_type,
+            preset=preset,
+            scopes=granted if scopes is None else scopes,
+            digest=digest_of_key(text),
+            created_at=wiring.utc_now(),
+        )
+        wiring.table().put(records.key_item(key))
+        return text
+
+    def revoke(self, key_text: str) -> None:
+        wiring.table().update(
+            keys.api_key(digest_of_key(key_text)),
+            "SET revoked = :at",
+            values={":at": to_text(wiring.utc_now())},
+        )
+
+    def live(self, plan: Plan = Plan.STANDARD, **account: Any) -> Api:
+        """A client with a live key of a new account."""
+        return Api(self.key(self.account(plan, **account)))
+
+    def preview(self) -> Api:
+        """A client with a preview key, whose account is its own."""
+        account_id = self.account(Plan.FREE, senders={}, default=None)
+        return Api(self.key(account_id, None, key_type=KeyType.PREVIEW))
+
+    def template(self, account_id: str, html: str, subject: str = "Saved") -> str:
+        now = wiring.utc_now()
+        found = check_template(subject, html)
+        template = SavedTemplate(
+            account_id=account_id,
+            template_id=str(new_id(now)),
+            name="Saved",
+            subject=subject,
+            category="test",
+            html=html,
+            variables=found.names,
+            required=found.required,
+            internal=False,
+            created_at=now,
+            updated_at=now,
+        )
+        wiring.table().put(records.template_item(template))
+        return template.template_id
+
+    def suppress(self, account_id: str, address: str, reason: str = "bounced") -> None:
+        DynamoSuppressions(wiring.table()).put(account_id, address, reason, wiring.utc_now(), None)
+
+    def quota_used(self, account_id: str) -> int:
+        """Messages counted in the current month."""
+        item = wiring.table().get(keys.quota(account_id)) or {}
+        return max((n for name, n in item.items() if name.startswith("month:")), default=0)
+
+    def messages(self, account_id: str) -> list[dict[str, Any]]:
+        """The records of an account's accepted mail."""
+        partition = keys.message(account_id, UUID(int=0))
+        return list(wiring.table().query(partition))
+
+    def claim_items(self, account_id: str) -> list[dict[str, Any]]:
+        """The idempotency claims of an account, as they are stored."""
+        found = boto3.client("dynamodb").scan(
+            TableName=_TABLE,
+            FilterExpression="begins_with(pk, :claims)",
+            ExpressionAttributeValues=to_item({":claims": f"IDEM#{account_id}#"}),
+        )
+        return list(found["Items"])
+
+    def change_claim(self, account_id: str, **changes: object) -> None:
+        """Rewrite attributes of the account's one claim."""
+        (item,) = self.claim_items(account_id)
+        boto3.client("dynamodb").put_item(TableName=_TABLE, Item=item | to_item(changes))
+
+    def jobs(self) -> list[dict[str, Any]]:
+        """Take everything from the jobs queue, as records of an event source mapping."""
+        sqs = boto3.client("sqs")
+        taken: list[Any] = []
+        while batch := sqs.receive_message(
+            QueueUrl=self.queue_url, MaxNumberOfMessages=10, WaitTimeSeconds=0
+        ).get("Messages"):
+            taken += batch
+        return [queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"]) for job in taken]
+
+    def deliver(self) -> list[str]:
+        """Run the worker over all jobs; gives the ids of those that are to come again."""
+        again: list[str] = []
+        jobs = self.jobs()
+        for start in range(0, len(jobs), 10):
+            again += self._consume("deliver_message", jobs[start : start + 10])
+        return again
+
+    def report(self, *events: Mapping[str, Any]) -> list[str]:
+        """Give SES's event records to `record_feedback`."""
+        rows = [queue_record(json.dumps(e), str(n)) for n, e in enumerate(events)]
+        return self._consume("record_feedback", rows)
+
+    def spooled(self) -> list[str]:
+        """The keys of the spool's objects."""
+        listed = boto3.client("s3").list_objects_v2(Bucket=_BUCKET)
+        return [entry["Key"] for entry in listed.get("Contents", [])]
+
+    @staticmethod
+    def _consume(function: str, rows: list[dict[str, Any]]) -> list[str]:
+        answer = handler(function)({"Records": rows}, Invocation())
+        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+
+
+@contextmanager
+def running_service(dns_server: str) -> Iterator[Service]:
+    """Start the emulated AWS with the service's resources on it."""
+    settings = {
+        "AWS_ACCESS_KEY_ID": "testing",
+        "AWS_SECRET_ACCESS_KEY": "testing",
+        "AWS_DEFAULT_REGION": _REGION,
+        "PILLARBOX_TABLE": _TABLE,
+        "PILLARBOX_SPOOL_BUCKET": _BUCKET,
+        "PILLARBOX_CONFIGURATION_SET": "pillarbox",
+        "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
+        "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
+        "PILLARBOX_DNS_SERVERS": dns_server,
+        "POWERTOOLS_SERVICE_NAME": "pillarbox",
+        "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
+    }
+    with mock.patch.dict(os.environ, settings), mock_aws():
+        boto3.client("dynamodb").create_table(
+            TableName=_TABLE,
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
+        boto3.client("s3").create_bucket(
+            Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
+        )
+        queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+        _forget_wiring()
+        with mock.patch.dict(os.environ, {"PILLARBOX_JOBS_QUEUE_URL": queue_url}):
+            ses = Ses()
+            mailer: Any = wiring.delivery().mailer
+            mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
+            yield Service(queue_url, ses)
+        _forget_wiring()
+
+
+def _forget_wiring() -> None:
+    """Let nothing that was made for one environment serve in the next."""
+    for made in vars(wiring).values():
+        if hasattr(made, "cache_clear"):
+            made.cache_clear()
+
+
+@cache
+def handler(function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
+    """The `lambda_handler` of a function, loaded from its folder."""
+    path = FUNCTIONS / function / "app.py"
+    spec = importlib.util.spec_from_file_location(f"functions_{function}", path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    found: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
+    return found
+
+
+def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> dict[str, Any]:
+    """A message as Lambda's event source mapping hands it over."""
+    return {
+        "messageId": message_id,
+        "receiptHandle": receipt,
+        "body": body,
+        "attributes": {"ApproximateReceiveCount": "1"},
+        "messageAttributes": {},
+        "eventSource": "aws:sqs",
+        "awsRegion": _REGION,
+    }
+
+
+def answered(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, Any]]:
+    """What a `before-call` hook returns in AWS's place."""
+    parsed = body | {"ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}}}
+    return AWSResponse("https://aws.invalid", status, HTTPHeaders(), None), parsed
+
+
+def _route(path: str) -> tuple[str, dict[str, str], str]:
+    """What API Gateway makes of a path: resource, decoded parameters, and who owns it."""
+    steps = path.strip("/").split("/")
+    for pattern, (resource, function) in _ROUTES.items():
+        parts = pattern.split("/")
+        if len(parts) == len(steps) and all(
+            part in ("*", step) for part, step in zip(parts, steps, strict=True)
+        ):
+            values = [unquote(step) for part, step in zip(parts, steps, strict=True) if part == "*"]
+            return resource, dict(zip(_PARAMETER.findall(resource), values, strict=True)), function
+    return path, {}, "send_email"
