@@ -166,7 +166,7 @@ async def _run(settings: Settings, console: Console) -> int:
             "accounts": seeded.accounts,
             "environment": aws_environment(engine.url) | reached | environment,
         }
-        _write(settings.state / "env.json", {"Parameters": state["environment"]})
+        _write(settings.state / "template.json", template.for_sam(state["environment"]))
         _write(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
         banner.show(console, state, settings.log)
@@ -220,7 +220,7 @@ def _alone(state: Path) -> Iterator[None]:
 
 def _clear(state: Path) -> None:
     """Remove what belongs to one run, this one's or one's that was killed."""
-    for name in ("stack.json", "env.json"):
+    for name in ("stack.json", "template.json"):
         (state / name).unlink(missing_ok=True)
     end_previous(state)
     shutil.rmtree(state / "engine", ignore_errors=True)

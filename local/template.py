@@ -4,6 +4,7 @@ The SAM transform is the one that AWS applies. What the engine leaves out of its
 spelled out for it here, so that the functions are reached as they are in AWS.
 """
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
@@ -33,6 +34,23 @@ def translate(template: Template) -> Template:
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
     translated: Template = translator.translate(sam_template=template, parameter_values={})
     return translated
+
+
+def for_sam(environment: Mapping[str, str]) -> Template:
+    """The template for `sam local invoke`, whose functions speak to the running local stack.
+
+    SAM lets a file override only variables that the template declares, so they are put there.
+    Paths are absolute; the layer is the one that `make build` made.
+    """
+    template = load()
+    template["Globals"]["Function"]["Environment"]["Variables"] |= environment
+    for name, resource in template["Resources"].items():
+        if resource["Type"] == "AWS::Serverless::Function":
+            properties = resource["Properties"]
+            properties["CodeUri"] = str(ROOT / properties["CodeUri"])
+        elif resource["Type"] == "AWS::Serverless::LayerVersion":
+            resource["Properties"]["ContentUri"] = str(ROOT / ".aws-sam" / "build" / name)
+    return template
 
 
 def for_engine(translated: Template) -> Template:

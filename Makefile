@@ -1,0 +1,42 @@
+# `make up` runs the service on this machine, `make test` checks everything. Nothing but a
+# Python 3 with venv is needed beforehand: uv comes first and brings the Python of .python-version.
+
+UV := .uv/bin/uv
+RUN := .venv/bin/
+SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
+
+.PHONY: up test check build deploy setup
+
+up: setup .venv-engine/made ## the whole service, until Ctrl-C
+	@exec $(RUN)python -m local
+
+test: check .venv-engine/made ## the checks and every test
+	$(RUN)pytest --numprocesses 2 --dist loadgroup
+
+check: setup .venv-sam/made ## lint, format, types, template
+	$(RUN)ruff check
+	$(RUN)ruff format --check
+	$(RUN)mypy
+	$(RUN)cfn-lint template.yaml
+	$(SAM) validate --lint
+
+build: setup .venv-sam/made ## what is deployed, in .aws-sam
+	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
+
+deploy: build ## to AWS, as the stack of samconfig.toml that CONFIG_ENV names
+	$(SAM) deploy --config-env $${CONFIG_ENV:-default}
+
+setup: $(UV)
+	@$(UV) sync --locked --quiet
+
+$(UV):
+	python3 -m venv .uv && .uv/bin/pip install --quiet uv==0.13.8
+
+# The engine and SAM pin what the service does not want pinned: each has its own environment.
+.venv-engine/made: uv.lock | $(UV)
+	UV_PROJECT_ENVIRONMENT=.venv-engine $(UV) sync --locked --quiet --only-group engine
+	@touch $@
+
+.venv-sam/made: uv.lock | $(UV)
+	UV_PROJECT_ENVIRONMENT=.venv-sam $(UV) sync --locked --quiet --only-group sam
+	@touch $@

@@ -1,0 +1,242 @@
+"""The edge answers for the gateway and the firewall, and hands everything else on untouched."""
+
+import asyncio
+import gzip
+import json
+from collections.abc import AsyncIterator, Callable
+from typing import Any
+
+import httpx
+import pytest
+
+from local import template
+from local.edge import PAYLOAD_LIMIT, Edge, blocked
+
+_TEMPLATE = template.load()
+_RULES = _TEMPLATE["Resources"]["Firewall"]["Properties"]["Rules"]
+
+type Engine = Callable[[httpx.Request], httpx.Response]
+
+
+def ask(
+    engine: Engine,
+    method: str = "GET",
+    path: str = "/api/v1/emails",
+    **request: Any,
+) -> httpx.Response:
+    """Ask the edge in front of an engine that is a function."""
+
+    def answered(onward: httpx.Request) -> httpx.Response:
+        # As from a socket: not read yet.
+        answer = engine(onward)
+        stream = httpx.ByteStream(answer.content)
+        return httpx.Response(answer.status_code, headers=answer.headers, stream=stream)
+
+    async def asking() -> httpx.Response:
+        transport = httpx.MockTransport(answered)
+        async with httpx.AsyncClient(transport=transport) as behind:
+            edge = Edge(_TEMPLATE, "http://engine/stage", behind)
+            async with httpx.AsyncClient(
+                transport=httpx.ASGITransport(edge), base_url="http://edge"
+            ) as client:
+                return await client.request(method, path, **request)
+
+    return asyncio.run(asking())
+
+
+def code_of(answer: httpx.Response) -> str:
+    code: str = answer.json()["error"]["code"]
+    return code
+
+
+def echo(request: httpx.Request) -> httpx.Response:
+    """An engine that tells what reached it."""
+    return httpx.Response(
+        200,
+        json={
+            "method": request.method,
+            "target": request.url.raw_path.decode(),
+            "headers": [[n.decode().lower(), v.decode("latin-1")] for n, v in request.headers.raw],
+            "body": list(request.content),
+        },
+    )
+
+
+def unreachable(_: httpx.Request) -> httpx.Response:
+    """An engine that must not be asked."""
+    raise AssertionError
+
+
+@pytest.mark.parametrize(
+    ("agent", "refused"),
+    [
+        ("Python-urllib/3.13", True),
+        ("python-urllib/2.7 and more", True),
+        ("", True),
+        (None, True),
+        ("curl/8.5.0", False),
+        ("python-requests/2.32", False),
+        ("python-httpx/0.28", False),
+        ("shop/1.0 (not Python-urllib/3)", False),
+    ],
+)
+def test_default_agents_are_blocked(agent: str | None, refused: bool) -> None:  # noqa: FBT001  a row of the table
+    """Contract 5: the standard library's agent and none at all are refused, others pass."""
+    assert blocked(_RULES, agent) is refused
+
+
+def test_rules_are_read_as_the_firewall_means_them() -> None:
+    """And, or, sizes and positions of AWS WAF decide; what is not known is an error."""
+    field = {
+        "FieldToMatch": {"SingleHeader": {"Name": "user-agent"}},
+        "TextTransformations": [{"Priority": 0, "Type": "NONE"}],
+    }
+    long = {"SizeConstraintStatement": field | {"ComparisonOperator": "GT", "Size": 3}}
+    bot = {
+        "ByteMatchStatement": field | {"PositionalConstraint": "CONTAINS", "SearchString": "bot"}
+    }
+
+    def refuses(statement: dict[str, Any], agent: str) -> bool:
+        return blocked([{"Action": {"Block": {}}, "Statement": statement}], agent)
+
+    assert refuses({"AndStatement": {"Statements": [long, bot]}}, "robot")
+    assert not refuses({"AndStatement": {"Statements": [long, bot]}}, "bot")
+    assert refuses({"OrStatement": {"Statements": [long, bot]}}, "bot")
+    assert not blocked([{"Action": {"Count": {}}, "Statement": bot}], "bot")
+    with pytest.raises(KeyError):
+        refuses({"GeoMatchStatement": field}, "robot")
+
+
+def test_a_blocked_client_gets_the_envelope() -> None:
+    """The firewall's 403 is JSON with a code and a request id, and the API is never asked."""
+    answer = ask(unreachable, headers={"User-Agent": "Python-urllib/3.13"})
+    assert answer.status_code == 403
+    assert code_of(answer) == "client_blocked"
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"]
+
+
+def test_a_request_is_handed_on_as_it_is() -> None:
+    """Method, path with its escapes, query, repeated headers and bytes reach the stage."""
+    answer = ask(
+        echo,
+        "PATCH",
+        "/api/v1/emails/%2F%C3%BC?a=1&a=%20",
+        headers=[("X-API-Key", "one"), ("X-API-Key", "two"), ("X-Forwarded-For", "192.0.2.9")],
+        content=b"\xff\x00{",
+    ).json()
+    assert answer["method"] == "PATCH"
+    assert answer["target"] == "/stage/v1/emails/%2F%C3%BC?a=1&a=%20"
+    assert answer["body"] == [255, 0, 123]
+    assert ["x-api-key", "one"] in answer["headers"]
+    assert ["x-api-key", "two"] in answer["headers"]
+    assert ["x-forwarded-for", "127.0.0.1"] in answer["headers"]
+    assert ["host", "engine"] in answer["headers"]
+
+
+def test_a_request_signed_for_aws_does_not_reach_the_engine_as_one() -> None:
+    """The engine would take such headers for instructions to itself."""
+    headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x", "X-Amz-Target": "DynamoDB.Scan"}
+    names = {name for name, _ in ask(echo, headers=headers).json()["headers"]}
+    assert not {"authorization", "x-amz-target"} & names
+
+
+def test_a_compressed_body_stays_compressed() -> None:
+    """The engine inflates one layer of gzip: what is left is what the client sent."""
+    body = gzip.compress(b"{}")
+    answer = ask(echo, "POST", headers={"Content-Encoding": "gzip"}, content=body).json()
+    codings = [value for name, value in answer["headers"] if name == "content-encoding"]
+    assert codings == ["gzip", "x-gzip"]
+    assert gzip.decompress(bytes(answer["body"])) == body
+
+
+@pytest.mark.parametrize(
+    "path", ["/", "/v1/emails", "/apis/v1/emails", "/api/../v1", "/api/v1/..", "/api/./v1"]
+)
+def test_what_is_outside_the_stage_is_not_found(path: str) -> None:
+    """Only /api/… leads to the API; dots do not lead out of it."""
+
+    async def asking() -> list[dict[str, Any]]:
+        sent: list[dict[str, Any]] = []
+
+        async def receive() -> dict[str, Any]:
+            return {"type": "http.request", "body": b""}
+
+        async def send(message: Any) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "GET",
+            "path": path,
+            "raw_path": path.encode(),
+            "query_string": b"",
+            "headers": [(b"user-agent", b"test")],
+        }
+        async with httpx.AsyncClient(transport=httpx.MockTransport(unreachable)) as behind:
+            await Edge(_TEMPLATE, "http://engine/stage", behind)(scope, receive, send)
+        return sent
+
+    start, body = asyncio.run(asking())
+    assert start["status"] == 404
+    assert json.loads(body["body"])["error"]["code"] == "route_not_found"
+
+
+def test_an_unknown_path_is_not_found() -> None:
+    """What the engine says of a path without a resource becomes the contract's 404."""
+
+    def engine(_: httpx.Request) -> httpx.Response:
+        return httpx.Response(
+            403,
+            headers={"x-amzn-ErrorType": "MissingAuthenticationTokenException"},
+            json={"message": "Missing Authentication Token"},
+        )
+
+    answer = ask(engine)
+    assert answer.status_code == 404
+    assert code_of(answer) == "route_not_found"
+
+
+def test_an_error_of_the_engine_gets_the_envelope() -> None:
+    """A function that crashed is a 500 in the envelope, not in the engine's words."""
+    answer = ask(lambda _: httpx.Response(502, json={"message": "Internal server error"}))
+    assert answer.status_code == 500
+    assert code_of(answer) == "internal_error"
+
+
+def test_an_error_of_the_api_is_left_alone() -> None:
+    """Status, headers and bytes of an answer in the envelope pass through."""
+    body = b'{ "error": {"code": "message_not_found"} }'
+    answer = ask(lambda _: httpx.Response(404, headers={"X-Request-Id": "abc"}, content=body))
+    assert answer.status_code == 404
+    assert answer.content == body
+    assert answer.headers["x-request-id"] == "abc"
+
+
+async def _parts(size: int) -> AsyncIterator[bytes]:
+    for start in range(0, size, 1 << 20):
+        yield b"x" * min(1 << 20, size - start)
+
+
+@pytest.mark.parametrize(("size", "status"), [(PAYLOAD_LIMIT, 200), (PAYLOAD_LIMIT + 1, 413)])
+def test_a_payload_ends_at_the_gateways_limit(size: int, status: int) -> None:
+    """10 MB pass; a byte more, chunked or not, is a 413 that names the limit."""
+    for content in (_parts(size), b"x" * size):
+        answer = ask(lambda _: httpx.Response(200), "POST", content=content)
+        assert answer.status_code == status
+        if status == 413:
+            assert code_of(answer) == "request_too_large"
+            assert answer.json()["error"]["details"] == {"limit_bytes": PAYLOAD_LIMIT}
+
+
+@pytest.mark.parametrize("failure", [httpx.ConnectError, httpx.ReadError, httpx.ReadTimeout])
+def test_an_engine_that_is_gone_is_service_unavailable(failure: type[Exception]) -> None:
+    """No connection, a broken one, and no answer in time are the contract's 503."""
+
+    def engine(_: httpx.Request) -> httpx.Response:
+        raise failure("gone")
+
+    answer = ask(engine)
+    assert answer.status_code == 503
+    assert code_of(answer) == "service_unavailable"
+    assert answer.headers["x-request-id"]
