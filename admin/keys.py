@@ -1,0 +1,84 @@
+"""`pillarbox key …`."""
+
+from typing import Annotated
+
+import typer
+
+from admin.session import connected
+from admin.views import issued_key_view, key_view
+from pillarbox import wiring
+from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.key import SCOPES, Preset
+
+app = typer.Typer(no_args_is_help=True, help="API keys: made, listed, revoked.")
+
+Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
+
+
+@app.command("create")
+def create(  # noqa: PLR0913  the options of a command are its arguments
+    ctx: typer.Context,
+    *,
+    account: Account,
+    name: Annotated[str, typer.Option(help="For people; 1 to 128 characters.")],
+    preview: Annotated[
+        bool, typer.Option("--preview", help="A preview key: starter templates only.")
+    ] = False,
+    preset: Annotated[
+        Preset | None, typer.Option(help="A live key with the scopes of this preset.")
+    ] = None,
+    scope: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="SCOPE",
+            help=f"With --preset custom, once for each scope: {', '.join(sorted(SCOPES))}.",
+        ),
+    ] = None,
+) -> None:
+    """Make a key and show it. This is the only time: what is kept is a digest.
+
+    Free plans allow no marketing:campaigns scope, so neither marketing nor analytics.
+
+    Example: `pillarbox key create --account qh4ybvcvbqzk --name web --preset send`
+    """
+    if preview == (preset is not None):
+        raise typer.BadParameter("give one of the two", param_hint="'--preview' / '--preset'")
+    session = connected(ctx)
+    if preset is not None:
+        issued = wiring.api_keys().issue_live(account, name, preset, scope or ())
+    elif scope:
+        fault = FieldFault(
+            "scope", "is for the preset custom; a preview key has its own scopes", "not_allowed"
+        )
+        raise ValidationFailed(fault)
+    else:
+        issued = wiring.api_keys().issue_preview(account, name)
+    session.show(
+        issued_key_view(issued), hint="Keep the key now: it cannot be shown a second time."
+    )
+
+
+@app.command("list")
+def list_all(ctx: typer.Context, *, account: Account) -> None:
+    """List an account's keys, the oldest first, the revoked ones too.
+
+    Example: `pillarbox key list --account qh4ybvcvbqzk`
+    """
+    session = connected(ctx)
+    session.show_list(
+        [key_view(key) for key in wiring.api_keys().of_account(account)],
+        ("keyId", "name", "type", "preset", "scopes", "createdAt", "revokedAt"),
+    )
+
+
+@app.command("revoke")
+def revoke(
+    ctx: typer.Context,
+    key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="The key's id, not the key.")],
+) -> None:
+    """Revoke a key: it stops working at once, and for good.
+
+    Example: `pillarbox key revoke key_qh4ybvcvbqzkkbkzysxg`
+    """
+    session = connected(ctx)
+    session.show(key_view(wiring.api_keys().revoke(key_id)))

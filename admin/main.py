@@ -1,0 +1,82 @@
+"""The operator's command line: `pillarbox`."""
+
+from typing import Annotated, Any
+
+import typer
+from botocore.exceptions import BotoCoreError, ClientError
+from typer.core import TyperGroup
+
+from admin import accounts, keys, senders, suppressions, templates
+from admin.session import Session
+from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+
+
+class _Commands(TyperGroup):
+    """The commands, with every failure told on stderr and by the exit code."""
+
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  a Context of typer's own click
+        try:
+            return super().invoke(ctx)
+        except ServiceError as error:
+            self._fail(ctx, error)
+        except ClientError as error:
+            answer = error.response["Error"]
+            said = f"{error.operation_name}: {answer.get('Code')}: {answer.get('Message')}"
+            self._fail(ctx, ServiceError("service_unavailable", f"AWS refused {said}"))
+        except BotoCoreError as error:
+            self._fail(ctx, ServiceError("service_unavailable", f"AWS cannot be asked: {error}"))
+        except typer.TyperException as error:
+            # How a command is used wrongly is shown best by typer, save to programs.
+            if not isinstance(ctx.obj, Session) or not ctx.obj.json:
+                raise
+            fault = FieldFault("", error.format_message(), "usage")
+            self._fail(ctx, ValidationFailed(fault), error.exit_code)
+
+    def _fail(self, ctx: typer.Context, error: ServiceError, code: int = 1) -> None:
+        session: Session = ctx.obj
+        session.show_error(error)
+        raise typer.Exit(code)
+
+
+app = typer.Typer(
+    cls=_Commands,
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode="markdown",
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.add_typer(accounts.app, name="account")
+app.add_typer(keys.app, name="key")
+app.add_typer(senders.app, name="sender")
+app.add_typer(templates.app, name="template")
+app.add_typer(suppressions.app, name="suppression")
+
+
+@app.callback()
+def pillarbox(
+    ctx: typer.Context,
+    *,
+    local: Annotated[
+        bool, typer.Option("--local", help="Speak to the local stack that `make up` runs.")
+    ] = False,
+    stack_name: Annotated[
+        str, typer.Option(help="The CloudFormation stack in AWS to speak to, without --local.")
+    ] = "pillarbox",
+    json: Annotated[
+        bool, typer.Option("--json", help="JSON for programs; errors as the API's envelope.")
+    ] = False,
+) -> None:
+    """Run a Pillarbox: its accounts, keys, senders, templates and suppressions.
+
+    Global options come first. The exit code is 0, 1 for what was refused or
+    failed (told on stderr), 2 for a command used wrongly.
+
+    Example: `pillarbox --local --json account create --name Shop --plan standard`
+    """
+    ctx.obj = Session(stack_name=None if local else stack_name, json=json)
+
+
+def main() -> None:
+    """Run the command line."""
+    app(prog_name="pillarbox")

@@ -1,0 +1,131 @@
+"""One run of the command: which stack it speaks to, and how it answers."""
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import boto3
+import typer
+from botocore.exceptions import BotoCoreError
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from admin.views import label, written
+from pillarbox.domain.errors import Json, ServiceError
+
+_ROOT: Final = Path(__file__).parents[1]
+#: Columns of a table that no terminal bounds: enough for ids in one piece.
+_WIDE: Final = 200
+
+type Record = Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Session:
+    """A stack in AWS by its name, or the local one (None); tables, or JSON."""
+
+    stack_name: str | None
+    json: bool
+
+    @property
+    def local(self) -> bool:
+        """Whether this is about the local stack."""
+        return self.stack_name is None
+
+    def connect(self) -> None:
+        """Point the settings of this process at the stack.
+
+        Raises:
+            ServiceError: `service_unavailable`, when it does not run or is none.
+        """
+        if self.stack_name is None:
+            settings = _local_settings()
+            # What the user has set leads to AWS, or to another stack.
+            for name in [name for name in os.environ if name.startswith(("AWS_", "PILLARBOX_"))]:
+                del os.environ[name]
+        else:
+            settings = {"PILLARBOX_TABLE": _table_of(self.stack_name)}
+        os.environ.update(settings)
+
+    def show(self, record: Record, *, hint: str | None = None) -> None:
+        """Show one thing; the hint is for people and no part of it."""
+        if self.json:
+            typer.echo(json.dumps(record, indent=2))
+            return
+        table = Table(box=None, show_header=False, pad_edge=False)
+        table.add_column(style="bold")
+        table.add_column(overflow="fold")
+        for name, value in record.items():
+            table.add_row(label(name), Text(written(value)))
+        _print(table)
+        if hint:
+            Console(stderr=True).print(Text(hint, style="yellow"))
+
+    def show_list(
+        self, items: Sequence[Record], columns: Sequence[str], more: Record | None = None
+    ) -> None:
+        """Show a list: whole in JSON, as `items` with `more` beside; some columns to people."""
+        if self.json:
+            typer.echo(json.dumps({"items": [*items], **(more or {})}, indent=2))
+            return
+        if not items:
+            Console(stderr=True).print("None.")
+            return
+        table = Table()
+        for column in columns:
+            table.add_column(label(column), overflow="fold")
+        for item in items:
+            table.add_row(*(Text(written(item[column])) for column in columns))
+        _print(table)
+
+    def show_error(self, error: ServiceError) -> None:
+        """Say on stderr what went wrong."""
+        if self.json:
+            typer.echo(json.dumps({"error": error.envelope()}, indent=2), err=True)
+            return
+        typer.echo(f"{error.message}{_cause(error)}", err=True)
+
+
+def connected(ctx: typer.Context) -> Session:
+    """The session of a command, with the stack reached.
+
+    Raises:
+        ServiceError: `service_unavailable`.
+    """
+    session: Session = ctx.obj
+    session.connect()
+    return session
+
+
+def _print(table: Table) -> None:
+    terminal = sys.stdout.isatty()
+    Console(width=None if terminal else _WIDE, highlight=False).print(table)
+
+
+def _cause(error: ServiceError) -> str:
+    """What the SDK said, such as that there are no credentials: an operator can mend that."""
+    return f" ({error.__cause__})" if isinstance(error.__cause__, BotoCoreError) else ""
+
+
+def _local_settings() -> dict[str, str]:
+    state = Path(os.environ.get("PILLARBOX_STATE_DIR") or _ROOT / ".local")
+    try:
+        found: dict[str, str] = json.loads((state / "stack.json").read_text())["environment"]
+    except FileNotFoundError:
+        raise ServiceError(
+            "service_unavailable", "The local stack is not running: start it with `make up`."
+        ) from None
+    return found
+
+
+def _table_of(stack_name: str) -> str:
+    (stack,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
+    for output in stack.get("Outputs", []):
+        if output.get("OutputKey") == "TableName":
+            return output["OutputValue"]
+    raise ServiceError("service_unavailable", f"The stack {stack_name} is no Pillarbox that is up.")
