@@ -2,10 +2,10 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from pillarbox.application.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import reply, starter_item
 from pillarbox.http.requests import read_api_key
-from pillarbox.rendering.starters import all_starters
 from pillarbox.wiring import authentication
 
 app = build_app()
@@ -14,7 +14,7 @@ app = build_app()
 @app.get("/v1/starter-templates")
 def list_starter_templates() -> Response[str]:
     authentication().authenticate(read_api_key(app.current_event))
-    return reply([starter_item(starter) for starter in all_starters()])
+    return reply([starter_item(starter) for starter in list_starters()])
 
 
 lambda_handler = entrypoint(app)

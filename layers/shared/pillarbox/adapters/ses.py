@@ -17,13 +17,13 @@ from botocore.exceptions import (
     ParamValidationError,
     ReadTimeoutError,
     ResponseStreamingError,
+    SSLError,
 )
 from botocore.exceptions import ConnectionError as NotConnected
 from botocore.parsers import ResponseParserError
 
 from pillarbox.adapters.aws import code_of, make_client
-from pillarbox.application.feedback import Notice
-from pillarbox.application.ports import Refused, Throttled, Uncertain
+from pillarbox.application.ports import Notice, Refused, Throttled, Uncertain
 from pillarbox.domain.message import Event, EventKind, Message
 
 if TYPE_CHECKING:
@@ -92,6 +92,7 @@ class SesMailer:
             ConnectionClosedError,
             ResponseStreamingError,
             ResponseParserError,
+            SSLError,  # may come in the middle of an answer
         ) as error:
             raise Uncertain from error
         except NotConnected as error:

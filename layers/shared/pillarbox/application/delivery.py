@@ -199,12 +199,19 @@ class Delivery:
     def _save(
         self, message: Message, events: list[Event], provider_message_id: str | None = None
     ) -> None:
-        """Write an outcome; where the provider's event was faster, over what that made."""
+        """Write an outcome; where the provider's event was faster, over what that made.
+
+        A worker that was away so long that another one took over has only one
+        thing to say any more: that the mail was sent.
+        """
         current: Message | None = message
         while current is not None and not self.messages.save(
             replace(current.with_events(events, provider_message_id), lease=None)
         ):
             current = self.messages.get(message.account_id, message.message_id)
+            taken_over = current is not None and current.attempt != message.attempt
+            if taken_over and provider_message_id is None:
+                return
 
 
 def backoff(attempt: int, at_most: timedelta) -> timedelta:

@@ -2,32 +2,14 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 from enum import StrEnum
 from typing import Final
-from uuid import UUID
 
-from pillarbox.application.ports import FeedbackPulse, Messages, Suppressions
+from pillarbox.application.ports import FeedbackPulse, Messages, Notice, Suppressions
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.message import Event
 
 #: Two workers changing one message take turns; more than this many is a fault.
 _TRIES: Final = 10
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
-    """One record of the provider, in our terms.
-
-    `suppress` are the addresses that must not be mailed again, with the reason.
-    """
-
-    account_id: str
-    message_id: UUID
-    at: datetime
-    events: tuple[Event, ...]
-    suppress: tuple[tuple[str, str], ...] = ()
-    provider_message_id: str | None = None
 
 
 class Recorded(StrEnum):

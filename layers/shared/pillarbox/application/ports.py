@@ -14,7 +14,7 @@ from uuid import UUID
 from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import Job, Mail
-from pillarbox.domain.message import Message
+from pillarbox.domain.message import Event, Message
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
 
@@ -234,6 +234,21 @@ class Suppressions(Protocol):
     ) -> None:
         """Suppress an address; an address that is suppressed already stays as it is."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Notice:
+    """One record of the provider, in our terms.
+
+    `suppress` are the addresses that must not be mailed again, with the reason.
+    """
+
+    account_id: str
+    message_id: UUID
+    at: datetime
+    events: tuple[Event, ...]
+    suppress: tuple[tuple[str, str], ...] = ()
+    provider_message_id: str | None = None
 
 
 class FeedbackPulse(Protocol):

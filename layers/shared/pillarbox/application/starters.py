@@ -5,8 +5,8 @@ from dataclasses import dataclass
 
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.mail import StarterBody
-from pillarbox.domain.template import fill_subject
-from pillarbox.rendering.starters import find_starter
+from pillarbox.domain.template import StarterTemplate, fill_subject
+from pillarbox.rendering.starters import all_starters, find_starter
 from pillarbox.rendering.values import preview_values
 
 
@@ -18,6 +18,11 @@ class Preview:
     subject: str
     html: str
     values: Mapping[str, Json]
+
+
+def list_starters() -> tuple[StarterTemplate, ...]:
+    """Every starter template, in the contract's order."""
+    return all_starters()
 
 
 def preview_starter(slug: str, variables: Mapping[str, Json]) -> Preview:

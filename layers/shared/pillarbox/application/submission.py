@@ -27,7 +27,7 @@ from pillarbox.application.recipients import Recipients
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.identity import created_at, derived_id, new_id
 from pillarbox.domain.key import EMAILS_SEND, Principal
-from pillarbox.domain.mail import Job, Mail, SendRequest
+from pillarbox.domain.mail import MAX_RECIPIENTS, Job, Mail, SendRequest
 from pillarbox.domain.message import Message
 
 
@@ -68,7 +68,10 @@ class Submission:
         """
         key = present_key(key_text)
         well_formed = request if isinstance(request, SendRequest) else None
-        recipients = Recipients.parse(well_formed.recipients if well_formed else ())
+        # Beyond the limit the request is refused, and the read takes no more either.
+        recipients = Recipients.parse(
+            well_formed.recipients[:MAX_RECIPIENTS] if well_formed else ()
+        )
         found = self.directory.look_up(
             key.account_id,
             key_digest=key.digest,

@@ -7,11 +7,13 @@ and then, so that the item stays within one write unit.
 """
 
 from collections.abc import Mapping
-from datetime import datetime
+from contextlib import suppress
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
 
 #: Windows kept before the past ones are removed: 24 names are below 700 bytes.
@@ -78,11 +80,13 @@ class DynamoQuotas:
             )
 
     def _sweep(self, account_id: str, item: Mapping[str, Any], now: datetime) -> None:
-        current = set(_names(now).values())
         # The minute before may still get a refund.
-        past = sorted(name for name in item if ":" in name and name not in current)[:-1]
+        kept = {*_names(now).values(), window_name("minute", now - timedelta(minutes=1))}
+        past = sorted(name for name in item if ":" in name and name not in kept)
         names = {f"#past{position}": name for position, name in enumerate(past)}
-        self._table.update(keys.quota(account_id), "REMOVE " + ", ".join(names), names=names)
+        # The send is counted already; what is left unswept, a later one sweeps.
+        with suppress(ServiceError):
+            self._table.update(keys.quota(account_id), "REMOVE " + ", ".join(names), names=names)
 
 
 def _names(now: datetime) -> dict[str, str]:
