@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.rendering.engine import Branding, render_starter
-from pillarbox.rendering.markup import RAW
+
 from pillarbox.rendering.starters import SLUGS, find_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import preview_values
@@ -62,7 +62,7 @@ def test_starters(slug: str) -> None:
     [
         ("", ""),
         ("a\n  b&nbsp; c &amp;&#8202;&lt;d&gt;", "a b c &\u200a<d>"),
-        ("<h1>A</h1><h2>B</h2><p>c<p>d<div>e</div><div>f</div>", "A\n\nB\n\nc\n\nd\n\ne\nf"),
+        ("<h1>A</h1><h2>B</h2><p>c<p>d</p><div>e</div><div>f</div>", "A\n\nB\n\nc\n\nd\n\ne\nf"),
         ("a<br>b<br><br>c<br/>", "a\nb\n\nc"),
         ("a<b>b</b> <i> c</i>d", "ab cd"),
         ("a<hr>b", "a\n\n---\n\nb"),
@@ -146,7 +146,7 @@ def test_any_input(html: str) -> None:
     text_from_html(html)
 
 
-@pytest.mark.parametrize("name", sorted(RAW))
+@pytest.mark.parametrize("name", ["iframe", "noembed", "noframes", "script", "style", "textarea", "title"])
 def test_raw_text_is_never_shown(name: str) -> None:
     """What stands in scripts, styles and the like is no text, closed or not."""
     assert text_from_html(f"a<{name}><p>b</{name}x></{name.upper()} >c") == "ac"

@@ -1,67 +1,46 @@
-"""HTML as a flat run of tokens, in time linear in its length.
+"""HTML as a flat run of tags and text, in time linear in its length.
 
 A mail's HTML may be anything that an account sends, and a worker serves all
 accounts. Tree builders follow the standard's error handling, which is quadratic
 in places: 80 KB of unclosed <font><p> cost lexbor 20 s and 4 GB. Reading text
-needs no tree. Every pattern below can end at the end of the input, so that none
-ever fails after a long look ahead, and none gives back what it has taken.
+needs no tree. Every branch of the pattern below can end at the end of the input,
+so that none fails after a long look ahead, and none gives back what it has taken.
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable
 from html import unescape
-from typing import Final, Literal, NamedTuple
-
-#: Elements whose content is text to the end tag, whatever it looks like
-#: (HTML standard, 13.2.6: raw text and escapable raw text).
-RAW: Final = frozenset({"iframe", "noembed", "noframes", "script", "style", "textarea", "title"})
+from typing import Final
 
 _MARKUP: Final = re.compile(
     r"""
-    <!--(?:-?>|.*?(?:--!?>|\Z))           # a comment, and with it whole MSO conditionals
-    | <(?P<end>/?)(?P<name>[a-zA-Z][^\s/>]*+)
-      (?P<attributes>(?:[^>"'=]++|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|["'])*+)
-      (?:>|\Z)
-    | <[!?/][^>]*+(?:>|\Z)                # a doctype, or what browsers take for a comment
+    # A comment, and with it whole MSO conditionals.
+    <!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))
+    # Raw text: no tag in it counts but its own end (HTML standard, 13.2.6).
+    | <((?i:iframe|noembed|noframes|script|style|textarea|title))(?=[\s/>])
+      (?:[^<]++|<(?!/(?i:\1)[\s/>]))*+(?:</[^>]*+(?:>|\Z)|\Z)
+    # The head ends at its end tag, or where the body begins.
+    | <(?i:head)(?=[\s/>])(?:[^<]++|<(?!/?(?i:head|body)[\s/>]))*+(?:</(?i:head)[^>]*+(?:>|\Z))?
+    | <(/?)([a-zA-Z][^\s/>]*+)
+      ((?:[^>="']++(?:="[^"]*+")?+|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|["'])*+)(?:>|\Z)
+    | <[!?/][^>]*+(?:>|\Z)          # a doctype, or what browsers take for a comment
     """,
-    re.DOTALL | re.VERBOSE,
+    re.VERBOSE,
 )
 _ATTRIBUTE: Final = re.compile(
     r"""([^\s/>="']++)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?""",
 )
 
 
-class Token(NamedTuple):
-    """A piece of HTML: text (as read, not as written), a start tag or an end tag.
+def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
+    """A document in pieces: the text before a tag, "/" of an end tag, its name, its attributes.
 
-    `value` is the text, or the tag's name in lower case; `attributes` is a start
-    tag's source, for `attributes_of`.
+    Text and attributes are as written; name and what follows it are None where
+    something stands that is no tag (a comment, a script, the head), and at the end.
     """
-
-    kind: Literal["text", "start", "end"]
-    value: str
-    attributes: str = ""
-
-
-def tokens(html: str) -> Iterator[Token]:
-    """The tokens of a document, in order; comments and raw text are left out."""
-    position = 0
-    while found := _MARKUP.search(html, position):
-        if found.start() > position:
-            yield Token("text", unescape(html[position : found.start()]))
-        position = found.end()
-        if not found["name"]:
-            continue
-        name = found["name"].lower()
-        if found["end"]:
-            yield Token("end", name)
-            continue
-        yield Token("start", name, found["attributes"])
-        if name in RAW:
-            ending = _raw_end(name).search(html, position)
-            position = ending.start() if ending else len(html)
-    if position < len(html):
-        yield Token("text", unescape(html[position:]))
+    parts = _MARKUP.split(html)
+    parts += [None] * 4
+    return zip(parts[0::5], parts[2::5], parts[3::5], parts[4::5], strict=True)
 
 
 def attributes_of(source: str) -> dict[str, str]:
@@ -71,7 +50,3 @@ def attributes_of(source: str) -> dict[str, str]:
         value = found[2] or found[3] or found[4] or ""
         attributes.setdefault(found[1].lower(), unescape(value))
     return attributes
-
-
-def _raw_end(name: str) -> re.Pattern[str]:
-    return re.compile(rf"</{name}(?=[\s/>])", re.IGNORECASE)

@@ -2,116 +2,40 @@
 
 import re
 from dataclasses import dataclass
+from html import escape, unescape
 from typing import Final
 from urllib.parse import unquote
 
-from pillarbox.rendering.markup import RAW, attributes_of, tokens
+from pillarbox.rendering.markup import attributes_of, tags
 
 #: Never shown, or of no use without its looks.
-_SKIPPED: Final = RAW | frozenset(
-    [
-        "audio",
-        "canvas",
-        "head",
-        "map",
-        "math",
-        "noscript",
-        "object",
-        "select",
-        "svg",
-        "template",
-        "video",
-    ]
-)
-_VOID: Final = frozenset(
-    [
-        "area",
-        "base",
-        "br",
-        "col",
-        "embed",
-        "hr",
-        "img",
-        "input",
-        "link",
-        "meta",
-        "param",
-        "source",
-        "track",
-        "wbr",
-    ]
-)
-#: A line break before and after, and an empty line.
-_APART: Final = frozenset(
-    [
-        "blockquote",
-        "dl",
-        "fieldset",
-        "figure",
-        "h1",
-        "h2",
-        "h3",
-        "h4",
-        "h5",
-        "h6",
-        "hr",
-        "ol",
-        "p",
-        "pre",
-        "table",
-        "ul",
-    ]
-)
-_LINES: Final = frozenset(
-    [
-        "address",
-        "article",
-        "aside",
-        "body",
-        "caption",
-        "center",
-        "dd",
-        "details",
-        "div",
-        "dt",
-        "figcaption",
-        "footer",
-        "form",
-        "header",
-        "html",
-        "legend",
-        "li",
-        "main",
-        "nav",
-        "section",
-        "summary",
-        "tbody",
-        "tfoot",
-        "thead",
-        "tr",
-    ]
-)
-#: What the start of an element ends, where authors may leave the end tag out
-#: (HTML standard, 13.1.2.4), and what such an end never reaches beyond.
-_ENDS: Final = dict.fromkeys(_APART | _LINES, ("p",)) | {
-    "a": ("a",),
-    "li": ("li",),
-    "td": ("td", "th"),
-    "th": ("td", "th"),
-    "tr": ("tr",),
+_SKIPPED: Final = frozenset({"audio", "canvas", "map", "math", "object", "select", "svg", "video"})
+_VOID: Final = frozenset({"br", "hr", "img", "input", "wbr"})
+#: Blocks, and the line ends around each: 2 make an empty line.
+_GAPS: Final = {
+    **dict.fromkeys(("blockquote", "dl", "fieldset", "figure", "ol", "p", "pre", "ul"), 2),
+    **dict.fromkeys(("h1", "h2", "h3", "h4", "h5", "h6"), 2),
+    **dict.fromkeys(("address", "article", "aside", "body", "caption", "center", "dd"), 1),
+    **dict.fromkeys(("details", "div", "dt", "figcaption", "footer", "form", "header"), 1),
+    **dict.fromkeys(("html", "legend", "main", "nav", "section", "summary", "table"), 1),
+    **dict.fromkeys(("tbody", "tfoot", "thead", "tr"), 1),
 }
-_SCOPES: Final = frozenset({"table", "ul", "ol"})
+#: Elements whose end needs to know of their start.
+_NESTED: Final = frozenset({"a", "blockquote", "li", "ol", "pre", "ul"})
+#: Elements that change how text is written without being plain blocks.
+_SPECIAL: Final = _NESTED | {"br", "hr", "img", "table", "td", "th"}
 #: Quotes and lists within each other are set in this far, so that text stays
 #: about as long as its HTML.
 _DEEPEST: Final = 8
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
-#: White space of HTML and the no-break space; other spaces are there for a reason.
-_SPACE: Final = re.compile("[ \t\r\n\f\v\u00a0]+")
+#: White space of HTML and the no-break space, where it is not one space already;
+#: other spaces are there for a reason.
+_SPACE: Final = re.compile("[ \t\r\n\f\v\u00a0]{2,}|[\t\r\n\f\v\u00a0]")
 #: Characters that only tell where a line may be broken, or keep a preheader apart.
-_UNSEEN: Final = dict.fromkeys(map(ord, "\0\u00ad\u034f\u200b\u2060\ufeff"))
+_UNSEEN: Final = dict.fromkeys(map(ord, "\u00ad\u034f\u200b\u2060\ufeff"))
 
 
-def text_from_html(html: str) -> str:
+def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop: calls are its cost
     """Plain text that says what the HTML says.
 
     Blocks stand apart, links carry their address (`label: url` where the link is
@@ -121,26 +45,32 @@ def text_from_html(html: str) -> str:
     not wrapped. Never raises, and takes time linear in the length.
     """
     page = _Page()
-    skipping, depth = "", 0
-    for kind, value, source in tokens(html):
-        if skipping:
-            if kind == "start" and value == "body" and skipping == "head":
-                skipping = ""
-            elif kind != "text" and value == skipping:
+    skipped, depth = "", 0
+    for text, end, name, source in tags(html.replace("\0", "")):
+        if text and not skipped:
+            page.write(text)
+        if not name:
+            continue
+        tag = name.lower()
+        if skipped:
+            if tag == skipped:
                 # A paragraph holds no paragraph: the next one's start is its end.
-                depth += 1 if kind == "start" and value != "p" else -1
-                skipping = skipping if depth else ""
-            if skipping or kind == "end":
+                depth += -1 if end or tag == "p" else 1
+                skipped = skipped if depth else ""
+            if skipped or end:
                 continue
-        if kind == "text":
-            page.write(value)
-        elif kind == "end":
-            page.leave(value)
-        elif value in _SKIPPED or _is_hidden(source):
-            if value not in _VOID:
-                skipping, depth = value, 1
-        else:
-            page.enter(value, source)
+        if end:
+            if tag in _NESTED:
+                page.leave(tag)
+            elif tag in _GAPS:
+                page.part(_GAPS[tag])
+        elif tag in _SKIPPED or (source and _is_hidden(source)):
+            if tag not in _VOID:
+                skipped, depth = tag, 1
+        elif tag in _SPECIAL:
+            page.enter(tag, source or "")
+        elif tag in _GAPS:
+            page.part(_GAPS[tag])
     return page.finish()
 
 
@@ -165,8 +95,6 @@ class _Element:
     url: str = ""
     line: int = 0
     piece: int = 0
-    #: Of a row's header cell: its text is followed by a colon.
-    names_row: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,19 +131,26 @@ class _Page:
         self._numbers: list[int] = []
         #: At the start of a cell: its first block does not begin a line of its own.
         self._in_cell = False
+        #: What goes between the cell that is written and the next.
+        self._between = "  "
 
     def enter(self, tag: str, source: str) -> None:
-        """Begin an element."""
-        self._end_before(tag)
-        if tag in _APART:
-            layout = tag == "table" and "presentation" in source
-            self._part(1 if layout else 2)
-        elif tag in _LINES:
-            self._part(1)
-        element = self._begin(tag, source)
-        if tag not in _VOID:
-            self._open.append(element)
-            self._count[tag] = self._count.get(tag, 0) + 1
+        """Begin an element that is more than a plain block."""
+        match tag:
+            case "td" | "th":
+                self._begin_cell(names_row=tag == "th" and "row" in source)
+            case "table":
+                self.part(1 if "presentation" in source else 2)
+            case "br":
+                self._break()
+            case "hr":
+                self.part(2)
+                self._put("---")
+                self.part(2)
+            case "img":
+                self.write(escape(attributes_of(source).get("alt", "")))
+            case _:
+                self._enter_nested(tag, source)
 
     def leave(self, tag: str) -> None:
         """End the nearest element of this name, and with it what is open in it."""
@@ -229,8 +164,13 @@ class _Page:
                 return
 
     def write(self, text: str) -> None:
-        """Add text: white space folded, save in <pre>."""
-        text = text.translate(_UNSEEN)
+        """Add text as it stands in the HTML: white space folded, save in <pre>."""
+        if not self._pieces and text.isspace() and not self._count.get("pre"):
+            return
+        if "&" in text:
+            text = unescape(text)
+        if not text.isascii():
+            text = text.translate(_UNSEEN)
         if self._count.get("pre"):
             first, *others = text.replace("\r\n", "\n").split("\n")
             self._put(first)
@@ -243,6 +183,16 @@ class _Page:
             text = text[1:]
         self._put(text)
 
+    def part(self, owed: int) -> None:
+        """A block begins or ends here: so many line ends are owed before the next text."""
+        if self._pieces:
+            if self._in_cell:
+                return
+            self._end_line()
+        # The first block of an item begins beside its mark.
+        if owed > self._owed and not self._mark:
+            self._owed = owed
+
     def finish(self) -> str:
         """The whole text; no line ends in a space, none at either end is empty."""
         while self._open:
@@ -250,68 +200,59 @@ class _Page:
         self._end_line()
         return "\n".join(self._lines).strip("\n")
 
-    def _begin(self, tag: str, source: str) -> _Element:
+    def _enter_nested(self, tag: str, source: str) -> None:
+        element = _Element(tag)
         match tag:
             case "a":
+                self._end_open(tag)
                 url = _address(attributes_of(source).get("href", ""))
-                return _Element(tag, url=url, line=self._line, piece=len(self._pieces))
-            case "br":
-                self._break()
-            case "hr":
-                self.write("---")
-                self._part(2)
-            case "img":
-                self.write(attributes_of(source).get("alt", ""))
-            case "blockquote":
-                self._margins.append("> ")
-            case "ul" | "ol":
-                self._begin_list(1 if tag == "ol" else 0)
+                element = _Element(tag, url, self._line, len(self._pieces))
             case "li":
+                self._end_open(tag)
+                self.part(1)
                 self._begin_item()
-            case "td" | "th":
-                self._in_cell = True
-                return _Element(tag, names_row=attributes_of(source).get("scope") == "row")
-        return _Element(tag)
+            case "ul" | "ol":
+                # Within another list it stands close to its item.
+                self.part(1 if self._numbers else 2)
+                self._numbers.append(1 if tag == "ol" else 0)
+            case "blockquote":
+                self.part(2)
+                self._margins.append("> ")
+            case _:
+                self.part(2)
+        self._open.append(element)
+        self._count[tag] = self._count.get(tag, 0) + 1
 
-    def _begin_list(self, number: int) -> None:
-        self._numbers.append(number)
-        if len(self._numbers) > 1:
-            # Within another list it stands close to its item.
-            self._owed = min(self._owed, 1)
+    def _end_open(self, tag: str) -> None:
+        """End what authors may leave open: a link before a link, an item before an item."""
+        if self._open and self._open[-1].tag == "a":
+            self.leave("a")
+        if self._open and self._open[-1].tag == tag:
+            self.leave(tag)
 
-    def _end_before(self, tag: str) -> None:
-        """End what the start of this element ends."""
-        ended = _ENDS.get(tag, ())
-        if not any(self._count.get(name) for name in ended):
-            return
-        # As deep as authors go; what is further out is left open.
-        for element in self._open[:-9:-1]:
-            if element.tag in ended:
-                self.leave(element.tag)
-                return
-            if element.tag in _SCOPES:
-                return
+    def _begin_cell(self, *, names_row: bool) -> None:
+        if self._pieces:
+            self._pieces.append(self._between)
+        self._between = ": " if names_row else "  "
+        self._in_cell = True
 
     def _close(self, element: _Element) -> None:
         match element.tag:
-            case "a" if element.url:
-                self._end_link(element)
-            case "blockquote":
-                self._part(2)
-                self._margins.pop()
-            case "ul" | "ol":
-                self._part(1 if len(self._numbers) > 1 else 2)
-                self._numbers.pop()
+            case "a":
+                if element.url:
+                    self._end_link(element)
             case "li":
-                self._part(1)
+                self.part(1)
                 self._mark = ""
                 self._margins.pop()
-            case "td" | "th" if self._pieces:
-                self._pieces.append(": " if element.names_row else "  ")
-            case tag if tag in _APART:
-                self._part(2)
-            case tag if tag in _LINES:
-                self._part(1)
+            case "ul" | "ol":
+                self._numbers.pop()
+                self.part(1 if self._numbers else 2)
+            case "blockquote":
+                self.part(2)
+                self._margins.pop()
+            case _:
+                self.part(2)
 
     def _begin_item(self) -> None:
         number = self._numbers[-1] if self._numbers else 0
@@ -323,9 +264,9 @@ class _Page:
     def _end_link(self, link: _Element) -> None:
         if link.line != self._line:
             # Blocks within the link: its address follows them on a line of its own.
-            self._part(1)
+            self.part(1)
             self._put(link.url)
-            self._part(1)
+            self.part(1)
             return
         label = "".join(map(str, self._pieces[link.piece :])).strip()
         del self._pieces[link.piece :]
@@ -345,16 +286,6 @@ class _Page:
             self._owed = 0
         self._in_cell = False
         self._pieces.append(piece)
-
-    def _part(self, owed: int) -> None:
-        """Blocks begin and end here."""
-        if self._in_cell and self._pieces:
-            return
-        self._end_line()
-        if self._mark:
-            # The first block of an item begins beside its mark.
-            return
-        self._owed = max(self._owed, owed)
 
     def _break(self) -> None:
         """<br>, or a line end in <pre>: a second one in a row leaves an empty line."""
