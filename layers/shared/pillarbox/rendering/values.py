@@ -13,6 +13,9 @@ from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
 from pillarbox.rendering.words import moment
 
+#: Contract 8.2: characters of a brandName.
+_LONGEST_BRAND: Final = 128
+
 _WEB: Final = frozenset({"http", "https"})
 _ADDRESS: Final = re.compile(r"[^@\s:;,<>()\[\]\"\\/?#]+@[^@\s:;,<>()\[\]\"\\/?#]+")
 
@@ -44,8 +47,9 @@ def starter_values(  # noqa: PLR0913  a send is known by no less; all are named
             (`invalid_type`, `invalid_url`).
     """
     fallbacks: dict[str, Json] = {
-        # An address says least badly who writes when neither name is known.
-        "app_name": brand or sender_name or contact.rpartition("@")[2],
+        # An address says least badly who writes when neither name is known. A sender's
+        # name may be longer than a subject; as a brand's it is cut to what those may have.
+        "app_name": brand or (sender_name or "")[:_LONGEST_BRAND] or contact.rpartition("@")[2],
         "name": "there",
         "expiry_minutes": starter.expiry_minutes,
         "support_email": contact,
