@@ -3,7 +3,6 @@
 import asyncio
 import logging
 import sys
-from pathlib import Path
 
 from rich.console import Console
 
@@ -25,10 +24,6 @@ def main() -> int:
             f"[bold red]{failure}[/]", f"The engine's log: {_shown(settings.log)}", sep="\n"
         )
         return 1
-
-
-def _shown(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 if __name__ == "__main__":

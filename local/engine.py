@@ -27,7 +27,7 @@ STACK_NAME: Final = "pillarbox"
 _PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
 # The seconds for which a process is given the chance to end by itself.
 _GRACE: Final = 5.0
-# Seconds; a function's import and a cold disk are inside.
+# Seconds, on a machine that is busy with other things.
 _STARTS_WITHIN: Final = 45.0
 
 
@@ -90,13 +90,20 @@ class Engine:
         self._process = process
         created = psutil.Process(process.pid).create_time()
         self._record.write_text(json.dumps({"pid": process.pid, "created": created}))
-        async with httpx.AsyncClient(trust_env=False) as client, asyncio.timeout(_STARTS_WITHIN):
+        try:
+            async with asyncio.timeout(_STARTS_WITHIN):
+                await self._answering(process)
+        except TimeoutError:
+            raise EngineFailed("The engine does not answer.") from None
+
+    async def _answering(self, process: asyncio.subprocess.Process) -> None:
+        async with httpx.AsyncClient(trust_env=False) as client:
             while True:
                 with contextlib.suppress(httpx.TransportError):
                     await client.get(f"{self.url}/_ministack/health")
                     return
                 if process.returncode is not None:
-                    raise EngineFailed("The engine did not start.")
+                    raise EngineFailed("The engine ended at its start.")
                 await asyncio.sleep(0.05)
 
     async def ended(self) -> int:
