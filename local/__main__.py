@@ -19,11 +19,11 @@ def main() -> int:
     errors = Console(stderr=True)
     try:
         return asyncio.run(run(settings, Console()))
-    except (EngineFailed, PackagingFailed, StackInUse) as failure:
-        errors.print(
-            f"[bold red]{failure}[/]", f"The engine's log: {_shown(settings.log)}", sep="\n"
-        )
-        return 1
+    except EngineFailed as failure:
+        errors.print(f"[bold red]{failure}[/]\nIts log: {settings.log}")
+    except (PackagingFailed, StackInUse) as failure:
+        errors.print(f"[bold red]{failure}[/]")
+    return 1
 
 
 if __name__ == "__main__":

@@ -124,13 +124,17 @@ async def _run(settings: Settings, console: Console) -> int:
             "PILLARBOX_DNS_SERVERS": f"{dns_host}:{dns_port}",
         }
         engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), reached)
-        os.environ.update(aws_environment(engine.url) | reached)
+        # From here on an SDK in this process speaks to the engine, and to no account of the user.
+        for name in [name for name in os.environ if name.startswith("AWS_")]:
+            del os.environ[name]
+        environment = aws_environment(engine.url) | reached
+        os.environ.update(environment)
         console.print("Starting …")
         packing = asyncio.to_thread(package, settings.state / "build")
         parts.push_async_callback(engine.stop)
         packed, _ = await asyncio.gather(packing, engine.start())
         outputs = await asyncio.to_thread(engine.deploy, packed)
-        environment = {name: outputs[output] for name, output in _SETTINGS.items()}
+        environment |= {name: outputs[output] for name, output in _SETTINGS.items()}
         os.environ.update(environment)
 
         sqs = engine.client("sqs")
@@ -164,9 +168,9 @@ async def _run(settings: Settings, console: Console) -> int:
             "smtp": {"host": _HOST, "port": int(urls["smtp"].rpartition(":")[2])},
             "keys": seeded.keys,
             "accounts": seeded.accounts,
-            "environment": aws_environment(engine.url) | reached | environment,
+            "environment": environment,
         }
-        _write(settings.state / "template.json", template.for_sam(state["environment"]))
+        _write(settings.state / "template.json", template.for_sam(environment))
         _write(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
         banner.show(console, state, settings.log)
