@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from email import message_from_bytes
 from email.message import Message
+from email.parser import BytesHeaderParser
 from email.policy import compat32
 from typing import Final
 from weakref import WeakKeyDictionary
@@ -77,7 +78,7 @@ def reading_of(mail: Mail) -> Reading:
 
 def read(raw: bytes) -> Reading:
     """Take a message apart (RFC 5322, MIME). Never raises."""
-    message = message_from_bytes(raw, policy=compat32)
+    message = _parsed(raw)
     bodies: dict[str, str] = {}
     parts: list[Part] = []
     for number, leaf in enumerate(_leaves(message)):
@@ -117,10 +118,17 @@ def part_content(raw: bytes, number: int) -> bytes:
     Raises:
         LookupError: there is no such leaf.
     """
-    for at, leaf in enumerate(_leaves(message_from_bytes(raw, policy=compat32))):
+    for at, leaf in enumerate(_leaves(_parsed(raw))):
         if at == number:
             return _content(leaf)
     raise LookupError(number)
+
+
+def _parsed(raw: bytes) -> Message:
+    try:
+        return message_from_bytes(raw, policy=compat32)
+    except RecursionError:  # multiparts nested a thousand deep: its headers are left, and one part
+        return BytesHeaderParser(policy=compat32).parsebytes(raw)
 
 
 def _leaves(message: Message) -> Iterator[Message]:

@@ -6,6 +6,8 @@ const RAW_SHOWN = 500_000; // characters; more makes the page slow, and the file
 
 let items = null; // newest first, as GET /messages has them; null before the first answer
 let mail = null; // the open one, as GET /messages/{id} has it
+let asked = 0; // lists asked for
+let answered = 0; // the last of them that was answered
 let wanted = "html"; // the tab last chosen; kept from mail to mail
 const unseen = new Set();
 
@@ -17,8 +19,8 @@ function el(tag, properties = {}, ...children) {
 }
 
 async function json(path) {
-  const answer = await fetch(path);
-  return answer.ok ? answer.json() : null;
+  const answer = await fetch(path).catch(() => null); // the stack may be down for a while
+  return answer?.ok ? answer.json() : null;
 }
 
 const path = (id) => `/messages/${encodeURIComponent(id)}`;
@@ -40,9 +42,12 @@ function day(date) {
 // The list
 
 async function load() {
+  const turn = ++asked;
   const query = $("search").value.trim();
   const answer = await json(`/messages?q=${encodeURIComponent(query)}`);
-  if (!answer || query !== $("search").value.trim()) return; // overtaken by more typing
+  if (turn !== asked) return; // one that was asked for later knows more
+  answered = turn;
+  if (!answer) return;
   items = answer.items;
   showList();
 }
@@ -343,8 +348,8 @@ function listen() {
   live.addEventListener("mail", (event) => {
     const item = JSON.parse(event.data);
     unseen.add(item.id);
-    if (items === null || $("search").value.trim()) load();
-    else {
+    if (items === null || asked !== answered || $("search").value.trim()) load();
+    else if (items[0]?.id !== item.id) {
       items.unshift(item);
       showList();
     }

@@ -9,6 +9,7 @@ import select
 import shutil
 import signal
 import time
+import zlib
 from pathlib import Path
 from typing import Any, Final
 
@@ -110,9 +111,20 @@ class Browser:
         for kind in ("keyDown", "keyUp"):
             self._do("Input.dispatchKeyEvent", type=kind, key=key)
 
-    def screenshot(self) -> bytes:
-        """A PNG."""
-        return base64.b64decode(self._do("Page.captureScreenshot")["data"])
+    def colour(self, x: float, y: float) -> tuple[int, int, int]:
+        """Red, green and blue of one pixel: the first of a PNG's first row is never filtered."""
+        clip = {"x": round(x), "y": round(y), "width": 1, "height": 1, "scale": 1}
+        png = base64.b64decode(self._do("Page.captureScreenshot", clip=clip)["data"])
+        at = png.index(b"IDAT")
+        length = int.from_bytes(png[at - 4 : at])
+        red, green, blue = zlib.decompressobj().decompress(png[at + 4 : at + 4 + length])[1:4]
+        return red, green, blue
+
+    def until_colour(self, x: float, y: float, colour: tuple[int, int, int]) -> None:
+        """Wait until a pixel has that colour."""
+        end = time.monotonic() + _PATIENCE
+        while (found := self.colour(x, y)) != colour:
+            assert time.monotonic() < end, f"{found} does not become {colour}"
 
     def close(self) -> None:
         os.killpg(self._pid, signal.SIGKILL)

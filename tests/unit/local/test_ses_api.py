@@ -7,6 +7,9 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_sesv2 import SESV2Client
 
+from local.ses.errors import Refusal
+from local.ses.sending import SendEmailRequest, accept
+from local.ses.store import Mailbox
 from tests.unit.local.served import RAW, Served
 
 Send = Callable[..., str]
@@ -140,15 +143,20 @@ def test_fifty_recipients_are_taken(send: Send) -> None:
     assert send(*(f"r{n}@example.com" for n in range(50)))
 
 
-def test_a_mail_over_40_mb_is_refused(send: Send) -> None:
-    """One byte over SES's limit for raw mail is a BadRequestException, the limit itself is not."""
-    line = b"x" * 62 + b"\r\n"
+def test_a_mail_over_40_mb_is_refused() -> None:
+    """SES's limit for raw mail is allowed, one byte more is a BadRequestException."""
+    mailbox = Mailbox()
+    mailbox.create_identity("sender.example")
     limit = 40 * 1024 * 1024
-    raw = (RAW + line * (limit // len(line)))[:limit]
-    assert send(raw=raw)
-    with pytest.raises(ClientError) as caught:
-        send(raw=raw + b"y")
-    assert refusal(caught)[0] == "BadRequestException"
+    raw = (RAW + b"\r\n" * (limit // 2))[:limit]
+    for data, taken in ((raw, True), (raw + b"y", False)):
+        request = SendEmailRequest.model_validate({"Content": {"Raw": {"Data": data}}})
+        if taken:
+            assert len(accept(mailbox, request).raw) == limit
+        else:
+            with pytest.raises(Refusal, match="more than 41943040 bytes") as caught:
+                accept(mailbox, request)
+            assert caught.value.error == "BadRequestException"
 
 
 def test_identities_have_a_life(ses: SESV2Client) -> None:
