@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.template import VariableKind, subject_references
-from pillarbox.rendering.starters import SLUGS, all_starters, find_starter
+from pillarbox.rendering.assemble import assembled
+from pillarbox.rendering.starters import SLUGS, STARTERS, all_starters, find_starter
 
 #: Contract section 2.6, row by row.
 CONTRACT = [
@@ -89,6 +90,12 @@ def test_hostile_slugs(slug: str) -> None:
 def test_any_slug(slug: str) -> None:
     """Any text is either one of the ten slugs or leads nowhere."""
     assert (find_starter(slug) is not None) is (slug in SLUGS)
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_assembled(slug: str) -> None:
+    """What is stored to be filled is what the sources make; if not, run rendering.assemble."""
+    assert (STARTERS / slug / "mail.html").read_text(encoding="utf-8") == assembled(slug)
 
 
 def test_light_imports() -> None:

@@ -5,7 +5,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.rendering.engine import Branding, render_starter
-
 from pillarbox.rendering.starters import SLUGS, find_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import preview_values
@@ -146,7 +145,9 @@ def test_any_input(html: str) -> None:
     text_from_html(html)
 
 
-@pytest.mark.parametrize("name", ["iframe", "noembed", "noframes", "script", "style", "textarea", "title"])
+@pytest.mark.parametrize(
+    "name", ["iframe", "noembed", "noframes", "script", "style", "textarea", "title"]
+)
 def test_raw_text_is_never_shown(name: str) -> None:
     """What stands in scripts, styles and the like is no text, closed or not."""
     assert text_from_html(f"a<{name}><p>b</{name}x></{name.upper()} >c") == "ac"

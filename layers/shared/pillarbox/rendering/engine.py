@@ -1,15 +1,7 @@
 """Rendering: a starter or saved template and its values become the HTML of a mail.
 
-Starters are made in two steps. Once per process and template, what stands in
-square brackets is resolved (`[% extends %]`, the macros of parts.html) and the
-CSS of inline.css is put into style attributes. The result is a Jinja2 template
-of its own, with `{{ value }}` and `<!--% if … %-->` (a comment, so that the
-inliner's HTML parser leaves it in its place), which is compiled and kept: a
-mail pays for its values alone.
-
-Doing the first step when the package is built would save 1 to 2 ms once per
-process and starter, next to the 5 ms that Jinja2 takes to compile, and would
-leave ten generated files to keep in step: see benchmarks/rendering.md.
+A starter is stored ready to be filled, its layout and CSS in place (see
+`rendering.assemble`). Compiled once per process, it costs a mail its values alone.
 """
 
 from collections.abc import Mapping
@@ -17,8 +9,7 @@ from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Final
 
-from css_inline import CSSInliner
-from jinja2 import Environment, FileSystemLoader, StrictUndefined, Template, UndefinedError
+from jinja2 import Template, UndefinedError
 
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
 from pillarbox.rendering.allowlist import compile_saved
@@ -88,41 +79,8 @@ def render_saved(html: str, values: Mapping[str, Json]) -> str:
 
 @cache
 def _starter(slug: str) -> Template:
-    return _mails().from_string(_inlined(slug))
-
-
-def _inlined(slug: str) -> str:
-    """The source of a starter after the first step."""
-    whole = _sources().get_template(f"{slug}/body.html").render()
-    return _inliner().inline(whole)
-
-
-@cache
-def _sources() -> Environment:
-    return Environment(
-        loader=FileSystemLoader(STARTERS),
-        autoescape=False,  # noqa: S701  puts our own sources together, before any value is there
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        block_start_string="[%",
-        block_end_string="%]",
-        variable_start_string="[[",
-        variable_end_string="]]",
-        comment_start_string="[#",
-        comment_end_string="#]",
-    )
-
-
-@cache
-def _inliner() -> CSSInliner:
-    return CSSInliner(
-        # The <style> of layout.html is for phones and dark mode: it stays as it is.
-        inline_style_tags=False,
-        keep_style_tags=True,
-        load_remote_stylesheets=False,
-        extra_css=(STARTERS / "inline.css").read_text(encoding="utf-8"),
-    )
+    source = (STARTERS / slug / "mail.html").read_text(encoding="utf-8")
+    return _mails().from_string(source)
 
 
 @cache

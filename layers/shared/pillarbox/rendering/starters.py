@@ -11,7 +11,8 @@ from typing import Final
 
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
 
-#: One folder per starter: `template.json` (metadata, samples) and `body.html`.
+#: One folder per starter: `template.json` (metadata, samples), `body.html`, and the
+#: `mail.html` that is made of it (see `rendering.assemble`).
 STARTERS: Final = Path(__file__).parent / "starter"
 
 #: In the order of the contract's table.

@@ -64,7 +64,12 @@ def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop: calls ar
                 page.leave(tag)
             elif tag in _GAPS:
                 page.part(_GAPS[tag])
-        elif tag in _SKIPPED or (source and _is_hidden(source)):
+        elif tag in _SKIPPED or (
+            # Most tags have none of these words: asked here, since a call costs more.
+            source
+            and ("none" in source or "hidden" in source or "data-text" in source)
+            and _is_hidden(source)
+        ):
             if tag not in _VOID:
                 skipped, depth = tag, 1
         elif tag in _SPECIAL:
@@ -75,8 +80,6 @@ def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop: calls ar
 
 
 def _is_hidden(source: str) -> bool:
-    if "none" not in source and "hidden" not in source and "data-text" not in source:
-        return False
     attributes = attributes_of(source)
     return (
         "hidden" in attributes
@@ -138,7 +141,10 @@ class _Page:
         """Begin an element that is more than a plain block."""
         match tag:
             case "td" | "th":
-                self._begin_cell(names_row=tag == "th" and "row" in source)
+                if self._pieces:
+                    self._pieces.append(self._between)
+                self._between = ": " if tag == "th" and "row" in source else "  "
+                self._in_cell = True
             case "table":
                 self.part(1 if "presentation" in source else 2)
             case "br":
@@ -165,7 +171,7 @@ class _Page:
 
     def write(self, text: str) -> None:
         """Add text as it stands in the HTML: white space folded, save in <pre>."""
-        if not self._pieces and text.isspace() and not self._count.get("pre"):
+        if not self._pieces and not self._count and text.isspace():
             return
         if "&" in text:
             text = unescape(text)
@@ -178,8 +184,10 @@ class _Page:
                 self._break()
                 self._put(other)
             return
-        text = _SPACE.sub(" ", text)
-        if text.startswith(" ") and (not self._pieces or str(self._pieces[-1]).endswith(" ")):
+        # Most text needs no folding, and to see that is quicker than to do it.
+        if "  " in text or not text.isprintable():
+            text = _SPACE.sub(" ", text)
+        if text[:1] == " " and (not self._pieces or str(self._pieces[-1])[-1] == " "):
             text = text[1:]
         self._put(text)
 
@@ -229,12 +237,6 @@ class _Page:
             self.leave("a")
         if self._open and self._open[-1].tag == tag:
             self.leave(tag)
-
-    def _begin_cell(self, *, names_row: bool) -> None:
-        if self._pieces:
-            self._pieces.append(self._between)
-        self._between = ": " if names_row else "  "
-        self._in_cell = True
 
     def _close(self, element: _Element) -> None:
         match element.tag:
@@ -293,16 +295,14 @@ class _Page:
         self._end_line()
 
     def _end_line(self) -> None:
-        shown = [piece for piece in self._pieces if not isinstance(piece, str) or piece.strip()]
-        self._pieces, pieces = [], self._pieces
-        if not shown:
+        pieces, self._pieces = self._pieces, []
+        text = "".join(map(str, pieces)).rstrip()
+        if not text:
             return
         self._line += 1
-        match shown:
-            case [_Link() as link]:
-                text = link.alone()
-            case _:
-                text = "".join(map(str, pieces)).rstrip()
+        links = [piece for piece in pieces if isinstance(piece, _Link)]
+        if len(links) == 1 and text.strip() == str(links[0]):
+            text = links[0].alone()
         margin = "".join(self._margins[:_DEEPEST])
         if self._mark:
             margin = "".join(self._margins[: min(len(self._margins) - 1, _DEEPEST)]) + self._mark

@@ -1,0 +1,186 @@
+# ruff: noqa: INP001, T201, SLF001  a script that prints a table and empties our caches
+"""What rendering costs, against its own cold path and against its peers.
+
+    uv run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
+
+Every figure is a ratio of CPU times taken in one run, each the best of several
+rounds in turn, so that a busy machine troubles both sides alike.
+"""
+
+import importlib.metadata
+import time
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from css_inline import CSSInliner
+from inscriptis import get_text
+from minijinja import Environment as MiniJinja
+from premailer import Premailer
+from selectolax.lexbor import LexborHTMLParser
+
+from pillarbox.domain.errors import Json
+from pillarbox.rendering import allowlist, assemble, engine
+from pillarbox.rendering.engine import Branding, render_saved, render_starter
+from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
+from pillarbox.rendering.text import text_from_html
+from pillarbox.rendering.values import preview_values
+
+ROUNDS: Final = 7
+SECONDS_A_ROUND: Final = 0.15
+BRANDING: Final = Branding("Harbour", "https://app.example.com/logo.png", attribution=True)
+SAVED: Final = (
+    "<h1>Hi {{ name | default('there') }}</h1><ul>"
+    "{% for line in lines %}<li>{{ line.title }}: {{ line.price }}</li>{% endfor %}</ul>"
+    "{% if vip %}<p>{{ note | upper }}</p>{% endif %}"
+)
+SAVED_VALUES: Final[Mapping[str, Json]] = {
+    "lines": [{"title": f"Item {n}", "price": n} for n in range(10)],
+    "vip": True,
+    "note": "thanks",
+}
+
+
+def cost(*works: Callable[[], object]) -> list[float]:
+    """Seconds of CPU per call of each, the best of several rounds taken in turn."""
+    best = [float("inf")] * len(works)
+    for _ in range(ROUNDS):
+        for position, work in enumerate(works):
+            calls = 0
+            begun = time.process_time()
+            while time.process_time() - begun < SECONDS_A_ROUND:
+                work()
+                calls += 1
+            best[position] = min(best[position], (time.process_time() - begun) / calls)
+    return best
+
+
+def forget() -> None:
+    """Drop all that a process keeps between mails."""
+    for kept in (engine._starter, engine._mails, engine._saved, allowlist._environment):
+        kept.cache_clear()
+
+
+def values(slug: str) -> dict[str, Json]:
+    """The samples of a starter."""
+    starter = find_starter(slug)
+    if starter is None:
+        raise LookupError(slug)
+    return preview_values(starter, {})
+
+
+def row(what: str, goal: str, ours: float, other: float, note: str = "") -> None:
+    """One line of the table: both times and their ratio."""
+    shown = f"{ours / other:.4f} x"
+    print(f"| {what} | {goal} | {shown} | {ours * 1e6:.0f} us | {other * 1e6:.0f} us | {note} |")
+
+
+def starters() -> None:
+    """Warm renders of all ten against compile and render, and what the first use is made of."""
+    given = {slug: values(slug) for slug in SLUGS}
+
+    def warm() -> None:
+        for slug in SLUGS:
+            render_starter(slug, given[slug], BRANDING)
+
+    def cold() -> None:
+        for slug in SLUGS:
+            forget()
+            render_starter(slug, given[slug], BRANDING)
+
+    quick, slow = (seconds / len(SLUGS) for seconds in cost(warm, cold))
+    row("warm render of a starter / compile + render", "<= 0.02", quick, slow)
+
+
+def assembling() -> None:
+    """What assembling at the first use would add to a process, against compiling what is stored."""
+
+    def anew(slug: str) -> str:
+        assemble._sources.cache_clear()
+        assemble._inliner.cache_clear()
+        return assemble.assembled(slug)
+
+    whole = assemble._sources().get_template("otp/body.html").render()
+    stored = assemble.assembled("otp")
+    first, inline, compiled = cost(
+        lambda: anew("otp"),
+        lambda: assemble._inliner().inline(whole),
+        lambda: engine._mails().from_string(stored),
+    )
+    row("assembling a first starter / compiling it", "", first, compiled)
+    row("of that, inlining its CSS / compiling it", "", inline, compiled)
+
+
+def inlining() -> None:
+    """css-inline against premailer on the mail of a receipt."""
+    css = (STARTERS / "inline.css").read_text()
+    plain = assemble._sources().get_template("payment_receipt/body.html").render()
+    inliner = CSSInliner(extra_css=css, inline_style_tags=False, keep_style_tags=True)
+    ours, other = cost(
+        lambda: inliner.inline(plain),
+        lambda: Premailer(
+            plain, css_text=css, disable_leftover_css=True, cssutils_logging_level=50
+        ).transform(),
+    )
+    row("css-inline / premailer", "<= 0.05", ours, other, importlib.metadata.version("premailer"))
+
+
+def text() -> None:
+    """The text part against inscriptis, and against building a tree alone."""
+    version = importlib.metadata.version("inscriptis")
+    mails = [render_starter(slug, values(slug), BRANDING) for slug in SLUGS]
+    order = "<tr><td><p>Item <b>no. 7</b></p></td><td>1</td><td>12.50 EUR</td></tr>" * 100
+    long = mails[0].replace("</h1>", f"</h1><table>{order}</table>")
+    for name, read in (("the ten starters", mails), ("an order of 100 rows", [long])):
+        ours, other, tree = (
+            seconds / len(read)
+            for seconds in cost(
+                lambda read=read: [text_from_html(mail) for mail in read],
+                lambda read=read: [get_text(mail) for mail in read],
+                lambda read=read: [LexborHTMLParser(mail) for mail in read],
+            )
+        )
+        row(f"text of {name} / inscriptis", "<= 0.10", ours, other, version)
+        row("lexbor building its tree, no text yet / inscriptis", "", tree, other)
+
+
+def hostile() -> None:
+    """Unclosed <font><p>: the time for twice the input, ours and a tree builder's."""
+    for size in (1000, 2000):
+        html = "".join(f"<font a={n}><p>x" for n in range(size))
+        begun = time.process_time()
+        text_from_html(html)
+        ours = time.process_time() - begun
+        begun = time.process_time()
+        LexborHTMLParser(html)
+        row(f"{size} unclosed font and p / lexbor", "", ours, time.process_time() - begun)
+
+
+def saved() -> None:
+    """A saved template, warm and cold, against MiniJinja."""
+    mini = MiniJinja(templates={"mail.html": SAVED})
+
+    def cold() -> str:
+        forget()
+        return render_saved(SAVED, SAVED_VALUES)
+
+    warm, first, mini_warm, mini_first = cost(
+        lambda: render_saved(SAVED, SAVED_VALUES),
+        cold,
+        lambda: mini.render_template("mail.html", **SAVED_VALUES),
+        lambda: MiniJinja(templates={"mail.html": SAVED}).render_template(
+            "mail.html", **SAVED_VALUES
+        ),
+    )
+    row("saved template, warm / MiniJinja", "", warm, mini_warm)
+    row("saved template, first render / MiniJinja", "", first, mini_first)
+
+
+if __name__ == "__main__":
+    print("| what | goal | ratio | ours | other | |")
+    print("|---|---|---|---|---|---|")
+    starters()
+    assembling()
+    inlining()
+    text()
+    hostile()
+    saved()
