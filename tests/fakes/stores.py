@@ -1,0 +1,265 @@
+"""The ports of the application over plain dicts; they pass the suite in tests/ports."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from uuid import UUID
+
+from pillarbox.application.ports import (
+    Answer,
+    Claim,
+    DomainVerdict,
+    Found,
+    NotTaken,
+    PayloadGone,
+)
+from pillarbox.domain.account import Account
+from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.identity import new_id, new_token
+from pillarbox.domain.key import ApiKey
+from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.message import EventKind, Lease, Message
+from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
+from pillarbox.domain.template import SavedTemplate
+
+CLAIM_LEASE = timedelta(seconds=35)
+CLAIM_WINDOW = timedelta(hours=24)
+MESSAGE_LEASE = timedelta(seconds=90)
+
+
+@dataclass
+class HeldClaim:
+    """A claim as it is stored; answered once `answer` is there."""
+
+    claim: Claim
+    leased_until: datetime
+    kept_until: datetime
+    answer: str | None = None
+
+
+@dataclass
+class Store:
+    """What the service keeps."""
+
+    keys: dict[str, ApiKey] = field(default_factory=dict)
+    accounts: dict[str, Account] = field(default_factory=dict)
+    templates: dict[tuple[str, UUID], SavedTemplate] = field(default_factory=dict)
+    suppressed: dict[tuple[str, str], str] = field(default_factory=dict)
+    claims: dict[tuple[str, str], HeldClaim] = field(default_factory=dict)
+    counts: dict[tuple[str, str], int] = field(default_factory=dict)
+    messages: dict[tuple[str, UUID], Message] = field(default_factory=dict)
+    queue: list[Job] = field(default_factory=list)
+    spool: dict[str, Mail] = field(default_factory=dict)
+    newest_event: datetime | None = None
+
+
+class FakeDirectory:
+    """Fulfils `ports.Directory`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def look_up(
+        self,
+        account_id: str,
+        *,
+        key_digest: str | None = None,
+        addresses: Iterable[str] = (),
+        template_id: UUID | None = None,
+    ) -> Found:
+        store, wanted = self._store, set(addresses)
+        assert len(wanted) <= 97, "DynamoDB reads at most 100 items in one batch"
+        return Found(
+            key=store.keys.get(key_digest) if key_digest else None,
+            account=store.accounts.get(account_id),
+            suppressed={
+                mailbox: store.suppressed[account_id, mailbox]
+                for mailbox in wanted
+                if (account_id, mailbox) in store.suppressed
+            },
+            template=store.templates.get((account_id, template_id)) if template_id else None,
+        )
+
+
+class FakeClaims:
+    """Fulfils `ports.Claims`."""
+
+    def __init__(self, store: Store) -> None:
+        self._claims = store.claims
+
+    def take(self, account_id: str, digest: str, body_hash: str, now: datetime) -> Claim | Answer:
+        held = self._claims.get((account_id, digest))
+        kept_until, generation = now + CLAIM_WINDOW, new_id(now)
+        if held is not None and now < held.kept_until:
+            same, alive = held.claim.body_hash == body_hash, now < held.leased_until
+            if not same and (alive or held.answer):
+                raise ServiceError("idempotency_key_mismatch", "used with a different body")
+            if held.answer is not None:
+                return Answer(held.answer, replayed=True)
+            if alive:
+                raise ServiceError("idempotency_in_flight", "", headers={"Retry-After": "5"})
+            if same:
+                kept_until, generation = held.kept_until, held.claim.generation
+        claim = Claim(
+            account_id=account_id,
+            digest=digest,
+            owner=new_token(16),
+            body_hash=body_hash,
+            generation=generation,
+        )
+        self._claims[account_id, digest] = HeldClaim(claim, now + CLAIM_LEASE, kept_until)
+        return claim
+
+    def release(self, claim: Claim) -> Answer | None:
+        held = self._claims.get((claim.account_id, claim.digest))
+        if held is None or held.claim.owner != claim.owner:
+            return None
+        if held.answer is not None:
+            return Answer(held.answer)
+        del self._claims[claim.account_id, claim.digest]
+        return None
+
+
+class FakeQuotas:
+    """Fulfils `ports.Quotas`."""
+
+    def __init__(self, store: Store) -> None:
+        self._counts = store.counts
+
+    def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
+        used: dict[Window, int] = {
+            window: self._counts.get((account_id, window_name(window, now)), 0)
+            for window in WINDOWS
+        }
+        if full := first_full(limits, used, count, now):
+            raise full
+        self._add(account_id, count, now)
+
+    def refund(self, account_id: str, count: int, now: datetime) -> None:
+        self._add(account_id, -count, now)
+
+    def _add(self, account_id: str, count: int, now: datetime) -> None:
+        for window in WINDOWS:
+            name = (account_id, window_name(window, now))
+            self._counts[name] = self._counts.get(name, 0) + count
+
+
+class FakeMessages:
+    """Fulfils `ports.Messages`."""
+
+    def __init__(self, store: Store) -> None:
+        self._messages, self._claims = store.messages, store.claims
+
+    def commit(self, message: Message, claim: Claim | None, answer: Answer) -> None:
+        name = (message.account_id, message.message_id)
+        if claim is not None:
+            held = self._claims.get((claim.account_id, claim.digest))
+            ours = held is not None and held.answer is None and held.claim.owner == claim.owner
+            if held is None or not ours or name in self._messages:
+                raise ServiceError("service_unavailable", "overtaken")
+            held.answer = answer.body
+        self._messages.setdefault(name, message)
+
+    def get(self, account_id: str, message_id: UUID) -> Message | None:
+        return self._messages.get((account_id, message_id))
+
+    def take(
+        self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+    ) -> Message | NotTaken:
+        message = self.get(account_id, message_id)
+        if (
+            message is None
+            or message.rank != EventKind.ACCEPTED.rank
+            or message.body_hash != body_hash
+            or message.lease is not None
+        ):
+            return NotTaken(message)
+        taken = replace(
+            message,
+            lease=Lease(owner=owner, taken_at=now, expires_at=now + MESSAGE_LEASE),
+            attempt=message.attempt + 1,
+            revision=message.revision + 1,
+        )
+        self._messages[account_id, message_id] = taken
+        return taken
+
+    def save(self, message: Message) -> bool:
+        name = (message.account_id, message.message_id)
+        current = self._messages.get(name)
+        if current is None or current.revision != message.revision:
+            return False
+        self._messages[name] = replace(message, revision=message.revision + 1)
+        return True
+
+
+class FakeJobs:
+    """Fulfils `ports.Jobs`; mails with attachments go to the spool."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def put(self, job: Job, mail: Mail) -> None:
+        if not mail.attachments:
+            self._store.queue.append(replace(job, mail=mail))
+            return
+        key = f"{job.message_id}/{new_token(16)}"
+        self._store.spool[key] = mail
+        self._store.queue.append(replace(job, spool_key=key))
+
+    def load(self, job: Job) -> Mail:
+        mail = job.mail or self._store.spool.get(job.spool_key or "")
+        if mail is None:
+            raise PayloadGone
+        return mail
+
+    def discard(self, job: Job) -> None:
+        self._store.spool.pop(job.spool_key or "", None)
+
+
+class FakeSuppressions:
+    """Fulfils `ports.Suppressions`."""
+
+    def __init__(self, store: Store) -> None:
+        self._suppressed = store.suppressed
+
+    def put(
+        self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
+    ) -> None:
+        del at, message_id  # kept for operators; no use-case reads them
+        self._suppressed.setdefault((account_id, mailbox_key(address)), reason)
+
+
+class FakePulse:
+    """Fulfils `ports.FeedbackPulse`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def beat(self, at: datetime) -> None:
+        newest = self._store.newest_event
+        self._store.newest_event = at if newest is None else max(newest, at)
+
+    def last(self) -> datetime | None:
+        return self._store.newest_event
+
+
+class FakeDomains:
+    """Fulfils `ports.MailDomains`: every domain takes mail but those told otherwise."""
+
+    def __init__(self) -> None:
+        self.verdicts: dict[str, DomainVerdict] = {}
+
+    def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
+        return {d: self.verdicts.get(d, DomainVerdict.ACCEPTS) for d in domains}
+
+
+class FakeMailer:
+    """Fulfils `ports.Mailer`, and keeps what it took."""
+
+    def __init__(self) -> None:
+        self.taken: list[tuple[Message, tuple[str, ...], bytes]] = []
+
+    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+        self.taken.append((message, recipients, raw))
+        return f"ses-{len(self.taken)}"

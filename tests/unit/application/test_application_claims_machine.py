@@ -1,0 +1,83 @@
+"""One idempotency key under parallel requests, deaths at any step and leases that run out."""
+
+from datetime import timedelta
+
+from hypothesis import settings
+from hypothesis import strategies as st
+from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
+
+from pillarbox.application.ports import Answer
+from pillarbox.domain.errors import ServiceError
+from tests.fakes.actors import Actor
+from tests.fakes.builders import DIGEST, HASH, OTHER_HASH, request
+from tests.fakes.world import Killed, World
+
+#: The most requests of one run; Lambda ends each of them after 30 s.
+REQUESTS = 6
+
+
+class OneKey(RuleBasedStateMachine):
+    """Requests with one key, of two bodies, each stopped before any of its calls at will."""
+
+    @initialize()
+    def start(self) -> None:
+        self.world = World()
+        self.actors: list[Actor] = []
+
+    @rule(body=st.sampled_from([HASH, HASH, OTHER_HASH]))
+    def send(self, body: str) -> None:
+        if len(self.actors) < REQUESTS:
+            sent, world = request(body_hash=body), self.world
+            self.actors.append(
+                Actor(world, lambda: world.submission.submit(world.live, sent, DIGEST))
+            )
+
+    @precondition(lambda self: self.actors)
+    @rule(data=st.data(), steps=st.integers(1, 4))
+    def go_on(self, data: st.DataObject, steps: int) -> None:
+        actor = data.draw(st.sampled_from(self.actors))
+        for _ in range(steps):
+            if not actor.done:
+                actor.step()
+
+    @precondition(lambda self: self.actors)
+    @rule(data=st.data())
+    def die(self, data: st.DataObject) -> None:
+        data.draw(st.sampled_from(self.actors)).kill()
+
+    @rule(seconds=st.sampled_from([1, 34, 35, 36]))
+    def wait(self, seconds: int) -> None:
+        """Time passes; owners that are past their lease may be stalled, not dead."""
+        self.world.advance(timedelta(seconds=seconds))
+
+    @invariant()
+    def one_key_one_message(self) -> None:
+        """At most one message, and every answer is that one's (promise 3 and 4)."""
+        messages = list(self.world.store.messages.values())
+        assert len(messages) <= 1
+        for actor in self.actors:
+            if isinstance(actor.result, Answer):
+                assert str(messages[0].message_id) in actor.result.body
+            else:
+                assert isinstance(actor.error, ServiceError | Killed | None)
+
+    def teardown(self) -> None:
+        """Let everyone finish: the key is answered, and one mail goes out."""
+        for actor in self.actors:
+            actor.finish()
+        self.one_key_one_message()
+        self.world.gate.watch = lambda _: None
+        self.world.advance(timedelta(seconds=36))
+        held = [c.claim.body_hash for c in self.world.store.claims.values() if c.answer]
+        answer = self.world.submission.submit(
+            self.world.live, request(body_hash=held[0] if held else HASH), DIGEST
+        )
+        assert answer.replayed == bool(held)
+        self.one_key_one_message()
+        self.world.settle()
+        assert len(self.world.mailer.taken) == 1
+        assert self.world.message().status == "sent"
+
+
+OneKey.TestCase.settings = settings(max_examples=150, stateful_step_count=25, deadline=None)
+test_one_key_makes_one_message = OneKey.TestCase

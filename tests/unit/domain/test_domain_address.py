@@ -1,0 +1,117 @@
+"""Addresses: what is taken, in which spelling, and what is refused (RFC 5321 section 4.1.2)."""
+
+import string
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from pillarbox.application.names import to_a_label
+from pillarbox.domain.address import (
+    MAX_ADDRESS,
+    AddressSyntaxError,
+    domain_of,
+    mailbox_key,
+    parse_address,
+)
+
+LABEL = "d" * 63
+#: A domain of 189 octets; with a local part of 64 the whole has 254.
+LONG_DOMAIN = f"{LABEL}.{LABEL}.{'d' * 57}.com"
+
+
+def parse(text: str) -> str:
+    return parse_address(text, to_a_label)
+
+
+@pytest.mark.parametrize(
+    ("text", "address"),
+    [
+        ("ann@example.com", "ann@example.com"),
+        ("Ann.Lee+tag@EXAMPLE.Com", "Ann.Lee+tag@example.com"),
+        ("o'hara!#$%&*/=?^_`{|}~-@example.com", "o'hara!#$%&*/=?^_`{|}~-@example.com"),
+        ("a@b-c.example", "a@b-c.example"),
+        ("a@bücher.example", "a@xn--bcher-kva.example"),
+        ("a@BÜCHER.example", "a@xn--bcher-kva.example"),
+        ("a@straße.example", "a@xn--strae-oqa.example"),
+        ("a@例え.jp", "a@xn--r8jz45g.jp"),
+        (f"{'l' * 64}@{LONG_DOMAIN}", f"{'l' * 64}@{LONG_DOMAIN}"),
+    ],
+)
+def test_addresses_have_one_spelling(text: str, address: str) -> None:
+    """The local part stays as written, the domain becomes lower-case A-labels."""
+    assert parse(text) == address
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "",
+        "@",
+        "ann",
+        "ann@",
+        "@example.com",
+        "ann@@example.com",
+        "a@b@example.com",
+        "Ann <ann@example.com>",
+        "<ann@example.com>",
+        "ann@example.com,bob@example.com",
+        "ann@example.com;bob@example.com",
+        "ann@example.com\r\nBcc: bob@example.com",
+        "ann@example.com\n",
+        "ann\x00@example.com",
+        " ann@example.com",
+        "ann@example.com ",
+        "an n@example.com",
+        "ü@example.com",
+        '"ann lee"@example.com',
+        '"ann"@example.com',
+        ".ann@example.com",
+        "ann.@example.com",
+        "a..b@example.com",
+        "ann@[192.0.2.1]",
+        "ann@[IPv6:2001:db8::1]",
+        "ann@192.0.2.1",
+        "ann@localhost",
+        "ann@sub.localhost",
+        "ann@example",
+        "ann@example.com.",
+        "ann@.example.com",
+        "ann@exam ple.com",
+        "ann@exam_ple.com",
+        "ann@-example.com",
+        "ann@example-.com",
+        f"ann@{'d' * 64}.com",
+        f"{'l' * 65}@example.com",
+        f"{'l' * 64}@d{LONG_DOMAIN}",
+        "ann@\u2028example.com",
+        "ann@ex\u202eample.com",
+        "ann@xn--\u00fc.com",
+        f"ann@{'ü' * 5000}.com",
+    ],
+)
+def test_what_is_no_bare_address_is_refused(text: str) -> None:
+    """Lists, names, quotes, literals, controls, private names and long parts are no address."""
+    with pytest.raises(AddressSyntaxError):
+        parse(text)
+
+
+@given(st.text() | st.text(string.ascii_letters + '@."<>,-\r\n \x00ü', max_size=40))
+@example("a@K.example")  # the Kelvin sign: maps to k
+def test_an_address_is_a_fixed_point(text: str) -> None:
+    """Whatever comes in, what comes out is ASCII, of bounded length, and parses to itself."""
+    try:
+        address = parse(text)
+    except AddressSyntaxError:
+        return
+    assert address.isascii()
+    assert address.isprintable()
+    assert not set(address) & set(' ,;:<>()[]\\"')
+    assert len(address) <= MAX_ADDRESS
+    assert parse(address) == address
+
+
+def test_spellings_of_one_mailbox_share_a_key() -> None:
+    """Addresses that differ in case alone are one mailbox to suppressions."""
+    assert mailbox_key("Ann@example.com") == mailbox_key("ann@example.com")
+    assert domain_of("ann@example.com") == "example.com"

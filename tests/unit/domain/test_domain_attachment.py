@@ -1,0 +1,145 @@
+"""Attachments: limits at the byte, canonical base64, types and programs (contract 2.2, 8.3)."""
+
+import base64
+import binascii
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.domain.attachment import (
+    ALLOWED_TYPES,
+    MAX_BYTES_EACH,
+    Attachment,
+    check_attachments,
+    is_canonical_base64,
+)
+from pillarbox.domain.errors import Json, ServiceError
+from tests.fakes.builders import attachment
+
+MIB = 1024 * 1024
+
+
+def refusal(*attachments: Attachment) -> ServiceError | None:
+    try:
+        check_attachments(attachments)
+    except ServiceError as error:
+        return error
+    return None
+
+
+@given(st.binary(max_size=100))
+def test_what_the_standard_encoder_writes_is_canonical(data: bytes) -> None:
+    """Base64 as RFC 4648 section 4 has it is taken, and its decoded size is known unread."""
+    text = base64.b64encode(data).decode()
+    assert is_canonical_base64(text)
+    assert Attachment("a", "text/plain", text).size == len(data)
+
+
+@given(st.text("ABYZaz09+/=-_ \n", max_size=12))
+def test_no_second_spelling_of_a_file_is_taken(text: str) -> None:
+    """A text that is taken is exactly what encoding its bytes gives."""
+    try:
+        again = base64.b64encode(binascii.a2b_base64(text)).decode()
+    except binascii.Error:
+        again = None
+    assert is_canonical_base64(text) == (again == text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["YR==", "YQ=", "YQ", "Y", "YQ==\n", "YQ ==", "YQ==YQ==", "a-_b", "YWJ=", "=", "====", "Ä==="],
+)
+def test_other_spellings_are_refused(text: str) -> None:
+    """Trailing bits, no padding, white space, the url-safe alphabet: none is canonical."""
+    assert not is_canonical_base64(text)
+
+
+@pytest.mark.parametrize("content_type", sorted(ALLOWED_TYPES) + ["TEXT/Plain", "image/PNG"])
+def test_listed_types_are_taken(content_type: str) -> None:
+    """The fourteen types of section 8.3 are taken, in whatever case."""
+    assert refusal(attachment(content_type=content_type)) is None
+
+
+def test_there_are_fourteen_types() -> None:
+    """The list is the contract's."""
+    assert len(ALLOWED_TYPES) == 14
+
+
+@pytest.mark.parametrize(
+    "content_type",
+    [
+        "application/octet-stream",
+        "text/html",
+        "image/svg+xml",
+        "text/plain; charset=utf-8",
+        "",
+        "x",
+    ],
+)
+def test_other_types_are_refused(content_type: str) -> None:
+    """Any other type, one with parameters too, is refused by its name and place."""
+    error = refusal(attachment(), attachment(content_type=content_type))
+    assert error is not None
+    assert (error.status, error.code) == (400, "attachment_type_not_allowed")
+    assert error.details == {"filename": "notes.txt", "content_type": content_type, "position": 1}
+
+
+@pytest.mark.parametrize("head", [b"MZ", b"MZ\x90\x00\x03", b"\x7fELF", b"\x7fELF\x02\x01"])
+def test_programs_are_refused_whatever_their_label(head: bytes) -> None:
+    """Bytes that begin a Windows or Linux program cannot be attached as a picture."""
+    content = base64.b64encode(head).decode()
+    error = refusal(attachment(content_type="image/png", content=content))
+    assert error is not None
+    assert error.code == "attachment_type_not_allowed"
+
+
+@pytest.mark.parametrize("head", [b"", b"M", b"ZM", b"\x7fEL", b"PK\x03\x04", b"%PDF"])
+def test_other_contents_pass(head: bytes) -> None:
+    """What only resembles a program, or is another type than its label, passes."""
+    assert refusal(attachment(content=base64.b64encode(head).decode())) is None
+
+
+@pytest.mark.parametrize(
+    ("sizes", "details"),
+    [
+        ([5 * MIB], None),
+        (
+            [5 * MIB + 1],
+            {
+                "scope": "per_attachment",
+                "filename": "notes.txt",
+                "size_bytes": 5 * MIB + 1,
+                "limit_bytes": 5 * MIB,
+            },
+        ),
+        ([5 * MIB, 5 * MIB], None),
+        (
+            [5 * MIB, 5 * MIB, 1],
+            {"scope": "total", "size_bytes": 10 * MIB + 1, "limit_bytes": 10 * MIB},
+        ),
+        (
+            [5 * MIB, 5 * MIB, 5 * MIB + 1],
+            {
+                "scope": "per_attachment",
+                "filename": "notes.txt",
+                "size_bytes": 5 * MIB + 1,
+                "limit_bytes": 5 * MIB,
+            },
+        ),
+    ],
+)
+def test_sizes_are_held_to_the_byte(sizes: list[int], details: dict[str, Json] | None) -> None:
+    """5 MB a file and 10 MB together pass; one byte more is refused with its scope."""
+    error = refusal(*map(attachment, sizes))
+    assert (error and error.details) == details
+    assert error is None or (error.status, error.code) == (400, "attachment_too_large")
+
+
+def test_ten_attachments_at_most() -> None:
+    """Ten attachments pass; eleven are refused before their types and sizes are looked at."""
+    assert refusal(*[attachment()] * 10) is None
+    error = refusal(*[attachment(MAX_BYTES_EACH + 1, content_type="x")] * 11)
+    assert error is not None
+    assert (error.status, error.code) == (400, "too_many_attachments")
+    assert error.details == {"count": 11, "limit": 10}

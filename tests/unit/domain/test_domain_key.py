@@ -1,0 +1,97 @@
+"""API keys: their text, checksum, presets and scopes (contract section 5)."""
+
+import string
+
+import pytest
+
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.identity import is_token, new_token
+from pillarbox.domain.key import (
+    ACCOUNT_ID_LENGTH,
+    PRESET_SCOPES,
+    SCOPES,
+    KeyType,
+    Preset,
+    Principal,
+    account_of_key,
+    digest_of_key,
+    new_key_text,
+)
+from tests.fakes import builders
+
+
+@pytest.mark.parametrize("key_type", KeyType)
+def test_a_key_names_its_account(key_type: KeyType) -> None:
+    """A new key has the prefix of its type and leads back to its account."""
+    account_id = new_token(ACCOUNT_ID_LENGTH)
+    text = new_key_text(account_id, key_type)
+    assert text.startswith({"preview": "bx_preview_", "live": "bx_live_"}[key_type])
+    assert account_of_key(text) == account_id
+    assert text != new_key_text(account_id, key_type)
+
+
+@pytest.mark.parametrize("key_type", KeyType)
+def test_the_checksum_catches_every_wrong_character(key_type: KeyType) -> None:
+    """No key stays one when a single character is changed, dropped or doubled."""
+    text = new_key_text(builders.ACCOUNT, key_type)
+    for at, character in enumerate(text):
+        for other in set(string.ascii_letters + string.digits + "_ü\n") - {character}:
+            assert account_of_key(text[:at] + other + text[at + 1 :]) is None
+        assert account_of_key(text[:at] + text[at + 1 :]) is None
+        assert account_of_key(text[:at] + character + text[at:]) is None
+
+
+@pytest.mark.parametrize("text", ["", "x", "bx_live_", "bx_live_" + "0" * 52, "ü" * 60, "0" * 8192])
+def test_what_never_was_a_key_names_no_account(text: str) -> None:
+    """Text of another form is refused without a read."""
+    assert account_of_key(text) is None
+
+
+def test_only_a_digest_is_kept() -> None:
+    """The digest is SHA-256 in hex and does not hold the key."""
+    text = builders.key_text()
+    assert len(digest_of_key(text)) == 64
+    assert text not in repr(builders.api_key(text))
+
+
+@pytest.mark.parametrize(
+    ("preset", "scopes"),
+    [
+        (Preset.SEND, "emails:send emails:read"),
+        (
+            Preset.MARKETING,
+            "emails:send emails:read templates:read templates:write"
+            " marketing:campaigns:read marketing:campaigns:write"
+            " marketing:contacts:read marketing:contacts:write",
+        ),
+        (
+            Preset.ANALYTICS,
+            "emails:read templates:read marketing:campaigns:read marketing:contacts:read",
+        ),
+        (Preset.CUSTOM, ""),
+    ],
+)
+def test_presets_grant_what_they_say(preset: Preset, scopes: str) -> None:
+    """Each preset grants its scopes and no other."""
+    assert PRESET_SCOPES[preset] == set(scopes.split())
+
+
+def test_a_lacking_scope_is_named() -> None:
+    """A key without a scope gets 403 scope_required with the permission it lacks."""
+    for held in SCOPES:
+        key = builders.api_key(builders.key_text(), scopes=frozenset({held}))
+        principal = Principal(key, builders.account())
+        principal.require(held)
+        for lacking in SCOPES - {held}:
+            with pytest.raises(ServiceError) as refused:
+                principal.require(lacking)
+            assert refused.value.code == "scope_required"
+            assert refused.value.details == {"required_permission": lacking}
+
+
+def test_tokens_have_a_shape() -> None:
+    """A token has its length and an alphabet without letters to misread."""
+    token = new_token(40)
+    assert is_token(token, 40)
+    assert not is_token(token, 39)
+    assert not any(map(is_token, ("i" * 4, "L123", "ab-d", "abc"), (4,) * 4))

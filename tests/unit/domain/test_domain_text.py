@@ -1,0 +1,134 @@
+"""Text that goes into header fields: what is refused, and how subjects are filled."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.domain.account import Plan
+from pillarbox.domain.errors import CODES, FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.template import fill_subject, subject_references
+from tests.fakes import builders
+from tests.fakes.builders import SENDER
+
+
+@pytest.mark.parametrize(
+    "character",
+    [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), *"\u2028\u2029"]
+    + [*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"],
+)
+def test_controls_and_overrides_are_unsafe(character: str) -> None:
+    """CR, LF, NEL, other controls, separators and direction overrides never reach a header."""
+    assert not is_header_safe(f"a{character}b")
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Grüße 日本語 😀", "a\u00a0b", 'x" <e@evil>,"', "עברית", "\u200d"]
+)
+def test_other_text_is_safe(text: str) -> None:
+    """Any other text can stand in a header; what it means is the encoder's business."""
+    assert is_header_safe(text)
+
+
+@pytest.mark.parametrize(
+    ("subject", "values", "filled"),
+    [
+        ("Hello", {}, "Hello"),
+        ("Your {{ app }} code", {"app": "Shop"}, "Your Shop code"),
+        ("{{a}}{{ a }}", {"a": "x"}, "xx"),
+        ("{{ order.total.amount }}", {"order": {"total": {"amount": 5}}}, "5"),
+        ("{{ order.total }}", {"order": "x"}, ""),
+        ("Hello {{ name }}!", {}, "Hello !"),
+        ("Hello {{ name }}", {"name": None}, "Hello"),
+        ("{{ a }}", {"a": "{{ b }}", "b": "no"}, "{{ b }}"),
+        ("{{ a }}", {"a": "{{ 7*7 }}"}, "{{ 7*7 }}"),
+        ("{{ a }}", {"a": "<b>&"}, "<b>&"),
+        ("{{ a }}", {"a": "x\r\nBcc: e@evil.example"}, "x Bcc: e@evil.example"),
+        ("{{ a.__class__ }} {{ a|upper }}", {"a": "x"}, "{{ a|upper }}"),
+        ("  two   spaces ", {}, "two spaces"),
+    ],
+)
+def test_subjects_are_filled_in_one_pass(
+    subject: str, values: dict[str, Json], filled: str
+) -> None:
+    """References become plain text on one line; values are not read again."""
+    assert fill_subject(subject, values) == filled
+
+
+@given(st.text(), st.text())
+def test_a_filled_subject_is_one_line(subject: str, value: str) -> None:
+    """No subject that was filled has a line break."""
+    assert len(fill_subject(f"{subject} {{{{ v }}}}", {"v": value}).splitlines()) <= 1
+
+
+def test_references_are_listed_in_order() -> None:
+    """The paths of a subject are told as they stand."""
+    assert subject_references("{{ b }} {{a.c}} {{ b }}") == ("b", "a.c", "b")
+
+
+@pytest.mark.parametrize(
+    ("plan", "requested", "sender"),
+    [
+        (Plan.FREE, None, SENDER),
+        (Plan.FREE, "other@shop.example", SENDER),
+        (Plan.STANDARD, None, SENDER),
+        (Plan.STANDARD, SENDER, SENDER),
+        (Plan.STANDARD, "news@shop.example", "news@shop.example"),
+        (Plan.ENTERPRISE, "other@shop.example", None),
+        (Plan.STANDARD, "new@shop.example", None),
+    ],
+)
+def test_the_sender_depends_on_the_plan(
+    plan: Plan, requested: str | None, sender: str | None
+) -> None:
+    """Free plans always send from the default; paid ones from any verified sender."""
+    senders = {SENDER: True, "news@shop.example": True, "new@shop.example": False}
+    account = builders.account(plan=plan, senders=senders)
+    if sender is not None:
+        assert account.sender(requested) == sender
+        return
+    with pytest.raises(ServiceError) as refused:
+        account.sender(requested)
+    assert refused.value.code == "no_verified_sender"
+    assert refused.value.details == {"from": requested}
+
+
+@pytest.mark.parametrize(
+    "changes", [{"default_sender": None}, {"senders": {}}, {"senders": {SENDER: False}}]
+)
+def test_without_a_verified_default_nothing_is_sent(changes: dict[str, object]) -> None:
+    """An account without a verified default sender gets 403 no_verified_sender."""
+    with pytest.raises(ServiceError) as refused:
+        builders.account(**changes).sender(None)
+    assert (refused.value.status, refused.value.code) == (403, "no_verified_sender")
+
+
+def test_an_envelope_has_what_the_contract_names() -> None:
+    """code, message and type always; details and upgrade_url where they are given."""
+    assert ServiceError("internal_error", "m").envelope() == {
+        "code": "internal_error",
+        "message": "m",
+        "type": "api_error",
+    }
+    error = ServiceError("upgrade_required", "m", details={"a": 1}, upgrade_url="https://u")
+    assert error.envelope() == {
+        "code": "upgrade_required",
+        "message": "m",
+        "type": "authorization_error",
+        "details": {"a": 1},
+        "upgrade_url": "https://u",
+    }
+    assert error.status == 403
+
+
+def test_a_validation_error_lists_every_fault() -> None:
+    """The first fault and the number of others are in the message, all in the details."""
+    error = ValidationFailed(FieldFault("to", "is required", "required"), FieldFault("", "x", "y"))
+    assert error.message == "to: is required (and 1 more)"
+    assert error.details == {
+        "errors": [
+            {"field": "to", "message": "is required", "code": "required"},
+            {"field": "", "message": "x", "code": "y"},
+        ]
+    }
+    assert CODES["validation_failed"] == (422, "invalid_request_error")
