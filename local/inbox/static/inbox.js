@@ -105,14 +105,15 @@ function showState() {
     : searching
       ? "No mail holds all of these words."
       : "It appears here as soon as the service has sent it.";
-  $("hint").hidden = !none || searching;
   if (none && !searching) showHint();
+  else $("hint").hidden = true;
   document.title = (unseen.size ? `(${unseen.size}) ` : "") + (mail?.subject || "Pillarbox inbox");
 }
 
 async function showHint() {
-  const { curl } = (await json("/hint")) ?? {};
-  $("hint").querySelector("pre").textContent = curl ?? "";
+  const curl = (await json("/hint"))?.curl ?? "";
+  $("hint").querySelector("pre").textContent = curl;
+  $("hint").hidden = curl === "" || items.length > 0;
 }
 
 // The mail
