@@ -5,8 +5,8 @@ parts.html), and the CSS of inline.css is put into style attributes. The result,
 `mail.html` beside each body, is a Jinja2 template of its own, with `{{ value }}`
 and `<!--% if ... %-->` (a comment, so that the inliner's HTML parser leaves it in
 its place). It is kept with the sources, and a test fails when it is not what
-they make: assembling when a mail is sent first cost a new process 13 ms and more,
-three times what compiling the result takes (benchmarks/rendering.md).
+they make: assembling at the first mail would cost a new process over twice what compiling
+the result takes (benchmarks/rendering.md), and bring the inliner along.
 """
 
 from functools import cache

@@ -143,7 +143,9 @@ class _Page:
             case "td" | "th":
                 if self._pieces:
                     self._pieces.append(self._between)
-                self._between = ": " if tag == "th" and "row" in source else "  "
+                self._between = (
+                    ": " if tag == "th" and "scope" in source and "row" in source else "  "
+                )
                 self._in_cell = True
             case "table":
                 self.part(1 if "presentation" in source else 2)
@@ -171,7 +173,7 @@ class _Page:
 
     def write(self, text: str) -> None:
         """Add text as it stands in the HTML: white space folded, save in <pre>."""
-        if not self._pieces and not self._count and text.isspace():
+        if not self._pieces and text.isspace() and not self._count.get("pre"):
             return
         if "&" in text:
             text = unescape(text)
