@@ -18,7 +18,7 @@ def raw_html(**changes: Any) -> dict[str, Any]:
     return _changed({"to": TO, "html": "<p>Hello</p>", "subject": "Hello"}, changes)
 
 
-def attachment(data: bytes = b"%PDF-1.7", **changes: Any) -> dict[str, Any]:
+def attachment(data: bytes = b"%PDF-1.7", /, **changes: Any) -> dict[str, Any]:
     """An attachment; a change to `...` leaves the field out."""
     return _changed(
         {

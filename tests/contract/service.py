@@ -8,6 +8,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from datetime import datetime
 from functools import cache
 from itertools import count
 from pathlib import Path
@@ -34,10 +35,11 @@ from pillarbox.domain.key import (
     ApiKey,
     KeyType,
     Preset,
+    account_of_key,
     digest_of_key,
     new_key_text,
 )
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.rendering.saved import check_template
 
@@ -64,6 +66,7 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
 _request_ids = count(1)
+_real_time = wiring.utc_now
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,12 +186,32 @@ class Ses:
         return answered(200, {"MessageId": f"provider-{len(self.mails)}"})
 
 
+@dataclass(slots=True)
+class Clock:
+    """The time as the service sees it: the real one until a test sets it."""
+
+    standing: datetime | None = None
+
+    def __call__(self) -> datetime:
+        return self.standing or _real_time()
+
+
 @dataclass(frozen=True, slots=True)
 class Service:
     """Everything behind the API, for a test to set up and to look into."""
 
     queue_url: str
     ses: Ses
+    clock: Clock
+
+    @contextmanager
+    def at(self, moment: datetime) -> Iterator[None]:
+        """Let the service's clock stand at a moment."""
+        self.clock.standing = moment
+        try:
+            yield
+        finally:
+            self.clock.standing = None
 
     def account(
         self,
@@ -275,6 +298,14 @@ class Service:
         """Messages counted in the current month."""
         item = wiring.table().get(keys.quota(account_id)) or {}
         return max((n for name, n in item.items() if name.startswith("month:")), default=0)
+
+    def spend(self, api: Api, **used: int) -> None:
+        """Set how many messages the account of a client has sent in windows."""
+        account_id = account_of_key(api.key or "")
+        assert account_id is not None
+        now = wiring.utc_now()
+        counts = {window_name(window, now): used.get(window, 0) for window in WINDOWS}
+        wiring.table().put(keys.quota(account_id) | to_item(counts))
 
     def messages(self, account_id: str) -> list[dict[str, Any]]:
         """The records of an account's accepted mail."""
@@ -363,11 +394,15 @@ def running_service(dns_server: str) -> Iterator[Service]:
         )
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
         _forget_wiring()
-        with mock.patch.dict(os.environ, {"PILLARBOX_JOBS_QUEUE_URL": queue_url}):
+        clock = Clock()
+        with (
+            mock.patch.dict(os.environ, {"PILLARBOX_JOBS_QUEUE_URL": queue_url}),
+            mock.patch.object(wiring, "utc_now", clock),
+        ):
             ses = Ses()
             mailer: Any = wiring.delivery().mailer
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
-            yield Service(queue_url, ses)
+            yield Service(queue_url, ses, clock)
         _forget_wiring()
 
 

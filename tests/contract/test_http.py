@@ -1,0 +1,153 @@
+"""What all answers have in common: contract sections 7 and 9, and decisions on paths."""
+
+import json
+from typing import Any
+
+import pytest
+
+from pillarbox.domain.errors import CODES
+from tests.contract.bodies import otp
+from tests.contract.service import Answer, Api, Service
+
+#: One request for each kind of answer: method, path, body.
+REQUESTS: list[tuple[str, str, str | None]] = [
+    ("POST", "/emails", json.dumps(otp())),
+    ("POST", "/emails", "{"),
+    ("POST", "/emails", json.dumps(otp(starterTemplate=...))),
+    ("POST", "/emails", json.dumps(otp(starterTemplate="nope"))),
+    ("PUT", "/emails", None),
+    ("GET", "/emails/0", None),
+    ("GET", "/starter-templates", None),
+    ("POST", "/starter-templates/otp/preview", None),
+    ("GET", "/nowhere", None),
+]
+TYPES = {
+    "invalid_request_error",
+    "authentication_error",
+    "authorization_error",
+    "not_found",
+    "idempotency_error",
+    "rate_limit_error",
+    "api_error",
+    "service_unavailable",
+}
+
+
+def check_envelope(answer: Answer) -> None:
+    """Hold an error against contract section 7."""
+    assert set(answer.json) == {"error"}
+    error = answer.error
+    assert {"code", "message", "type"} <= set(error)
+    assert set(error) <= {"code", "message", "type", "details", "upgrade_url"}
+    assert (answer.status, error["type"]) == CODES[error["code"]]
+    assert error["message"]
+    assert ("upgrade_url" in error) is (error["code"] == "upgrade_required")
+
+
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+@pytest.mark.parametrize("known", [True, False])
+def test_every_answer_is_json_with_a_request_id(
+    live: Api, method: str, path: str, body: str | None, *, known: bool
+) -> None:
+    """7, decisions: success or envelope, always JSON, always with X-Request-Id."""
+    answer = (live if known else Api()).raw(method, path, body)
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"].startswith("request-")
+    if answer.status != 200:
+        check_envelope(answer)
+
+
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
+def test_both_readings_of_a_path_answer_the_same(
+    service: Service, method: str, path: str, body: str | None
+) -> None:
+    """9, decisions: {base_url}/api/v1/… and {base_url}/api/v1/v1/… are one."""
+    key = service.key(service.account())
+    short, literal = (Api(key, base).raw(method, path, body) for base in ("/v1", "/v1/v1"))
+    assert short.status == literal.status
+    if short.status != 200 or method == "GET":
+        assert short.text == literal.text
+
+
+@pytest.mark.parametrize(
+    "path", ["/nowhere", "/starter-templates/otp", "/starter-templates/otp/preview/x"]
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "DELETE"])
+def test_an_unknown_path_is_route_not_found(live: Api, method: str, path: str) -> None:
+    """Decisions: 404, type not_found, code route_not_found."""
+    answer = live.raw(method, path)
+    assert (answer.status, answer.code) == (404, "route_not_found")
+
+
+def test_a_third_v1_is_an_unknown_path(service: Service) -> None:
+    """9: two readings, not any number of them."""
+    api = Api(service.key(service.account()), "/v1/v1/v1")
+    assert api.starters().code == "route_not_found"
+
+
+@pytest.mark.parametrize(
+    ("path", "allow"),
+    [
+        ("/emails", "POST"),
+        ("/emails/01a1fb5f-9aed-7ea5-b946-924aff79c7cd", "GET"),
+        ("/emails/%22%3F", "GET"),
+        ("/starter-templates", "GET"),
+        ("/starter-templates/otp/preview", "POST"),
+        ("/starter-templates/%5C/preview", "POST"),
+    ],
+)
+@pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
+def test_a_wrong_method_is_told_the_right_one(
+    live: Api, method: str, path: str, allow: str
+) -> None:
+    """Decisions: 405 with Allow, code method_not_allowed; the right method is never that."""
+    answer = live.raw(method, path)
+    if method == allow:
+        assert answer.status != 405
+    else:
+        assert (answer.status, answer.code) == (405, "method_not_allowed")
+        assert answer.headers["allow"] == allow
+
+
+def test_a_slash_at_the_end_makes_no_other_path(live: Api) -> None:
+    """9: API Gateway takes such a path for the same resource, and so do the functions."""
+    assert live.raw("GET", "/starter-templates/").status == 200
+    assert live.raw("DELETE", "/starter-templates/").code == "method_not_allowed"
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("replyto", "replyTo"),
+        ("reply_to", "replyTo"),
+        ("tempalteId", "templateId"),
+        ("Subject", "subject"),
+        ("attachment", "attachments"),
+        ("body", None),
+        ("filename", None),
+        ("x" * 10_000, None),
+    ],
+)
+def test_an_unknown_field_is_refused_and_the_closest_named(
+    live: Api, name: str, meant: str | None
+) -> None:
+    """Decisions: unknown fields are 422 unknown_field, naming the closest known field."""
+    answer = live.send(otp(**{name: "x"}))
+    assert answer.faults == {name[:64]: "unknown_field"}
+    if meant is not None:
+        assert f"did you mean {meant}?" in answer.error["message"]
+    else:
+        assert "did you mean filename" not in answer.error["message"]
+
+
+def test_a_field_is_suggested_from_the_object_it_stands_in(live: Api) -> None:
+    """Decisions: within an attachment the closest field of an attachment is named."""
+    wrong: dict[str, Any] = {
+        "fileName": "x",
+        "filename": "a.pdf",
+        "contentType": "application/pdf",
+        "content": "",
+    }
+    answer = live.send(otp(attachments=[wrong]))
+    assert answer.faults == {"attachments.0.fileName": "unknown_field"}
+    assert "did you mean filename?" in answer.error["message"]

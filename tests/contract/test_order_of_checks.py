@@ -1,0 +1,178 @@
+"""The order of checks for a send (docs/decisions.md): of two faults the first one is told."""
+
+import json
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+from uuid import uuid4
+
+import pytest
+
+from pillarbox.domain.key import Preset
+from pillarbox.domain.quota import Limits
+from tests.contract.bodies import attachment, otp
+from tests.contract.service import Answer, Api, Service
+
+SUPPRESSED = "gone@customer.example"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What a request gets wrong: changes to its body, its key or its account."""
+
+    code: str
+    body: dict[str, Any]
+    account: dict[str, Any]
+    key: str = "live"
+
+
+def fault(
+    code: str, *, key: str = "live", account: dict[str, Any] | None = None, **body: Any
+) -> Fault:
+    return Fault(code, body, account or {}, key)
+
+
+#: In the order of the decisions. Each can be had together with each later one
+#: that changes another part of the request.
+FAULTS = [
+    fault("missing_api_key", key="missing"),
+    fault("invalid_api_key", key="revoked"),
+    fault("scope_required", key="reading"),
+    fault("validation_failed", fromName=5),
+    fault("multiple_modes", templateId=str(uuid4())),
+    fault("recipient_limit_exceeded", cc=["n@customer.example"] * 50),
+    fault("too_many_attachments", attachments=[attachment()] * 11),
+    fault("attachment_type_not_allowed", attachments=[attachment(contentType="application/x-sh")]),
+    fault("attachment_too_large", attachments=[attachment(b"x" * (5 * 1024 * 1024 + 1))]),
+    fault("template_not_found", starterTemplate="nope"),
+    fault("no_verified_sender", account={"default": None}),
+    fault("invalid_recipient", to="nobody"),
+    fault("recipient_suppressed", bcc=[SUPPRESSED]),
+    fault("rate_limit_exceeded", account={"limits": Limits(per_minute=0, per_day=0, per_month=0)}),
+]
+
+
+def pairs() -> list[tuple[Fault, Fault]]:
+    found = []
+    for position, first in enumerate(FAULTS):
+        for second in FAULTS[position + 1 :]:
+            same_key = first.key != "live" and second.key != "live"
+            if not same_key and not set(first.body) & set(second.body):
+                found.append((first, second))
+    return found
+
+
+def send(service: Service, *faults: Fault) -> Answer:
+    body, key = otp(), "live"
+    settings: dict[str, Any] = {}
+    for each in reversed(faults):
+        body, settings = body | each.body, settings | each.account
+        key = each.key if each.key != "live" else key
+    account = service.account(**settings)
+    service.suppress(account, SUPPRESSED)
+    text = service.key(account, Preset.ANALYTICS if key == "reading" else Preset.SEND)
+    if key == "revoked":
+        service.revoke(text)
+    return Api(None if key == "missing" else text).send(body)
+
+
+@pytest.mark.parametrize("each", FAULTS, ids=lambda f: f.code)
+def test_each_fault_alone_is_told(service: Service, each: Fault) -> None:
+    """Decisions, order of checks: each fault by itself gets its own code."""
+    assert send(service, each).code == each.code
+
+
+@pytest.mark.parametrize(
+    ("first", "second"), pairs(), ids=lambda f: f.code.removesuffix("_exceeded")
+)
+def test_of_two_faults_the_first_is_told(service: Service, first: Fault, second: Fault) -> None:
+    """Decisions, order of checks: a request with several faults gets the first."""
+    assert send(service, first, second).code == first.code
+
+
+def test_the_order_has_no_gap() -> None:
+    """Decisions, order of checks: every neighbour that can be combined is."""
+    combined = {(a.code, b.code) for a, b in pairs()}
+    apart = [(a.code, b.code) for a, b in pairwise(FAULTS) if (a.code, b.code) not in combined]
+    assert apart == [
+        ("missing_api_key", "invalid_api_key"),
+        ("invalid_api_key", "scope_required"),
+        ("too_many_attachments", "attachment_type_not_allowed"),
+        ("attachment_type_not_allowed", "attachment_too_large"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("attachments", "code"),
+    [
+        ([attachment(contentType="x/y")] * 11, "too_many_attachments"),
+        ([attachment(b"x" * (5 * 1024 * 1024 + 1))] + [attachment()] * 10, "too_many_attachments"),
+        (
+            [attachment(b"x" * (5 * 1024 * 1024 + 1)), attachment(contentType="x/y")],
+            "attachment_type_not_allowed",
+        ),
+    ],
+)
+def test_attachments_are_checked_by_count_type_and_size(
+    live: Api, attachments: list[dict[str, Any]], code: str
+) -> None:
+    """Decisions, order of checks: too_many, then type_not_allowed, then too_large."""
+    assert live.send(otp(attachments=attachments)).code == code
+
+
+@pytest.mark.parametrize(
+    ("changes", "code"),
+    [
+        ({"html": 5}, "validation_failed"),
+        ({"html": "<p>", "subject": "x"}, "multiple_modes"),
+        ({"starterTemplate": ...}, "missing_field"),
+        (
+            {"starterTemplate": ..., "html": "x", "subject": "x", "cc": ["nobody"] * 50},
+            "upgrade_required",
+        ),
+    ],
+)
+def test_a_preview_key_is_refused_after_shape_and_mode_and_before_counts(
+    preview: Api, changes: dict[str, Any], code: str
+) -> None:
+    """Decisions, order of checks: 422, then 400 for modes, then 403 upgrade_required."""
+    assert preview.send(otp(**changes)).code == code
+
+
+def test_a_used_idempotency_key_is_told_before_template_and_recipient(live: Api) -> None:
+    """Decisions, order of checks: idempotency comes after counts and before the template."""
+    live.send(otp(), idempotency_key="k")
+    for body in (otp(starterTemplate="nope"), otp(to="nobody")):
+        assert live.send(body, idempotency_key="k").code == "idempotency_key_mismatch"
+    crowded = live.send(otp(cc=["n@customer.example"] * 50), idempotency_key="k")
+    assert crowded.code == "recipient_limit_exceeded"
+
+
+def test_a_422_lists_all_faults(live: Api) -> None:
+    """7, decisions: details.errors[] has every fault, of the header and of every field."""
+    body = otp(
+        to=...,
+        cc=["a@b.example", 5],
+        html="<p>x</p>",
+        fromName="a\nb",
+        replyTo="nobody",
+        replyTp="x",
+        attachments=[attachment(inline=True, filename="", extra=1), attachment(content="=")],
+    )
+    answer = live.raw("POST", "/emails", json.dumps(body), {"Idempotency-Key": ""})
+    assert answer.faults == {
+        "Idempotency-Key": "invalid_header",
+        "to": "required",
+        "cc.1": "wrong_type",
+        "subject": "required",
+        "fromName": "control_character",
+        "replyTo": "invalid_address",
+        "replyTp": "unknown_field",
+        "attachments.0.filename": "too_short",
+        "attachments.0.contentId": "required",
+        "attachments.0.extra": "unknown_field",
+        "attachments.1.content": "invalid_base64",
+    }
+    for listed in answer.error["details"]["errors"]:
+        assert set(listed) == {"field", "message", "code"}
+        assert listed["message"]

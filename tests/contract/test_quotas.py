@@ -1,0 +1,187 @@
+"""Send quotas: contract section 8.1 and the rows of section 7 about them."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pillarbox.domain.account import PLAN_LIMITS, Plan
+from pillarbox.domain.quota import Limits
+from tests.contract.bodies import TO, otp
+from tests.contract.service import Answer, Api, Service
+
+MANY = 10**6
+HOUR = 3600
+NOW = datetime(2026, 11, 20, 14, 9, 45, tzinfo=UTC)
+#: For each window: the code, limits that only it reaches, and the seconds from NOW to its end.
+WINDOWS = {
+    "minute": ("rate_limit_exceeded", Limits(per_minute=1, per_day=MANY, per_month=MANY), 15),
+    "day": (
+        "daily_limit_exceeded",
+        Limits(per_minute=MANY, per_day=1, per_month=MANY),
+        9 * HOUR + 50 * 60 + 15,
+    ),
+    "month": (
+        "monthly_limit_exceeded",
+        Limits(per_minute=MANY, per_day=MANY, per_month=1),
+        10 * 24 * HOUR + 9 * HOUR + 50 * 60 + 15,
+    ),
+}
+
+
+def first_refused(api: Api, most: int) -> tuple[int, Answer]:
+    """Send until a refusal: how many were taken, and the refusal."""
+    for accepted in range(most + 1):
+        answer = api.send(otp())
+        if answer.status != 200:
+            return accepted, answer
+    raise AssertionError("nothing was refused")
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_the_last_message_of_a_window_passes_and_one_more_does_not(
+    service: Service, window: str
+) -> None:
+    """7, 8.1: a full window is 429 with its own code; details name the limit."""
+    code, limits, reset = WINDOWS[window]
+    with service.at(NOW):
+        accepted, refused = first_refused(service.live(limits=limits), 1)
+    assert (accepted, refused.status, refused.code) == (1, 429, code)
+    assert refused.error["type"] == "rate_limit_error"
+    assert refused.error["details"] == {f"limit_per_{window}": 1}
+    assert refused.headers["ratelimit-limit"] == "1"
+    assert refused.headers["ratelimit-remaining"] == "0"
+    assert int(refused.headers["ratelimit-reset"]) == reset
+
+
+@pytest.mark.parametrize("window", WINDOWS)
+def test_a_full_window_has_no_retry_after(service: Service, window: str) -> None:
+    """8.1: the per-minute response has no Retry-After header, nor have the others."""
+    with service.at(NOW):
+        _, refused = first_refused(service.live(limits=WINDOWS[window][1]), 1)
+    assert "retry-after" not in refused.headers
+
+
+def test_a_preview_key_sends_ten_a_minute(service: Service, preview: Api) -> None:
+    """8.1: preview keys: 10 a minute."""
+    with service.at(NOW):
+        accepted, refused = first_refused(preview, 10)
+    assert accepted == 10
+    assert refused.error["details"] == {"limit_per_minute": 10}
+    with service.at(NOW + timedelta(minutes=1)):
+        assert preview.send(otp()).status == 200
+
+
+@pytest.mark.parametrize(
+    ("spent", "code", "limit"),
+    [
+        ({"day": 50, "month": 50}, "daily_limit_exceeded", {"limit_per_day": 50}),
+        ({"day": 0, "month": 1_500}, "monthly_limit_exceeded", {"limit_per_month": 1_500}),
+    ],
+)
+def test_a_preview_key_sends_50_a_day_and_1500_a_month(
+    service: Service, spent: dict[str, int], code: str, limit: dict[str, int]
+) -> None:
+    """8.1: preview keys: 50 a day, 1,500 a month."""
+    api = service.preview()
+    service.spend(api, **spent)
+    answer = api.send(otp())
+    assert (answer.code, answer.error["details"]) == (code, limit)
+    other = service.preview()
+    service.spend(other, **{window: count - 1 for window, count in spent.items() if count})
+    assert other.send(otp()).status == 200
+
+
+@pytest.mark.parametrize(
+    ("plan", "limits"),
+    [
+        (Plan.FREE, Limits(per_minute=60, per_day=300, per_month=9_000)),
+        (Plan.STANDARD, Limits(per_minute=600, per_day=1_500, per_month=15_000)),
+    ],
+)
+def test_a_plan_sets_the_limits_of_a_live_key(service: Service, plan: Plan, limits: Limits) -> None:
+    """8.1, decisions: free 60, 300 and 9,000; Standard from 600, 1,500 and 15,000."""
+    assert PLAN_LIMITS[plan] == limits
+    own = Limits(per_minute=None, per_day=None, per_month=None)
+    api = service.live(plan, limits=own)
+    service.spend(api, day=limits.per_day or 0, month=limits.per_day or 0)
+    assert api.send(otp()).error["details"] == {"limit_per_day": limits.per_day}
+    service.spend(api, day=0, month=limits.per_month or 0)
+    assert api.send(otp()).error["details"] == {"limit_per_month": limits.per_month}
+
+
+def test_a_standard_tier_has_a_day_of_a_tenth_of_its_month(service: Service) -> None:
+    """8.1, decisions: tiers of 15,000 to 250,000 a month, with a day at a tenth."""
+    tier = Limits(per_minute=None, per_day=None, per_month=250_000)
+    api = service.live(Plan.STANDARD, limits=tier)
+    service.spend(api, day=25_000, month=25_000)
+    assert api.send(otp()).error["details"] == {"limit_per_day": 25_000}
+
+
+def test_a_message_counts_once_whatever_its_recipients(service: Service) -> None:
+    """8.1, decisions: one accepted message is 1."""
+    account = service.account()
+    Api(service.key(account)).send(otp(to=[TO, "b@customer.example"], cc=["c@customer.example"]))
+    assert service.quota_used(account) == 1
+
+
+@pytest.mark.parametrize(
+    "refused",
+    [
+        otp(to=5),
+        otp(starterTemplate=...),
+        otp(starterTemplate="nope"),
+        otp(to="nobody"),
+        otp(variables={}),
+        otp(to=["n@customer.example"] * 51),
+    ],
+)
+def test_a_refused_message_costs_nothing(service: Service, refused: dict[str, object]) -> None:
+    """8.1, decisions: failures cost 0."""
+    account = service.account()
+    assert Api(service.key(account)).send(refused).status >= 400
+    assert service.quota_used(account) == 0
+
+
+def test_a_refusal_by_one_window_leaves_the_others_as_they_were(service: Service) -> None:
+    """8.1: what the minute refuses is not counted into the day or month."""
+    account = service.account(limits=WINDOWS["minute"][1])
+    with service.at(NOW):
+        first_refused(Api(service.key(account)), 1)
+    assert service.quota_used(account) == 1
+
+
+def test_a_quota_belongs_to_the_account(service: Service) -> None:
+    """decisions: two keys of one account share its quota; another account has its own."""
+    account = service.account(limits=WINDOWS["month"][1])
+    assert Api(service.key(account)).send(otp()).status == 200
+    assert Api(service.key(account)).send(otp()).code == "monthly_limit_exceeded"
+    assert service.live(limits=WINDOWS["month"][1]).send(otp()).status == 200
+
+
+def test_reading_and_previewing_cost_nothing(service: Service) -> None:
+    """8.1: the quotas are send quotas."""
+    account = service.account(limits=Limits(per_minute=0, per_day=0, per_month=0))
+    api = Api(service.key(account))
+    assert [api.starters().status, api.preview("otp").status] == [200, 200]
+    assert service.quota_used(account) == 0
+
+
+@pytest.mark.parametrize(
+    ("window", "next_one"),
+    [
+        ("minute", datetime(2026, 11, 20, 14, 10, tzinfo=UTC)),
+        ("day", datetime(2026, 11, 21, tzinfo=UTC)),
+        ("month", datetime(2026, 12, 1, tzinfo=UTC)),
+    ],
+)
+def test_a_window_ends_with_its_utc_calendar_unit(
+    service: Service, window: str, next_one: datetime
+) -> None:
+    """8.1, decisions: wait for the next UTC minute, midnight or month, and sends pass again."""
+    api = service.live(limits=WINDOWS[window][1])
+    with service.at(NOW):
+        assert api.send(otp()).status == 200
+    with service.at(next_one - timedelta(milliseconds=1)):
+        assert api.send(otp()).code == WINDOWS[window][0]
+    with service.at(next_one):
+        assert api.send(otp()).status == 200
