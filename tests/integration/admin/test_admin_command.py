@@ -1,0 +1,386 @@
+"""The command `pillarbox`, as an operator or a program runs it."""
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from typing import Any
+from urllib.parse import parse_qs
+from uuid import UUID
+
+import pytest
+import uvicorn
+from typer.testing import CliRunner, Result
+
+from admin.main import app
+from local.ses.app import ses_app
+from local.ses.store import Mailbox
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.table import Table
+from tests.integration.admin.conftest import TABLE
+
+NOT_RUNNING = "The local stack is not running: start it with `make up`."
+COMMANDS = {
+    "account": ("create", "update", "show", "list"),
+    "key": ("create", "list", "revoke"),
+    "sender": ("add", "list", "remove", "default"),
+    "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
+    "suppression": ("add", "list", "remove"),
+}
+
+
+class Failed(Exception):
+    """A run that did not end well, with the envelope it left on stderr."""
+
+    def __init__(self, result: Result) -> None:
+        super().__init__(result.stderr)
+        assert result.stdout == ""
+        self.code = result.exit_code
+        self.error = json.loads(result.stderr)["error"]
+
+
+class Operator:
+    """Runs commands against the local stack, in this process."""
+
+    def people(self, *words: object) -> Result:
+        for made in vars(wiring).values():
+            if hasattr(made, "cache_clear"):
+                made.cache_clear()
+        return CliRunner().invoke(app, [str(word) for word in words], prog_name="pillarbox")
+
+    def __call__(self, *words: object) -> Any:
+        result = self.people("--local", "--json", *words)
+        if result.exit_code:
+            raise Failed(result)
+        assert result.stderr == ""
+        return json.loads(result.stdout)
+
+
+@pytest.fixture
+def ses() -> Iterator[tuple[str, Mailbox]]:
+    """What stands in for SES, on a port of its own."""
+    mailbox = Mailbox()
+
+    async def emit(_record: Any) -> None:
+        """No mail is sent here."""
+
+    config = uvicorn.Config(
+        ses_app(mailbox, emit), host="127.0.0.1", port=0, log_level="critical", access_log=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    (listener,) = server.servers[0].sockets
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", mailbox
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def mailbox(
+    table: Table, ses: tuple[str, Mailbox], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> Mailbox:
+    """A local stack as its state file tells of it."""
+    environment = {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL_SESV2": ses[0],
+        "PILLARBOX_TABLE": table.name,
+    }
+    (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
+    # A run forgets the variable that led it to the stack, so it is set anew for each.
+    invoke = CliRunner.invoke
+
+    def remembering(self: CliRunner, *args: Any, **kwargs: Any) -> Result:
+        monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
+        return invoke(self, *args, **kwargs)
+
+    monkeypatch.setattr(CliRunner, "invoke", remembering)
+    return ses[1]
+
+
+@pytest.fixture
+def run(mailbox: Mailbox) -> Operator:
+    assert mailbox.identities() == {}
+    return Operator()
+
+
+@pytest.fixture
+def account(run: Operator) -> str:
+    made: str = run("account", "create", "--name", "Shop", "--plan", "standard")["accountId"]
+    return made
+
+
+def refusal(attempt: Callable[[], object]) -> tuple[int, str]:
+    with pytest.raises(Failed) as failed:
+        attempt()
+    return failed.value.code, failed.value.error["code"]
+
+
+def test_an_account_from_making_to_listing(run: Operator) -> None:
+    """An account is made, shown, changed in part, and listed."""
+    made = run(
+        *("account", "create", "--name", "Shop", "--plan", "standard"),
+        *("--per-minute", 9, "--per-month", 50_000),
+    )
+    account_id = made["accountId"]
+    assert made["limits"] == {"perMinute": 9, "perDay": 5_000, "perMonth": 50_000}
+    assert run("account", "show", account_id) == made
+    changed = run(
+        *("account", "update", account_id, "--plan", "enterprise", "--hold-uncertain"),
+        *("--plan-limits", "--per-day", 0),
+    )
+    assert changed == made | {
+        "plan": "enterprise",
+        "holdUncertain": True,
+        "limits": {"perMinute": None, "perDay": 0, "perMonth": None},
+        "ownLimits": {"perMinute": None, "perDay": 0, "perMonth": None},
+    }
+    assert run("account", "list") == {"items": [changed]}
+
+
+def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
+    """A key that was made authenticates; revoked, it does not from that moment on."""
+    made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
+    assert made["prefix"] == "bx_live_"
+    assert made["scopes"] == ["emails:read", "emails:send"]
+    assert wiring.authentication().authenticate(made["key"]).account.account_id == account
+    (listed,) = run("key", "list", "--account", account)["items"]
+    assert (listed["keyId"], listed["revokedAt"]) == (made["keyId"], None)
+    assert made["key"] not in json.dumps(listed)
+    assert run("key", "revoke", made["keyId"])["revokedAt"] is not None
+    with pytest.raises(Exception, match="not valid"):
+        wiring.authentication().authenticate(made["key"])
+
+
+def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
+    """A preview key, a custom key, and what a free plan may not have."""
+    key = ("key", "create", "--name", "web", "--account")
+    assert run(*key, account, "--preview")["prefix"] == "bx_preview_"
+    custom = (*key, account, "--preset", "custom")
+    made = run(*custom, "--scope", "templates:read", "--scope", "marketing:campaigns:read")
+    assert made["scopes"] == ["marketing:campaigns:read", "templates:read"]
+    assert refusal(lambda: run(*custom, "--scope", "emails:all")) == (1, "validation_failed")
+    assert refusal(lambda: run(*key, account, "--preview", "--scope", "emails:send")) == (
+        1,
+        "validation_failed",
+    )
+    for neither_or_both in ((), ("--preview", "--preset", "send")):
+        assert refusal(lambda words=neither_or_both: run(*key, account, *words)) == (  # type: ignore[misc]
+            2,
+            "validation_failed",
+        )
+    free = run("account", "create", "--name", "Hobby", "--plan", "free")["accountId"]
+    assert refusal(lambda: run(*key, free, "--preset", "marketing")) == (
+        1,
+        "SCOPE_NOT_ALLOWED_FOR_TIER",
+    )
+    assert run("key", "list", "--account", free) == {"items": []}
+
+
+def test_a_sender_is_verified_by_ses(run: Operator, account: str, mailbox: Mailbox) -> None:
+    """SES is asked: an unknown address is made known to it, a verified domain is enough."""
+    sender = ("sender", "add", "--account", account)
+    pending = run(*sender, "hello@unverified.example", "--default")
+    assert pending == {"address": "hello@unverified.example", "status": "pending", "default": False}
+    assert mailbox.identity_verified("hello@unverified.example") is False
+    assert run(*sender, "hello@unverified.example")["status"] == "pending"
+    assert refusal(
+        lambda: run("sender", "default", "--account", account, "hello@unverified.example")
+    ) == (1, "no_verified_sender")
+    mailbox.create_identity("shop.example")
+    verified = run(*sender, "hello@mail.shop.example")
+    assert verified == {"address": "hello@mail.shop.example", "status": "verified", "default": True}
+    assert mailbox.identity_verified("hello@mail.shop.example") is None
+    assert run("sender", "list", "--account", account)["items"] == [verified, pending]
+
+
+def test_a_sender_that_is_taken_for_verified(run: Operator, account: str, mailbox: Mailbox) -> None:
+    """With --verified the local SES learns of the address, since it would refuse its mail."""
+    for address in ("a@shop.example", "b@shop.example"):
+        run("sender", "add", "--account", account, address, "--verified")
+    assert mailbox.may_send_from("a@shop.example")
+    assert run("sender", "default", "--account", account, "b@shop.example")["default"]
+    assert run("account", "show", account)["defaultSender"] == "b@shop.example"
+    removed = run("sender", "remove", "--account", account, "b@shop.example")
+    assert removed == {"address": "b@shop.example", "removed": True}
+    (left,) = run("sender", "list", "--account", account)["items"]
+    assert left == {"address": "a@shop.example", "status": "verified", "default": False}
+
+
+def test_a_template_from_saving_to_deleting(run: Operator, account: str, tmp_path: Path) -> None:
+    """A template is saved, changed, listed, held back by a reference and deleted."""
+    html = tmp_path / "receipt.html"
+    html.write_text("<p>{{ total }} für {{ name | default('dich') }}</p>", "utf-8")
+    fields = ("--name", "Receipt", "--subject", "Order {{ order }}", "--category", "billing")
+    own = ("--account", account)
+    made = run("template", "create", *own, *fields, "--html", html)
+    assert made["variables"] == ["order", "total", "name"]
+    run("template", "create", *own, *fields, "--html", html, "--internal")
+    listed = run("template", "list", *own)
+    assert listed == {"items": [made], "total": 1, "skip": 0, "limit": 100}
+    shown = run("template", "show", made["id"], *own)
+    assert shown == made | {"html": html.read_text("utf-8")}
+    html.write_bytes(b"\xef\xbb\xbf{{ sum }}")
+    changed = run("template", "update", made["id"], *own, "--name", "Bill", "--html", html)
+    assert (changed["name"], changed["variables"]) == ("Bill", ["order", "sum"])
+    run("template", "reference", made["id"], *own, "--by", "campaign-1")
+    assert refusal(lambda: run("template", "delete", made["id"], *own)) == (1, "template_in_use")
+    run("template", "unreference", made["id"], *own, "--by", "campaign-1")
+    assert run("template", "delete", made["id"], *own) == {"id": made["id"], "deleted": True}
+    assert refusal(lambda: run("template", "show", made["id"], *own)) == (1, "template_not_found")
+
+
+def test_a_template_that_is_no_text(run: Operator, account: str, tmp_path: Path) -> None:
+    """A file that is not UTF-8, or not there, is told; nothing is saved."""
+    html = tmp_path / "receipt.html"
+    create = ("template", "create", "--account", account, "--name", "a", "--subject", "b")
+    body = ("--category", "c", "--html", str(html))
+    assert refusal(lambda: run(*create, *body)) == (2, "validation_failed")
+    html.write_bytes(b"gr\xfc\xdfe")
+    assert refusal(lambda: run(*create, *body)) == (1, "validation_failed")
+    assert run("template", "list", "--account", account)["total"] == 0
+
+
+def test_templates_of_an_unknown_account(run: Operator) -> None:
+    """An id that no account has is told as such."""
+    for account_id in ("000000000000", "\udcff"):
+        words = ("template", "show", UUID(int=0), "--account", account_id)
+        assert refusal(lambda words=words: run(*words)) == (1, "account_not_found")  # type: ignore[misc]
+
+
+def test_a_suppression_from_adding_to_lifting(run: Operator, account: str) -> None:
+    """An address is suppressed by hand, listed, and lifted with the name of who did it."""
+    own = ("--account", account)
+    added = run("suppression", "add", *own, "Ann@Example.com")
+    assert (added["address"], added["reason"]) == ("ann@example.com", "manual")
+    assert run("suppression", "list", *own) == {"items": [added]}
+    lifted = run("suppression", "remove", *own, "ann@example.com")
+    assert lifted["address"] == "ann@example.com"
+    assert lifted["removedBy"]
+    assert refusal(lambda: run("suppression", "remove", *own, "ann@example.com")) == (
+        1,
+        "suppression_not_found",
+    )
+
+
+def test_people_see_tables(run: Operator) -> None:
+    """Without --json there are tables; names cannot style them, and errors are one line."""
+    made = run.people("--local", "account", "create", "--name", "[red]Shop", "--plan", "free")
+    assert made.exit_code == 0
+    assert "[red]Shop" in made.stdout
+    account_id = made.stdout.split()[2]
+    issued = run.people(
+        "--local", "key", "create", "--account", account_id, "--name", "k", "--preview"
+    )
+    assert "bx_preview_" in issued.stdout
+    assert "cannot be shown a second time" in issued.stderr
+    assert account_id in run.people("--local", "account", "list").stdout
+    assert "None." in run.people("--local", "sender", "list", "--account", account_id).stderr
+    absent = run.people("--local", "account", "show", "000000000000")
+    assert (absent.exit_code, absent.stdout) == (1, "")
+    assert absent.stderr == "There is no such account.\n"
+
+
+DESCRIBED = """<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">
+<DescribeStacksResult><Stacks><member><StackName>a</StackName><StackStatus>CREATE_COMPLETE</StackStatus>
+<CreationTime>2026-03-14T15:09:26Z</CreationTime><Outputs>{}</Outputs></member></Stacks>
+</DescribeStacksResult></DescribeStacksResponse>"""
+OUTPUT = "<member><OutputKey>TableName</OutputKey><OutputValue>{}</OutputValue></member>"
+ABSENT = """<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/"><Error>
+<Type>Sender</Type><Code>ValidationError</Code>
+<Message>Stack with id pillarbox does not exist</Message>
+</Error></ErrorResponse>"""
+
+
+class CloudFormation(BaseHTTPRequestHandler):
+    """Knows the stacks mail-eu, whose table it names, and other, which has no outputs."""
+
+    def do_POST(self) -> None:
+        asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        stacks = {"mail-eu": DESCRIBED.format(OUTPUT.format(TABLE)), "other": DESCRIBED.format("")}
+        found = stacks.get(asked["StackName"][0])
+        body = (found or ABSENT).encode()
+        self.send_response(200 if found else 400)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the tests' output to themselves."""
+
+
+@pytest.fixture
+def cloudformation() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), CloudFormation) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"http://127.0.0.1:{server.server_port}"
+        server.shutdown()
+        thread.join(10)
+
+
+@pytest.mark.usefixtures("table")
+def test_a_stack_in_aws_is_found_by_its_name(
+    cloudformation: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without --local the table is what the stack's outputs say; other stacks are told."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDFORMATION", cloudformation)
+    run = Operator()
+    made = run.people(
+        *("--stack-name", "mail-eu", "account", "create", "--name", "A", "--plan", "free")
+    )
+    assert made.exit_code == 0, made.stderr
+    other = run.people("--stack-name", "other", "account", "list")
+    assert (other.exit_code, other.stderr) == (1, "The stack other is no Pillarbox that is up.\n")
+    absent = run.people("--json", "account", "list")
+    assert absent.exit_code == 1
+    assert "does not exist" in json.loads(absent.stderr)["error"]["message"]
+
+
+def test_what_keeps_aws_from_being_asked_is_told(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without a region nothing can be asked, and the operator learns so."""
+    assert table.name
+    monkeypatch.delenv("AWS_DEFAULT_REGION")
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    failed = Operator().people("account", "list")
+    assert (failed.exit_code, failed.stderr) == (
+        1,
+        "AWS cannot be asked: You must specify a region.\n",
+    )
+
+
+def test_the_local_stack_must_run(tmp_path: Path) -> None:
+    """The installed command says how to start the stack, to people and to programs."""
+    for words in ([], ["--json"]):
+        done = subprocess.run(
+            ["pillarbox", "--local", *words, "account", "list"],
+            env={"PATH": str(Path(sys.executable).parent), "PILLARBOX_STATE_DIR": str(tmp_path)},
+            capture_output=True,
+            check=False,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stdout) == (1, "")
+        said = json.loads(done.stderr)["error"]["message"] if words else done.stderr.strip()
+        assert said == NOT_RUNNING
+
+
+@pytest.mark.parametrize(
+    "words", [[group, name] for group, names in COMMANDS.items() for name in names], ids=" ".join
+)
+def test_every_command_explains_itself(words: list[str]) -> None:
+    """Each command has help with an example, without any stack."""
+    result = Operator().people(*words, "--help")
+    assert result.exit_code == 0
+    assert f"Example: pillarbox {' '.join(words)}" in " ".join(result.stdout.split())

@@ -1,0 +1,87 @@
+"""The stores in DynamoDB keep to the suites of their ports, and to one another."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+from pillarbox.domain.errors import ServiceError
+from tests.unit.admin.fakes import ACCOUNT, NOW
+from tests.unit.admin.suites import (
+    AccountRecordsSuite,
+    KeyRecordsSuite,
+    SuppressionRecordsSuite,
+    TemplateRecordsSuite,
+    account,
+    api_key,
+    template,
+)
+
+
+class TestDynamoAccounts(AccountRecordsSuite):
+    @pytest.fixture
+    def records(self, table: Table) -> DynamoAccounts:
+        return DynamoAccounts(table)
+
+
+class TestDynamoApiKeys(KeyRecordsSuite):
+    @pytest.fixture
+    def records(self, table: Table) -> DynamoApiKeys:
+        return DynamoApiKeys(table)
+
+
+class TestDynamoSuppressions(SuppressionRecordsSuite):
+    @pytest.fixture
+    def records(self, table: Table) -> DynamoSuppressions:
+        return DynamoSuppressions(table)
+
+
+class TestDynamoTemplates(TemplateRecordsSuite):
+    @pytest.fixture
+    def records(self, table: Table) -> DynamoTemplates:
+        return DynamoTemplates(table)
+
+
+def test_an_account_is_not_written_over(table: Table) -> None:
+    """An id that is taken is refused, and neither record nor list changes."""
+    accounts = DynamoAccounts(table)
+    accounts.add(account())
+    with pytest.raises(ServiceError) as refused:
+        accounts.add(replace(account(), name="Other"))
+    assert refused.value.code == "service_unavailable"
+    assert [*accounts.all()] == [account()]
+
+
+def test_a_key_that_cannot_be_listed_is_not_made(table: Table) -> None:
+    """Record and list entry come together: when the entry is refused, so is the record."""
+    keys = DynamoApiKeys(table)
+    keys.add(api_key(1))
+    with pytest.raises(ServiceError):
+        keys.add(replace(api_key(1), digest="another"))
+    assert DynamoDirectory(table).look_up(ACCOUNT, key_digest="another").key is None
+
+
+def test_the_directory_finds_what_operators_make(table: Table) -> None:
+    """What accepting a mail reads is what was made here, revocation and suppression included."""
+    DynamoAccounts(table).add(account())
+    DynamoApiKeys(table).add(api_key(1))
+    DynamoApiKeys(table).revoke(ACCOUNT, api_key(1).key_id, NOW)
+    DynamoSuppressions(table).put(ACCOUNT, "ann@example.com", "bounced", NOW, None)
+    saved = template()
+    DynamoTemplates(table).add(saved)
+    found = DynamoDirectory(table).look_up(
+        ACCOUNT,
+        key_digest=api_key(1).digest,
+        addresses=["ann@example.com", "bob@example.com"],
+        template_id=UUID(saved.template_id),
+    )
+    assert found.account == account()
+    assert found.key == replace(api_key(1), revoked_at=NOW)
+    assert found.suppressed == {"ann@example.com": "bounced"}
+    assert found.template == saved

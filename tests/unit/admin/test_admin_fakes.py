@@ -1,0 +1,35 @@
+"""The fakes keep to the suites that the adapters keep to."""
+
+import pytest
+
+from tests.unit.admin.fakes import FakeAccounts, FakeKeys, FakeSuppressions, FakeTemplates
+from tests.unit.admin.suites import (
+    AccountRecordsSuite,
+    KeyRecordsSuite,
+    SuppressionRecordsSuite,
+    TemplateRecordsSuite,
+)
+
+
+class TestFakeAccounts(AccountRecordsSuite):
+    @pytest.fixture
+    def records(self) -> FakeAccounts:
+        return FakeAccounts()
+
+
+class TestFakeKeys(KeyRecordsSuite):
+    @pytest.fixture
+    def records(self) -> FakeKeys:
+        return FakeKeys()
+
+
+class TestFakeSuppressions(SuppressionRecordsSuite):
+    @pytest.fixture
+    def records(self) -> FakeSuppressions:
+        return FakeSuppressions()
+
+
+class TestFakeTemplates(TemplateRecordsSuite):
+    @pytest.fixture
+    def records(self) -> FakeTemplates:
+        return FakeTemplates()

@@ -1,0 +1,487 @@
+"""What operators may do, and what they are told when they may not."""
+
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.administration.accounts import Accounts
+from pillarbox.application.administration.keys import Keys
+from pillarbox.application.administration.ports import AccountChanges
+from pillarbox.application.administration.saved_templates import (
+    MAX_STORED,
+    SavedTemplates,
+    TemplateChanges,
+    TemplateSource,
+)
+from pillarbox.application.administration.senders import Sender, Senders
+from pillarbox.application.administration.suppressions import SuppressionList
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
+from pillarbox.domain.template import SavedTemplate
+from tests.unit.admin.fakes import (
+    ACCOUNT,
+    NOW,
+    FakeAccounts,
+    FakeIdentities,
+    FakeKeys,
+    FakeSuppressions,
+    FakeTemplates,
+    TickingClock,
+)
+from tests.unit.admin.suites import limits
+
+SOURCE = TemplateSource(
+    name="Receipt",
+    subject="Order {{ order.id }}",
+    category="billing",
+    html="<p>{{ order.total }} {{ note | default('') }}</p>",
+)
+
+
+class World:
+    """The use-cases over one set of fakes."""
+
+    def __init__(self) -> None:
+        self.accounts = FakeAccounts()
+        self.keys = FakeKeys()
+        self.identities = FakeIdentities()
+        self.templates = FakeTemplates()
+        clock = TickingClock()
+        self.accounting = Accounts(records=self.accounts, clock=clock)
+        self.issuing = Keys(records=self.keys, accounts=self.accounts, clock=clock)
+        self.senders = Senders(accounts=self.accounts, identities=self.identities)
+        self.library = SavedTemplates(records=self.templates, accounts=self.accounts, clock=clock)
+        self.suppressing = SuppressionList(
+            records=FakeSuppressions(), accounts=self.accounts, clock=clock
+        )
+
+    def account(self, plan: Plan = Plan.STANDARD) -> str:
+        return self.accounting.create("Shop", plan).account_id
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def faults(failed: pytest.ExceptionInfo[ValidationFailed]) -> list[tuple[str, str]]:
+    return [(fault.field, fault.code) for fault in failed.value.faults]
+
+
+# Accounts
+
+
+def test_a_new_account_has_its_plans_limits(world: World) -> None:
+    """An account is made empty, and its own limits go over the plan's."""
+    made = world.accounting.create("Shop", Plan.FREE, limits=limits(per_day=0))
+    assert made == world.accounting.get(made.account_id)
+    assert (made.created_at, made.senders, made.default_sender) == (NOW, {}, None)
+    assert made.limits == limits(60, 0, 9_000)
+
+
+@pytest.mark.parametrize(
+    ("name", "code"),
+    [
+        ("", "too_short"),
+        (" \u3000", "too_short"),
+        ("x" * 129, "too_long"),
+        ("a\nb", "control_character"),
+        ("a\u202eb", "control_character"),
+        ("a\udcffb", "control_character"),
+    ],
+)
+def test_names_can_be_shown(world: World, name: str, code: str) -> None:
+    """Blank, long and steering names are refused for accounts and keys, and nothing is made."""
+    with pytest.raises(ValidationFailed) as failed:
+        world.accounting.create(name, Plan.FREE)
+    assert faults(failed) == [("name", code)]
+    assert [*world.accounting.all()] == []
+    account_id = world.account()
+    for attempt in (
+        lambda: world.accounting.update(account_id, AccountChanges(name=name)),
+        lambda: world.issuing.issue_preview(account_id, name),
+        lambda: world.issuing.issue_live(account_id, name, Preset.SEND),
+    ):
+        with pytest.raises(ValidationFailed) as failed:
+            attempt()
+        assert faults(failed) == [("name", code)]
+    assert world.keys.kept == {}
+
+
+def test_a_name_of_128_characters_is_taken(world: World) -> None:
+    """The longest name, in any script, is taken as it is."""
+    assert world.accounting.create("é" * 128, Plan.FREE).name == "é" * 128
+
+
+def test_limits_are_not_negative(world: World) -> None:
+    """Every limit out of range is named, when an account is made and when it is changed."""
+    wrong = limits(-1, 5, 10**12 + 1)
+    expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
+    with pytest.raises(ValidationFailed) as failed:
+        world.accounting.create("Shop", Plan.FREE, limits=wrong)
+    assert faults(failed) == expected
+    account_id = world.account()
+    with pytest.raises(ValidationFailed) as failed:
+        world.accounting.update(account_id, AccountChanges(limits=wrong))
+    assert faults(failed) == expected
+
+
+def test_an_update_of_nothing_gives_the_account(world: World) -> None:
+    """Without changes the account comes back as it is."""
+    account_id = world.account()
+    assert world.accounting.update(account_id, AccountChanges()) == world.accounting.get(account_id)
+
+
+@pytest.mark.parametrize("account_id", [ACCOUNT, "", "x", "\udcff" * 12, "ACCT00000001"])
+def test_an_unknown_account_is_told(world: World, account_id: str) -> None:
+    """Every use-case answers `account_not_found`, whatever the id looks like."""
+    for attempt in (
+        lambda: world.accounting.get(account_id),
+        lambda: world.accounting.update(account_id, AccountChanges(name="Store")),
+        lambda: world.issuing.issue_preview(account_id, "web"),
+        lambda: world.issuing.issue_live(account_id, "web", Preset.SEND),
+        lambda: world.issuing.of_account(account_id),
+        lambda: world.senders.add(account_id, "a@shop.example"),
+        lambda: world.senders.of_account(account_id),
+        lambda: world.senders.remove(account_id, "a@shop.example"),
+        lambda: world.senders.make_default(account_id, "a@shop.example"),
+        lambda: world.suppressing.add(account_id, "a@shop.example"),
+        lambda: world.suppressing.of_account(account_id),
+        lambda: world.suppressing.remove(account_id, "a@shop.example"),
+        lambda: world.library.create(account_id, SOURCE),
+    ):
+        with pytest.raises(ServiceError) as refused:
+            attempt()
+        assert refused.value.code == "account_not_found"
+    assert world.identities.asked == []
+
+
+# Keys
+
+
+def test_a_key_is_known_by_its_digest_alone(world: World) -> None:
+    """The text names its account and is kept nowhere, nor does it show in a log line."""
+    account_id = world.account()
+    issued = world.issuing.issue_live(account_id, "web", Preset.SEND)
+    assert account_of_key(issued.text) == account_id
+    assert issued.text.startswith("bx_live_")
+    assert issued.record.digest == digest_of_key(issued.text)
+    assert issued.record.key_id.startswith(f"key_{account_id}")
+    assert issued.text not in repr(issued)
+    assert issued.text not in repr(world.keys.kept)
+
+
+def test_a_preview_key_has_its_own_scopes(world: World) -> None:
+    """A preview key sends and reads, and has no preset."""
+    issued = world.issuing.issue_preview(world.account(Plan.FREE), "try")
+    assert issued.text.startswith("bx_preview_")
+    assert (issued.record.type, issued.record.preset) == (KeyType.PREVIEW, None)
+    assert issued.record.scopes == {"emails:send", "emails:read"}
+
+
+@pytest.mark.parametrize(
+    ("preset", "scopes", "refused"),
+    [
+        (Preset.MARKETING, [], ["marketing:campaigns:read", "marketing:campaigns:write"]),
+        (Preset.ANALYTICS, [], ["marketing:campaigns:read"]),
+        (
+            Preset.CUSTOM,
+            ["emails:send", "marketing:campaigns:write"],
+            ["marketing:campaigns:write"],
+        ),
+    ],
+)
+def test_a_free_plan_gets_no_campaigns(
+    world: World, preset: Preset, scopes: list[str], refused: list[str]
+) -> None:
+    """A scope that the plan does not allow is refused and no key is made; a paid plan gets it."""
+    free = world.account(Plan.FREE)
+    with pytest.raises(ServiceError) as raised:
+        world.issuing.issue_live(free, "web", preset, scopes)
+    assert (raised.value.code, raised.value.status) == ("SCOPE_NOT_ALLOWED_FOR_TIER", 403)
+    assert raised.value.details == {"scopes": refused, "plan": "free"}
+    assert [*world.issuing.of_account(free)] == []
+    for plan in (Plan.STANDARD, Plan.ENTERPRISE):
+        issued = world.issuing.issue_live(world.account(plan), "web", preset, scopes)
+        assert issued.record.scopes >= set(refused)
+
+
+def test_a_free_plan_gets_every_other_scope(world: World) -> None:
+    """Contacts, templates and mails are for every plan."""
+    scopes = SCOPES - {"marketing:campaigns:read", "marketing:campaigns:write"}
+    issued = world.issuing.issue_live(world.account(Plan.FREE), "all", Preset.CUSTOM, scopes)
+    assert issued.record.scopes == scopes
+
+
+@pytest.mark.parametrize(
+    ("preset", "scopes", "code"),
+    [
+        (Preset.CUSTOM, [], "required"),
+        (Preset.CUSTOM, ["emails:send", "emails:sent"], "unknown_scope"),
+        (Preset.SEND, ["emails:send"], "not_allowed"),
+    ],
+)
+def test_scopes_are_for_custom_keys(
+    world: World, preset: Preset, scopes: list[str], code: str
+) -> None:
+    """A custom key needs known scopes, any other preset takes none."""
+    with pytest.raises(ValidationFailed) as failed:
+        world.issuing.issue_live(world.account(), "web", preset, scopes)
+    assert faults(failed) == [("scope", code)]
+    assert world.keys.kept == {}
+
+
+def test_keys_are_listed_oldest_first(world: World) -> None:
+    """Keys come in the order in which they were made, the revoked ones too."""
+    account_id = world.account()
+    ids = [world.issuing.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
+    revoked = world.issuing.revoke(ids[2])
+    listed = [*world.issuing.of_account(account_id)]
+    assert [key.key_id for key in listed] == ids
+    assert listed[2] == revoked
+    assert revoked.revoked_at is not None
+
+
+@pytest.mark.parametrize(
+    "key_id",
+    ["", "key_", f"key_{ACCOUNT}00000000", f"key_{ACCOUNT}", f"{ACCOUNT}00000000", "k\udcff"],
+)
+def test_an_unknown_key_is_told(world: World, key_id: str) -> None:
+    """An id that is none and one that nobody has are both `key_not_found`."""
+    with pytest.raises(ServiceError) as refused:
+        world.issuing.revoke(key_id)
+    assert refused.value.code == "key_not_found"
+
+
+# Senders
+
+
+def test_ses_is_asked_unless_told_otherwise(world: World) -> None:
+    """A sender is pending until SES has it verified; asking again finds that out."""
+    account_id = world.account()
+    pending = world.senders.add(account_id, "hello@shop.example", default=True)
+    assert pending == Sender("hello@shop.example", verified=False, default=False)
+    world.identities.verified.add("hello@shop.example")
+    verified = world.senders.add(account_id, "hello@shop.example")
+    assert verified == Sender("hello@shop.example", verified=True, default=True)
+    known = world.senders.add(account_id, "orders@shop.example", verified=True)
+    assert known == Sender("orders@shop.example", verified=True, default=False)
+    assert world.identities.asked == ["hello@shop.example"] * 2
+    assert world.senders.of_account(account_id) == (verified, known)
+
+
+def test_a_sender_has_one_spelling(world: World) -> None:
+    """Domains are kept as lower-case A-labels, and any spelling finds them."""
+    account_id = world.account()
+    added = world.senders.add(account_id, "Hello@Bücher.Example", verified=True)
+    assert added.address == "Hello@xn--bcher-kva.example"
+    assert world.senders.make_default(account_id, "Hello@BÜCHER.example").default
+    assert world.senders.remove(account_id, "Hello@bücher.example") == added.address
+    assert world.senders.of_account(account_id) == ()
+
+
+@pytest.mark.parametrize("address", ["shop.example", "Shop <a@shop.example>", "a@b@c.example", ""])
+def test_a_sender_is_one_bare_address(world: World, address: str) -> None:
+    """Names, lists and broken addresses are refused before anything is asked or kept."""
+    account_id = world.account()
+    for attempt in (world.senders.add, world.senders.remove, world.senders.make_default):
+        with pytest.raises(ValidationFailed) as failed:
+            attempt(account_id, address)
+        assert faults(failed) == [("address", "invalid_address")]
+    assert world.identities.asked == []
+
+
+@pytest.mark.parametrize(
+    "domain", ["p\u0430ypal.example", "xn--pypal-4ve.example", "\u03b1pple.example"]
+)
+def test_a_sender_cannot_pass_for_another(world: World, domain: str) -> None:
+    """A label of mixed scripts is refused, written in letters or as an A-label."""
+    with pytest.raises(ValidationFailed) as failed:
+        world.senders.add(world.account(), f"hello@{domain}", verified=True)
+    assert faults(failed) == [("address", "mixed_scripts")]
+
+
+@pytest.mark.parametrize(
+    "domain", ["почта.example", "tokyo東京タワー.example", "kim김치.example", "xn--a.example"]
+)
+def test_scripts_that_are_written_together_are_taken(world: World, domain: str) -> None:
+    """One script beside Latin labels, and Latin with Japanese or Korean, are honest names."""
+    assert world.senders.add(world.account(), f"hello@{domain}", verified=True).verified
+
+
+def test_only_a_verified_sender_becomes_the_default(world: World) -> None:
+    """A pending sender and an unknown one are told apart."""
+    account_id = world.account()
+    world.senders.add(account_id, "hello@shop.example")
+    with pytest.raises(ServiceError) as refused:
+        world.senders.make_default(account_id, "hello@shop.example")
+    assert refused.value.code == "no_verified_sender"
+    for attempt in (world.senders.make_default, world.senders.remove):
+        with pytest.raises(ServiceError) as refused:
+            attempt(account_id, "orders@shop.example")
+        assert refused.value.code == "sender_not_found"
+
+
+# Suppressions
+
+
+def test_a_mailbox_is_suppressed_whatever_its_case(world: World) -> None:
+    """An address is added, listed and lifted in one spelling; lifting it twice is told."""
+    account_id = world.account()
+    added = world.suppressing.add(account_id, "Ann@Example.com")
+    assert (added.address, added.reason) == ("ann@example.com", "manual")
+    assert world.suppressing.add(account_id, "ANN@example.com") == added
+    assert [*world.suppressing.of_account(account_id)] == [added]
+    assert world.suppressing.remove(account_id, "aNN@example.com") == "ann@example.com"
+    with pytest.raises(ServiceError) as refused:
+        world.suppressing.remove(account_id, "ann@example.com")
+    assert refused.value.code == "suppression_not_found"
+
+
+# Saved templates
+
+
+def test_a_template_knows_its_variables(world: World) -> None:
+    """Variables are what the source refers to; those without a default are required."""
+    account_id = world.account()
+    saved = world.library.create(account_id, SOURCE)
+    assert saved.variables == ("order", "note")
+    assert saved.required == ("order.id", "order.total")
+    assert saved == world.library.get(account_id, UUID(saved.template_id))
+    assert UUID(saved.template_id).version == 7
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "code"),
+    [
+        ("name", "", "too_short"),
+        ("category", "x" * 129, "too_long"),
+        ("subject", "a\r\nBcc: b@example.com", "control_character"),
+        ("subject", "x" * 999, "too_long"),
+        ("subject", "{% if a %}", "not_allowed"),
+        ("html", " \n", "too_short"),
+        ("html", "{{ a.__class__ }}", "not_allowed"),
+        ("html", "x" * (MAX_STORED + 1), "too_large"),
+        ("html", "é" * (MAX_STORED // 2), "too_large"),
+    ],
+)
+def test_a_template_that_cannot_be_sent_is_not_saved(
+    world: World, field: str, value: str, code: str
+) -> None:
+    """A faulty field is refused when a template is made and when it is changed."""
+    account_id = world.account()
+    saved = world.library.create(account_id, SOURCE)
+    with pytest.raises(ValidationFailed) as failed:
+        world.library.create(account_id, replace(SOURCE, **{field: value}))
+    assert faults(failed) == [(field, code)]
+    with pytest.raises(ValidationFailed) as failed:
+        world.library.update(account_id, UUID(saved.template_id), TemplateChanges(**{field: value}))
+    assert faults(failed) == [(field, code)]
+    assert [*world.templates.newest_first(account_id)] == [saved]
+
+
+def test_a_change_keeps_what_it_does_not_name(world: World) -> None:
+    """A new body brings its variables along; name and creation time stay."""
+    account_id = world.account()
+    saved = world.library.create(account_id, SOURCE)
+    template_id = UUID(saved.template_id)
+    assert world.library.update(account_id, template_id, TemplateChanges()) == saved
+    changed = world.library.update(account_id, template_id, TemplateChanges(html="{{ sum }}"))
+    assert (changed.name, changed.subject) == (SOURCE.name, SOURCE.subject)
+    assert changed.variables == ("order", "sum")
+    assert changed.created_at == saved.created_at
+    assert changed.updated_at > saved.updated_at
+    assert changed == world.library.get(account_id, template_id)
+
+
+def test_every_change_makes_a_later_version(world: World) -> None:
+    """The time of a change is later than the last one, even by a clock that went back."""
+    account_id = world.account()
+    saved = world.library.create(account_id, SOURCE)
+    ahead = replace(saved, updated_at=NOW + timedelta(days=1))
+    world.templates.add(ahead)
+    changed = world.library.update(
+        account_id, UUID(saved.template_id), TemplateChanges(name="Bill")
+    )
+    assert changed.updated_at == ahead.updated_at + timedelta(milliseconds=1)
+
+
+def test_a_change_in_the_same_moment_is_told(world: World) -> None:
+    """Of two changes made from one version the second is refused and can be tried again."""
+    account_id = world.account()
+    saved = world.library.create(account_id, SOURCE)
+
+    class Overtaken(FakeTemplates):
+        def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
+            found = super().get(account_id, template_id)
+            assert found is not None
+            self.add(replace(found, updated_at=found.updated_at + timedelta(seconds=1)))
+            return found
+
+    library = SavedTemplates(
+        records=Overtaken(world.templates.kept),
+        accounts=world.accounts,
+        clock=TickingClock(),
+    )
+    with pytest.raises(ServiceError) as refused:
+        library.update(account_id, UUID(saved.template_id), TemplateChanges(name="Bill"))
+    assert refused.value.code == "service_unavailable"
+    assert world.library.get(account_id, UUID(saved.template_id)).name == "Receipt"
+
+
+def test_the_library_has_no_internal_copies(world: World) -> None:
+    """Pages come newest first; internal copies are in no page and in no total."""
+    account_id = world.account()
+    ids = [
+        world.library.create(account_id, SOURCE, internal=number % 3 == 0).template_id
+        for number in range(7)
+    ]
+    page = world.library.page(account_id, skip=1, limit=2)
+    assert [saved.template_id for saved in page.items] == [ids[4], ids[2]]
+    assert page.total == 4
+    assert world.library.page(account_id, skip=4, limit=2).items == []
+
+
+def test_a_template_in_use_stays(world: World) -> None:
+    """Deleting is refused while a reference is there, and answers not found afterwards."""
+    account_id = world.account()
+    template_id = UUID(world.library.create(account_id, SOURCE).template_id)
+    assert world.library.reference(account_id, template_id, "campaign-1").references == {
+        "campaign-1"
+    }
+    with pytest.raises(ServiceError) as refused:
+        world.library.delete(account_id, template_id)
+    assert (refused.value.code, refused.value.status) == ("template_in_use", 409)
+    assert world.library.unreference(account_id, template_id, "campaign-1").references == set()
+    world.library.delete(account_id, template_id)
+    for attempt in (
+        lambda: world.library.delete(account_id, template_id),
+        lambda: world.library.get(account_id, template_id),
+        lambda: world.library.reference(account_id, template_id, "campaign-1"),
+        lambda: world.library.unreference(account_id, template_id, "campaign-1"),
+        lambda: world.library.update(account_id, template_id, TemplateChanges(name="Bill")),
+    ):
+        with pytest.raises(ServiceError) as refused:
+            attempt()
+        assert refused.value.code == "template_not_found"
+
+
+def test_a_reference_has_a_name(world: World) -> None:
+    """What uses a template must be named in words that can be shown."""
+    account_id = world.account()
+    template_id = UUID(world.library.create(account_id, SOURCE).template_id)
+    for attempt in (world.library.reference, world.library.unreference):
+        with pytest.raises(ValidationFailed) as failed:
+            attempt(account_id, template_id, "")
+        assert faults(failed) == [("by", "too_short")]
+
+
+def test_an_account_shows_what_it_was_made_of(world: World) -> None:
+    """All accounts are listed, each as it stands."""
+    made: list[Account] = [world.accounting.create(f"Shop {n}", Plan.FREE) for n in range(3)]
+    assert {found.account_id: found for found in world.accounting.all()} == {
+        each.account_id: each for each in made
+    }
