@@ -54,10 +54,12 @@ class Engine:
         for folder in ("s3", "state", "tmp"):
             (state / "engine" / folder).mkdir(parents=True)
         self._log = state / "engine.log"
+        self._log.unlink(missing_ok=True)
         self._record = state / "engine.json"
         self._environment = {
             **_inherited(),
             **aws_environment(self.url),
+            "AUTH": "true",  # the functions have what their roles allow, no more
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(port),
             "IOT_MTLS_ENABLED": "0",
@@ -77,7 +79,7 @@ class Engine:
         Raises:
             EngineFailed: it ended, or was silent for too long.
         """
-        with self._log.open("wb") as log:
+        with self._log.open("ab") as log:
             process = await asyncio.create_subprocess_exec(
                 *(_PYTHON, "-m", "ministack"),
                 env=self._environment,

@@ -22,6 +22,7 @@ from local.dns import DnsServer
 from local.edge import INTEGRATION_TIMEOUT, Edge
 from local.engine import Engine, aws_environment, end_previous
 from local.inbox.app import inbox_app
+from local.logs import following
 from local.package import package
 from local.seed import seed
 from local.ses.app import ses_app
@@ -136,6 +137,8 @@ async def _run(settings: Settings, console: Console) -> int:
         outputs = await asyncio.to_thread(engine.deploy, packed)
         environment |= {name: outputs[output] for name, output in _SETTINGS.items()}
         os.environ.update(environment)
+
+        await parts.enter_async_context(following(engine.client("logs"), settings.log))
 
         sqs = engine.client("sqs")
 

@@ -4,6 +4,7 @@ The SAM transform is the one that AWS applies. What the engine leaves out of its
 spelled out for it here, so that the functions are reached as they are in AWS.
 """
 
+import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -58,11 +59,13 @@ def for_engine(translated: Template) -> Template:
 
     It imports no ANY method and no binary media types from an API's body, stumbles over the
     concurrency of an event source, and has no association of a firewall (the edge stands in).
+    It speaks no TLS, so the policies that demand it would shut everybody out.
     """
     resources = {
         name: resource
         for name, resource in translated["Resources"].items()
         if resource["Type"] != "AWS::WAFv2::WebACLAssociation"
+        and "aws:SecureTransport" not in json.dumps(resource)
     }
     for resource in resources.values():
         properties = resource.get("Properties", {})
