@@ -1,75 +1,21 @@
 """What operators may do, and what they are told when they may not."""
 
-from dataclasses import replace
-from datetime import timedelta
-from uuid import UUID
-
 import pytest
 
-from pillarbox.application.administration.accounts import Accounts
-from pillarbox.application.administration.keys import Keys
 from pillarbox.application.administration.ports import AccountChanges
 from pillarbox.application.administration.saved_templates import (
-    MAX_STORED,
-    SavedTemplates,
-    TemplateChanges,
     TemplateSource,
 )
-from pillarbox.application.administration.senders import Sender, Senders
-from pillarbox.application.administration.suppressions import SuppressionList
+from pillarbox.application.administration.senders import Sender
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
-from pillarbox.domain.template import SavedTemplate
 from tests.unit.admin.fakes import (
     ACCOUNT,
     NOW,
-    FakeAccounts,
-    FakeIdentities,
-    FakeKeys,
-    FakeSuppressions,
-    FakeTemplates,
-    TickingClock,
 )
 from tests.unit.admin.suites import limits
-
-SOURCE = TemplateSource(
-    name="Receipt",
-    subject="Order {{ order.id }}",
-    category="billing",
-    html="<p>{{ order.total }} {{ note | default('') }}</p>",
-)
-
-
-class World:
-    """The use-cases over one set of fakes."""
-
-    def __init__(self) -> None:
-        self.accounts = FakeAccounts()
-        self.keys = FakeKeys()
-        self.identities = FakeIdentities()
-        self.templates = FakeTemplates()
-        clock = TickingClock()
-        self.accounting = Accounts(records=self.accounts, clock=clock)
-        self.issuing = Keys(records=self.keys, accounts=self.accounts, clock=clock)
-        self.senders = Senders(accounts=self.accounts, identities=self.identities)
-        self.library = SavedTemplates(records=self.templates, accounts=self.accounts, clock=clock)
-        self.suppressing = SuppressionList(
-            records=FakeSuppressions(), accounts=self.accounts, clock=clock
-        )
-
-    def account(self, plan: Plan = Plan.STANDARD) -> str:
-        return self.accounting.create("Shop", plan).account_id
-
-
-@pytest.fixture
-def world() -> World:
-    return World()
-
-
-def faults(failed: pytest.ExceptionInfo[ValidationFailed]) -> list[tuple[str, str]]:
-    return [(fault.field, fault.code) for fault in failed.value.faults]
-
+from tests.unit.admin.world import World, faults
 
 # Accounts
 
@@ -151,7 +97,9 @@ def test_an_unknown_account_is_told(world: World, account_id: str) -> None:
         lambda: world.suppressing.add(account_id, "a@shop.example"),
         lambda: world.suppressing.of_account(account_id),
         lambda: world.suppressing.remove(account_id, "a@shop.example"),
-        lambda: world.library.create(account_id, SOURCE),
+        lambda: world.library.create(
+            account_id, TemplateSource(name="a", subject="b", category="c", html="d")
+        ),
     ):
         with pytest.raises(ServiceError) as refused:
             attempt()
@@ -339,144 +287,6 @@ def test_a_mailbox_is_suppressed_whatever_its_case(world: World) -> None:
     with pytest.raises(ServiceError) as refused:
         world.suppressing.remove(account_id, "ann@example.com")
     assert refused.value.code == "suppression_not_found"
-
-
-# Saved templates
-
-
-def test_a_template_knows_its_variables(world: World) -> None:
-    """Variables are what the source refers to; those without a default are required."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
-    assert saved.variables == ("order", "note")
-    assert saved.required == ("order.id", "order.total")
-    assert saved == world.library.get(account_id, UUID(saved.template_id))
-    assert UUID(saved.template_id).version == 7
-
-
-@pytest.mark.parametrize(
-    ("field", "value", "code"),
-    [
-        ("name", "", "too_short"),
-        ("category", "x" * 129, "too_long"),
-        ("subject", "a\r\nBcc: b@example.com", "control_character"),
-        ("subject", "x" * 999, "too_long"),
-        ("subject", "{% if a %}", "not_allowed"),
-        ("html", " \n", "too_short"),
-        ("html", "{{ a.__class__ }}", "not_allowed"),
-        ("html", "x" * (MAX_STORED + 1), "too_large"),
-        ("html", "é" * (MAX_STORED // 2), "too_large"),
-    ],
-)
-def test_a_template_that_cannot_be_sent_is_not_saved(
-    world: World, field: str, value: str, code: str
-) -> None:
-    """A faulty field is refused when a template is made and when it is changed."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
-    with pytest.raises(ValidationFailed) as failed:
-        world.library.create(account_id, replace(SOURCE, **{field: value}))
-    assert faults(failed) == [(field, code)]
-    with pytest.raises(ValidationFailed) as failed:
-        world.library.update(account_id, UUID(saved.template_id), TemplateChanges(**{field: value}))
-    assert faults(failed) == [(field, code)]
-    assert [*world.templates.newest_first(account_id)] == [saved]
-
-
-def test_a_change_keeps_what_it_does_not_name(world: World) -> None:
-    """A new body brings its variables along; name and creation time stay."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
-    template_id = UUID(saved.template_id)
-    assert world.library.update(account_id, template_id, TemplateChanges()) == saved
-    changed = world.library.update(account_id, template_id, TemplateChanges(html="{{ sum }}"))
-    assert (changed.name, changed.subject) == (SOURCE.name, SOURCE.subject)
-    assert changed.variables == ("order", "sum")
-    assert changed.created_at == saved.created_at
-    assert changed.updated_at > saved.updated_at
-    assert changed == world.library.get(account_id, template_id)
-
-
-def test_every_change_makes_a_later_version(world: World) -> None:
-    """The time of a change is later than the last one, even by a clock that went back."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
-    ahead = replace(saved, updated_at=NOW + timedelta(days=1))
-    world.templates.add(ahead)
-    changed = world.library.update(
-        account_id, UUID(saved.template_id), TemplateChanges(name="Bill")
-    )
-    assert changed.updated_at == ahead.updated_at + timedelta(milliseconds=1)
-
-
-def test_a_change_in_the_same_moment_is_told(world: World) -> None:
-    """Of two changes made from one version the second is refused and can be tried again."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
-
-    class Overtaken(FakeTemplates):
-        def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
-            found = super().get(account_id, template_id)
-            assert found is not None
-            self.add(replace(found, updated_at=found.updated_at + timedelta(seconds=1)))
-            return found
-
-    library = SavedTemplates(
-        records=Overtaken(world.templates.kept),
-        accounts=world.accounts,
-        clock=TickingClock(),
-    )
-    with pytest.raises(ServiceError) as refused:
-        library.update(account_id, UUID(saved.template_id), TemplateChanges(name="Bill"))
-    assert refused.value.code == "service_unavailable"
-    assert world.library.get(account_id, UUID(saved.template_id)).name == "Receipt"
-
-
-def test_the_library_has_no_internal_copies(world: World) -> None:
-    """Pages come newest first; internal copies are in no page and in no total."""
-    account_id = world.account()
-    ids = [
-        world.library.create(account_id, SOURCE, internal=number % 3 == 0).template_id
-        for number in range(7)
-    ]
-    page = world.library.page(account_id, skip=1, limit=2)
-    assert [saved.template_id for saved in page.items] == [ids[4], ids[2]]
-    assert page.total == 4
-    assert world.library.page(account_id, skip=4, limit=2).items == []
-
-
-def test_a_template_in_use_stays(world: World) -> None:
-    """Deleting is refused while a reference is there, and answers not found afterwards."""
-    account_id = world.account()
-    template_id = UUID(world.library.create(account_id, SOURCE).template_id)
-    assert world.library.reference(account_id, template_id, "campaign-1").references == {
-        "campaign-1"
-    }
-    with pytest.raises(ServiceError) as refused:
-        world.library.delete(account_id, template_id)
-    assert (refused.value.code, refused.value.status) == ("template_in_use", 409)
-    assert world.library.unreference(account_id, template_id, "campaign-1").references == set()
-    world.library.delete(account_id, template_id)
-    for attempt in (
-        lambda: world.library.delete(account_id, template_id),
-        lambda: world.library.get(account_id, template_id),
-        lambda: world.library.reference(account_id, template_id, "campaign-1"),
-        lambda: world.library.unreference(account_id, template_id, "campaign-1"),
-        lambda: world.library.update(account_id, template_id, TemplateChanges(name="Bill")),
-    ):
-        with pytest.raises(ServiceError) as refused:
-            attempt()
-        assert refused.value.code == "template_not_found"
-
-
-def test_a_reference_has_a_name(world: World) -> None:
-    """What uses a template must be named in words that can be shown."""
-    account_id = world.account()
-    template_id = UUID(world.library.create(account_id, SOURCE).template_id)
-    for attempt in (world.library.reference, world.library.unreference):
-        with pytest.raises(ValidationFailed) as failed:
-            attempt(account_id, template_id, "")
-        assert faults(failed) == [("by", "too_short")]
 
 
 def test_an_account_shows_what_it_was_made_of(world: World) -> None:
