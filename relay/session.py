@@ -1,0 +1,327 @@
+"""The dialogue of one client: which command may come when, and what it is answered.
+
+No octet is read or written here: a connection puts lines and messages in, and
+sends the replies that come out.
+"""
+
+from collections.abc import Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, ClassVar
+
+from pillarbox.domain.account import Account
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.key import Principal
+from pillarbox.domain.mail import MAX_RECIPIENTS
+from relay import framing, replies, sasl
+from relay.commands import Refused, parse_command, parse_host, parse_mail, parse_rcpt
+from relay.framing import Content
+from relay.limits import Limits
+from relay.memory import Memory
+from relay.replies import Reply, Then
+from relay.service import Envelope, Service
+
+#: A reply now, or one that takes a call of the service first.
+type Answer = Reply | Coroutine[Any, Any, Reply]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class House:
+    """What all sessions of a server share."""
+
+    name: str
+    limits: Limits
+    service: Service
+    memory: Memory
+
+
+@dataclass(slots=True)
+class _Transaction:
+    """A mail transaction (RFC 5321 section 3.3): from MAIL to the end of the message."""
+
+    sender: str
+    recipients: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, slots=True)
+class _Login:
+    """Who is there: the key, read anew for each message, and what it was at AUTH."""
+
+    key_text: str = field(repr=False)
+    principal: Principal
+
+
+class Session:
+    """One client's session (RFC 5321 section 3, RFC 6409)."""
+
+    def __init__(self, house: House, note_failed_login: Callable[[], None]) -> None:
+        self._house = house
+        self._note_failed_login = note_failed_login
+        self._greeted = self._secure = False
+        self._login: _Login | None = None
+        self._exchange: sasl.Exchange | None = None
+        self._transaction: _Transaction | None = None
+        self._failed_logins = self._errors = self._idle_commands = 0
+        #: The message that is coming in, between DATA and its end.
+        self.content: Content | None = None
+
+    @property
+    def authenticated(self) -> bool:
+        """Whether the client has shown a key."""
+        return self._login is not None
+
+    @property
+    def longest_line(self) -> int:
+        """The octets that the next line may have."""
+        return framing.MAX_COMMAND if self._exchange is None else framing.MAX_SASL_LINE
+
+    def greet(self) -> Reply:
+        """The first thing said."""
+        return replies.greeting(self._house.name)
+
+    def secured(self) -> None:
+        """TLS is up: forget all that was said before (RFC 3207 section 4.2)."""
+        self._secure = True
+        self._greeted = False
+        self._transaction = None
+
+    def command(self, line: bytes) -> Answer:
+        """Answer a line."""
+        try:
+            if self._exchange is not None:
+                answer = self._respond(self._exchange, line)
+            else:
+                answer = self._obey(line)
+        except Refused as refused:
+            answer = refused.reply
+        return self._counted(answer) if isinstance(answer, Reply) else answer
+
+    def line_too_long(self) -> Reply:
+        """Answer a line that was dropped."""
+        self._exchange = None
+        return self._counted(replies.LINE_TOO_LONG)
+
+    def content_ended(self, content: Content) -> Answer:
+        """Answer a message whose end has come."""
+        self.content = None
+        transaction, self._transaction = self._transaction, None
+        if transaction is None or self._login is None:
+            raise RuntimeError("content without a transaction")
+        if content.too_large:
+            return self._counted(replies.TOO_LARGE)
+        if content.out_of_memory:
+            return replies.OUT_OF_MEMORY
+        try:
+            octets = content.take()
+        except framing.LineTooLong:
+            return self._counted(replies.CONTENT_LINE_TOO_LONG)
+        envelope = Envelope(transaction.sender, tuple(transaction.recipients))
+        return self._submit(self._login.key_text, envelope, octets)
+
+    # --- commands -------------------------------------------------------------------------------
+
+    def _obey(self, line: bytes) -> Answer:
+        command = parse_command(line)
+        obey = self._COMMANDS.get(command.verb) if command else None
+        if command is None or obey is None:
+            return replies.UNKNOWN_COMMAND
+        return obey(self, command.argument)
+
+    def _ehlo(self, argument: bytes | None) -> Reply:
+        parse_host(argument)
+        self._greeted = True
+        self._transaction = None
+        self._idle_commands += 1
+        extensions = ["PIPELINING", f"SIZE {self._house.limits.message_size}", "8BITMIME"]
+        extensions.append("ENHANCEDSTATUSCODES")
+        if not self._secure:
+            extensions.append("STARTTLS")
+        elif self._login is None:
+            extensions.append(f"AUTH {b' '.join(sasl.MECHANISMS).decode()}")
+        return replies.hello(self._house.name, tuple(extensions))
+
+    def _helo(self, argument: bytes | None) -> Reply:
+        parse_host(argument)
+        self._greeted = True
+        self._transaction = None
+        self._idle_commands += 1
+        return replies.hello(self._house.name)
+
+    def _starttls(self, argument: bytes | None) -> Reply:
+        if self._secure:
+            return replies.BAD_SEQUENCE
+        if argument is not None:
+            return replies.BAD_ARGUMENTS
+        return replies.READY_FOR_TLS
+
+    def _auth(self, argument: bytes | None) -> Answer:
+        if not self._secure:
+            return replies.TLS_REQUIRED
+        if self._login is not None or self._transaction is not None or not self._greeted:
+            return replies.BAD_SEQUENCE
+        mechanism, *initial = (argument or b"").split(b" ")
+        if not mechanism or len(initial) > 1:
+            return replies.BAD_ARGUMENTS
+        begin = sasl.MECHANISMS.get(mechanism.upper())
+        if begin is None:
+            return replies.UNKNOWN_MECHANISM
+        exchange = begin(initial[0] if initial else None)
+        return self._respond(exchange, None)
+
+    def _respond(self, exchange: sasl.Exchange, response: bytes | None) -> Answer:
+        """Go on with an exchange of AUTH: the next challenge, or the end."""
+        self._exchange = None
+        try:
+            challenge = next(exchange) if response is None else exchange.send(response)
+        except StopIteration as end:
+            return self._authenticate(end.value)
+        except sasl.BadResponse:
+            return replies.BAD_BASE64
+        except sasl.Cancelled:
+            return replies.AUTH_CANCELLED
+        self._exchange = exchange
+        return replies.challenge(challenge)
+
+    async def _authenticate(self, credentials: sasl.Credentials) -> Reply:
+        try:
+            if credentials.user != sasl.USER:
+                return self._failed_login()
+            principal = await self._house.service.authenticate(credentials.password)
+        except ServiceError as error:
+            if error.code in replies.KEY_FAULTS:
+                return self._failed_login()
+            return replies.AUTH_UNAVAILABLE
+        self._login = _Login(credentials.password, principal)
+        self._idle_commands = 0
+        return replies.AUTHENTICATED
+
+    def _failed_login(self) -> Reply:
+        self._failed_logins += 1
+        self._note_failed_login()
+        if self._failed_logins >= self._house.limits.failed_logins:
+            return replies.TOO_MANY_FAILURES
+        return replies.AUTH_FAILED
+
+    def _mail(self, argument: bytes | None) -> Answer:
+        login = self._require_login()
+        if not self._greeted or self._transaction is not None:
+            return replies.BAD_SEQUENCE
+        mail = parse_mail(argument)
+        if mail.size > self._house.limits.message_size:
+            return replies.TOO_LARGE
+        if not self._house.memory.has_room(2 * mail.size):
+            return replies.OUT_OF_MEMORY
+        if mail.sender is None:
+            return replies.SENDER_REFUSED
+        self._idle_commands += 1
+        if may_send_as(login.principal.account, mail.sender):
+            self._transaction = _Transaction(mail.sender)
+            return replies.SENDER_OK
+        return self._mail_anew(login, mail.sender)
+
+    async def _mail_anew(self, login: _Login, sender: str) -> Reply:
+        """The sender may have been verified since AUTH: look again before refusing it."""
+        try:
+            principal = await self._house.service.authenticate(login.key_text)
+        except ServiceError as error:
+            return replies.refusal(error)
+        self._login = _Login(login.key_text, principal)
+        if not may_send_as(principal.account, sender):
+            return self._counted(replies.SENDER_REFUSED)
+        self._transaction = _Transaction(sender)
+        return replies.SENDER_OK
+
+    def _rcpt(self, argument: bytes | None) -> Reply:
+        self._require_login()
+        if self._transaction is None:
+            return replies.BAD_SEQUENCE
+        recipient = parse_rcpt(argument)
+        if len(self._transaction.recipients) >= MAX_RECIPIENTS:
+            self._idle_commands += 1
+            return replies.TOO_MANY_RECIPIENTS
+        self._transaction.recipients.append(recipient)
+        return replies.RECIPIENT_OK
+
+    def _data(self, argument: bytes | None) -> Reply:
+        self._require_login()
+        if argument is not None:
+            return replies.BAD_ARGUMENTS
+        if self._transaction is None or not self._transaction.recipients:
+            return replies.BAD_SEQUENCE
+        self.content = Content(self._house.limits.message_size, self._house.memory)
+        return replies.START_CONTENT
+
+    async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> Reply:
+        try:
+            message_id = await self._house.service.submit(key_text, envelope, octets)
+        except ServiceError as error:
+            return self._counted(replies.refusal(error))
+        self._errors = self._idle_commands = 0
+        return replies.queued(message_id)
+
+    def _rset(self, argument: bytes | None) -> Reply:
+        if argument is not None:
+            return replies.BAD_ARGUMENTS
+        self._transaction = None
+        return self._noop(argument)
+
+    def _noop(self, _: bytes | None) -> Reply:
+        self._idle_commands += 1
+        return replies.OK
+
+    def _vrfy(self, argument: bytes | None) -> Reply:
+        self._idle_commands += 1
+        return replies.NOT_VERIFIED if argument else replies.BAD_ARGUMENTS
+
+    def _expn(self, _: bytes | None) -> Reply:
+        return replies.NOT_IMPLEMENTED
+
+    def _help(self, _: bytes | None) -> Reply:
+        self._idle_commands += 1
+        return replies.HELP
+
+    def _quit(self, argument: bytes | None) -> Reply:
+        return replies.BYE if argument is None else replies.BAD_ARGUMENTS
+
+    _COMMANDS: ClassVar[Mapping[bytes, Callable[["Session", bytes | None], Answer]]] = {
+        b"EHLO": _ehlo,
+        b"HELO": _helo,
+        b"STARTTLS": _starttls,
+        b"AUTH": _auth,
+        b"MAIL": _mail,
+        b"RCPT": _rcpt,
+        b"DATA": _data,
+        b"RSET": _rset,
+        b"NOOP": _noop,
+        b"VRFY": _vrfy,
+        b"EXPN": _expn,
+        b"HELP": _help,
+        b"QUIT": _quit,
+    }
+
+    # --- rules ----------------------------------------------------------------------------------
+
+    def _require_login(self) -> _Login:
+        if not self._secure:
+            raise Refused(replies.TLS_REQUIRED)
+        if self._login is None:
+            raise Refused(replies.AUTH_REQUIRED)
+        return self._login
+
+    def _counted(self, reply: Reply) -> Reply:
+        """The reply, or the end of a session that makes nothing but errors and noise."""
+        if reply.refuses:
+            self._errors += 1
+        if reply.then is Then.CLOSE:
+            return reply
+        limits = self._house.limits
+        if self._errors > limits.errors or self._idle_commands > limits.idle_commands:
+            return replies.TOO_MANY_COMMANDS
+        return reply
+
+
+def may_send_as(account: Account, address: str) -> bool:
+    """Whether mail of an account may come from an address (contract 2.1, `from`)."""
+    try:
+        return account.sender(address) == address
+    except ServiceError:
+        return False
