@@ -1,0 +1,283 @@
+"""Bad input and attacks over HTTP, 32 to 54: who a mail goes to and what it says."""
+
+import pytest
+
+from tests.contract.bodies import TO, attachment, otp, raw_html
+from tests.contract.service import Api, Service
+
+
+def test_32_51_recipients_counting_duplicates(live: Api) -> None:
+    """32: 51 recipients are refused though they be one; 50 of them are one mail's."""
+    assert live.send(otp(to=[TO] * 50)).status == 200
+    assert live.send(otp(to=[TO] * 51)).code == "recipient_limit_exceeded"
+
+
+def test_33_an_empty_to(live: Api) -> None:
+    """33: `to: []` is 422."""
+    assert live.send(otp(to=[])).faults == {"to": "too_short"}
+
+
+INVALID_ADDRESSES = {
+    "34_crlf_list_or_display_name": [
+        "a@b.example\r\nBcc: x@y.example",
+        "a@b.example\n",
+        "a@b.example,c@d.example",
+        "a@b.example;c@d.example",
+        "A <a@b.example>",
+        "<a@b.example>",
+        " a@b.example",
+        "a@b.example ",
+        "a b@c.example",
+    ],
+    "35_a_local_part_beyond_ascii": [
+        "ü@x.example",
+        "a\u200b@x.example",
+        "\u0430da@customer.example",
+    ],
+    "37_quoted_literal_or_localhost": [
+        '"a b"@x.example',
+        '"a"@x.example',
+        "a@[192.0.2.1]",
+        "a@[IPv6:2001:db8::1]",
+        "a@192.0.2.1",
+        "a@localhost",
+        "a@x.localhost",
+        "root",
+        "a@com",
+    ],
+    "38_too_long": [
+        "a" * 65 + "@x.example",
+        "a@" + "b" * 64 + ".example",
+        "a@" + "b." * 130 + "example",
+        "a@" + "é" * 100_000 + ".example",
+    ],
+    "39_nxdomain_or_no_mx": ["a@gone.invalid", "a@nomx.example"],
+    "40_null_mx": ["a@nullmx.example"],
+    "syntax": [
+        "",
+        "@",
+        "a@",
+        "@x.example",
+        "a..b@x.example",
+        ".a@x.example",
+        "a@x..example",
+        "a@-x.example",
+        "a@x-.example",
+        "a@x.example.",
+        "a@x_y.example",
+        "a@@x.example",
+        "\x00",
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        pytest.param(a, id=f"{name}-{n}")
+        for name, group in INVALID_ADDRESSES.items()
+        for n, a in enumerate(group)
+    ],
+)
+def test_34_to_40_invalid_recipients(live: Api, address: str) -> None:
+    """34, 35, 37 to 40: each is 400 invalid_recipient, named with a reason."""
+    answer = live.send(otp(to=[TO, address]))
+    assert (answer.status, answer.code) == (400, "invalid_recipient")
+    (listed,) = answer.error["details"]["recipients"]
+    assert listed["address"] == address[:320]
+    assert listed["reason"]
+
+
+def test_34_several_are_all_listed(live: Api) -> None:
+    """34, decisions: details.recipients lists each invalid recipient with its reason."""
+    given = ["a@gone.invalid", "nobody", "b@nomx.example", "c@nullmx.example"]
+    answer = live.send(otp(to=given[0], cc=[TO, *given[1:3]], bcc=given[3:]))
+    assert {r["address"] for r in answer.error["details"]["recipients"]} == set(given)
+    assert len({r["reason"] for r in answer.error["details"]["recipients"]}) == 4
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("a@BÜCHER.example", "a@xn--bcher-kva.example"),
+        ("a@straße.example", "a@xn--strae-oqa.example"),
+        ("Ada@Customer.EXAMPLE", "Ada@customer.example"),
+    ],
+)
+def test_36_international_domains(live: Api, given: str, kept: str) -> None:
+    """36: a domain is kept as lower-case A-labels, the local part as written."""
+    sent = live.send(otp(to=given))
+    assert live.get(sent.json["messageId"]).json["recipientEmail"] == kept
+
+
+def test_38_a_local_part_of_64_octets(live: Api) -> None:
+    """38: 64 octets are the most that a local part has."""
+    assert live.send(otp(to="a" * 64 + "@x.example")).status == 200
+
+
+@pytest.mark.parametrize("domain", ["broken.example", "slow.example"])
+def test_41_a_domain_that_cannot_be_asked(live: Api, domain: str) -> None:
+    """41: SERVFAIL and a time-out are unknown, and accepted."""
+    assert live.send(otp(to=f"a@{domain}")).status == 200
+
+
+def test_41_many_slow_domains_end_within_the_wait(live: Api) -> None:
+    """41, decisions: the whole check ends within 2 s; a bad address among slow ones is told."""
+    addresses = [f"a@{n}.slow.example" for n in range(15)]
+    answer = live.send(otp(to=[*addresses, "a@gone.invalid"]))
+    assert [r["address"] for r in answer.error["details"]["recipients"]] == ["a@gone.invalid"]
+
+
+@pytest.mark.parametrize("spelling", ["GONE@customer.example", "Gone@CUSTOMER.example"])
+def test_42_a_suppressed_address_in_another_case(service: Service, spelling: str) -> None:
+    """42: a suppressed address is 400 recipient_suppressed in any case."""
+    account = service.account()
+    service.suppress(account, "gone@customer.example")
+    answer = Api(service.key(account)).send(otp(to=[TO, spelling]))
+    assert answer.code == "recipient_suppressed"
+    assert answer.error["details"]["recipients"] == [{"address": spelling, "reason": "bounced"}]
+
+
+@pytest.mark.parametrize("break_", ["\r\n", "\r", "\n", "\x85", "\u2028", "\u2029", "\x0b"])
+def test_43_line_breaks_in_headers(live: Api, break_: str) -> None:
+    """43: CR, LF, NEL, U+2028 and U+2029 are 422 in subject, fromName, filename, contentId."""
+    text = f"a{break_}Bcc: x@y.example"
+    for field in ("subject", "fromName", "brandName"):
+        assert live.send(otp(**{field: text})).faults == {field: "control_character"}
+    file = attachment(filename=text)
+    assert list(live.send(otp(attachments=[file])).faults) == ["attachments.0.filename"]
+    file = attachment(inline=True, contentId=text)
+    assert list(live.send(otp(attachments=[file])).faults) == ["attachments.0.contentId"]
+
+
+def test_44_a_subject_of_emoji(live: Api) -> None:
+    """44: 998 emoji are a subject, 999 are 422."""
+    sent = live.send(raw_html(subject="🎉" * 998))
+    assert live.get(sent.json["messageId"]).json["subject"] == "🎉" * 998
+    assert live.send(raw_html(subject="🎉" * 999)).faults == {"subject": "too_long"}
+
+
+def test_45_a_name_that_looks_like_an_address(service: Service, live: Api) -> None:
+    """45: fromName `x" <e@evil>,"` stays the name of one address."""
+    from email import message_from_bytes  # noqa: PLC0415
+    from email.policy import SMTP  # noqa: PLC0415
+
+    service.jobs()
+    service.ses.mails.clear()
+    live.send(otp(fromName='x" <e@evil.example>,"'))
+    service.deliver()
+    (mail,) = service.ses.mails
+    (sender,) = message_from_bytes(mail["raw"], policy=SMTP)["From"].addresses
+    assert sender.display_name == 'x" <e@evil.example>,"'
+    assert sender.addr_spec == mail["FromEmailAddress"]
+
+
+@pytest.mark.parametrize("override", "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069")
+def test_46_direction_overrides(live: Api, override: str) -> None:
+    """46: bidirectional overrides are 422 in fromName and filename."""
+    assert live.send(otp(fromName=f"a{override}b")).faults == {"fromName": "control_character"}
+    file = attachment(filename=f"gpj{override}.pdf")
+    assert list(live.send(otp(attachments=[file])).faults) == ["attachments.0.filename"]
+
+
+def test_47_an_unverified_from(live: Api) -> None:
+    """47: an unverified `from` on a paid plan is 403 no_verified_sender, named."""
+    answer = live.send(otp(**{"from": "ceo@bank.example"}))
+    assert (answer.status, answer.code) == (403, "no_verified_sender")
+    assert answer.error["details"] == {"from": "ceo@bank.example"}
+
+
+@pytest.mark.parametrize("key", ["", "k" * 257])
+def test_48_an_empty_or_over_long_idempotency_key(live: Api, key: str) -> None:
+    """48: an Idempotency-Key of 0 or 257 bytes is 422."""
+    assert live.send(otp(), idempotency_key=key).faults == {"Idempotency-Key": "invalid_header"}
+
+
+def test_49_a_script_in_a_variable(live: Api) -> None:
+    """49: a `<script>` is escaped in the body and plain text in the subject."""
+    script = "<script>alert(1)</script>"
+    shown = live.preview("otp", {"variables": {"app_name": script}}).json
+    assert script not in shown["html"]
+    assert "&lt;script&gt;" in shown["html"]
+    assert shown["subject"] == f"Your {script} code"
+
+
+@pytest.mark.parametrize(
+    "text", ["{{7*7}}", "{{x.__class__}}", "{% for a in b %}", "{{ otp_code }}"]
+)
+def test_50_template_syntax_in_a_value(live: Api, text: str) -> None:
+    """50: template syntax in a value stays as it is: there is one pass."""
+    shown = live.preview("otp", {"variables": {"app_name": text}}).json
+    assert shown["subject"] == f"Your {text} code"
+    assert text in shown["html"]
+
+
+def test_51_a_loop_over_a_large_list(service: Service) -> None:
+    """51: a template's loop is bounded: what would grow too large is 422 before it is queued."""
+    account = service.account()
+    html = "{% for row in rows %}{{ row.text }}{{ row.text }}{% endfor %}"
+    template = service.template(account, html)
+    rows = [{"text": "x" * 200}] * 900
+    answer = Api(service.key(account)).send(
+        {"to": TO, "templateId": template, "variables": {"rows": rows}}
+    )
+    assert answer.status == 200
+    bomb = service.template(account, html.replace("{{ row.text }}", "{{ row.text }}" * 50))
+    answer = Api(service.key(account)).send(
+        {"to": TO, "templateId": bomb, "variables": {"rows": rows}}
+    )
+    assert answer.faults == {"variables": "too_large"}
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "java\nscript:alert(1)",
+        "data:text/html,x",
+        "vbscript:x",
+        "//evil.example",
+        "/path",
+        "https:evil.example",
+        "https://",
+        "ftp://x.example",
+        "https://x.example/a b",
+        " https://x.example",
+        "mailto:a@b.example",
+    ],
+)
+def test_52_urls_that_are_no_web_addresses(live: Api, url: str) -> None:
+    """52: `javascript:` and `data:` are 422 in a *_url variable, as is all that is not http(s)."""
+    body = otp(starterTemplate="magic_link", variables={"login_url": url})
+    assert live.send(body).faults == {"variables.login_url": "invalid_url"}
+
+
+@pytest.mark.parametrize(
+    "url", ["http://x.example/a.png", "javascript:x", "data:image/png;base64,AA", "//x.example/a"]
+)
+def test_53_logos_are_https_only(live: Api, url: str) -> None:
+    """53: logoUrl is https: only."""
+    assert live.send(otp(logoUrl=url)).faults == {"logoUrl": "invalid_url"}
+
+
+def test_53_a_logo_is_never_fetched(service: Service, live: Api) -> None:
+    """53: an internal address is put into the mail, escaped as an attribute, and not asked."""
+    service.jobs()
+    service.ses.mails.clear()
+    live.send(raw_html())
+    url = 'https://169.254.169.254/latest?a="><img>&b'
+    assert live.send(otp(logoUrl=url)).status == 200
+    assert service.deliver() == []
+    raw = service.ses.mails[-1]["raw"].replace(b"=\r\n", b"")
+    assert b"169.254.169.254" in raw
+    assert b'"><img>' not in raw
+
+
+def test_54_a_render_over_a_megabyte(service: Service) -> None:
+    """54: values that make a mail of more than 1 MB are 422 before anything is queued."""
+    account = service.account()
+    template = service.template(account, "<p>{{ text }}</p>" * 6)
+    body = {"to": TO, "templateId": template, "variables": {"text": '"' * 100_000}}
+    assert Api(service.key(account)).send(body).faults == {"variables": "too_large"}
+    assert service.messages(account) == []
