@@ -18,6 +18,7 @@ _STARTS_WITHIN = 60
 _STOPS_WITHIN = 20
 
 
+@pytest.hookimpl(tryfirst=True)  # before xdist reads the groups
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Keep all that need the stack on one worker, so that one stack serves them."""
     for item in items:
