@@ -5,6 +5,7 @@ import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import cached_property
+from http import HTTPStatus
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -42,19 +43,16 @@ _SERVER_ERROR: Final = 500
 #: Not taken, and worth another try: limits, pauses, and what an operator can mend.
 _LATER: Final = frozenset(
     {
-        "AccessDeniedException",
         "AccountSuspendedException",
         "ExpiredTokenException",
-        "InvalidClientTokenId",
         "LimitExceededException",
         "SendingPausedException",
-        "SignatureDoesNotMatch",
         "Throttling",
         "ThrottlingException",
-        "TooManyRequestsException",
-        "UnrecognizedClientException",
     }
 )
+#: The same, for all that is about the caller's rights and rate, by whatever name.
+_NOT_NOW: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 _MAX_REASON: Final = 500
 
 
@@ -101,14 +99,17 @@ class SesMailer:
             raise Uncertain from error
         except BotoCoreError as error:  # credentials, settings: before anything was sent
             raise Throttled from error
+        if "MessageId" not in answer:  # it was answered, but what came is unreadable
+            raise Uncertain
         return answer["MessageId"]
 
 
 def _failure(error: ClientError) -> Exception:
     code = code_of(error)
-    if error.response["ResponseMetadata"]["HTTPStatusCode"] >= _SERVER_ERROR:
+    status = error.response["ResponseMetadata"]["HTTPStatusCode"]
+    if status >= _SERVER_ERROR:
         return Uncertain()
-    if code in _LATER:
+    if code in _LATER or status in _NOT_NOW:
         return Throttled()
     return Refused(_snake(code), error.response["Error"].get("Message", "")[:_MAX_REASON])
 
@@ -233,6 +234,8 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Read]]] = {
 
 def _time(part: Mapping[str, Any]) -> datetime:
     moment = datetime.fromisoformat(part["timestamp"])
+    if moment.tzinfo is None:
+        raise ValueError("a time without an offset")
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 

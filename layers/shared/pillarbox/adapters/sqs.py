@@ -90,7 +90,7 @@ class SqsJobs:
                 mail=_mail_of(body["payload"]) if "payload" in body else None,
                 spool_key=body.get("spool"),
             )
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, AttributeError, ValueError) as error:
             raise UnreadableJob("no job of this service") from error
 
     def load(self, job: Job) -> Mail:

@@ -1,0 +1,89 @@
+"""AWS in this process (moto), with the resources that the functions are given.
+
+A conftest.py that wants it says `from tests.aws import aws`.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+import yaml
+from moto import mock_aws
+
+from pillarbox import wiring
+from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
+
+TEMPLATE = Path(__file__).parents[1] / "template.yaml"
+REGION = "eu-west-1"
+
+
+@dataclass(frozen=True)
+class Aws:
+    """The names of what is there."""
+
+    table: str
+    queue_url: str
+    bucket: str
+
+
+class _Loader(yaml.SafeLoader):
+    """Reads a CloudFormation template; `!Ref` and the like become their argument."""
+
+
+_Loader.add_multi_constructor("!", lambda _loader, _tag, node: node.value)
+
+
+@cache
+def declared(kind: str) -> dict[str, Any]:
+    """The properties of the first resource of a kind that the template declares."""
+    # A loader of safe values, with tags that are read as text.
+    template = yaml.load(TEMPLATE.read_text(), _Loader)  # noqa: S506
+    found = (r for r in template["Resources"].values() if r["Type"] == kind)
+    properties: dict[str, Any] = next(found)["Properties"]
+    return properties
+
+
+@pytest.fixture
+def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
+    """An empty table, queue and bucket, and the settings that name them."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "testing")
+    for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
+    # One session for all: what the SDK reads of its services it reads once.
+    with mock_aws(config={"core": {"reset_boto3_session": False}}):
+        table = declared("AWS::DynamoDB::Table")
+        boto3.client("dynamodb").create_table(
+            TableName="pillarbox",
+            **{name: table[name] for name in ("AttributeDefinitions", "KeySchema", "BillingMode")},
+        )
+        queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+        boto3.client("s3").create_bucket(
+            Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
+        )
+        names = Aws(table="pillarbox", queue_url=queue_url, bucket="pillarbox-spool")
+        for name, value in {
+            "PILLARBOX_TABLE": names.table,
+            "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
+            "PILLARBOX_SPOOL_BUCKET": names.bucket,
+            "PILLARBOX_CONFIGURATION_SET": "pillarbox",
+            "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
+            "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
+            "POWERTOOLS_SERVICE_NAME": "test",
+            "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
+        }.items():
+            monkeypatch.setenv(name, value)
+        _forget_wiring()
+        yield names
+    _forget_wiring()
+
+
+def _forget_wiring() -> None:
+    for made in vars(wiring).values():
+        if hasattr(made, "cache_clear"):
+            made.cache_clear()

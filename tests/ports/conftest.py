@@ -1,0 +1,22 @@
+"""What the suite of the ports runs on."""
+
+import pytest
+
+from pillarbox.adapters.dynamodb.table import Table
+from tests.aws import Aws, aws
+from tests.contract.conftest import dns_server
+from tests.ports.sides import Side, adapters, fakes
+
+__all__ = ["aws", "dns_server"]
+
+
+@pytest.fixture(params=["fakes", "adapters"])
+def side(request: pytest.FixtureRequest) -> Side:
+    """Each side in turn."""
+    return fakes() if request.param == "fakes" else adapters(request.getfixturevalue("aws"))
+
+
+@pytest.fixture
+def table(aws: Aws) -> Table:
+    """The table by itself, for what is the adapters' own business."""
+    return Table(aws.table)

@@ -1,0 +1,149 @@
+"""Reading keys, accounts, suppressions and templates: `ports.Directory`, `ports.Suppressions`."""
+
+from uuid import UUID
+
+import pytest
+
+from pillarbox.adapters.dynamodb import keys, records
+from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.ports import Found
+from pillarbox.domain.account import Plan
+from pillarbox.domain.quota import Limits
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT, NOW, at
+from tests.ports.sides import Side
+
+OTHER = "acct00000002"
+TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
+
+
+def test_one_read_brings_all(side: Side) -> None:
+    """Key, account, template and suppressions come together, as they were written."""
+    text = builders.key_text()
+    account, key = builders.account(), builders.api_key(text)
+    template = builders.template(TEMPLATE)
+    for thing in (account, key, template):
+        side.put(thing)
+    side.suppressions.put(ACCOUNT, "ann@example.com", "bounced", NOW, UUID(int=1))
+    found = side.directory.look_up(
+        ACCOUNT,
+        key_digest=key.digest,
+        addresses=["ann@example.com", "bob@example.com", "ann@example.com"],
+        template_id=TEMPLATE,
+    )
+    assert found == Found(
+        key=key, account=account, suppressed={"ann@example.com": "bounced"}, template=template
+    )
+
+
+def test_what_is_not_there_is_absent(side: Side) -> None:
+    """An account without records has none of what is asked for."""
+    found = side.directory.look_up(
+        ACCOUNT, key_digest="0" * 64, addresses=["ann@example.com"], template_id=TEMPLATE
+    )
+    assert found == Found()
+
+
+def test_accounts_do_not_see_each_other(side: Side) -> None:
+    """Another account's template and suppressions are absent (promise 8)."""
+    side.put(builders.account(OTHER))
+    side.put(builders.template(TEMPLATE, OTHER))
+    side.suppressions.put(OTHER, "ann@example.com", "bounced", NOW, None)
+    found = side.directory.look_up(ACCOUNT, addresses=["ann@example.com"], template_id=TEMPLATE)
+    assert found == Found()
+
+
+@pytest.mark.parametrize(
+    "account",
+    [
+        builders.account(plan=Plan.FREE, senders={}, default_sender=None),
+        builders.account(
+            plan=Plan.ENTERPRISE,
+            overrides=Limits(per_minute=0, per_day=None, per_month=7),
+            senders={"a@x.example": True, "b@x.example": False},
+            hold_uncertain=True,
+            name="Ü 😀",
+        ),
+    ],
+)
+def test_an_account_reads_back(side: Side, account: builders.Account) -> None:
+    """Limits of zero and none, senders and the hold are kept."""
+    side.put(account)
+    assert side.directory.look_up(ACCOUNT).account == account
+
+
+@pytest.mark.parametrize("revoked", [None, at(5)])
+def test_a_key_reads_back(side: Side, revoked: builders.datetime | None) -> None:
+    """Preview keys have no preset; a revoked key says since when."""
+    text = builders.key_text()
+    for key in (
+        builders.preview_key(builders.key_text()),
+        builders.api_key(text, revoked_at=revoked),
+    ):
+        side.put(key)
+        assert side.directory.look_up(ACCOUNT, key_digest=key.digest).key == key
+
+
+def test_the_first_suppression_stays(side: Side) -> None:
+    """An address that is suppressed keeps its first reason."""
+    for reason in ("complained", "bounced"):
+        side.suppressions.put(ACCOUNT, "ann@example.com", reason, NOW, None)
+    found = side.directory.look_up(ACCOUNT, addresses=["ann@example.com"])
+    assert found.suppressed == {"ann@example.com": "complained"}
+
+
+def test_a_full_mail_fits_one_read(side: Side) -> None:
+    """Fifty recipients with key, account and template are read at once."""
+    addresses = [f"a{n}@example.com" for n in range(50)]
+    side.suppressions.put(ACCOUNT, addresses[-1], "bounced", NOW, None)
+    found = side.directory.look_up(
+        ACCOUNT, key_digest="0" * 64, addresses=addresses, template_id=TEMPLATE
+    )
+    assert found.suppressed == {addresses[-1]: "bounced"}
+
+
+def test_the_pulse_only_moves_forward(side: Side) -> None:
+    """The newest event counts, whichever process saw it and in whatever order."""
+    assert side.pulse().last() is None
+    side.pulse().beat(at(60))
+    side.pulse().beat(at(0))
+    assert side.pulse().last() == at(60)
+    side.pulse().beat(at(300))
+    assert side.pulse().last() == at(300)
+
+
+def test_one_process_moves_the_pulse_on(side: Side) -> None:
+    """A process that beats often is never more than a minute behind."""
+    pulse = side.pulse()
+    for second in range(0, 600, 7):
+        pulse.beat(at(second))
+    last = side.pulse().last()
+    assert last is not None
+    assert (at(595) - last).total_seconds() < 60
+
+
+@pytest.mark.parametrize(
+    "value",
+    ["", "ü", 0, -5, 10**30, True, None, [], [1, ["x"]], {}, {"a": {"b": None}}, {"x", "y"}],
+)
+def test_attributes_read_back(value: object) -> None:
+    """What DynamoDB is given is what comes back."""
+    assert from_attribute(to_attribute(value)) == value
+
+
+def test_other_types_are_no_attributes() -> None:
+    """A type that no store writes is a fault of ours, not a text that looks like it."""
+    with pytest.raises(TypeError):
+        to_attribute(1.5)
+    with pytest.raises(TypeError):
+        from_attribute({"B": b""})
+
+
+def test_a_message_costs_one_write_unit(table: Table) -> None:
+    """A record with a name, a subject and two recipients is below 1 KB."""
+    message = builders.message(to=("ann.lee@customer.example", "bob@customer.example"))
+    table.put(records.message_item(message))
+    item = table.get(keys.message(ACCOUNT, message.message_id))
+    assert item is not None
+    assert sum(len(name) + len(str(value)) for name, value in item.items()) < 700

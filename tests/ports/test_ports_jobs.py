@@ -1,0 +1,177 @@
+"""The queue and its spool: `ports.Jobs`."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import boto3
+import pytest
+
+from pillarbox.adapters.sqs import MAX_INLINE_BYTES, SqsJobs, UnreadableJob
+from pillarbox.application.ports import PayloadGone
+from pillarbox.domain.attachment import Attachment
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.mail import HtmlBody, Job, Mail, SavedBody, StarterBody
+from tests.aws import Aws
+from tests.fakes import builders
+from tests.fakes.builders import attachment, mail
+from tests.ports.sides import Side
+
+JOB = builders.job(builders.message(), mail=None)
+LARGE = Attachment("large.bin", "text/plain", "QUJD" * 100_000)
+MAILS = {
+    "html": mail(),
+    "full": mail(
+        from_name='Ü "x" <e@x>',
+        cc=("c@example.com",),
+        bcc=("d@example.com", "e@example.com"),
+        reply_to="r@example.com",
+        subject="日本 😀 \u2028",
+        body=HtmlBody(html="<p>\x00\x0b\ufffe日本 {{ x }}</p>"),
+    ),
+    "starter": mail(
+        body=StarterBody(
+            slug="otp",
+            values={"otp_code": 482913, "nested": [1.5, None, {"a": True}]},
+            brand_name=None,
+            logo_url="https://x.example/l.png",
+            attribution=True,
+        )
+    ),
+    "saved": mail(body=SavedBody(source="{{ a }}", values={"a": [{"b": "ü"}]})),
+    "attached": mail(
+        attachments=(
+            attachment(),
+            attachment(0, filename="empty", content_type="TEXT/CSV"),
+            attachment(5, inline=True, content_id="logo@x"),
+        )
+    ),
+    "empty": mail(from_name=None, subject="", body=HtmlBody(html=""), to=()),
+    "large": mail(attachments=(LARGE,)),
+}
+
+
+@pytest.fixture
+def sqs_jobs(aws: Aws) -> SqsJobs:
+    return SqsJobs(aws.queue_url, aws.bucket)
+
+
+@pytest.mark.parametrize("sent", MAILS.values(), ids=MAILS)
+def test_a_job_brings_its_mail(side: Side, sent: Mail) -> None:
+    """What was put is what the worker reads, every field of every kind of body."""
+    side.jobs.put(JOB, sent)
+    (job,) = side.receive()
+    assert side.jobs.load(job) == sent
+    assert replace(job, mail=None, spool_key=None) == JOB
+
+
+def test_the_spool_is_emptied_by_whoever_ends_the_job(side: Side) -> None:
+    """A large mail lies in the spool until it is discarded; then it is gone."""
+    side.jobs.put(JOB, MAILS["large"])
+    (job,) = side.receive()
+    assert (job.mail, side.spooled()) == (None, 1)
+    side.jobs.discard(job)
+    side.jobs.discard(job)
+    assert side.spooled() == 0
+    with pytest.raises(PayloadGone):
+        side.jobs.load(job)
+
+
+def test_each_try_has_its_own_place_in_the_spool(side: Side) -> None:
+    """The end of one job leaves another one of the same message alone."""
+    side.jobs.put(JOB, MAILS["large"])
+    side.jobs.put(JOB, MAILS["large"])
+    one, other = side.receive()
+    side.jobs.discard(one)
+    assert side.jobs.load(other) == MAILS["large"]
+
+
+def test_a_small_job_leaves_nothing_to_discard(side: Side) -> None:
+    """A mail that came along in the queue needs no spool; a job with neither is gone."""
+    side.jobs.put(JOB, mail())
+    (job,) = side.receive()
+    assert side.spooled() == 0
+    side.jobs.discard(job)
+    assert side.jobs.load(job) == mail()
+    with pytest.raises(PayloadGone):
+        side.jobs.load(JOB)
+
+
+@pytest.mark.parametrize(("extra", "spooled"), [(0, 0), (1, 1)])
+def test_the_spool_begins_at_a_size(sqs_jobs: SqsJobs, aws: Aws, extra: int, spooled: int) -> None:
+    """A payload up to the limit goes in the queue; one byte more goes to the spool."""
+    frame = len(json.dumps({"html": ""}, separators=(",", ":")))
+    plain = mail(from_name=None, to=(), subject="", sender="")
+    around = len(json.dumps({"from": "", "subject": "", "body": {}}, separators=(",", ":"))) - len(
+        "{}"
+    )
+    html = "x" * (MAX_INLINE_BYTES - around - frame + extra)
+    sqs_jobs.put(JOB, replace(plain, body=HtmlBody(html=html)))
+    stored = boto3.client("s3").list_objects_v2(Bucket=aws.bucket)["KeyCount"]
+    assert stored == spooled
+
+
+GOOD: dict[str, Any] = {
+    "version": 1,
+    "account": "a",
+    "id": str(JOB.message_id),
+    "hash": "h",
+    "queued_at": "2026-03-14T15:09:26+00:00",
+    "deadline": "2026-03-15T15:09:26+00:00",
+    "payload": {"from": "a@x.example", "body": {"html": ""}},
+}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "x", "[]", "1", "null", '"x"', "{}"]
+    + [json.dumps({name: value for name, value in GOOD.items() if name != left_out}) for left_out in GOOD if left_out != "payload"]
+    + [json.dumps(GOOD | wrong) for wrong in (
+        {"version": 2},
+        {"version": "1"},
+        {"id": "x"},
+        {"id": 5},
+        {"queued_at": "soon"},
+        {"deadline": None},
+        {"payload": []},
+        {"payload": "x"},
+        {"payload": {"from": "a@x.example", "body": "html"}},
+        {"payload": {"from": "a@x.example", "body": {}}},
+        {"payload": {"from": "a@x.example", "body": {"html": ""}, "attachments": ["x"]}},
+    )],
+)  # fmt: skip
+def test_what_no_version_wrote_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
+    """Text that is no job, or one of a later version, is refused as a whole."""
+    with pytest.raises(UnreadableJob):
+        sqs_jobs.read(text)
+
+
+def test_a_job_of_this_version_is_read(sqs_jobs: SqsJobs) -> None:
+    """The form of version 1 stays readable: jobs of an older worker are still in the queue."""
+    job = sqs_jobs.read(json.dumps(GOOD))
+    assert isinstance(job, Job)
+    assert job.mail is not None
+    assert job.mail.sender == "a@x.example"
+
+
+def test_a_job_is_postponed(sqs_jobs: SqsJobs, aws: Aws) -> None:
+    """A received job is hidden for the wait, in whole seconds and at most 12 hours."""
+    sqs = boto3.client("sqs")
+    sqs_jobs.put(JOB, mail())
+    for wait in (timedelta(0), timedelta(seconds=0.4)):
+        (message,) = sqs.receive_message(QueueUrl=aws.queue_url)["Messages"]
+        sqs_jobs.postpone(message["ReceiptHandle"], wait)
+    (message,) = sqs.receive_message(QueueUrl=aws.queue_url)["Messages"]
+    sqs_jobs.postpone(message["ReceiptHandle"], timedelta(hours=24))
+    assert "Messages" not in sqs.receive_message(QueueUrl=aws.queue_url)
+
+
+def test_a_queue_out_of_reach_is_unavailable(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """When nothing answers at the queue's address, the caller gets service_unavailable."""
+    del aws
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "http://127.0.0.1:9")
+    monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
+    with pytest.raises(ServiceError) as error:
+        SqsJobs("http://127.0.0.1:9/q", "b").put(JOB, mail())
+    assert (error.value.status, error.value.code) == (503, "service_unavailable")

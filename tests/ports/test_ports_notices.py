@@ -1,0 +1,284 @@
+"""Reading what SES publishes: one record of each kind, and what is none."""
+
+import copy
+import json
+from datetime import UTC, datetime
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.adapters.ses import read_notice
+from pillarbox.domain.message import Event, EventKind
+from tests.fakes.builders import ACCOUNT
+
+MESSAGE_ID = "0197a1b2-0000-7000-8000-000000000001"
+ANN = "ann@example.com"
+MAIL = {
+    "timestamp": "2026-03-14T15:09:26.535Z",
+    "source": "hello@shop.example",
+    "sendingAccountId": "123456789012",
+    "messageId": "0102018e-x",
+    "destination": [ANN, "bob@example.com"],
+    "headersTruncated": False,
+    "headers": [{"name": "Subject", "value": "Hello"}],
+    "commonHeaders": {"subject": "Hello"},
+    "tags": {
+        "ses:configuration-set": ["pillarbox"],
+        "account": [ACCOUNT],
+        "message": [MESSAGE_ID],
+        "attempt": ["1"],
+    },
+}
+SENT_AT = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)
+LATER = datetime(2026, 3, 14, 15, 10, 1, 123_000, UTC)
+STAMP = "2026-03-14T15:10:01.123456Z"
+
+
+def record(kind: str, **part: Any) -> dict[str, Any]:
+    return copy.deepcopy({"eventType": kind, "mail": MAIL} | part)
+
+
+def bounce(kind: str, subtype: str, **recipient: str) -> dict[str, Any]:
+    return record(
+        "Bounce",
+        bounce={
+            "feedbackId": "f",
+            "bounceType": kind,
+            "bounceSubType": subtype,
+            "bouncedRecipients": [{"emailAddress": ANN, "action": "failed"} | recipient],
+            "timestamp": STAMP,
+            "reportingMTA": "dsn; mx.example.com",
+        },
+    )
+
+
+def complaint(**more: Any) -> dict[str, Any]:
+    return record(
+        "Complaint",
+        complaint={
+            "feedbackId": "f",
+            "complaintSubType": None,
+            "complainedRecipients": [{"emailAddress": f"Ann Lee <{ANN}>"}],
+            "timestamp": STAMP,
+            **more,
+        },
+    )
+
+
+def event(kind: EventKind, at: datetime, recipient: str | None, *words: str | None) -> Event:
+    return (
+        Event(kind, at, recipient, *words)
+        if False
+        else Event(
+            kind=kind,
+            at=at,
+            recipient=recipient,
+            code=words[0] if words else None,
+            reason=words[1] if words else None,
+        )
+    )
+
+
+GENERAL = {"diagnosticCode": "smtp; 550 5.1.1 user unknown", "status": "5.1.1"}
+READ: list[tuple[dict[str, Any], Event, str | None]] = [
+    (record("Send", send={}), event(EventKind.SENT, SENT_AT, None), None),
+    (
+        record(
+            "Delivery", delivery={"timestamp": STAMP, "recipients": [ANN], "smtpResponse": "250"}
+        ),
+        event(EventKind.DELIVERED, LATER, ANN),
+        None,
+    ),
+    (
+        bounce("Permanent", "General", **GENERAL),
+        event(EventKind.BOUNCED, LATER, ANN, "general", GENERAL["diagnosticCode"]),
+        "bounced",
+    ),
+    (
+        bounce("Permanent", "NoEmail"),
+        event(EventKind.BOUNCED, LATER, ANN, "no_email", "Bounce: NoEmail"),
+        "bounced",
+    ),
+    (
+        bounce("Permanent", "OnAccountSuppressionList"),
+        event(
+            EventKind.BOUNCED,
+            LATER,
+            ANN,
+            "on_account_suppression_list",
+            "Bounce: OnAccountSuppressionList",
+        ),
+        None,
+    ),
+    (
+        bounce("Transient", "MailboxFull", diagnosticCode="x" * 600),
+        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "mailbox_full", "x" * 500),
+        None,
+    ),
+    (
+        bounce("Undetermined", "Undetermined"),
+        event(EventKind.BOUNCED_TRANSIENT, LATER, ANN, "undetermined", "Bounce: Undetermined"),
+        None,
+    ),
+    (
+        complaint(complaintFeedbackType="abuse"),
+        event(
+            EventKind.COMPLAINED,
+            LATER,
+            ANN,
+            "abuse",
+            "The recipient reported the mail as unwanted.",
+        ),
+        "complained",
+    ),
+    (
+        complaint(),
+        event(
+            EventKind.COMPLAINED,
+            LATER,
+            ANN,
+            "complaint",
+            "The recipient reported the mail as unwanted.",
+        ),
+        "complained",
+    ),
+    (
+        complaint(complaintSubType="OnAccountSuppressionList"),
+        event(
+            EventKind.COMPLAINED,
+            LATER,
+            ANN,
+            "complaint",
+            "The recipient reported the mail as unwanted.",
+        ),
+        None,
+    ),
+    (
+        record("Reject", reject={"reason": "Bad content"}),
+        event(EventKind.FAILED, SENT_AT, None, "rejected", "Bad content"),
+        None,
+    ),
+    (
+        record("Rendering Failure", failure={"errorMessage": "no x", "templateName": "t"}),
+        event(EventKind.FAILED, SENT_AT, None, "rendering_failed", "no x"),
+        None,
+    ),
+    (
+        record(
+            "DeliveryDelay",
+            deliveryDelay={
+                "timestamp": STAMP,
+                "delayType": "SpamDetected",
+                "expirationTime": STAMP,
+                "delayedRecipients": [{"emailAddress": ANN, "status": "4.4.1"}],
+            },
+        ),
+        event(EventKind.DELAYED, LATER, ANN, "spam_detected", None),
+        None,
+    ),
+]
+
+
+@pytest.mark.parametrize(("published", "expected", "suppressed"), READ)
+def test_each_kind_of_record_is_read(
+    published: dict[str, Any], expected: Event, suppressed: str | None
+) -> None:
+    """A record names its message by our tags; hard bounces and complaints suppress."""
+    notice = read_notice(json.dumps(published))
+    assert notice is not None
+    assert (notice.account_id, str(notice.message_id)) == (ACCOUNT, MESSAGE_ID)
+    assert notice.provider_message_id == "0102018e-x"
+    assert notice.events == (expected,)
+    assert notice.at == expected.at
+    assert notice.suppress == (((ANN, suppressed),) if suppressed else ())
+
+
+def test_a_record_may_tell_of_several_recipients() -> None:
+    """Each recipient of a delivery gets an event of its own."""
+    delivery = {"timestamp": STAMP, "recipients": [ANN, "bob@example.com"]}
+    notice = read_notice(json.dumps(record("Delivery", delivery=delivery)))
+    assert notice is not None
+    assert [one.recipient for one in notice.events] == [ANN, "bob@example.com"]
+
+
+@pytest.mark.parametrize("kind", ["Open", "Click", "Subscription", "SomethingNew"])
+def test_other_kinds_are_ignored(kind: str) -> None:
+    """Opens, clicks and kinds to come change nothing."""
+    assert read_notice(json.dumps(record(kind))) is None
+
+
+@pytest.mark.parametrize("missing", ["account", "message"])
+def test_mail_that_is_not_ours_is_ignored(missing: str) -> None:
+    """A record without our tags is another system's mail."""
+    published = record("Send")
+    del published["mail"]["tags"][missing]
+    assert read_notice(json.dumps(published)) is None
+    del published["mail"]["tags"]
+    assert read_notice(json.dumps(published)) is None
+
+
+BROKEN: list[Any] = [
+    "",
+    "x",
+    "[]",
+    "1",
+    "null",
+    "{}",
+    '{"eventType": "Send"}',
+    '{"eventType": ["Send"], "mail": {}}',
+    *(
+        json.dumps(record("Send") | {"mail": MAIL | change})
+        for change in (
+            {"timestamp": "soon"},
+            {"timestamp": None},
+            {"timestamp": "2026-03-14T15:09:26"},
+            {"tags": {"account": [], "message": [MESSAGE_ID]}},
+            {"tags": {"account": ["a"], "message": ["x"]}},
+            {"tags": {"account": ["a"], "message": [5]}},
+            {"tags": "x account message"},
+        )
+    ),
+    json.dumps(record("Delivery")),
+    json.dumps(record("Delivery", delivery={"timestamp": STAMP, "recipients": []})),
+    json.dumps(record("Delivery", delivery={"timestamp": STAMP, "recipients": [5]})),
+    json.dumps(record("Bounce", bounce={"bounceType": "Permanent"})),
+    json.dumps(record("Reject", reject=None)),
+]
+
+
+@pytest.mark.parametrize("text", BROKEN)
+def test_what_is_no_record_is_a_value_error(text: str) -> None:
+    """Text that is not of SES's form goes to the dead letters, whatever is wrong with it."""
+    with pytest.raises(ValueError, match=r"."):
+        read_notice(text)
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=5,
+)
+
+
+@given(st.data())
+def test_nothing_but_a_value_error_comes_of_a_broken_record(data: st.DataObject) -> None:
+    """A record with one part replaced by anything is read or refused, never a crash."""
+    published, _, _ = data.draw(st.sampled_from(READ))
+    published = copy.deepcopy(published)
+    part = published
+    while True:
+        name = data.draw(st.sampled_from(sorted(part)))
+        if isinstance(part[name], dict) and part[name] and data.draw(st.booleans()):
+            part = part[name]
+            continue
+        part[name] = data.draw(JSON)
+        break
+    try:
+        notice = read_notice(json.dumps(published))
+    except ValueError:
+        return
+    assert notice is None or notice.events
