@@ -66,10 +66,9 @@ class FakeDirectory:
         *,
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
-        template_id: UUID | None = None,
+        template_ids: Iterable[UUID] = (),
     ) -> Found:
         store, wanted = self._store, set(addresses)
-        assert len(wanted) <= 97, "DynamoDB reads at most 100 items in one batch"
         return Found(
             key=store.keys.get(key_digest) if key_digest else None,
             account=store.accounts.get(account_id),
@@ -78,7 +77,11 @@ class FakeDirectory:
                 for mailbox in wanted
                 if (account_id, mailbox) in store.suppressed
             },
-            template=store.templates.get((account_id, template_id)) if template_id else None,
+            templates={
+                template_id: store.templates[account_id, template_id]
+                for template_id in template_ids
+                if (account_id, template_id) in store.templates
+            },
         )
 
 

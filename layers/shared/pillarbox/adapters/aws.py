@@ -1,7 +1,8 @@
 """The AWS clients: made on first use, with time-outs, and errors told apart."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import cache
 from typing import Any, Final
@@ -34,6 +35,8 @@ _PASSING: Final = frozenset(
     }
 )
 _SERVER_ERROR: Final = 500
+#: botocore's connection pool holds ten.
+_PARALLEL: Final = 10
 
 #: A call that hangs must end, and be tried again, well within a handler's time.
 _PATIENT: Final = Config(
@@ -61,6 +64,18 @@ def make_client(service: str, config: Config = _PATIENT) -> Any:  # noqa: ANN401
 @cache
 def _session() -> botocore.session.Session:
     return botocore.session.get_session()
+
+
+def in_parallel[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]:
+    """Make one call for each argument at the same time; a single one needs no thread.
+
+    Raises:
+        Exception: what the first failing call raised; the others end all the same.
+    """
+    if len(arguments) <= 1:
+        return [call(argument) for argument in arguments]
+    with ThreadPoolExecutor(min(len(arguments), _PARALLEL)) as pool:
+        return list(pool.map(call, arguments))
 
 
 def code_of(error: ClientError) -> str:

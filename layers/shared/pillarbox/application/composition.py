@@ -40,11 +40,11 @@ def find_template(request: SendRequest, found: Found) -> StarterTemplate | Saved
     """
     if request.html is not None:
         return None
-    template = (
-        found.template
-        if request.starter_template is None
-        else find_starter(request.starter_template)
-    )
+    template: StarterTemplate | SavedTemplate | None = None
+    if request.starter_template is not None:
+        template = find_starter(request.starter_template)
+    elif request.template_id is not None:
+        template = found.templates.get(request.template_id)
     if template is None:
         raise ServiceError("template_not_found", "There is no such template.")
     return template

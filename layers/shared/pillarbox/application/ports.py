@@ -14,8 +14,9 @@ from uuid import UUID
 from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import Job, Mail
-from pillarbox.domain.message import Event, Message
+from pillarbox.domain.message import Event, Message, Status
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.statistics import Entry, Level, Tally
 from pillarbox.domain.template import SavedTemplate
 
 
@@ -33,7 +34,7 @@ class Found:
     account: Account | None = None
     #: Of the addresses asked for, those that are suppressed, with the reason.
     suppressed: Mapping[str, str] = field(default_factory=dict)
-    template: SavedTemplate | None = None
+    templates: Mapping[UUID, SavedTemplate] = field(default_factory=dict)
 
 
 class Directory(Protocol):
@@ -45,7 +46,7 @@ class Directory(Protocol):
         *,
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
-        template_id: UUID | None = None,
+        template_ids: Iterable[UUID] = (),
     ) -> Found:
         """Read an account, and of it whatever else is asked for; never from a cache."""
         ...
@@ -263,4 +264,51 @@ class FeedbackPulse(Protocol):
 
     def last(self) -> datetime | None:
         """The time of the newest event that is known to have arrived."""
+        ...
+
+
+class MessageLog(Protocol):
+    """The records of accepted mail, many at a time; times are milliseconds since 1970."""
+
+    def newest_first(self, account_id: str, since: int, until: int) -> Iterable[Message]:
+        """The messages created from `since` to before `until`, seeing every write answered."""
+        ...
+
+    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
+        """Those of some messages that exist, in any order, seeing every write answered."""
+        ...
+
+
+class Ledger(Protocol):
+    """What is known of messages in small: an entry for each, and tallies of the entries.
+
+    It follows the records by seconds. Tallies are there for hours, days and
+    months that are over, which is when an entry of a later one is there.
+    """
+
+    def newest(self, account_id: str) -> int | None:
+        """When the newest message that has an entry was created."""
+        ...
+
+    def created_in(self, account_id: str, since: int, until: int) -> list[Entry]:
+        """The entries of messages created from `since` to before `until`, in any order."""
+        ...
+
+    def updated_in(self, account_id: str, status: Status, since: int, until: int) -> list[Entry]:
+        """The entries of a status last updated from `since` to before `until`, in any order."""
+        ...
+
+    def tallies(self, account_id: str, level: Level, since: int, until: int) -> Mapping[int, Tally]:
+        """The tallies of buckets beginning from `since` to before `until`, by beginning."""
+        ...
+
+    def enter(self, account_id: str, images: Iterable[Entry]) -> None:
+        """Bring the entries of some messages up to date; of several images the newest counts.
+
+        Safe to repeat, whole or in part and in any order: an entry never goes back.
+        """
+        ...
+
+    def roll_up(self, account_id: str, level: Level, start: int) -> None:
+        """Tally a bucket anew from the entries, or the finer tallies, that it is made of."""
         ...

@@ -6,8 +6,9 @@ is slow; whatever fails after the claim gives back what it took.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
+from uuid import UUID
 
 from pillarbox.application.access import identify, present_key
 from pillarbox.application.composition import Terms, compose, deadline, find_template
@@ -24,7 +25,7 @@ from pillarbox.application.ports import (
     Quotas,
 )
 from pillarbox.application.recipients import Recipients
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.identity import created_at, derived_id, new_id
 from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.mail import MAX_RECIPIENTS, Job, Mail, SendRequest
@@ -76,14 +77,14 @@ class Submission:
             key.account_id,
             key_digest=key.digest,
             addresses=recipients.mailboxes,
-            template_id=well_formed.template_id if well_formed else None,
+            template_ids=well_formed.template_ids if well_formed else (),
         )
         principal = identify(found)
         principal.require(EMAILS_SEND)
         if isinstance(request, ServiceError):
             raise request
         request.check_mode()
-        self._check_preview(principal, request)
+        self.check_preview(principal, request)
         request.check_size()
         claim = None
         if idempotency_digest is not None:
@@ -94,7 +95,9 @@ class Submission:
                 return taken
             claim = taken
         try:
-            draft = self._draft(request, found, principal, recipients, claim)
+            draft = self.draft(request, found, principal, recipients)
+            if claim is not None:
+                draft = draft.identified(derived_id(claim.generation, 0))
             self.quotas.reserve(key.account_id, 1, principal.limits, draft.now)
         except Exception:
             if claim is not None:
@@ -102,7 +105,12 @@ class Submission:
             raise
         return self._accept(draft, claim)
 
-    def _check_preview(self, principal: Principal, request: SendRequest) -> None:
+    def check_preview(self, principal: Principal, request: SendRequest) -> None:
+        """Refuse what preview keys cannot send.
+
+        Raises:
+            ServiceError: `upgrade_required`.
+        """
         if principal.preview and request.starter_template is None:
             raise ServiceError(
                 "upgrade_required",
@@ -110,14 +118,15 @@ class Submission:
                 upgrade_url=self.preview.upgrade_url,
             )
 
-    def _draft(
-        self,
-        request: SendRequest,
-        found: Found,
-        principal: Principal,
-        recipients: Recipients,
-        claim: Claim | None,
-    ) -> "_Draft":
+    def draft(
+        self, request: SendRequest, found: Found, principal: Principal, recipients: Recipients
+    ) -> "Draft":
+        """Hold one mail against everything that was read, and against the DNS.
+
+        Raises:
+            ServiceError: `template_not_found`, `no_verified_sender`,
+                `invalid_recipient`, `recipient_suppressed` or `validation_failed`.
+        """
         template = find_template(request, found)
         account = principal.account
         sender = self.preview.sender if principal.preview else account.sender(request.sender)
@@ -126,7 +135,7 @@ class Submission:
         now = self.clock()
         terms = Terms(sender, attribution=not account.plan.paid)
         mail = compose(request, template, terms, recipients, now)
-        message_id = derived_id(claim.generation, 0) if claim else new_id(now)
+        message_id = new_id(now)
         message = Message(
             account_id=account.account_id,
             message_id=message_id,
@@ -139,16 +148,11 @@ class Submission:
             cc=mail.cc,
             bcc=mail.bcc,
         )
-        return _Draft(message, mail, now)
+        return Draft(message, mail, now)
 
-    def _accept(self, draft: "_Draft", claim: Claim | None) -> Answer:
+    def _accept(self, draft: "Draft", claim: Claim | None) -> Answer:
         message = draft.message
-        answer = Answer(
-            json.dumps(
-                {"messageId": str(message.message_id), "status": "queued", "from": message.sender},
-                separators=(",", ":"),
-            )
-        )
+        answer = Answer(json.dumps(draft.result(), separators=(",", ":")))
         try:
             self.jobs.put(draft.job(), draft.mail)
             self.messages.commit(message, claim, answer)
@@ -167,14 +171,30 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class _Draft:
+class Draft:
     """A mail that passed every check, with the record it will have."""
 
     message: Message
     mail: Mail
     now: datetime
 
+    def identified(self, message_id: UUID) -> "Draft":
+        """The same with the id that its place under a claim gives it."""
+        moment = created_at(message_id)
+        message = replace(self.message, message_id=message_id, created_at=moment)
+        return replace(self, message=message)
+
+    def result(self) -> dict[str, Json]:
+        """The send result (contract 2.3)."""
+        message = self.message
+        return {
+            "messageId": str(message.message_id),
+            "status": "queued",
+            "from": message.sender,
+        }
+
     def job(self) -> Job:
+        """The job that delivers it."""
         return Job(
             account_id=self.message.account_id,
             message_id=self.message.message_id,

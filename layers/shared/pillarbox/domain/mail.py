@@ -44,6 +44,11 @@ class SendRequest:
         """All recipients as given, repeated ones too."""
         return self.to + self.cc + self.bcc
 
+    @property
+    def template_ids(self) -> tuple[UUID, ...]:
+        """The saved template that the request names, if any."""
+        return (self.template_id,) if self.template_id else ()
+
     def check_mode(self) -> None:
         """Exactly one of the three modes must be given (contract 2.1).
 

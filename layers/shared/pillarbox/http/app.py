@@ -21,11 +21,11 @@ def build_app() -> APIGatewayRestResolver:
     """Make a resolver whose every answer is the contract's JSON."""
     app = APIGatewayRestResolver()
 
-    @app.exception_handler(ServiceError)
+    @app.exception_handler(ServiceError)  # type: ignore[untyped-decorator]
     def _(error: ServiceError) -> Response[str]:
         return reply_error(error)
 
-    @app.not_found  # type: ignore[untyped-decorator]
+    @app.not_found
     def _(_: NotFoundError) -> Response[str]:
         return reply_error(_no_route(app.current_event.path))
 

@@ -22,15 +22,14 @@ class DynamoDirectory:
         *,
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
-        template_id: UUID | None = None,
+        template_ids: Iterable[UUID] = (),
     ) -> Found:
-        """Read all that is asked for in one round trip, consistently."""
-        mailboxes = set(addresses)
+        """Read all that is asked for consistently, in as few round trips as it fits."""
+        mailboxes, templates = set(addresses), set(template_ids)
         wanted = [keys.account(account_id)]
         if key_digest is not None:
             wanted.append(keys.api_key(key_digest))
-        if template_id is not None:
-            wanted.append(keys.template(account_id, template_id))
+        wanted += [keys.template(account_id, template_id) for template_id in templates]
         wanted += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
         found = {(item["pk"], item["sk"]): item for item in self._table.get_all(wanted)}
 
@@ -39,7 +38,6 @@ class DynamoDirectory:
 
         account = item(keys.account(account_id))
         key = item(keys.api_key(key_digest)) if key_digest else None
-        template = item(keys.template(account_id, template_id)) if template_id else None
         suppressions = {
             mailbox: entry["reason"]
             for mailbox in mailboxes
@@ -49,5 +47,9 @@ class DynamoDirectory:
             key=key_of(key) if key else None,
             account=account_of(account) if account else None,
             suppressed=suppressions,
-            template=template_of(template) if template else None,
+            templates={
+                template_id: template_of(entry)
+                for template_id in templates
+                if (entry := item(keys.template(account_id, template_id)))
+            },
         )

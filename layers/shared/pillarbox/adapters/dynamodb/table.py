@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, make_client, reaching
+from pillarbox.adapters.aws import code_of, in_parallel, make_client, reaching
 from pillarbox.adapters.dynamodb.attributes import Item, from_item, to_attribute
 from pillarbox.domain.errors import ServiceError
 
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 _NAME: Final = "data store"
 #: DynamoDB may answer a batch in part; asked again this often, then given up.
 _BATCH_TRIES: Final = 5
+#: BatchGetItem takes at most 100 keys.
+_BATCH: Final = 100
 
 
 class ConditionFailed(Exception):
@@ -47,7 +49,11 @@ class Table:
         return from_item(answer["Item"]) if "Item" in answer else None
 
     def get_all(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
-        """Read up to 100 items in one consistent batch, in any order; absent ones are left out."""
+        """Read items consistently, in any order; absent ones are left out."""
+        parts = [keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH)]
+        return [item for part in in_parallel(self._get_batch, parts) for item in part]
+
+    def _get_batch(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
         found: list[Mapping[str, Any]] = []
         wanted: Mapping[str, Any] = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         for tries in count(1):
