@@ -14,7 +14,7 @@ from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 #: More than this many faults help nobody.
 _MOST: Final = 100
 #: Of a name that the caller made up, in characters: an answer must not grow with the request.
-_LONGEST_NAME: Final = 64
+LONGEST_NAME: Final = 64
 
 _TYPES: Final[Mapping[str, str]] = {
     "bool_type": "must be true or false",
@@ -47,7 +47,7 @@ def invalid(code: str, message: str) -> PydanticCustomError:
 
 def _fault(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
     kind, context = error["type"], error.get("ctx", {})
-    steps = [str(step)[:_LONGEST_NAME] for step in error["loc"]]
+    steps = [str(step)[:LONGEST_NAME] for step in error["loc"]]
     if kind != "extra_forbidden":
         # A field that was left out is told by Python's name for it.
         steps = list(map(to_camel, steps))
@@ -66,13 +66,17 @@ def _fault(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
             return FieldFault(field, "must not be empty", "too_short")
         case "too_short":
             return FieldFault(field, "must not be an empty list", "too_short")
+        case "greater_than_equal":
+            return FieldFault(field, f"must be at least {context['ge']}", "out_of_range")
+        case "less_than_equal":
+            return FieldFault(field, f"must be at most {context['le']}", "out_of_range")
     return FieldFault(field, error["msg"], kind)
 
 
 def _unknown(path: tuple[int | str, ...], model: type[BaseModel]) -> str:
     *parents, name = path
     lower = {field.lower(): field for field in _field_names(model, parents)}
-    close = difflib.get_close_matches(str(name)[:_LONGEST_NAME].lower(), lower, n=1)
+    close = difflib.get_close_matches(str(name)[:LONGEST_NAME].lower(), lower, n=1)
     return f"is not a field; did you mean {lower[close[0]]}?" if close else "is not a field"
 
 
