@@ -297,7 +297,10 @@ class Connection(asyncio.Protocol):
             self._records.end()
             self._transport.write(self._records.outgoing())
         if not self._transport.is_closing():
-            self._transport.write_eof()
+            try:
+                self._transport.write_eof()
+            except OSError:  # the client was quicker
+                self._transport.abort()
         self._set_reading()
 
     def _drop_content(self) -> None:

@@ -1,9 +1,10 @@
 """The relay's server on a loopback port, over a service that the tests look into."""
 
+from collections.abc import Iterator
+
 import pytest
 
 from tests.relay.served import Served, serve
-from collections.abc import Iterator
 
 
 @pytest.fixture

@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-import datetime
+import datetime as dt
 import functools
 import ipaddress
 import smtplib
@@ -12,7 +12,7 @@ import threading
 from base64 import b64encode
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, Self
 
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
@@ -29,7 +29,8 @@ from relay.session import House
 from relay.tls import Certificate, make_context
 from tests.fakes import builders
 
-KEY = builders.key_text()
+#: Always the same, since it is in the names of tests.
+KEY = "bx_live_acct000000010123456789abcdefghjkmnpqrstvwxyz56c98250"
 SENDER = builders.SENDER
 TO = "ann@example.com"
 QUEUED_ID = "01936f5e-0000-7000-8000-000000000000"
@@ -43,15 +44,15 @@ def certificate() -> Certificate:
     """A certificate for 127.0.0.1, signed by itself."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
-    now = datetime.datetime.now(datetime.UTC)
+    now = dt.datetime.now(dt.UTC)
     made = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
+        .not_valid_before(now - dt.timedelta(days=1))
+        .not_valid_after(now + dt.timedelta(days=1))
         .add_extension(
             x509.SubjectAlternativeName([x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]), False
         )
@@ -165,7 +166,7 @@ class Client:
         self.sock: socket.socket = sock
         self._received = b""
 
-    def __enter__(self) -> "Client":
+    def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:

@@ -1,0 +1,219 @@
+"""Messages after DATA: where they end, what they may hold, how large they get; real sockets."""
+
+import socket
+
+import pytest
+
+from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from tests.relay.served import MESSAGE, QUEUED_ID, SENDER, TO, Served, serve
+
+#: What some servers have taken for the end of a message; none of it is.
+SMUGGLING = {
+    "LF.LF": b"\n.\n",
+    "LF.CRLF": b"\n.\r\n",
+    "CRLF.LF": b"\r\n.\n",
+    "CR.CR": b"\r.\r",
+    "CR.CRLF": b"\r.\r\n",
+    "CRLF.CR": b"\r\n.\r",
+    "CR.LF": b"\r.\n",
+    "LF.CR": b"\n.\r",
+    "CRLFNUL.CRLF": b"\r\n\0.\r\n",
+    "CRLF.NULCRLF": b"\r\n.\0\r\n",
+    "LFLF.CRLF": b"\n\n.\r\n",
+    "CRLFCR.CRLF": b"\r\n\r.\r\n",
+    "CRCRLF.CRCRLF": b"\r\r\n.\r\r\n",
+    "LF": b"\n",
+    "CR": b"\rx",
+    "NUL": b"\0",
+}
+INJECTED = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<victim@example.com>\r\nDATA\r\n".encode()
+
+
+@pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
+def test_smuggling(served: Served, octets: bytes) -> None:
+    """Any bare CR, LF or NUL gets 550 5.5.2 and the end: neither mail is taken."""
+    with served.ready() as client:
+        client.envelope()
+        client.send(b"Subject: one\r\n\r\none" + octets + INJECTED + b"two\r\n.\r\n")
+        assert client.reply().startswith(b"550 5.5.2 ")
+        assert client.closed()
+    assert served.service.accepted == []
+
+
+@pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
+def test_smuggling_octet_by_octet(served: Served, octets: bytes) -> None:
+    """The same when each octet comes in a record of its own."""
+    with served.ready() as client:
+        client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        client.envelope()
+        for octet in b"one" + octets + b"\r\n.\r\n":
+            try:
+                client.send(bytes((octet,)))
+            except ConnectionError:
+                break
+        assert client.reply().startswith(b"550 5.5.2 ")
+    assert served.service.accepted == []
+
+
+@pytest.mark.parametrize(
+    ("sent", "taken"),
+    [
+        (b".\r\n", b""),
+        (b"\r\n.\r\n", b"\r\n"),
+        (b"a\r\n.\r\n", b"a\r\n"),
+        (b"..\r\n.\r\n", b".\r\n"),
+        (b"...\r\n..x\r\na.b\r\n.\r\n", b"..\r\n.x\r\na.b\r\n"),
+        (b"a\r\n..\r\n.\r\n", b"a\r\n.\r\n"),
+        (b"\xff\xfe\x80 8bit\r\n.\r\n", b"\xff\xfe\x80 8bit\r\n"),
+    ],
+)
+@pytest.mark.parametrize("apart", [False, True])
+def test_dots(served: Served, sent: bytes, taken: bytes, *, apart: bool) -> None:
+    """Dots are unstuffed (RFC 5321, 4.5.2), however the octets arrive; all else stays."""
+    with served.ready() as client:
+        client.envelope()
+        for piece in [bytes((octet,)) for octet in sent] if apart else [sent]:
+            client.send(piece)
+        assert client.reply() == f"250 2.0.0 Ok: queued as {QUEUED_ID}\r\n".encode()
+    assert served.service.accepted[0][1] == taken
+
+
+def test_several_messages_a_session(served: Served) -> None:
+    """A session takes one message after another, each with its own envelope."""
+    with served.ready() as client:
+        for number in range(3):
+            client.envelope(f"r{number}@example.com")
+            client.send(MESSAGE + b".\r\n")
+            assert client.reply().startswith(b"250 ")
+    recipients = [envelope.recipients for envelope, _ in served.service.accepted]
+    assert recipients == [(f"r{number}@example.com",) for number in range(3)]
+
+
+def test_message_of_the_limit() -> None:
+    """A message of exactly SIZE is taken, one octet more gets 552 5.3.4; the session goes on."""
+    line = b"x" * 98 + b"\r\n"
+    with serve(message_size=10_000) as served, served.ready() as client:
+        assert client.deliver(line * 100).startswith(b"250 ")
+        assert client.deliver(line * 99 + b"x" * 99 + b"\r\n").startswith(b"552 5.3.4 ")
+        assert client.deliver().startswith(b"250 ")
+    assert len(served.service.accepted) == 2
+
+
+def test_message_far_over_the_limit() -> None:
+    """A message that goes on to twice SIZE gets 552 5.3.4 and the end, and no memory."""
+    with serve(message_size=100_000, memory=400_000) as served, served.ready() as client:
+        client.envelope()
+        reply = b""
+        for _ in range(400):
+            try:
+                client.send((b"x" * 98 + b"\r\n") * 10)
+            except ConnectionError:
+                break
+        reply = client.reply()
+        assert reply.startswith(b"552 5.3.4 ")
+        assert served.memory.has_room(400_000)
+
+
+def test_memory_ceiling() -> None:
+    """When all mail in transit takes too much, 452 4.3.1, at MAIL or after DATA; later it fits."""
+    with serve(memory=100_000) as served, served.ready() as first, served.ready() as second:
+        assert first.say(f"MAIL FROM:<{SENDER}> SIZE=60000").startswith(b"452 4.3.1 ")
+        first.envelope()
+        first.send((b"x" * 98 + b"\r\n") * 400)
+        second.envelope()
+        second.send((b"x" * 98 + b"\r\n") * 400 + b".\r\n")
+        assert second.reply().startswith(b"452 4.3.1 ")
+        first.send(b".\r\n")
+        assert first.reply().startswith(b"250 ")
+        assert second.deliver().startswith(b"250 ")
+
+
+@pytest.mark.parametrize(
+    ("length", "reply"), [(998, b"250 "), (999, b"500 5.5.2 "), (200_000, b"500 5.5.2 ")]
+)
+@pytest.mark.parametrize("before", [0, 1, 997, 5_000])
+def test_text_lines(served: Served, length: int, reply: bytes, before: int) -> None:
+    """A line of 1,000 octets with its CR LF is taken, a longer one is 500 5.5.2."""
+    with served.ready() as client:
+        message = b"a" * min(before, 998) + b"\r\n" + b"b\r\n" * (before // 3)
+        assert client.deliver(message + b"x" * length + b"\r\nend\r\n").startswith(reply)
+        assert client.say("NOOP").startswith(b"250 ")
+
+
+def test_disconnect_in_the_middle(served: Served) -> None:
+    """A client that goes before the end of its message leaves nothing."""
+    with served.ready() as client:
+        client.envelope()
+        client.send(MESSAGE)
+    with served.ready() as client:
+        assert client.say("NOOP").startswith(b"250 ")
+    assert served.service.accepted == []
+
+
+REFUSALS = {
+    "invalid_api_key": b"421 4.7.0 ",
+    "scope_required": b"421 4.7.0 ",
+    "no_verified_sender": b"550 5.7.1 ",
+    "recipient_suppressed": b"550 5.7.1 ",
+    "attachment_type_not_allowed": b"554 5.7.1 ",
+    "attachment_too_large": b"552 5.3.4 ",
+    "too_many_attachments": b"554 5.7.1 ",
+    "rate_limit_exceeded": b"451 4.7.1 ",
+    "daily_limit_exceeded": b"452 4.7.1 ",
+    "monthly_limit_exceeded": b"452 4.7.1 ",
+    "idempotency_in_flight": b"451 4.5.0 ",
+    "idempotency_key_mismatch": b"554 5.5.0 ",
+    "service_unavailable": b"451 4.3.0 ",
+    "internal_error": b"451 4.3.0 ",
+}
+
+
+@pytest.mark.parametrize(("code", "reply"), REFUSALS.items())
+def test_what_the_service_refuses(served: Served, code: str, reply: bytes) -> None:
+    """Each refusal of the service has its reply, and none is a 250."""
+    served.service.fault = ServiceError(code, "text\r\n250 with\nlines")
+    with served.ready() as client:
+        answer = client.deliver()
+        assert answer.startswith(reply)
+        assert answer.count(b"\r\n") == 1
+        assert client.closed() if reply.startswith(b"421") else client.say("NOOP")
+
+
+@pytest.mark.parametrize(
+    ("reason", "reply"),
+    [("no_mx", b"550 5.1.2 "), ("null_mx", b"556 5.1.10 "), ("syntax", b"501 5.1.3 ")],
+)
+def test_recipients_that_cannot_be_mailed(served: Served, reason: str, reply: bytes) -> None:
+    """A domain without MX is 550 5.1.2, with a null MX 556 5.1.10 (RFC 7505)."""
+    served.service.fault = ServiceError(
+        "invalid_recipient",
+        "cannot be mailed",
+        details={"recipients": [{"address": TO, "reason": "…", "code": reason}]},
+    )
+    with served.ready() as client:
+        assert client.deliver().startswith(reply)
+
+
+@pytest.mark.parametrize(("code", "reply"), [("mail_loop", b"554 5.4.6 "), ("x", b"554 5.6.0 ")])
+def test_messages_of_a_wrong_form(served: Served, code: str, reply: bytes) -> None:
+    """A mail loop is 554 5.4.6, any other fault of the message itself 554 5.6.0."""
+    served.service.fault = ValidationFailed(FieldFault("Received", "…", code))
+    with served.ready() as client:
+        assert client.deliver().startswith(reply)
+
+
+def test_unexpected_error_is_no_250(served: Served) -> None:
+    """Whatever breaks behind the server, the client is told to come again: 451 4.3.0."""
+    served.service.fault = ZeroDivisionError("canary")
+    with served.ready() as client:
+        assert client.deliver().startswith(b"451 4.3.0 ")
+        served.service.fault = None
+        assert client.deliver().startswith(b"250 ")
+
+
+def test_key_revoked_in_a_session(served: Served) -> None:
+    """A key revoked after AUTH ends the session at MAIL from a new sender, or after DATA: 421."""
+    with served.ready() as client:
+        served.service.key_fault = ServiceError("invalid_api_key", "revoked")
+        assert client.say("MAIL FROM:<new@shop.example>").startswith(b"421 4.7.0 ")
+        assert client.closed()
