@@ -11,7 +11,7 @@ up: setup .venv-engine/made ## the whole service, until Ctrl-C
 	@exec $(RUN)python -m local
 
 test: check .venv-engine/made ## the checks and every test
-	$(RUN)pytest --numprocesses 2 --dist loadgroup
+	$(RUN)pytest --numprocesses 2
 
 check: setup .venv-sam/made ## lint, format, types, template
 	$(RUN)ruff check
