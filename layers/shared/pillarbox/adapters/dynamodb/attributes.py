@@ -9,10 +9,12 @@ type Item = dict[str, AttributeValue]
 
 
 def to_attribute(value: object) -> AttributeValue:
-    """Encode one value: str, bool, int, None, list, tuple, dict, or a set of str."""
+    """Encode one value: str, bytes, bool, int, None, list, tuple, dict, or a set of str."""
     match value:
         case str():
             return {"S": value}
+        case bytes():
+            return {"B": value}
         case bool():
             return {"BOOL": value}
         case int():
@@ -32,7 +34,7 @@ def from_attribute(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401  as sto
     """Decode one attribute value."""
     ((kind, value),) = attribute.items()
     match kind:
-        case "S" | "BOOL":
+        case "S" | "B" | "BOOL":
             return value
         case "N":
             return int(value)

@@ -14,15 +14,23 @@ One table, entity first; `pk` and `sk` are strings.
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
 | pulse       | PULSE               | -              |
+| entries     | STAT#<account>      | C#<ms>         |
+| updates     | STAT#<account>      | U#<status>#<ms> |
+| tally       | STAT#<account>      | <level>#<ms>   |
 """
 
-from typing import Final
+from collections.abc import Mapping
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.domain.message import Status
+from pillarbox.domain.statistics import Level
 
 #: The sort key of records that stand alone under their partition key.
 _ALONE: Final = "-"
+#: The latest moment that the id of a message can hold (RFC 9562 section 5.7), in milliseconds.
+LATEST: Final = 2**48 - 1
 
 
 def api_key(digest: str) -> Item:
@@ -73,6 +81,50 @@ def template(account_id: str, template_id: UUID | None = None) -> Item:
 def pulse() -> Item:
     """The newest event that has arrived from the provider."""
     return _key("PULSE")
+
+
+def messages_from(account_id: str, moment: int) -> Item:
+    """Where the messages created at or after a moment begin."""
+    return message(account_id, UUID(int=_within_ids(moment) << 80))
+
+
+def messages_before(account_id: str, moment: int) -> Item:
+    """Where the messages created before a moment end."""
+    return message(account_id, UUID(int=max((_within_ids(moment) << 80) - 1, 0)))
+
+
+def is_message(item: Item) -> bool:
+    """Whether an item is the record of a message."""
+    pk: str = item["pk"]["S"]
+    return pk.startswith("MSG#")
+
+
+def entries(account_id: str, moment: int) -> Item:
+    """The entries of messages by creation."""
+    return _key(f"STAT#{account_id}", f"C#{_text(moment)}")
+
+
+def updates(account_id: str, status: Status, moment: int) -> Item:
+    """The entries of messages by status and update."""
+    return _key(f"STAT#{account_id}", f"U#{status.value}#{_text(moment)}")
+
+
+def tally(account_id: str, level: Level, moment: int) -> Item:
+    """The tally of a bucket."""
+    return _key(f"STAT#{account_id}", f"{level.value}#{_text(moment)}")
+
+
+def moment(item: Mapping[str, Any]) -> int:
+    """The moment in the sort key of one of the last three."""
+    return int(item["sk"].rpartition("#")[2])
+
+
+def _within_ids(moment: int) -> int:
+    return min(max(moment, 0), LATEST)
+
+
+def _text(moment: int) -> str:
+    return f"{_within_ids(moment):015d}"
 
 
 def _key(pk: str, sk: str = _ALONE) -> Item:

@@ -69,9 +69,23 @@ class Table:
         raise ServiceError("service_unavailable", f"The {_NAME} is too busy at the moment.")
 
     def query(
-        self, key: Item, *, newest_first: bool = False, limit: int | None = None
+        self,
+        key: Item,
+        last: Item | None = None,
+        *,
+        newest_first: bool = False,
+        limit: int | None = None,
+        page: int | None = None,
     ) -> Iterable[dict[str, Any]]:
-        """Read the items under a partition key in the order of their sort keys."""
+        """Read the items under a partition key, consistently, in the order of their sort keys.
+
+        Args:
+            key: the partition; with `last`, also the first sort key.
+            last: the last sort key.
+            newest_first: from the end.
+            limit: so many items at most.
+            page: read in pieces of so many, for one who may stop on the way.
+        """
         request: dict[str, Any] = {
             "TableName": self.name,
             "KeyConditionExpression": "pk = :pk",
@@ -79,8 +93,11 @@ class Table:
             "ScanIndexForward": not newest_first,
             "ConsistentRead": True,
         }
-        if limit is not None:
-            request["Limit"] = limit
+        if last is not None:
+            request["KeyConditionExpression"] += " AND sk BETWEEN :first AND :last"
+            request["ExpressionAttributeValues"] |= {":first": key["sk"], ":last": last["sk"]}
+        if limit or page:
+            request["Limit"] = limit or page
         while True:
             with reaching(_NAME):
                 answer = self.client.query(**request)

@@ -1,0 +1,46 @@
+"""The records of accepted mail, many at a time: read in order, and followed by the stream."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import from_item
+from pillarbox.adapters.dynamodb.records import message_of
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.message import Message
+
+#: Readers mostly stop early, and a hundred records are about 20 read units.
+_PAGE: Final = 100
+
+
+class DynamoMessageLog:
+    """Fulfils `ports.MessageLog`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def newest_first(self, account_id: str, since: int, until: int) -> Iterable[Message]:
+        """Read a stretch of the account's messages: ids sort by the time they were made."""
+        if since >= until:
+            return ()
+        first = keys.messages_from(account_id, since)
+        last = keys.messages_before(account_id, until)
+        return map(message_of, self._table.query(first, last, newest_first=True, page=_PAGE))
+
+    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
+        """Read messages by the hundred."""
+        places = [keys.message(account_id, message_id) for message_id in message_ids]
+        return map(message_of, self._table.get_all(places))
+
+
+def changed_message(record: Mapping[str, Any]) -> Message | None:
+    """The message as a record of the table's stream has it; None for records of other things.
+
+    Raises:
+        KeyError, ValueError, TypeError: the image is none that this service writes.
+    """
+    image = record["dynamodb"].get("NewImage")
+    if image is None or not keys.is_message(image):
+        return None
+    return message_of(from_item(image))
