@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from pillarbox.application.delivery import Delivery
     from pillarbox.application.feedback import Feedback
     from pillarbox.application.history import History
+    from pillarbox.application.library import Library
     from pillarbox.application.submission import Submission
 
 # Imports inside functions are the point of this module: see above.
@@ -167,6 +168,14 @@ def saved_templates() -> "SavedTemplates":
     return SavedTemplates(
         records=DynamoTemplates(table()), accounts=DynamoAccounts(table()), clock=utc_now
     )
+
+
+@cache
+def library() -> "Library":
+    """The saved templates, for callers of the API."""
+    from pillarbox.application.library import Library
+
+    return Library(saved_templates())
 
 
 @cache

@@ -1,7 +1,7 @@
 """Writing an answer: JSON, and the envelope of every error (contract section 7)."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 
 from aws_lambda_powertools.event_handler import Response
@@ -10,7 +10,7 @@ from pillarbox.application.ports import Answer
 from pillarbox.application.starters import Preview
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.message import Event, EventKind, Message
-from pillarbox.domain.template import StarterTemplate
+from pillarbox.domain.template import SavedTemplate, StarterTemplate
 
 _JSON = "application/json"
 
@@ -19,6 +19,16 @@ def reply(body: Json, status: int = 200, headers: Mapping[str, str] | None = Non
     """Answer with a JSON value."""
     text = json.dumps(body, separators=(",", ":"))
     return Response(status, _JSON, text, headers=dict(headers or {}))
+
+
+def reply_nothing() -> Response[str]:
+    """Answer that it is done: 204 has no body."""
+    return Response(204, body="")
+
+
+def reply_page(items: Iterable[Json], total: int, *, skip: int, limit: int) -> Response[str]:
+    """Answer with a part of a list (contract 4.3 and 4.8)."""
+    return reply({"items": list(items), "total": total, "skip": skip, "limit": limit})
 
 
 def reply_answer(answer: Answer) -> Response[str]:
@@ -74,6 +84,24 @@ def preview_result(preview: Preview) -> Json:
         "html": preview.html,
         "sampleVariables": dict(preview.values),
     }
+
+
+def template_item(template: SavedTemplate) -> dict[str, Json]:
+    """Contract 2.7, as listed."""
+    return {
+        "id": template.template_id,
+        "name": template.name,
+        "subject": template.subject,
+        "category": template.category,
+        "variables": list(template.variables),
+        "createdAt": timestamp(template.created_at),
+        "updatedAt": timestamp(template.updated_at),
+    }
+
+
+def template_detail(template: SavedTemplate, preview_html: str) -> Json:
+    """Contract 2.7, the single template."""
+    return template_item(template) | {"previewHtml": preview_html}
 
 
 def timestamp(moment: datetime) -> str:

@@ -10,6 +10,8 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/emails/{message_id}": ("GET",),
     "/v1/starter-templates": ("GET",),
     "/v1/starter-templates/{slug}/preview": ("POST",),
+    "/v1/templates": ("GET",),
+    "/v1/templates/{id}": ("GET", "DELETE"),
 }
 
 _LITERAL_READING: Final = re.compile(r"^/v1(?=/v1(?:/|$))")

@@ -1,0 +1,20 @@
+"""DELETE /v1/templates/{id}: delete a saved template for good (contract 4.10)."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import reply_nothing
+from pillarbox.http.requests import read_api_key, read_uuid
+from pillarbox.wiring import authentication, library
+
+app = build_app()
+
+
+@app.delete("/v1/templates/<template_id>")
+def delete_template(template_id: str) -> Response[str]:
+    principal = authentication().authenticate(read_api_key(app.current_event))
+    library().delete(principal, read_uuid(template_id, "id"))
+    return reply_nothing()
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,24 @@
+"""GET /v1/templates: an account's saved templates (contract 4.8)."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.query import TemplatesQuery, read_query
+from pillarbox.http.replies import reply_page, template_item
+from pillarbox.http.requests import read_api_key
+from pillarbox.wiring import authentication, library
+
+app = build_app()
+
+
+@app.get("/v1/templates")
+def list_templates() -> Response[str]:
+    principal = authentication().authenticate(read_api_key(app.current_event))
+    query = read_query(app.current_event, TemplatesQuery)
+    page = library().page(principal, skip=query.skip, limit=query.limit)
+    return reply_page(
+        map(template_item, page.items), page.total, skip=query.skip, limit=query.limit
+    )
+
+
+lambda_handler = entrypoint(app)
