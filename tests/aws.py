@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import boto3
 import pytest
@@ -18,7 +18,7 @@ from pillarbox import wiring
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 TEMPLATE = Path(__file__).parents[1] / "template.yaml"
-REGION = "eu-west-1"
+REGION: Final = "eu-west-1"
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The ports of the application over plain dicts; they pass the suite in tests/ports."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
@@ -52,6 +52,8 @@ class Store:
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
+    #: The most addresses that a read of the directory was asked for.
+    most_asked: int = 0
 
 
 class FakeDirectory:
@@ -69,6 +71,7 @@ class FakeDirectory:
         template_ids: Iterable[UUID] = (),
     ) -> Found:
         store, wanted = self._store, set(addresses)
+        store.most_asked = max(store.most_asked, len(wanted))
         return Found(
             key=store.keys.get(key_digest) if key_digest else None,
             account=store.accounts.get(account_id),
@@ -93,7 +96,7 @@ class FakeClaims:
 
     def take(self, account_id: str, digest: str, body_hash: str, now: datetime) -> Claim | Answer:
         held = self._claims.get((account_id, digest))
-        kept_until, generation = now + CLAIM_WINDOW, new_id(now)
+        kept_until, generation, resumed = now + CLAIM_WINDOW, new_id(now), False
         if held is not None and now < held.kept_until:
             same, alive = held.claim.body_hash == body_hash, now < held.leased_until
             if not same and (alive or held.answer):
@@ -103,16 +106,22 @@ class FakeClaims:
             if alive:
                 raise ServiceError("idempotency_in_flight", "", headers={"Retry-After": "5"})
             if same:
-                kept_until, generation = held.kept_until, held.claim.generation
+                kept_until, generation, resumed = held.kept_until, held.claim.generation, True
         claim = Claim(
             account_id=account_id,
             digest=digest,
             owner=new_token(16),
             body_hash=body_hash,
             generation=generation,
+            resumed=resumed,
         )
         self._claims[account_id, digest] = HeldClaim(claim, now + CLAIM_LEASE, kept_until)
         return claim
+
+    def finish(self, claim: Claim, answer: Answer) -> None:
+        held = self._claims.get((claim.account_id, claim.digest))
+        if held is not None and held.claim.owner == claim.owner:
+            held.answer = answer.body
 
     def release(self, claim: Claim) -> Answer | None:
         held = self._claims.get((claim.account_id, claim.digest))
@@ -164,6 +173,15 @@ class FakeMessages:
             held.answer = answer.body
         self._messages.setdefault(name, message)
 
+    def commit_all(self, messages: Sequence[Message]) -> None:
+        assert len(messages) <= 100, "DynamoDB writes at most 100 items in one transaction"
+        for message in messages:
+            self._messages.setdefault((message.account_id, message.message_id), message)
+
+    def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
+        found = {message_id: self.get(account_id, message_id) for message_id in message_ids}
+        return {message_id: message for message_id, message in found.items() if message}
+
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         return self._messages.get((account_id, message_id))
 
@@ -209,6 +227,11 @@ class FakeJobs:
         key = f"{job.message_id}/{new_token(16)}"
         self._store.spool[key] = mail
         self._store.queue.append(replace(job, spool_key=key))
+
+    def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
+        for job, mail in jobs:
+            self.put(job, mail)
+        return frozenset()
 
     def load(self, job: Job) -> Mail:
         mail = job.mail or self._store.spool.get(job.spool_key or "")

@@ -23,7 +23,6 @@ from pillarbox.domain.message import Event, EventKind, Message
 from pillarbox.domain.quota import WINDOWS, window_name
 from tests.fakes import builders, stores
 
-
 #: After this the queue brings a job again whose worker failed.
 VISIBILITY = timedelta(minutes=6)
 

@@ -7,7 +7,6 @@ from uuid import UUID
 import boto3
 
 from pillarbox.adapters.dynamodb import records
-from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
@@ -90,12 +89,11 @@ def adapters(names: Aws) -> Side:
     def put(thing: Account | ApiKey | SavedTemplate) -> None:
         match thing:
             case Account():
-                item: Item = records.account_item(thing)
+                table.put(records.account_item(thing))
             case ApiKey():
-                item = records.key_item(thing)
+                table.put(records.key_item(thing))
             case SavedTemplate():
-                item = records.template_item(thing)
-        table.put(item)
+                table.put(records.template_item(thing))
 
     def receive() -> list[Job]:
         answer = sqs.receive_message(QueueUrl=names.queue_url, MaxNumberOfMessages=10)

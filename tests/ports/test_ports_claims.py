@@ -71,7 +71,7 @@ def test_a_released_key_is_fresh(side: Side) -> None:
 
 
 @pytest.mark.parametrize(("body_hash", "kept"), [(HASH, True), (OTHER_HASH, False)])
-def test_a_dead_owner_is_taken_over(side: Side, body_hash: str, kept: bool) -> None:
+def test_a_dead_owner_is_taken_over(side: Side, body_hash: str, *, kept: bool) -> None:
     """Past the lease the same request goes on with the generation, another gets a new one."""
     first = take(side)
     second = take(side, 35, body_hash)

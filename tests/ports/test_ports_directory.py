@@ -1,5 +1,6 @@
 """Reading keys, accounts, suppressions and templates: `ports.Directory`, `ports.Suppressions`."""
 
+from datetime import datetime
 from uuid import UUID
 
 import pytest
@@ -8,7 +9,7 @@ from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Found
-from pillarbox.domain.account import Plan
+from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.quota import Limits
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW, at
@@ -30,17 +31,20 @@ def test_one_read_brings_all(side: Side) -> None:
         ACCOUNT,
         key_digest=key.digest,
         addresses=["ann@example.com", "bob@example.com", "ann@example.com"],
-        template_id=TEMPLATE,
+        template_ids=[TEMPLATE],
     )
     assert found == Found(
-        key=key, account=account, suppressed={"ann@example.com": "bounced"}, template=template
+        key=key,
+        account=account,
+        suppressed={"ann@example.com": "bounced"},
+        templates={TEMPLATE: template},
     )
 
 
 def test_what_is_not_there_is_absent(side: Side) -> None:
     """An account without records has none of what is asked for."""
     found = side.directory.look_up(
-        ACCOUNT, key_digest="0" * 64, addresses=["ann@example.com"], template_id=TEMPLATE
+        ACCOUNT, key_digest="0" * 64, addresses=["ann@example.com"], template_ids=[TEMPLATE]
     )
     assert found == Found()
 
@@ -50,7 +54,7 @@ def test_accounts_do_not_see_each_other(side: Side) -> None:
     side.put(builders.account(OTHER))
     side.put(builders.template(TEMPLATE, OTHER))
     side.suppressions.put(OTHER, "ann@example.com", "bounced", NOW, None)
-    found = side.directory.look_up(ACCOUNT, addresses=["ann@example.com"], template_id=TEMPLATE)
+    found = side.directory.look_up(ACCOUNT, addresses=["ann@example.com"], template_ids=[TEMPLATE])
     assert found == Found()
 
 
@@ -67,14 +71,14 @@ def test_accounts_do_not_see_each_other(side: Side) -> None:
         ),
     ],
 )
-def test_an_account_reads_back(side: Side, account: builders.Account) -> None:
+def test_an_account_reads_back(side: Side, account: Account) -> None:
     """Limits of zero and none, senders and the hold are kept."""
     side.put(account)
     assert side.directory.look_up(ACCOUNT).account == account
 
 
 @pytest.mark.parametrize("revoked", [None, at(5)])
-def test_a_key_reads_back(side: Side, revoked: builders.datetime | None) -> None:
+def test_a_key_reads_back(side: Side, revoked: datetime | None) -> None:
     """Preview keys have no preset; a revoked key says since when."""
     text = builders.key_text()
     for key in (
@@ -98,7 +102,7 @@ def test_a_full_mail_fits_one_read(side: Side) -> None:
     addresses = [f"a{n}@example.com" for n in range(50)]
     side.suppressions.put(ACCOUNT, addresses[-1], "bounced", NOW, None)
     found = side.directory.look_up(
-        ACCOUNT, key_digest="0" * 64, addresses=addresses, template_id=TEMPLATE
+        ACCOUNT, key_digest="0" * 64, addresses=addresses, template_ids=[TEMPLATE]
     )
     assert found.suppressed == {addresses[-1]: "bounced"}
 
@@ -137,7 +141,7 @@ def test_other_types_are_no_attributes() -> None:
     with pytest.raises(TypeError):
         to_attribute(1.5)
     with pytest.raises(TypeError):
-        from_attribute({"B": b""})
+        from_attribute({"NS": ["1"]})
 
 
 def test_a_message_costs_one_write_unit(table: Table) -> None:

@@ -123,24 +123,35 @@ GOOD: dict[str, Any] = {
 }
 
 
+FROM = {"from": "a@x.example"}
+WRONG: list[dict[str, Any]] = [
+    {"version": 2},
+    {"version": "1"},
+    {"id": "x"},
+    {"id": 5},
+    {"queued_at": "soon"},
+    {"deadline": None},
+    {"payload": []},
+    {"payload": "x"},
+    {"payload": FROM | {"body": "html"}},
+    {"payload": FROM | {"body": {}}},
+    {"payload": FROM | {"body": {"html": ""}, "attachments": ["x"]}},
+]
+LACKING = [
+    {name: value for name, value in GOOD.items() if name != left_out}
+    for left_out in GOOD
+    if left_out != "payload"
+]
+
+
 @pytest.mark.parametrize(
     "text",
-    ["", "x", "[]", "1", "null", '"x"', "{}"]
-    + [json.dumps({name: value for name, value in GOOD.items() if name != left_out}) for left_out in GOOD if left_out != "payload"]
-    + [json.dumps(GOOD | wrong) for wrong in (
-        {"version": 2},
-        {"version": "1"},
-        {"id": "x"},
-        {"id": 5},
-        {"queued_at": "soon"},
-        {"deadline": None},
-        {"payload": []},
-        {"payload": "x"},
-        {"payload": {"from": "a@x.example", "body": "html"}},
-        {"payload": {"from": "a@x.example", "body": {}}},
-        {"payload": {"from": "a@x.example", "body": {"html": ""}, "attachments": ["x"]}},
-    )],
-)  # fmt: skip
+    [
+        *("", "x", "[]", "1", "null", '"x"', "{}"),
+        *(json.dumps(GOOD | change) for change in WRONG),
+        *map(json.dumps, LACKING),
+    ],
+)
 def test_what_no_version_wrote_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
     """Text that is no job, or one of a later version, is refused as a whole."""
     with pytest.raises(UnreadableJob):

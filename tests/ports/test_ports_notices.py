@@ -67,18 +67,14 @@ def complaint(**more: Any) -> dict[str, Any]:
     )
 
 
-def event(kind: EventKind, at: datetime, recipient: str | None, *words: str | None) -> Event:
-    return (
-        Event(kind, at, recipient, *words)
-        if False
-        else Event(
-            kind=kind,
-            at=at,
-            recipient=recipient,
-            code=words[0] if words else None,
-            reason=words[1] if words else None,
-        )
-    )
+def event(
+    kind: EventKind,
+    at: datetime,
+    recipient: str | None,
+    code: str | None = None,
+    reason: str | None = None,
+) -> Event:
+    return Event(kind=kind, at=at, recipient=recipient, code=code, reason=reason)
 
 
 GENERAL = {"diagnosticCode": "smtp; 550 5.1.1 user unknown", "status": "5.1.1"}

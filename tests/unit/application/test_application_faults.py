@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any, Literal
 
@@ -12,7 +12,6 @@ from pillarbox.application.ports import Answer, DomainVerdict, Refused, Throttle
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import Message
-from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, attachment, request, starter_request
 from tests.fakes.world import Fault, Killed, World
 
@@ -42,7 +41,7 @@ def attempt(world: World, sent: SendRequest, digest: str | None) -> Answer | Bas
         return error
 
 
-def tries(sent: SendRequest, digest: str | None, refuse: bool = False) -> Iterator[Try]:
+def tries(sent: SendRequest, digest: str | None, *, refuse: bool = False) -> Iterator[Try]:
     """The same request with each error before and after each of its calls."""
     for error in (ServiceError("service_unavailable", "planted"), RuntimeError("bug"), Killed()):
         for when in WHEN:
@@ -86,7 +85,7 @@ def test_answered_is_committed_and_sent_once(sent: SendRequest, digest: str | No
         assert {m.status for m in world.store.messages.values()} <= {"sent"}, where
         assert not world.store.spool or not world.store.queue, where
         count += 1
-    print(f"faults {count}, lost 0, doubled 0")
+    print(f"faults {count}, lost 0, doubled 0")  # noqa: T201  the figure of the promise
     assert count >= 24
 
 
@@ -104,7 +103,7 @@ def test_a_retry_under_the_key_makes_one_message(sent: SendRequest) -> None:
         assert {answer.body for answer in answers} <= {again.body}, where
         assert delivered(world) == Counter([world.message()]), where
         count += 1
-    print(f"faults {count}, lost 0, doubled 0")
+    print(f"faults {count}, lost 0, doubled 0")  # noqa: T201  the figure of the promise
 
 
 def test_a_refused_request_releases_its_key() -> None:
@@ -172,12 +171,12 @@ def test_a_fault_while_delivering_sends_once(sent: SendRequest, copies: int) -> 
             assert world.message().status == "sent"
             assert not world.store.spool
             count += 1
-    print(f"faults {count}, lost 0, doubled 0")
+    print(f"faults {count}, lost 0, doubled 0")  # noqa: T201  the figure of the promise
     assert count >= 20
 
 
 def _patient(job: Any) -> Any:
-    return builders.replace(job, deadline=job.queued_at + timedelta(hours=24))
+    return replace(job, deadline=job.queued_at + timedelta(hours=24))
 
 
 def test_a_refusal_is_final() -> None:

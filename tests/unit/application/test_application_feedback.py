@@ -100,7 +100,10 @@ def test_endless_contention_is_given_back(world: World) -> None:
 
 def test_history_shows_an_account_its_own(world: World) -> None:
     """A message is found by its account; another's and an absent one look the same."""
-    directory, history = stores.FakeDirectory(world.store), History(stores.FakeMessages(world.store))
+    directory, history = (
+        stores.FakeDirectory(world.store),
+        History(stores.FakeMessages(world.store)),
+    )
     principal = Authentication(directory).authenticate(world.live)
     assert history.get(principal, MESSAGE.message_id) == MESSAGE
     other = replace(principal, account=builders.account("acct00000002"))

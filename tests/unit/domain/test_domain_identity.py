@@ -9,9 +9,7 @@ from hypothesis import strategies as st
 from pillarbox.domain.identity import created_at, derived_id, new_id
 from tests.fakes.builders import NOW, at
 
-MOMENTS = st.datetimes(datetime(1970, 1, 2), datetime(2200, 1, 1), timezones=st.just(UTC)).map(
-    lambda moment: moment.replace(microsecond=moment.microsecond // 1000 * 1000)
-)
+MOMENTS = st.integers(10**8, 7 * 10**12).map(lambda ms: datetime.fromtimestamp(ms / 1000, UTC))
 
 
 @given(MOMENTS)

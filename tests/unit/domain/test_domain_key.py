@@ -60,9 +60,9 @@ def test_only_a_digest_is_kept() -> None:
         (Preset.SEND, "emails:send emails:read"),
         (
             Preset.MARKETING,
-            "emails:send emails:read templates:read templates:write"
-            " marketing:campaigns:read marketing:campaigns:write"
-            " marketing:contacts:read marketing:contacts:write",
+            """emails:send emails:read templates:read templates:write
+            marketing:campaigns:read marketing:campaigns:write
+            marketing:contacts:read marketing:contacts:write""",
         ),
         (
             Preset.ANALYTICS,

@@ -1,5 +1,7 @@
 """Text that goes into header fields: what is refused, and how subjects are filled."""
 
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,8 +16,10 @@ from tests.fakes.builders import SENDER
 
 @pytest.mark.parametrize(
     "character",
-    [*map(chr, range(32)), *map(chr, range(0x7F, 0xA0)), *"\u2028\u2029"]
-    + [*"\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"],
+    [
+        *map(chr, [*range(32), *range(0x7F, 0xA0)]),
+        *"\u2028\u2029\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069",
+    ],
 )
 def test_controls_and_overrides_are_unsafe(character: str) -> None:
     """CR, LF, NEL, other controls, separators and direction overrides never reach a header."""
@@ -96,7 +100,7 @@ def test_the_sender_depends_on_the_plan(
 @pytest.mark.parametrize(
     "changes", [{"default_sender": None}, {"senders": {}}, {"senders": {SENDER: False}}]
 )
-def test_without_a_verified_default_nothing_is_sent(changes: dict[str, object]) -> None:
+def test_without_a_verified_default_nothing_is_sent(changes: dict[str, Any]) -> None:
     """An account without a verified default sender gets 403 no_verified_sender."""
     with pytest.raises(ServiceError) as refused:
         builders.account(**changes).sender(None)

@@ -1,0 +1,132 @@
+"""JSON bodies: strict where two parsers could read one text differently."""
+
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.http.json_body import MAX_DEPTH, canonical, depth_of, parse_json
+
+NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
+SCALARS = (
+    st.none()
+    | st.booleans()
+    | st.integers()
+    | st.floats(allow_nan=False, allow_infinity=False)
+    | st.text(st.characters(exclude_categories=["Cs"]))
+)
+JSON = st.recursive(
+    SCALARS,
+    lambda inner: st.lists(inner, max_size=4) | st.dictionaries(NAMES, inner, max_size=4),
+    max_leaves=20,
+)
+
+
+def fault(raw: bytes) -> str:
+    with pytest.raises(ValidationFailed) as refused:
+        parse_json(raw)
+    (only,) = refused.value.faults
+    assert (only.field, only.code) == ("", "invalid_json")
+    return only.message
+
+
+@given(value=JSON, ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))
+def test_valid_json_is_read_as_the_standard_library_does(
+    value: object, indent: int | None, *, ascii_only: bool
+) -> None:
+    """Whatever JSON without duplicate names comes, parse_json equals json.loads."""
+    text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
+    parsed = parse_json(text.encode())
+    assert parsed == json.loads(text)
+    assert depth_of(parsed) == depth_of(value)  # type: ignore[arg-type]
+
+
+@given(
+    st.binary(max_size=60)
+    | st.text('{}[]",:0123456789eE+-.\\ unlltrefasNI\n', max_size=60).map(str.encode)
+)
+def test_whatever_comes_is_read_or_refused(raw: bytes) -> None:
+    """Any octets are JSON or a 422, never another error; what is read can be written."""
+    try:
+        value = parse_json(raw)
+    except ValidationFailed:
+        return
+    assert json.loads(canonical(value)) == value
+
+
+@pytest.mark.parametrize(
+    ("raw", "words"),
+    [
+        (b"", "not JSON"),
+        (b"   ", "not JSON"),
+        (b'{"to": "a@b.c"', "not JSON"),
+        (b'{"a": 1} x', "not JSON"),
+        (b"{} {}", "not JSON"),
+        (b"{'a': 1}", "not JSON"),
+        (b'{"a": 1,}', "not JSON"),
+        (b'{"a": 01}', "not JSON"),
+        (b'"\x01"', "not JSON"),
+        (b"NaN", "NaN is not JSON"),
+        (b'{"a": Infinity}', "Infinity is not JSON"),
+        (b"[-Infinity]", "-Infinity is not JSON"),
+        (b"1e999", "too large"),
+        (b"[-1e999]", "too large"),
+        (b"9" * 5000, "too large"),
+        (b'{"a": -' + b"9" * 5000 + b"}", "too large"),
+        (b'{"to": 1, "to": 2}', 'the name "to" stands twice'),
+        (b'{"a": {"b": 1, "c": 2, "b": 3}}', 'the name "b" stands twice'),
+        (b'{"a": 1, "\\u0061": 2}', 'the name "a" stands twice'),
+        (b'"\\ud800"', "lone surrogate"),
+        (b'"\\udc00\\ud800"', "lone surrogate"),
+        (b'{"\\udfff": 1}', "lone surrogate"),
+        (b'[{"a": ["x", "\\ud83d"]}]', "lone surrogate"),
+        (b"\xff\xfe{\x00}\x00", "not UTF-8"),
+        (b"\xef\xbb\xbf{}", "not JSON"),
+        (b'"\xc3"', "not UTF-8"),
+        (b'"\xed\xa0\x80"', "not UTF-8"),
+        ('{"a": 1}'.encode("utf-16"), "not UTF-8"),
+        ("{}".encode("utf-16-le"), "not JSON"),
+        (b"[" * 100_000, "deeper than 32"),
+        (b'{"a":' * 100_000, "deeper than 32"),
+        (b"[" * 33 + b"]" * 33, "deeper than 32"),
+        (b'{"a":' * 33 + b"1" + b"}" * 33, "deeper than 32"),
+    ],
+)
+def test_what_could_be_read_in_two_ways_is_refused(raw: bytes, words: str) -> None:
+    """Each of the attacks on the parser is one fault on the body, in plain words."""
+    assert words in fault(raw)
+
+
+@pytest.mark.parametrize(
+    "raw",
+    [
+        b"[" * MAX_DEPTH + b"]" * MAX_DEPTH,
+        b'{"a":' * MAX_DEPTH + b"1" + b"}" * MAX_DEPTH,
+        b'"\\ud83d\\ude00"',
+        b" \r\n\t{}\n",
+        b"9" * 4300,
+        b"1.7976931348623157e308",
+        b'{"a": 1, "A": 2, "": 3}',
+    ],
+)
+def test_what_is_just_within_is_read(raw: bytes) -> None:
+    """32 levels, surrogate pairs, big but finite numbers and names that differ in case pass."""
+    assert parse_json(raw) == json.loads(raw)
+
+
+def test_a_duplicate_name_is_not_repeated_whole() -> None:
+    """The message shows at most the beginning of a name that a caller made long."""
+    name = b"x" * 1000
+    assert len(fault(b'{"' + name + b'": 1, "' + name + b'": 2}')) < 120
+
+
+def test_equal_json_is_written_alike() -> None:
+    """Order of names, white space and escapes do not matter to the canonical form."""
+    one = parse_json(b'{"b": [1, {"y": null, "x": "\\u00fc"}], "a": true}')
+    other = parse_json('{"a":true,"b":[1,{"x":"ü","y":null}]}'.encode())
+    assert canonical(one) == canonical(other) == '{"a":true,"b":[1,{"x":"ü","y":null}]}'.encode()
+    assert canonical([1, 2]) != canonical([2, 1])
+    assert canonical("1") != canonical(1)
+    assert canonical(True) != canonical(1)

@@ -1,0 +1,309 @@
+"""The wire models: the rules of every field, and what a fault is called."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.domain.attachment import Attachment
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.http.faults import validate
+from pillarbox.http.models import PreviewRequest, SendEmailRequest
+
+SEND: dict[str, Any] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "Hello"}
+FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "content": "eHh4"}
+EMOJI = "😀"
+
+
+def faults(body: Any, model: Any = SendEmailRequest) -> dict[str, str]:
+    """The faults of a body: field -> code; none when it is taken."""
+    try:
+        validate(model, body)
+    except ValidationFailed as failed:
+        return {fault.field: fault.code for fault in failed.faults}
+    return {}
+
+
+def send(**changes: Any) -> dict[str, Any]:
+    return SEND | changes
+
+
+def attached(**changes: Any) -> dict[str, Any]:
+    return send(attachments=[FILE | changes])
+
+
+TAKEN: list[dict[str, Any]] = [
+    SEND,
+    send(to=["ann@example.com"] * 60),
+    send(to=["not an address", "x" * 5000]),
+    {"to": "x"},
+    send(subject=EMOJI * 998),
+    send(fromName="x" * 1024),
+    send(fromName='x" <e@evil>,"'),
+    send(fromName=""),
+    send(brandName="x" * 128),
+    send(logoUrl="x" * 2048),
+    send(replyTo="Ann@BÜCHER.example"),
+    send(starterTemplate="../x"),
+    send(templateId="0197A1B2-0000-7000-8000-000000000001"),
+    send(variables={}),
+    send(variables={"a": [[[[[[{}]]]]]]}),
+    send(variables={"x": "y" * (256 * 1024 - 8)}),
+    send(**dict.fromkeys(("subject", "html", "cc", "variables", "attachments", "from"), None)),
+    attached(),
+    attached(filename="x" * 255),
+    attached(filename="Ü 😀.txt"),
+    attached(content=""),
+    attached(inline=True, contentId="logo@shop"),
+    attached(inline=False, contentId=None),
+    send(attachments=[FILE] * 12),
+    send(attachments=[]),
+    send(cc=[], bcc=[]),
+]
+
+
+@pytest.mark.parametrize("body", TAKEN, ids=range(len(TAKEN)))
+def test_what_is_within_the_rules_is_taken(body: dict[str, Any]) -> None:
+    """Each field at its limit, left out or null; counts and addresses are told later."""
+    assert faults(body) == {}
+
+
+REFUSED: list[tuple[Any, dict[str, str]]] = [
+    ({}, {"to": "required"}),
+    ([], {"": "wrong_type"}),
+    (None, {"": "wrong_type"}),
+    ("x", {"": "wrong_type"}),
+    (send(to=None), {"to": "wrong_type"}),
+    (send(to=5), {"to": "wrong_type"}),
+    (send(to={}), {"to": "wrong_type"}),
+    (send(to=[]), {"to": "too_short"}),
+    (send(to=["a", 5, None]), {"to.1": "wrong_type", "to.2": "wrong_type"}),
+    (send(to=[5] * 100_000), {"to": "wrong_type"}),
+    (send(cc="ann@example.com"), {"cc": "wrong_type"}),
+    (send(cc=[5]), {"cc.0": "wrong_type"}),
+    (send(bcc=[[]]), {"bcc.0": "wrong_type"}),
+    (send(starterTemplate=5), {"starterTemplate": "wrong_type"}),
+    (send(html=True), {"html": "wrong_type"}),
+    (send(html=""), {"html": "too_short"}),
+    ({"to": "x", "html": "x"}, {"subject": "required"}),
+    (send(subject=None), {"subject": "required"}),
+    ({"to": 5, "html": "x"}, {"to": "wrong_type", "subject": "required"}),
+    (send(subject=""), {"subject": "too_short"}),
+    (send(subject=EMOJI * 999), {"subject": "too_long"}),
+    (send(subject=5), {"subject": "wrong_type"}),
+    (send(fromName="x" * 1025), {"fromName": "too_long"}),
+    (send(brandName="x" * 129), {"brandName": "too_long"}),
+    (send(logoUrl="x" * 2049), {"logoUrl": "too_long"}),
+    (send(logoUrl=5), {"logoUrl": "wrong_type"}),
+    (send(**{"from": "Ann <ann@example.com>"}), {"from": "invalid_address"}),
+    (send(replyTo="a@example.com,b@example.com"), {"replyTo": "invalid_address"}),
+    (send(replyTo="a@example.com\r\nBcc: b@example.com"), {"replyTo": "invalid_address"}),
+    (send(replyTo=["a@example.com"]), {"replyTo": "wrong_type"}),
+    (send(variables=[]), {"variables": "wrong_type"}),
+    (send(variables="{}"), {"variables": "wrong_type"}),
+    (send(variables={"a": [[[[[[[[]]]]]]]]}), {"variables": "too_deep"}),
+    (send(variables={"x": "y" * (256 * 1024 - 7)}), {"variables": "too_large"}),
+    (send(variables={str(n): n for n in range(300_000)}), {"variables": "too_large"}),
+    (send(replyto="a@example.com"), {"replyto": "unknown_field"}),
+    (send(reply_to="a@example.com"), {"reply_to": "unknown_field"}),
+    (send(sender="a@example.com"), {"sender": "unknown_field"}),
+    (send(**{"": 1}), {"": "unknown_field"}),
+    (send(**{str(n): n for n in range(200)}), {"": "too_many_fields"}),
+    (send(attachments={}), {"attachments": "wrong_type"}),
+    (send(attachments=["x"]), {"attachments.0": "wrong_type"}),
+    (
+        send(attachments=[{}]),
+        {
+            "attachments.0.filename": "required",
+            "attachments.0.contentType": "required",
+            "attachments.0.content": "required",
+        },
+    ),
+    (attached(filename=""), {"attachments.0.filename": "too_short"}),
+    (attached(filename="x" * 256), {"attachments.0.filename": "too_long"}),
+    (attached(filename="../x"), {"attachments.0.filename": "invalid_filename"}),
+    (attached(filename="a\\b"), {"attachments.0.filename": "invalid_filename"}),
+    (attached(filename="a\x00"), {"attachments.0.filename": "control_character"}),
+    (attached(content="YR=="), {"attachments.0.content": "invalid_base64"}),
+    (attached(content="YQ"), {"attachments.0.content": "invalid_base64"}),
+    (attached(content="YWJj\n"), {"attachments.0.content": "invalid_base64"}),
+    (attached(content="-_-_"), {"attachments.0.content": "invalid_base64"}),
+    (attached(content="ÄÄÄÄ"), {"attachments.0.content": "invalid_base64"}),
+    (attached(contentType=None), {"attachments.0.contentType": "wrong_type"}),
+    (attached(inline="yes"), {"attachments.0.inline": "wrong_type"}),
+    (attached(inline=1), {"attachments.0.inline": "wrong_type"}),
+    (attached(inline=None), {"attachments.0.inline": "wrong_type"}),
+    (attached(inline=True), {"attachments.0.contentId": "required"}),
+    (attached(inline=True, contentId=""), {"attachments.0.contentId": "required"}),
+    (attached(contentId="x"), {"attachments.0.contentId": "not_allowed"}),
+    (attached(contentId=""), {"attachments.0.contentId": "not_allowed"}),
+    (attached(inline=True, contentId="<x>"), {"attachments.0.contentId": "invalid_content_id"}),
+    (attached(inline=True, contentId="a b"), {"attachments.0.contentId": "invalid_content_id"}),
+    (attached(inline=True, contentId="a\r\n"), {"attachments.0.contentId": "invalid_content_id"}),
+    (attached(inline=True, contentId="ü"), {"attachments.0.contentId": "invalid_content_id"}),
+    (attached(inline=True, contentId="x" * 256), {"attachments.0.contentId": "too_long"}),
+    (attached(fileName="x"), {"attachments.0.fileName": "unknown_field"}),
+    (
+        send(attachments=[FILE | {"inline": True, "contentId": "x"}] * 2),
+        {"attachments": "duplicate"},
+    ),
+]
+REFUSED += [
+    (send(templateId=text), {"templateId": "invalid_uuid"})
+    for text in (
+        "",
+        "x",
+        "0197a1b2000070008000000000000001",
+        "{0197a1b2-0000-7000-8000-00000000000}",
+        "urn:uuid:0197a1b2-0000-7000-8000-000",
+        "0197a1b2-0000-7000-8000-00000000000g",
+        "0197a1b20-000-7000-8000-000000000001",
+        "0197a1b2-0000-7000-8000-0000000000\uff10\uff11",
+    )
+]
+REFUSED += [
+    (send(**{field: f"a{character}b"}), {field: "control_character"})
+    for field in ("subject", "fromName", "brandName")
+    for character in ("\r\n", "\n", "\x00", "\x85", "\u2028", "\u2029", "\u202e", "\u2066", "\x7f")
+]
+
+
+@pytest.mark.parametrize(("body", "expected"), REFUSED, ids=range(len(REFUSED)))
+def test_each_breach_has_its_field_and_code(body: Any, expected: dict[str, str]) -> None:
+    """A field that breaks a rule is named by its path in the request, with a stable code."""
+    assert faults(body) == expected
+
+
+def test_all_faults_are_told_at_once() -> None:
+    """One answer lists every field that is wrong."""
+    body = send(to=5, subject="", fromName=[], replyTo="x", attachments=[FILE | {"content": "x"}])
+    assert set(faults(body)) == {
+        "to",
+        "subject",
+        "fromName",
+        "replyTo",
+        "attachments.0.content",
+    }
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("replyto", "replyTo"),
+        ("reply_to", "replyTo"),
+        ("From", "from"),
+        ("templateID", "templateId"),
+        ("htmll", "html"),
+        ("attachment", "attachments"),
+        ("contentId", None),
+        ("xyzzy", None),
+    ],
+)
+def test_an_unknown_field_is_told_with_the_one_that_was_meant(name: str, meant: str | None) -> None:
+    """A misspelt field is refused with the closest known one."""
+    with pytest.raises(ValidationFailed) as failed:
+        validate(SendEmailRequest, send(**{name: "x"}))
+    (fault,) = failed.value.faults
+    assert fault.message == (
+        f"is not a field; did you mean {meant}?" if meant else "is not a field"
+    )
+
+
+def test_no_value_of_the_caller_is_repeated() -> None:
+    """A 422 tells fields and rules, never what a field held, and does not grow with it."""
+    secret = "canary-7f3a"
+    body: dict[str, Any] = {
+        "to": 5,
+        "subject": f"{secret}\n",
+        "from": secret,
+        "fromName": [secret],
+        "variables": secret,
+    }
+    body |= {"attachments": [{"filename": f"{secret}/", "content": secret, "inline": secret}]}
+    with pytest.raises(ValidationFailed) as failed:
+        validate(SendEmailRequest, body)
+    assert secret not in json.dumps(failed.value.envelope())
+    with pytest.raises(ValidationFailed) as failed:
+        validate(SendEmailRequest, send(**{"x" * 100_000: 1}))
+    assert len(json.dumps(failed.value.envelope())) < 1000
+
+
+def test_a_request_in_the_terms_of_the_domain() -> None:
+    """Every field arrives; addresses of headers are normalised, recipients stay as given."""
+    body = send(
+        to=["Ann@EXAMPLE.com"],
+        cc=["c"],
+        bcc=["d", "d"],
+        fromName="Shop",
+        **{"from": "Hello@SHOP.example"},
+        replyTo="r@bücher.example",
+        variables={"a": 1.5},
+        brandName="Brand",
+        logoUrl="https://x",
+        templateId="0197A1B2-0000-7000-8000-000000000001",
+        starterTemplate="otp",
+        attachments=[FILE | {"inline": True, "contentId": "x"}],
+    )
+    request = validate(SendEmailRequest, body).to_domain(body)
+    assert request.recipients == ("Ann@EXAMPLE.com", "c", "d", "d")
+    assert (request.sender, request.reply_to) == ("Hello@shop.example", "r@xn--bcher-kva.example")
+    assert (request.html, request.subject, request.from_name) == ("<p>x</p>", "Hello", "Shop")
+    assert (request.brand_name, request.logo_url) == ("Brand", "https://x")
+    assert request.variables == {"a": 1.5}
+    assert str(request.template_id) == "0197a1b2-0000-7000-8000-000000000001"
+    assert request.starter_template == "otp"
+    assert request.attachments == (Attachment("a.txt", "text/plain", "eHh4", True, "x"),)
+
+
+def test_the_body_hash_is_of_the_json() -> None:
+    """The same JSON in another order has the same hash; any other JSON another one."""
+
+    def hash_of(body: dict[str, Any]) -> str:
+        return validate(SendEmailRequest, body).to_domain(body).body_hash
+
+    assert hash_of(dict(reversed(SEND.items()))) == hash_of(SEND)
+    others = [send(subject="Hell0"), send(to=["ann@example.com"]), send(cc=[]), send(cc=None)]
+    assert len({hash_of(SEND), *map(hash_of, others)}) == 5
+
+
+@given(st.binary(max_size=50))
+def test_any_bytes_can_be_attached(data: bytes) -> None:
+    """What the standard encoder makes of any bytes is taken."""
+    assert faults(attached(content=base64.b64encode(data).decode())) == {}
+
+
+VALUES = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=8) | st.just("ann@example.com"),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.sampled_from([*FILE, "inline", "x"]), inner, max_size=3)
+    ),
+    max_leaves=6,
+)
+FIELDS = [field.alias or name for name, field in SendEmailRequest.model_fields.items()]
+
+
+@given(st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=3), VALUES, max_size=6))
+def test_whatever_is_sent_is_a_request_or_a_422(body: dict[str, Any]) -> None:
+    """Any object is taken or refused with fields that it, or the contract, names."""
+    for field in faults(body):
+        assert not field or any(f"{field}.".startswith(f"{name}.") for name in (*FIELDS, *body))
+
+
+@pytest.mark.parametrize(
+    ("body", "expected"),
+    [
+        ({}, {}),
+        ({"variables": None}, {}),
+        ({"variables": {"a": 1}}, {}),
+        ({"variables": []}, {"variables": "wrong_type"}),
+        ({"variable": {}}, {"variable": "unknown_field"}),
+        (5, {"": "wrong_type"}),
+    ],
+)
+def test_a_preview_takes_variables_only(body: Any, expected: dict[str, str]) -> None:
+    """The body of a preview may be empty; anything but variables is refused."""
+    assert faults(body, PreviewRequest) == expected

@@ -1,0 +1,244 @@
+"""Reading requests and writing answers: headers, bodies, paths and envelopes."""
+
+import base64
+import json
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.application.ports import Answer
+from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
+from pillarbox.domain.mail import SendRequest
+from pillarbox.domain.message import EventKind
+from pillarbox.http.replies import message_detail, reply_answer, reply_error, timestamp
+from pillarbox.http.requests import read_api_key, read_preview_variables, read_send, read_uuid
+from pillarbox.http.routes import allowed_methods, canonical_path
+from tests.fakes import builders
+from tests.fakes.builders import NOW, event
+
+BODY = json.dumps({"to": "ann@example.com", "html": "x", "subject": "ü"})
+ROUTE = "POST /v1/emails"
+JSON = {"Content-Type": "application/json"}
+
+
+def request(body: Any = BODY, *, encoded: bool = False, **headers: Any) -> APIGatewayProxyEvent:
+    """A request as API Gateway gives it; a list is a header that came several times."""
+    named = {name.replace("_", "-"): value for name, value in headers.items()}
+    several = {name: v if isinstance(v, list) else [v] for name, v in named.items()}
+    return APIGatewayProxyEvent(
+        {
+            "body": body,
+            "isBase64Encoded": encoded,
+            "headers": {name: values[-1] for name, values in several.items()},
+            "multiValueHeaders": several,
+        }
+    )
+
+
+@pytest.mark.parametrize("name", ["X-API-Key", "x-api-key", "X-Api-KEY"])
+def test_the_key_is_in_its_header(name: str) -> None:
+    """The name of the header is read in any case; its value as it is."""
+    header: dict[str, Any] = {name: "bx_live_1"}
+    assert read_api_key(request(**header)) == "bx_live_1"
+
+
+def test_a_gateway_without_repeated_headers_is_read_too() -> None:
+    """Sample events that have `headers` alone work as well."""
+    sent = APIGatewayProxyEvent({"headers": {"X-API-Key": "k"}, "multiValueHeaders": None})
+    assert read_api_key(sent) == "k"
+
+
+@pytest.mark.parametrize(
+    ("headers", "code"),
+    [
+        ({}, "missing_api_key"),
+        ({"X-API-Key": ""}, "missing_api_key"),
+        ({"Authorization": "Bearer bx_live_1"}, "missing_api_key"),
+        ({"X-API-Key": ["a", "a"]}, "invalid_api_key"),
+        ({"X-API-Key": ["a", ""]}, "invalid_api_key"),
+    ],
+)
+def test_a_key_that_is_not_there_is_told(headers: dict[str, Any], code: str) -> None:
+    """No key, or one in Authorization, is missing; two are invalid."""
+    with pytest.raises(ServiceError) as refused:
+        read_api_key(request(**headers))
+    assert (refused.value.status, refused.value.code) == (401, code)
+
+
+@pytest.mark.parametrize("encoded", [False, True])
+def test_a_body_may_come_in_base64(*, encoded: bool) -> None:
+    """Both forms in which API Gateway gives a body are the same request."""
+    body = base64.b64encode(BODY.encode()).decode() if encoded else BODY
+    send = read_send(request(body, encoded=encoded), ROUTE)
+    assert isinstance(send.request, SendRequest)
+    assert (send.request.subject, send.idempotency_digest) == ("ü", None)
+
+
+def fields_of(send: Any) -> list[str]:
+    assert isinstance(send.request, ValidationFailed)
+    assert send.idempotency_digest is None
+    return [fault.field for fault in send.request.faults]
+
+
+@pytest.mark.parametrize("body", [None, "", "x", "\ud800"])
+def test_a_body_that_is_none_is_a_fault_of_the_whole(body: str | None) -> None:
+    """No body, or text that is no JSON: one fault, on no field."""
+    assert fields_of(read_send(request(body), ROUTE)) == [""]
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "GZIP", "br", "identity, gzip", ["identity", "gzip"]])
+def test_compressed_bodies_are_never_inflated(encoding: Any) -> None:
+    """Any content encoding but identity is refused unread."""
+    sent = request("H4sIAAAA", encoded=True, Content_Encoding=encoding)
+    assert fields_of(read_send(sent, ROUTE)) == ["Content-Encoding"]
+
+
+@pytest.mark.parametrize("encoding", ["identity", "", " Identity "])
+def test_the_identity_encoding_is_none(encoding: str) -> None:
+    """`identity` says that the body is as it is."""
+    send = read_send(request(Content_Encoding=encoding), ROUTE)
+    assert isinstance(send.request, SendRequest)
+
+
+@pytest.mark.parametrize("key", ["a", "!~", "x" * 256])
+def test_an_idempotency_key_becomes_a_digest(key: str) -> None:
+    """1 to 256 visible characters are taken; the digest is of the key and the route."""
+    digest = read_send(request(Idempotency_Key=key), ROUTE).idempotency_digest
+    assert digest is not None
+    assert len(digest) == 64
+    assert digest == read_send(request(idempotency_key=key), ROUTE).idempotency_digest
+    assert (
+        digest
+        != read_send(request(Idempotency_Key=key), "POST /v1/emails/batch").idempotency_digest
+    )
+    assert digest != read_send(request(Idempotency_Key=key[:-1] + "?"), ROUTE).idempotency_digest
+
+
+@pytest.mark.parametrize(
+    "key", ["", "x" * 257, "a b", " a", "a\t", "ü", "a\x00", "a\x7f", ["a", "a"], ["a", ""]]
+)
+def test_other_idempotency_keys_are_refused(key: Any) -> None:
+    """Empty, long, invisible, non-ASCII or several keys: 422, with the body's faults beside it."""
+    assert fields_of(read_send(request(Idempotency_Key=key), ROUTE)) == ["Idempotency-Key"]
+    both = read_send(request("{}", Idempotency_Key=key), ROUTE)
+    assert fields_of(both) == ["Idempotency-Key", "to"]
+
+
+def test_a_preview_needs_no_body() -> None:
+    """Left out or {}: no variables; anything else follows its model."""
+    for body in (None, "", "{}", '{"variables": null}'):
+        assert read_preview_variables(request(body)) == {}
+    assert read_preview_variables(request('{"variables": {"a": 1}}')) == {"a": 1}
+    for body in ("[]", "x", '{"x": 1}'):
+        with pytest.raises(ValidationFailed):
+            read_preview_variables(request(body))
+
+
+@given(st.text(max_size=40))
+def test_a_path_parameter_is_a_uuid_or_a_422(text: str) -> None:
+    """Anything but a UUID is a fault on the parameter."""
+    with pytest.raises(ValidationFailed) as failed:
+        read_uuid(text, "message_id")
+    assert [fault.field for fault in failed.value.faults] == ["message_id"]
+
+
+def test_a_uuid_is_read_in_any_case() -> None:
+    """RFC 9562 lets hexadecimal digits be of either case."""
+    text = "0197A1B2-0000-7000-8000-00000000000F"
+    assert str(read_uuid(text, "x")) == text.lower()
+
+
+@pytest.mark.parametrize(
+    ("path", "canonical", "methods"),
+    [
+        ("/v1/emails", "/v1/emails", ("POST",)),
+        ("/v1/v1/emails", "/v1/emails", ("POST",)),
+        ("/v1/emails/", "/v1/emails", ("POST",)),
+        ("/v1/v1/v1/emails", "/v1/v1/emails", ()),
+        ("/v1/emails/x", "/v1/emails/x", ("GET",)),
+        ("/v1/emails/x/y", "/v1/emails/x/y", ()),
+        ("/v1/starter-templates", "/v1/starter-templates", ("GET",)),
+        ("/v1/starter-templates/otp/preview", "/v1/starter-templates/otp/preview", ("POST",)),
+        ("/v1", "/v1", ()),
+        ("/v12/emails", "/v12/emails", ()),
+        ("/", "", ()),
+    ],
+)
+def test_both_readings_of_a_path_are_one(
+    path: str, canonical: str, methods: tuple[str, ...]
+) -> None:
+    """/api/v1/v1/… is /api/v1/…; what is no route has no methods."""
+    assert canonical_path({"path": path}) == canonical
+    # More routes may come; these have at least the methods of the first ones.
+    assert set(methods) <= set(allowed_methods(canonical))
+    assert bool(methods) == bool(allowed_methods(canonical))
+
+
+def test_a_replay_is_byte_for_byte() -> None:
+    """The stored text is the body; a replay says so in its header."""
+    answer = Answer('{"messageId":"ü"}')
+    plain = reply_answer(answer)
+    assert (plain.status_code, plain.body, plain.headers) == (200, answer.body, JSON)
+    replay = reply_answer(replace(answer, replayed=True))
+    assert (replay.status_code, replay.body) == (200, answer.body)
+    assert replay.headers == JSON | {"Idempotent-Replay": "true"}
+
+
+@pytest.mark.parametrize("code", CODES)
+def test_every_error_wears_the_envelope(code: str) -> None:
+    """Each code has its status and type, in JSON, with the headers that belong to it."""
+    reply = reply_error(ServiceError(code, "words", headers={"Allow": "GET"}))
+    status, kind = CODES[code]
+    assert reply.status_code == status
+    assert reply.headers == JSON | {"Allow": "GET"}
+    assert json.loads(reply.body or "") == {
+        "error": {"code": code, "message": "words", "type": kind}
+    }
+
+
+def test_a_message_is_shown_with_what_happened() -> None:
+    """The contract's fields are there, null where nothing is known, and our additions."""
+    message = builders.message(cc=("c@example.com",), from_name=None)
+    new: Any = message_detail(message)
+    assert new | {"messageId": "", "events": []} == {
+        "messageId": "",
+        "status": "pending",
+        "recipientEmail": "ann@example.com",
+        "subject": "Hello",
+        "fromName": None,
+        "providerMessageId": "",
+        "errorMessage": None,
+        "createdAt": "2026-03-14T15:09:26.535+00:00",
+        "updatedAt": "2026-03-14T15:09:26.535+00:00",
+        "from": "hello@shop.example",
+        "to": ["ann@example.com"],
+        "cc": ["c@example.com"],
+        "bcc": [],
+        "events": [],
+    }
+    assert new["events"] == [{"type": "accepted", "at": "2026-03-14T15:09:26.535+00:00"}]
+    bounced = event(EventKind.BOUNCED, 1, "ann@example.com")
+    shown: Any = message_detail(
+        message.with_events([replace(bounced, code="general", reason="550 no")], "ses-1")
+    )
+    assert (shown["status"], shown["errorMessage"]) == ("bounced", "550 no")
+    assert shown["providerMessageId"] == "ses-1"
+    assert shown["updatedAt"] == "2026-03-14T15:09:27.535+00:00"
+    assert shown["events"][1] == {
+        "type": "bounced",
+        "at": "2026-03-14T15:09:27.535+00:00",
+        "recipient": "ann@example.com",
+        "code": "general",
+        "reason": "550 no",
+    }
+    wordless: Any = message_detail(message.with_events([replace(bounced, code="general")]))
+    assert wordless["errorMessage"] == "general"
+
+
+def test_times_have_the_offset_of_utc() -> None:
+    """Milliseconds and +00:00, wherever the time came from."""
+    assert timestamp(NOW.replace(microsecond=0)) == "2026-03-14T15:09:26.000+00:00"
