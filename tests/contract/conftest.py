@@ -8,7 +8,8 @@ import pytest
 
 from local.dns import DnsServer
 from pillarbox.domain.account import Plan
-from tests.contract.service import Api, Service, running_service
+from tests.contract.client import Api
+from tests.contract.service import Service, running_service
 
 
 @pytest.fixture(scope="session")

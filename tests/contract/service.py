@@ -1,20 +1,14 @@
-"""The service under test: its real Lambda handlers on emulated AWS, driven as API Gateway does."""
+"""The service under test: its real Lambda handlers on emulated AWS."""
 
 import base64
-import importlib.util
 import json
 import os
-import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from functools import cache
-from itertools import count
-from pathlib import Path
 from typing import Any, Final
 from unittest import mock
-from urllib.parse import unquote
 from uuid import UUID
 
 import boto3
@@ -42,8 +36,8 @@ from pillarbox.domain.key import (
 from pillarbox.domain.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.rendering.saved import check_template
+from tests.contract.client import Api, Invocation, handler
 
-FUNCTIONS: Final = Path(__file__).parents[2] / "functions"
 PREVIEW_SENDER: Final = "preview@pillarbox.example"
 UPGRADE_URL: Final = "https://pillarbox.example/upgrade"
 SENDER: Final = "post@sender.example"
@@ -51,121 +45,8 @@ _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
 _BUCKET: Final = "pillarbox-spool"
 
-#: What API Gateway matches a request to: its template of the path, and the function behind it.
-_ROUTES: Final = {
-    "emails": ("/emails", "send_email"),
-    "emails/*": ("/emails/{message_id}", "get_message"),
-    "starter-templates": ("/starter-templates", "list_starter_templates"),
-    "starter-templates/*/preview": (
-        "/starter-templates/{slug}/preview",
-        "preview_starter_template",
-    ),
-}
-
-_PARAMETER: Final = re.compile(r"\{(\w+)\}")
-
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
-_request_ids = count(1)
 _real_time = wiring.utc_now
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """An HTTP answer. Header names are in lower case."""
-
-    status: int
-    headers: Mapping[str, str]
-    text: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.text)
-
-    @property
-    def error(self) -> Any:
-        return self.json["error"]
-
-    @property
-    def code(self) -> str:
-        """The error's code; "" for a success, so that a comparison tells more than a KeyError."""
-        return str(self.json["error"]["code"]) if self.status >= 300 else ""
-
-    @property
-    def faults(self) -> dict[str, str]:
-        """`details.errors[]` as field -> code."""
-        return {fault["field"]: fault["code"] for fault in self.error["details"]["errors"]}
-
-
-@dataclass(frozen=True, slots=True)
-class Api:
-    """A client of the API with one key; every call is one invocation of a function."""
-
-    key: str | None = None
-    base: str = "/v1"
-
-    def send(self, body: object, *, idempotency_key: str | None = None) -> Answer:
-        headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
-        return self.raw("POST", "/emails", json.dumps(body), headers)
-
-    def get(self, message_id: str) -> Answer:
-        return self.raw("GET", f"/emails/{message_id}")
-
-    def starters(self) -> Answer:
-        return self.raw("GET", "/starter-templates")
-
-    def preview(self, slug: str, body: object = None) -> Answer:
-        text = None if body is None else json.dumps(body)
-        return self.raw("POST", f"/starter-templates/{slug}/preview", text)
-
-    def raw(
-        self,
-        method: str,
-        path: str,
-        body: str | bytes | None = None,
-        headers: Mapping[str, str | list[str]] | None = None,
-        *,
-        query: Mapping[str, str] | None = None,
-        function: str | None = None,
-    ) -> Answer:
-        """Send anything; `function` names the one to call where no route tells."""
-        sent = {} if self.key is None else {"X-API-Key": self.key}
-        several = {
-            name: values if isinstance(values, list) else [values]
-            for name, values in (sent | dict(headers or {})).items()
-        }
-        resource, parameters, routed = _route(path)
-        event = {
-            "resource": f"{self.base}{resource}",
-            "path": unquote(f"{self.base}{path}"),
-            "httpMethod": method,
-            "headers": {name: values[-1] for name, values in several.items() if values},
-            "multiValueHeaders": several,
-            "queryStringParameters": query,
-            "multiValueQueryStringParameters": {k: [v] for k, v in query.items()}
-            if query
-            else None,
-            "pathParameters": parameters or None,
-            "stageVariables": None,
-            "requestContext": {"requestId": f"request-{next(_request_ids)}", "stage": "api"},
-            "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
-            "isBase64Encoded": isinstance(body, bytes),
-        }
-        answer = handler(function or routed)(event, Invocation())
-        headers_out = {k.lower(): ", ".join(v) for k, v in answer["multiValueHeaders"].items()}
-        return Answer(answer["statusCode"], headers_out, answer["body"])
-
-
-@dataclass(frozen=True, slots=True)
-class Invocation:
-    """The part of Lambda's context that handlers look at."""
-
-    aws_request_id: str = "invocation"
-    function_name: str = "function"
-    memory_limit_in_mb: int = 1024
-    invoked_function_arn: str = "arn:aws:lambda:eu-west-1:123456789012:function:function"
-
-    def get_remaining_time_in_millis(self) -> int:
-        return 60_000
 
 
 @dataclass(slots=True)
@@ -173,13 +54,14 @@ class Ses:
     """SES at the edge of botocore: keeps what SendEmail was given, answers or fails."""
 
     mails: list[dict[str, Any]] = field(default_factory=list)
-    #: Sent instead of an answer: (HTTP status, error code).
+    #: Sent instead of an answer: (HTTP status, error code), and with it a message.
     failure: tuple[int, str] | None = None
+    says: str = ""
 
     def take(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
         if self.failure:
             status, code = self.failure
-            return answered(status, {"Error": {"Code": code, "Message": "no"}})
+            return answered(status, {"Error": {"Code": code, "Message": self.says}})
         mail = json.loads(params["body"])
         mail["raw"] = base64.b64decode(mail["Content"]["Raw"]["Data"])
         self.mails.append(mail)
@@ -349,6 +231,10 @@ class Service:
         rows = [queue_record(json.dumps(e), str(n)) for n, e in enumerate(events)]
         return self._consume("record_feedback", rows)
 
+    def consume(self, function: str, *bodies: str) -> list[str]:
+        """Give raw queue messages to a function."""
+        return self._consume(function, [queue_record(b, str(n)) for n, b in enumerate(bodies)])
+
     def spooled(self) -> list[str]:
         """The keys of the spool's objects."""
         listed = boto3.client("s3").list_objects_v2(Bucket=_BUCKET)
@@ -398,6 +284,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         with (
             mock.patch.dict(os.environ, {"PILLARBOX_JOBS_QUEUE_URL": queue_url}),
             mock.patch.object(wiring, "utc_now", clock),
+            mock.patch.object(wiring, "sleep"),
         ):
             ses = Ses()
             mailer: Any = wiring.delivery().mailer
@@ -411,19 +298,6 @@ def _forget_wiring() -> None:
     for made in vars(wiring).values():
         if hasattr(made, "cache_clear"):
             made.cache_clear()
-
-
-@cache
-def handler(function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
-    """The `lambda_handler` of a function, loaded from its folder."""
-    path = FUNCTIONS / function / "app.py"
-    spec = importlib.util.spec_from_file_location(f"functions_{function}", path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    found: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
-    return found
 
 
 def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> dict[str, Any]:
@@ -443,16 +317,3 @@ def answered(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, 
     """What a `before-call` hook returns in AWS's place."""
     parsed = body | {"ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}}}
     return AWSResponse("https://aws.invalid", status, HTTPHeaders(), None), parsed
-
-
-def _route(path: str) -> tuple[str, dict[str, str], str]:
-    """What API Gateway makes of a path: resource, decoded parameters, and who owns it."""
-    steps = path.strip("/").split("/")
-    for pattern, (resource, function) in _ROUTES.items():
-        parts = pattern.split("/")
-        if len(parts) == len(steps) and all(
-            part in ("*", step) for part, step in zip(parts, steps, strict=True)
-        ):
-            values = [unquote(step) for part, step in zip(parts, steps, strict=True) if part == "*"]
-            return resource, dict(zip(_PARAMETER.findall(resource), values, strict=True)), function
-    return path, {}, "send_email"

@@ -15,7 +15,8 @@ import pytest
 from pillarbox.domain.identity import new_token
 from pillarbox.domain.key import KeyType, Preset, new_key_text
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.service import Answer, Api, Service
+from tests.contract.client import Answer, Api
+from tests.contract.service import Service
 
 
 def send_text(api: Api, body: str | bytes, **headers: str) -> Answer:

@@ -10,7 +10,8 @@ import pytest
 from pillarbox import wiring
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, attachment, otp
-from tests.contract.service import Api, Service
+from tests.contract.client import Api
+from tests.contract.service import Service
 
 
 def test_55_eleven_attachments(live: Api) -> None:

@@ -3,7 +3,8 @@
 import pytest
 
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.service import Api, Service
+from tests.contract.client import Api
+from tests.contract.service import Service
 
 
 def test_32_51_recipients_counting_duplicates(live: Api) -> None:

@@ -7,7 +7,8 @@ import pytest
 
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
-from tests.contract.service import Answer, Api, Service
+from tests.contract.client import Answer, Api
+from tests.contract.service import Service
 
 ROUTES: dict[str, Callable[[Api], Answer]] = {
     "send": lambda api: api.send(otp()),

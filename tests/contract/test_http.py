@@ -7,7 +7,8 @@ import pytest
 
 from pillarbox.domain.errors import CODES
 from tests.contract.bodies import otp
-from tests.contract.service import Answer, Api, Service
+from tests.contract.client import Answer, Api
+from tests.contract.service import Service
 
 #: One request for each kind of answer: method, path, body.
 REQUESTS: list[tuple[str, str, str | None]] = [

@@ -9,7 +9,8 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, otp, raw_html
-from tests.contract.service import Api, Service
+from tests.contract.client import Api
+from tests.contract.service import Service
 
 
 @pytest.fixture

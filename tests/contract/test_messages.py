@@ -7,7 +7,8 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.contract.bodies import TO, otp, raw_html
-from tests.contract.service import Answer, Api, Service
+from tests.contract.client import Answer, Api
+from tests.contract.service import Service
 
 DETAIL_FIELDS = {
     "messageId",

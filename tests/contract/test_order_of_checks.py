@@ -11,7 +11,8 @@ import pytest
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import attachment, otp
-from tests.contract.service import Answer, Api, Service
+from tests.contract.client import Answer, Api
+from tests.contract.service import Service
 
 SUPPRESSED = "gone@customer.example"
 

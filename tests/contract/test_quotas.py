@@ -7,7 +7,8 @@ import pytest
 from pillarbox.domain.account import PLAN_LIMITS, Plan
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, otp
-from tests.contract.service import Answer, Api, Service
+from tests.contract.client import Answer, Api
+from tests.contract.service import Service
 
 MANY = 10**6
 HOUR = 3600

@@ -8,7 +8,8 @@ import pytest
 
 from pillarbox.domain.account import Plan
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.service import PREVIEW_SENDER, SENDER, Api, Service
+from tests.contract.client import Api
+from tests.contract.service import PREVIEW_SENDER, SENDER, Service
 
 ALLOWED_TYPES = [
     "application/pdf",

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from tests.contract.bodies import otp
-from tests.contract.service import Api, Service
+from tests.contract.client import Api
+from tests.contract.service import Service
 
 #: The table of contract 2.6.
 STARTERS = {

@@ -1,0 +1,140 @@
+"""A program: puts canaries into everything that a caller or SES can say, and lets it be handled.
+
+`test_logs.py` runs it and searches what it writes.
+"""
+
+import base64
+import json
+import sys
+from typing import Any
+
+from pillarbox import wiring
+from pillarbox.domain.key import Preset
+from tests.contract.bodies import attachment, otp
+from tests.contract.client import Api
+from tests.contract.service import Service, answered, running_service
+
+CANARY = "canary7f3a"
+#: Where the local part would be found in a log, the domain cannot hide it.
+ADDRESS = f"{CANARY}@customer.example"
+URL = f"https://customer.example/{CANARY}"
+
+
+def accepted(template: str) -> list[dict[str, Any]]:
+    """Sends that are accepted, with a canary in each field that takes one."""
+    common: dict[str, Any] = {
+        "to": ADDRESS,
+        "cc": [f"cc.{ADDRESS}"],
+        "bcc": [f"bcc.{ADDRESS}"],
+        "fromName": CANARY,
+        "replyTo": f"reply.{ADDRESS}",
+        "subject": CANARY,
+        "attachments": [
+            attachment(CANARY.encode(), filename=f"{CANARY}.pdf"),
+            attachment(inline=True, contentId=CANARY, contentType="image/png"),
+        ],
+    }
+    branded = common | {"brandName": CANARY, "logoUrl": URL, "variables": {"name": CANARY}}
+    return [
+        common | {"html": f"<p>{CANARY}</p>"},
+        branded | {"starterTemplate": "welcome"},
+        branded | {"templateId": template},
+    ]
+
+
+def refused() -> list[dict[str, Any]]:
+    """A send for each way to be refused, with the canary in what is wrong."""
+    return [
+        otp(**{CANARY: CANARY}),
+        otp(to=CANARY),
+        otp(to=[ADDRESS, f"{CANARY}@gone.invalid"]),
+        otp(to=f"suppressed.{ADDRESS}"),
+        otp(to=5, subject=f"{CANARY}\n"),
+        otp(replyTo=CANARY),
+        otp(starterTemplate=CANARY),
+        otp(variables={"app_name": [CANARY]}),
+        otp(logoUrl=f"http://{CANARY}"),
+        otp(**{"from": ADDRESS}),
+        otp(attachments=[attachment(contentType=CANARY)]),
+        otp(attachments=[attachment(content=CANARY)]),
+        otp(attachments=[attachment(filename=f"{CANARY}/")]),
+        otp(to=[ADDRESS] * 51),
+        {"to": ADDRESS, "html": CANARY},
+        {"to": ADDRESS, "html": CANARY, "starterTemplate": CANARY},
+    ]
+
+
+def send_everything(service: Service) -> None:
+    account = service.account()
+    api = Api(service.key(account))
+    service.suppress(account, f"suppressed.{ADDRESS}")
+    template = service.template(account, "<p>{{ name }}</p>", subject="{{ name }}")
+    bodies = accepted(template) * 2 + refused()
+    statuses = [
+        api.send(body, idempotency_key=CANARY + str(n)).status for n, body in enumerate(bodies)
+    ]
+    assert statuses[:6] == [200] * 6
+    assert min(statuses[6:]) >= 400
+    for key in (CANARY, f"bx_live_{CANARY}", service.key(account, Preset.ANALYTICS)):
+        Api(key).send(otp(to=ADDRESS))
+    headers = {"Authorization": f"Bearer {CANARY}", "User-Agent": CANARY, "X-Other": CANARY}
+    api.raw("POST", "/emails", f'{{"{CANARY}', headers, query={"key": CANARY})
+    api.raw("GET", "/nowhere", None, headers)
+    api.get(CANARY)
+    api.preview(CANARY, {"variables": {"otp_code": CANARY}})
+    api.preview("otp", {"variables": {"otp_code": CANARY, "app_name": [CANARY]}})
+
+
+def fail_unexpectedly(service: Service) -> None:
+    """An error that nobody foresaw, and whose message quotes what was sent."""
+
+    def fail(**_: object) -> Any:
+        return answered(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
+
+    events = wiring.table().client.meta.events
+    events.register_first("before-call.dynamodb.BatchGetItem", fail)
+    assert service.live().send(otp(to=ADDRESS)).status == 500
+    events.unregister("before-call.dynamodb.BatchGetItem", fail)
+
+
+def deliver_everything(service: Service) -> None:
+    failures = [(400, "MessageRejected"), (400, "TooManyRequestsException"), (500, "Internal")]
+    for failure in (*failures, None):
+        service.ses.failure, service.ses.says = failure, f"Address {ADDRESS} is not verified."
+        service.live().send(accepted("")[0])
+        service.deliver()
+    service.consume("deliver_message", json.dumps({"version": 1, "payload": CANARY}), CANARY)
+
+
+def report_everything(service: Service) -> None:
+    account = service.account()
+    sent = Api(service.key(account)).send(otp(to=ADDRESS)).json["messageId"]
+    moment = {"timestamp": "2027-01-01T00:00:00.000Z"}
+    mail = moment | {
+        "messageId": "provider",
+        "source": ADDRESS,
+        "tags": {"account": [account], "message": [sent]},
+    }
+    bounced = moment | {
+        "bounceType": "Permanent",
+        "bouncedRecipients": [{"emailAddress": ADDRESS, "diagnosticCode": CANARY}],
+    }
+    service.report(
+        {"eventType": "Bounce", "mail": mail, "bounce": bounced},
+        {"eventType": "Bounce", "mail": mail, "bounce": CANARY},
+        {"eventType": "Delivery", "mail": mail, "delivery": moment | {"recipients": [ADDRESS]}},
+    )
+    service.consume("record_feedback", CANARY, f"[{base64.b64encode(CANARY.encode()).decode()}]")
+
+
+def main(dns_server: str) -> None:
+    with running_service(dns_server) as service:
+        send_everything(service)
+        fail_unexpectedly(service)
+        service.deliver()
+        deliver_everything(service)
+        report_everything(service)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1])

@@ -1,0 +1,154 @@
+"""Attack 73: AWS out of reach, at each call of each route (contract 7, service_unavailable)."""
+
+import base64
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import pytest
+from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
+
+from pillarbox import wiring
+from tests.contract.bodies import attachment, otp
+from tests.contract.client import Answer, Api
+from tests.contract.service import Service, answered
+from tests.contract.test_http import check_envelope
+
+URL = "https://aws.invalid"
+
+
+def no_connection(**_: object) -> None:
+    raise EndpointConnectionError(endpoint_url=URL)
+
+
+def no_answer(**_: object) -> None:
+    raise ReadTimeoutError(endpoint_url=URL)
+
+
+def slow_connection(**_: object) -> None:
+    raise ConnectTimeoutError(endpoint_url=URL)
+
+
+def throttled(**_: object) -> object:
+    return answered(400, {"Error": {"Code": "ThrottlingException", "Message": "slow down"}})
+
+
+def broken(**_: object) -> object:
+    return answered(500, {"Error": {"Code": "InternalServerError", "Message": "oops"}})
+
+
+FAULTS = [no_connection, no_answer, slow_connection, throttled, broken]
+Fault = Callable[..., object]
+
+LARGE = otp(attachments=[attachment(base64.b64decode("A" * 400_000))])
+#: What each send does, call by call.
+SENDS: list[tuple[str, dict[str, Any], str | None]] = [
+    *(
+        (call, otp(), None)
+        for call in (
+            "dynamodb.BatchGetItem",
+            "dynamodb.UpdateItem",
+            "sqs.SendMessage",
+            "dynamodb.PutItem",
+        )
+    ),
+    *(
+        (call, otp(), "key")
+        for call in (
+            "dynamodb.BatchGetItem",
+            "dynamodb.PutItem",
+            "dynamodb.UpdateItem",
+            "sqs.SendMessage",
+            "dynamodb.TransactWriteItems",
+        )
+    ),
+    ("s3.PutObject", LARGE, None),
+    ("s3.PutObject", LARGE, "key"),
+]
+
+
+@contextmanager
+def failing(call: str, fault: Fault, *, when: str = "before-call") -> Iterator[None]:
+    """Let one kind of AWS call fail: before it is done, or after (`after-call`)."""
+    clients: dict[str, Any] = {
+        "dynamodb": wiring.table().client,
+        "sqs": wiring.jobs()._sqs,
+        "s3": wiring.jobs()._s3,
+    }
+    events = clients[call.partition(".")[0]].meta.events
+    events.register_first(f"{when}.{call}", fault)
+    try:
+        yield
+    finally:
+        events.unregister(f"{when}.{call}", fault)
+
+
+def check_unavailable(answer: Answer) -> None:
+    assert (answer.status, answer.code) == (503, "service_unavailable")
+    assert answer.error["type"] == "service_unavailable"
+    check_envelope(answer)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize(
+    ("call", "body", "key"),
+    SENDS,
+    ids=[f"{call}-{key or 'unkeyed'}" for call, _, key in SENDS],
+)
+def test_73_a_send_that_cannot_reach_aws_commits_nothing(
+    service: Service, call: str, body: dict[str, Any], key: str | None, fault: Fault
+) -> None:
+    """73: 503 of type service_unavailable; no message, no claim and no quota stays behind."""
+    account = service.account()
+    api = Api(service.key(account))
+    with failing(call, fault):
+        check_unavailable(api.send(body, idempotency_key=key))
+    assert service.messages(account) == []
+    assert service.claim_items(account) == []
+    assert service.quota_used(account) == 0
+    assert api.send(body, idempotency_key=key).status == 200
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("call", ["dynamodb.BatchGetItem", "dynamodb.GetItem"])
+def test_73_a_look_up_that_cannot_reach_aws(live: Api, call: str, fault: Fault) -> None:
+    """73: reading a message is 503 as well."""
+    sent = live.send(otp()).json["messageId"]
+    with failing(call, fault):
+        check_unavailable(live.get(sent))
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
+def test_73_starter_templates_when_keys_cannot_be_read(live: Api, fault: Fault) -> None:
+    """73: no key is taken on trust when it cannot be looked up."""
+    with failing("dynamodb.BatchGetItem", fault):
+        check_unavailable(live.starters())
+        check_unavailable(live.preview("otp"))
+
+
+@pytest.mark.parametrize(
+    ("call", "key"), [("dynamodb.PutItem", None), ("dynamodb.TransactWriteItems", "key")]
+)
+def test_a_commit_whose_answer_was_lost_is_read_back(
+    service: Service, call: str, key: str | None
+) -> None:
+    """Protocol, accepting, step 6: an unknown outcome is read back: the mail was accepted."""
+    account = service.account()
+    api = Api(service.key(account))
+    with failing(call, no_answer, when="after-call"):
+        answer = api.send(otp(), idempotency_key=key)
+    assert answer.status == 200
+    assert [row["sk"] for row in service.messages(account)] == [answer.json["messageId"]]
+    assert service.quota_used(account) == 1
+
+
+@pytest.mark.parametrize("key", [None, "key"])
+def test_a_job_whose_answer_was_lost_is_no_accepted_mail(service: Service, key: str | None) -> None:
+    """Protocol: a job without its record is not delivered, since nobody was promised it."""
+    service.jobs()
+    service.ses.mails.clear()
+    account = service.account()
+    with failing("sqs.SendMessage", no_answer, when="after-call"):
+        check_unavailable(Api(service.key(account)).send(otp(), idempotency_key=key))
+    assert len(service.deliver()) == 1
+    assert service.ses.mails == []

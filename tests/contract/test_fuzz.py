@@ -1,0 +1,125 @@
+"""Promise 9: no request, however odd, gets a 5xx or an answer without the envelope."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from tests.contract.bodies import TO, attachment
+from tests.contract.client import Api
+from tests.contract.service import Service
+from tests.contract.test_http import check_envelope
+
+pytestmark = pytest.mark.usefixtures("service")
+fuzzing = settings(
+    max_examples=150, deadline=None, database=None, suppress_health_check=[HealthCheck.too_slow]
+)
+
+text = st.text(max_size=20)
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | text,
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(text, inner, max_size=3),
+    max_leaves=6,
+)
+address = st.sampled_from(
+    [TO, "B@Ü.example", "a@gone.invalid", "a@nullmx.example", "a@broken.example", "@", ""]
+) | text.map(lambda local: f"{local}@x.example")
+file = st.fixed_dictionaries(
+    {"filename": text, "contentType": st.sampled_from(["image/png", "x/y"]) | text},
+    optional={
+        "content": st.sampled_from(["", "TVo=", "YQ==", "YR==", "="]) | text,
+        "inline": st.booleans() | junk,
+        "contentId": text | st.none(),
+    },
+)
+variables = st.dictionaries(
+    st.sampled_from(["otp_code", "app_name", "expiry_minutes", "login_url", "name", "event", "at"])
+    | text,
+    st.sampled_from(["https://x.example", "{{ x }}", "\x00", "a\nb", 1e300, -1]) | junk,
+    max_size=4,
+)
+URLS = ["https://x.example/a.png", "http://[::1", "https://[x", "//", "javascript:x"]
+#: Each field is mostly near what it should be, and sometimes anything.
+near = st.fixed_dictionaries(
+    {},
+    optional={
+        "to": address | st.lists(address, max_size=3),
+        "starterTemplate": st.sampled_from(["otp", "welcome", "magic_link", "security_alert"]),
+        "templateId": st.uuids().map(str) | text,
+        "html": text,
+        "variables": variables,
+        "subject": text,
+        "fromName": text,
+        "from": address,
+        "cc": st.lists(address, max_size=3),
+        "bcc": st.lists(address, max_size=3),
+        "replyTo": address,
+        "brandName": text,
+        "logoUrl": st.sampled_from(URLS) | text,
+        "attachments": st.lists(file | st.just(attachment()), max_size=3),
+    },
+)
+any_field = st.sampled_from(["to", "html", "variables", "attachments", "from", "x"]) | text
+body = st.builds(
+    lambda shaped, odd: shaped | odd, near, st.dictionaries(any_field, junk, max_size=1)
+)
+
+
+@pytest.fixture(scope="module")
+def api(service: Service) -> Api:
+    return service.live()
+
+
+def check(api: Api, raw: bytes, headers: dict[str, str] | None = None) -> None:
+    answer = api.raw("POST", "/emails", raw, headers)
+    assert answer.status < 500, answer.text
+    if answer.status != 200:
+        check_envelope(answer)
+
+
+@given(sent=body, key=st.none() | text)
+@fuzzing
+def test_no_body_near_the_real_shape_gives_a_5xx(api: Api, sent: Any, key: str | None) -> None:
+    """9: bodies from a grammar near the real shape are 200 or a 4xx in the envelope."""
+    headers = {} if key is None else {"Idempotency-Key": key}
+    check(api, json.dumps(sent).encode(), headers)
+
+
+@given(sent=junk)
+@fuzzing
+def test_no_json_gives_a_5xx(api: Api, sent: Any) -> None:
+    """9: any JSON value is a 4xx in the envelope."""
+    check(api, json.dumps(sent, ensure_ascii=False).encode("utf-8", "surrogatepass"))
+
+
+@given(
+    sent=st.binary(max_size=60) | st.text(alphabet='{}[]",:\\u0d8e1. ', max_size=30).map(str.encode)
+)
+@fuzzing
+def test_no_octets_give_a_5xx(api: Api, sent: bytes) -> None:
+    """9: any octets are a 4xx in the envelope."""
+    check(api, sent)
+
+
+@given(key=text, method=st.sampled_from(["GET", "POST", "PUT"]), path=st.text(max_size=10))
+@fuzzing
+def test_no_key_method_or_path_gives_a_5xx(key: str, method: str, path: str) -> None:
+    """9: any key, method and path are a 4xx in the envelope."""
+    answer = Api(key).raw(method, f"/{path}", None)
+    assert 400 <= answer.status < 500
+    check_envelope(answer)
+
+
+@given(
+    slug=st.sampled_from(["otp", "security_alert"]) | text.filter(bool),
+    sent=st.none() | junk | st.fixed_dictionaries({"variables": variables}),
+)
+@fuzzing
+def test_no_preview_gives_a_5xx(api: Api, slug: str, sent: Any) -> None:
+    """9: previews of any slug with any body are 200 or a 4xx in the envelope."""
+    answer = api.preview(slug.replace("/", "%2F"), sent)
+    assert answer.status < 500, answer.text
+    if answer.status != 200:
+        check_envelope(answer)
