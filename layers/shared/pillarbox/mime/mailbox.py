@@ -1,0 +1,52 @@
+"""Reading what a header field says: one mailbox, or text with encoded-words."""
+
+import re
+from dataclasses import dataclass
+from email.errors import HeaderParseError
+from email.header import decode_header, make_header
+from typing import Final
+
+#: RFC 5322 section 3.4, cut down to what cannot be misread: no comments, no groups, no lists,
+#: no "@" in a name that is not quoted. The dots of "John Q. Public" are let pass.
+_WORD: Final = rb'(?:"(?:[^"\\\x00-\x1f]|\\[ -~])*+"|[!#-\'*+\-./0-9=?A-Z^_`a-z{|}~\x80-\xff]++)'
+_ATEXT: Final = rb'[^\x00-\x20<>"(),:;@\\\[\]\x7f-\xff]+'
+_ADDRESS: Final = _ATEXT + rb"@" + _ATEXT
+_MAILBOX: Final = re.compile(
+    rb"((?:" + _WORD + rb"[ \t]*+)*+)<(" + _ADDRESS + rb")>|(" + _ADDRESS + rb")"
+)
+_QUOTED: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"')
+_ESCAPE: Final = re.compile(rb"\\(.)")
+_ADDRESSES: Final = re.compile(rb'[^\s<>"(),:;]+@[^\s<>"(),:;]+')
+
+
+@dataclass(frozen=True, slots=True)
+class Mailbox:
+    """A display name, None when there is none, and an address as it is written."""
+
+    name: str | None
+    address: str
+
+
+def read_mailbox(value: bytes) -> Mailbox | None:
+    """Read the value of a From field; None unless it is one mailbox that all readers see alike."""
+    match = _MAILBOX.fullmatch(value.strip(b" \t"))
+    if match is None:
+        return None
+    phrase = _QUOTED.sub(lambda quoted: _ESCAPE.sub(rb"\1", quoted[1]), match[1] or b"")
+    return Mailbox(read_text(phrase) or None, (match[2] or match[3]).decode("ascii"))
+
+
+def read_text(value: bytes) -> str:
+    """Decode unstructured text with its encoded-words (RFC 2047), as far as they can be read."""
+    text = value.decode("utf-8", "replace").strip()
+    if "=?" not in text:
+        return text
+    try:
+        return str(make_header(decode_header(text)))
+    except (HeaderParseError, LookupError, ValueError):  # a charset or coding that nobody knows
+        return text
+
+
+def addresses_in(value: bytes) -> frozenset[str]:
+    """Whatever looks like an address in To or Cc, in lower case."""
+    return frozenset(each.decode("latin-1").lower() for each in _ADDRESSES.findall(value))

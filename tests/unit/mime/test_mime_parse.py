@@ -1,0 +1,299 @@
+"""Reading submitted messages: fields, parts, and what is refused as unclear."""
+
+import base64
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.mime.mailbox import addresses_in, read_mailbox, read_text
+from pillarbox.mime.parse import MAX_DEPTH, MAX_PARTS, decoded_size, first_octets, parse
+
+
+def crlf(text: str) -> bytes:
+    return text.replace("\n", "\r\n").encode()
+
+
+def multipart(*parts: str, boundary: str = "b") -> bytes:
+    body = "".join(f"--{boundary}\n{part}\n" for part in parts)
+    return crlf(f'Content-Type: multipart/mixed; boundary="{boundary}"\n\n{body}--{boundary}--\n')
+
+
+def test_fields_are_unfolded_and_placed() -> None:
+    """A field is its name in lower case, its value on one line, and where its octets are."""
+    octets = crlf("From: a@b.example\nSUBJECT : one\n  two\nX:\n\nbody\n")
+    parsed = parse(octets)
+    assert [(each.name, each.value) for each in parsed.fields] == [
+        (b"from", b"a@b.example"),
+        (b"subject", b"one  two"),
+        (b"x", b""),
+    ]
+    subject = parsed.all(b"subject")[0]
+    assert octets[subject.start : subject.end] == b"SUBJECT : one\r\n  two\r\n"
+    assert octets[parsed.body :] == b"body\r\n"
+
+
+@pytest.mark.parametrize("octets", [b"", b"\r\n", b"From: a@b.example\r\n", b"\r\nbody\r\n"])
+def test_messages_with_little_in_them(octets: bytes) -> None:
+    """An empty message, a header alone and a body alone are messages with one text part."""
+    (part,) = parse(octets).parts
+    assert part.content_type == "text/plain"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "no field\n",
+        " begins with a space\n",
+        "From : x\nbad field name: x\n",
+        ": x\n",
+        "From ann Mon Jan  1\n",
+        "X: " + "x" * 1_000_000 + "\n",
+        "X: x\n" * 1_001,
+        "X: " + "x\n " * 60_000 + "\n",
+    ],
+)
+def test_headers_that_are_none(header: str) -> None:
+    """A line that is no field, and more header than any mail has, are refused."""
+    with pytest.raises(ValidationFailed) as refused:
+        parse(crlf(header + "\nbody\n"))
+    assert refused.value.faults[0].code == "bad_header"
+
+
+def test_mail_loop() -> None:
+    """The 101st Received field makes it a loop."""
+    parse(crlf("Received: x\n" * 100 + "\n"))
+    with pytest.raises(ValidationFailed) as refused:
+        parse(crlf("Received: x\n" * 101 + "\n"))
+    assert refused.value.faults[0].code == "mail_loop"
+
+
+def test_parts() -> None:
+    """The leaves of a mail as mail programs write it, with name, disposition and size."""
+    mail = EmailMessage()
+    mail["From"] = "a@b.example"
+    mail.set_content("Hello")
+    mail.add_alternative("<p>Hello</p>", subtype="html")
+    mail.add_attachment(b"%PDF" * 999, maintype="application", subtype="pdf", filename="ü.pdf")
+    mail.add_attachment("a,b\r\n" * 99, subtype="csv", filename="list.csv", cte="quoted-printable")
+    octets = mail.as_bytes(policy=policy.SMTP)
+    parsed = parse(octets)
+    found = [
+        (part.content_type, part.disposition, decoded_size(octets, part)) for part in parsed.parts
+    ]
+    assert found == [
+        ("text/plain", "", 7),
+        ("text/html", "", 14),
+        ("application/pdf", "attachment", 3996),
+        ("text/csv", "attachment", 495),
+    ]
+    assert first_octets(octets, parsed.parts[2]).startswith(b"%PDF%PDF")
+    assert len(parsed.boundaries) == 2
+
+
+def test_delimiters_stand_on_lines_of_their_own() -> None:
+    """A line that only begins like a delimiter is text, and so is a delimiter within a line."""
+    octets = multipart("\nx --b\n--bc\n--b-- x\n", "\nsecond")
+    parts = parse(octets).parts
+    assert [octets[part.start : part.end] for part in parts] == [
+        b"x --b\r\n--bc\r\n--b-- x\r\n",
+        b"second",
+    ]
+
+
+def test_empty_parts_and_a_missing_end() -> None:
+    """Parts may be empty, and a multipart may lack its end, as readers allow."""
+    octets = crlf("Content-Type: multipart/mixed; boundary=b\n\n--b\n--b\n\n--b\n\nlast\n")
+    parts = parse(octets).parts
+    assert [octets[part.start : part.end] for part in parts] == [b"", b"", b"last\r\n"]
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        multipart("Content-Type: text/plain\nContent-Type: text/html\n\nx"),
+        multipart("Content-Disposition: inline\nContent-Disposition: attachment\n\nx"),
+        multipart("Content-Transfer-Encoding: x-uuencode\n\nx"),
+        multipart("Content-Type: nonsense\n\nx"),
+        multipart("Content-Type: text/plain; name=a name\n\nx"),
+        multipart("Content-Type: text/plain; a=1; a=2\n\nx"),
+        multipart("Content-Disposition: @\n\nx"),
+        multipart(*["\nx"] * (MAX_PARTS + 1)),
+        crlf("Content-Type: multipart/mixed\n\n--b\n\n--b--\n"),
+        crlf('Content-Type: multipart/mixed; boundary=""\n\n--\n\n----\n'),
+        crlf("Content-Type: multipart/mixed; boundary=b\n\nno delimiter\n"),
+        crlf(f"Content-Type: multipart/mixed; boundary={'b' * 71}\n\n--{'b' * 71}\n\n"),
+        crlf("Content-Type: multipart/mixed; boundary=b\n\n" + "--bb\n" * 5_000 + "--b\n\n"),
+    ],
+)
+def test_structures_that_are_unclear(octets: bytes) -> None:
+    """What two readers could take for different messages is refused."""
+    with pytest.raises(ValidationFailed) as refused:
+        parse(octets)
+    assert refused.value.faults[0].code == "bad_mime"
+
+
+def nested(depth: int) -> bytes:
+    header = b"".join(
+        b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n" % (level, level)
+        for level in range(depth)
+    )
+    return header + b"\r\nbottom\r\n"
+
+
+def test_depth() -> None:
+    """Parts may be nested ten deep; a thousand are refused without going there."""
+    assert len(parse(nested(MAX_DEPTH)).boundaries) == MAX_DEPTH
+    for depth in (MAX_DEPTH + 1, 1_000):
+        with pytest.raises(ValidationFailed):
+            parse(nested(depth))
+
+
+@given(st.binary(max_size=600))
+def test_base64_size_is_never_too_small(content: bytes) -> None:
+    """The size of base64 in lines is that of the file."""
+    octets = b"Content-Transfer-Encoding: base64\r\n\r\n" + base64.encodebytes(content).replace(
+        b"\n", b"\r\n"
+    )
+    (part,) = parse(octets).parts
+    assert decoded_size(octets, part) == len(content)
+    assert content.startswith(first_octets(octets, part)[: len(content)])
+
+
+LINES = st.lists(
+    st.sampled_from(
+        [
+            b"Content-Type: multipart/mixed; boundary=b",
+            b"Content-Type: multipart/alternative; boundary=bb",
+            b'Content-Type: text/html; charset="utf-8',
+            b"Content-Disposition: attachment; filename*0=x",
+            b"Content-Transfer-Encoding: base64",
+            b"--b",
+            b"--bb",
+            b"--b--",
+            b"--bb--",
+            b"",
+            b" folded",
+            b"\xff\x00=?utf-8?q?=FF?=",
+        ]
+    )
+    | st.binary(max_size=40).map(lambda octets: octets.replace(b"\r", b"").replace(b"\n", b"")),
+    max_size=40,
+)
+
+
+@given(LINES)
+def test_any_octets_are_read_or_refused(lines: list[bytes]) -> None:
+    """Whatever is sent, it is read, or refused with a fault; the parts lie within the message."""
+    octets = b"\r\n".join(lines)
+    try:
+        parsed = parse(octets)
+    except ValidationFailed:
+        return
+    for part in parsed.parts:
+        assert 0 <= part.start <= part.end <= len(octets)
+        assert decoded_size(octets, part) >= 0
+        first_octets(octets, part)
+
+
+@given(
+    st.recursive(
+        st.binary(max_size=50).map(lambda content: ("leaf", content)),
+        lambda children: st.lists(children, min_size=1, max_size=3).map(lambda c: ("multi", c)),
+        max_leaves=8,
+    )
+)
+def test_leaves_are_those_that_the_standard_library_finds(tree: tuple[str, object]) -> None:
+    """For messages built by rule, the parts are those of Python's own parser."""
+
+    def write(node: tuple[str, object], name: str) -> bytes:
+        kind, content = node
+        if kind == "leaf":
+            assert isinstance(content, bytes)
+            encoded = base64.encodebytes(content).replace(b"\n", b"\r\n")
+            return b"Content-Transfer-Encoding: base64\r\n\r\n" + encoded
+        assert isinstance(content, list)
+        parts = b"".join(
+            b"--" + name.encode() + b"\r\n" + write(child, f"{name}{i}") + b"\r\n"
+            for i, child in enumerate(content)
+        )
+        head = f"Content-Type: multipart/mixed; boundary={name}\r\n\r\n".encode()
+        return head + parts + b"--" + name.encode() + b"--\r\n"
+
+    octets = write(tree, "n")
+    theirs = [
+        part.get_payload(decode=True)
+        for part in message_from_bytes(octets).walk()
+        if not part.is_multipart()
+    ]
+    ours = [base64.decodebytes(octets[part.start : part.end]) for part in parse(octets).parts]
+    assert ours == theirs
+
+
+@pytest.mark.parametrize(
+    ("value", "name", "address"),
+    [
+        (b"a@b.example", None, "a@b.example"),
+        (b"<a@b.example>", None, "a@b.example"),
+        (b"Ann <a@b.example>", "Ann", "a@b.example"),
+        (b"John Q. Public <a@b.example> ", "John Q. Public", "a@b.example"),
+        (
+            b'"Ann, \\"the\\" <x@y.example>" <a@b.example>',
+            'Ann, "the" <x@y.example>',
+            "a@b.example",
+        ),
+        (b"=?utf-8?q?J=C3=B6rg?= <a@b.example>", "Jörg", "a@b.example"),
+        (b"=?nonsense?q?J?= <a@b.example>", "=?nonsense?q?J?=", "a@b.example"),
+        ("Jörg <a@b.example>".encode(), "Jörg", "a@b.example"),
+    ],
+)
+def test_mailboxes(value: bytes, name: str | None, address: str) -> None:
+    """One address, with or without a name."""
+    mailbox = read_mailbox(value)
+    assert mailbox is not None
+    assert (mailbox.name, mailbox.address) == (name, address)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        b"",
+        b"Ann",
+        b"a@b.example, c@d.example",
+        b"a@b.example <c@d.example>",
+        b"Ann <a@b.example> <c@d.example>",
+        b"Ann <a@b.example> (c@d.example)",
+        b"(c@d.example) a@b.example",
+        b"<a@b.example>,<c@d.example>",
+        b"group: a@b.example;",
+        b"<@relay.example:a@b.example>",
+        b'"unclosed <a@b.example>',
+        b"a@b.example\0<c@d.example>",
+        b"a@[127.0.0.1]",
+        "ä@b.example".encode(),
+    ],
+)
+def test_what_is_not_one_mailbox(value: bytes) -> None:
+    """Lists, groups, routes, comments, and whatever readers differ on are no mailbox."""
+    assert read_mailbox(value) is None
+
+
+def test_text_and_addresses() -> None:
+    """Subjects are decoded as far as they can be, and addresses found in any form of list."""
+    assert read_text(b"=?utf-8?b?SMOkbGzDtg==?= =?iso-8859-1?q?=E4?=") == "Hällöä"
+    assert read_text(b"=?utf-8?b?x?= plain") == "=?utf-8?b?x?= plain"
+    assert addresses_in(b'"Ann, B" <Ann@B.example>, c@d.example (x)') == {
+        "ann@b.example",
+        "c@d.example",
+    }
+
+
+@given(st.binary(max_size=80) | st.text(alphabet="=?utf-8qbB Q_=", max_size=40).map(str.encode))
+def test_any_text_can_be_read(value: bytes) -> None:
+    """Whatever a field holds, reading it raises nothing."""
+    read_text(value)
+    read_mailbox(value)
+    addresses_in(value)
