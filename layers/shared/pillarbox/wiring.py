@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pillarbox.application.administration.saved_templates import SavedTemplates
     from pillarbox.application.administration.senders import Senders
     from pillarbox.application.administration.suppressions import SuppressionList
+    from pillarbox.application.batch import BatchSubmission
     from pillarbox.application.delivery import Delivery
     from pillarbox.application.feedback import Feedback
     from pillarbox.application.history import History
@@ -70,6 +71,14 @@ def submission() -> "Submission":
             sender=config.read("PREVIEW_SENDER"), upgrade_url=config.read("UPGRADE_URL")
         ),
     )
+
+
+@cache
+def batch_submission() -> "BatchSubmission":
+    """Accepting batches."""
+    from pillarbox.application.batch import BatchSubmission
+
+    return BatchSubmission(submission())
 
 
 @cache

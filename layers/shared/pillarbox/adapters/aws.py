@@ -95,13 +95,14 @@ def reaching(what: str) -> Iterator[None]:
     except ClientError as error:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         if code_of(error) in _PASSING or status >= _SERVER_ERROR:
-            raise _unavailable(what) from error
+            raise unavailable(what) from error
         raise
     except BotoCoreError as error:
-        raise _unavailable(what) from error
+        raise unavailable(what) from error
 
 
-def _unavailable(what: str) -> ServiceError:
+def unavailable(what: str) -> ServiceError:
+    """The error that says what cannot be reached."""
     return ServiceError(
         "service_unavailable", f"The {what} cannot be reached at the moment; nothing was changed."
     )

@@ -1,15 +1,16 @@
 """The queue of jobs, and the spool for mails that are too large for it."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, make_client, reaching
+from pillarbox.adapters.aws import code_of, in_parallel, make_client, reaching
 from pillarbox.application.ports import PayloadGone
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.identity import new_token
@@ -26,6 +27,11 @@ MAX_INLINE_BYTES: Final = 200_000
 
 #: SQS: a message stays invisible for at most 12 hours from its receipt.
 _MAX_VISIBILITY: Final = timedelta(hours=11)
+
+
+#: SQS takes ten messages and 1 MiB in one request; jobs are ASCII.
+_MAX_ENTRIES: Final = 10
+_MAX_REQUEST_BYTES: Final = 1_000_000
 
 
 class UnreadableJob(ValueError):
@@ -51,6 +57,25 @@ class SqsJobs:
 
     def put(self, job: Job, mail: Mail) -> None:
         """Queue a job with its mail, or with the spool's key for it."""
+        text = self._text(job, mail)
+        with reaching("queue"):
+            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)
+
+    def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
+        """Queue jobs by tens, as far as they fit into one request."""
+        entries = [(str(job.message_id), self._text(job, mail)) for job, mail in jobs]
+        refused = in_parallel(self._send_batch, list(_fitting(entries)))
+        return frozenset(map(UUID, chain.from_iterable(refused)))
+
+    def _send_batch(self, entries: Sequence[tuple[str, str]]) -> list[str]:
+        with reaching("queue"):
+            answer = self._sqs.send_message_batch(
+                QueueUrl=self._queue_url,
+                Entries=[{"Id": entry_id, "MessageBody": text} for entry_id, text in entries],
+            )
+        return [failed["Id"] for failed in answer.get("Failed", ())]
+
+    def _text(self, job: Job, mail: Mail) -> str:
         payload = json.dumps(_mail_json(mail), separators=(",", ":"))
         body: dict[str, object] = {
             "version": VERSION,
@@ -60,16 +85,13 @@ class SqsJobs:
             "queued_at": job.queued_at.isoformat(),
             "deadline": job.deadline.isoformat(),
         }
-        if len(payload) > MAX_INLINE_BYTES:
-            # A key of its own for each try: the end of one leaves the others alone.
-            key = f"{job.account_id}/{job.message_id}/{new_token(16)}"
-            with reaching("spool"):
-                self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload.encode())
-            text = json.dumps(body | {"spool": key})
-        else:
-            text = f'{json.dumps(body)[:-1]}, "payload": {payload}}}'
-        with reaching("queue"):
-            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)
+        if len(payload) <= MAX_INLINE_BYTES:
+            return f'{json.dumps(body)[:-1]}, "payload": {payload}}}'
+        # A key of its own for each try: the end of one leaves the others alone.
+        key = f"{job.account_id}/{job.message_id}/{new_token(16)}"
+        with reaching("spool"):
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload.encode())
+        return json.dumps(body | {"spool": key})
 
     def read(self, text: str) -> Job:
         """Read a job as the queue delivers it.
@@ -123,6 +145,20 @@ class SqsJobs:
                 ReceiptHandle=receipt_handle,
                 VisibilityTimeout=round(min(wait, _MAX_VISIBILITY).total_seconds()),
             )
+
+
+def _fitting(entries: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
+    """Split entries into what one request takes."""
+    part: list[tuple[str, str]] = []
+    size = 0
+    for entry in entries:
+        if part and (len(part) == _MAX_ENTRIES or size + len(entry[1]) > _MAX_REQUEST_BYTES):
+            yield part
+            part, size = [], 0
+        part.append(entry)
+        size += len(entry[1])
+    if part:
+        yield part
 
 
 def _mail_json(mail: Mail) -> dict[str, object]:

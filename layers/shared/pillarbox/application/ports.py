@@ -4,7 +4,7 @@ Every method may raise ServiceError `service_unavailable` when what lies behind
 it cannot be reached; nothing was done then, unless a docstring says otherwise.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -73,6 +73,8 @@ class Claim:
     owner: str
     body_hash: str
     generation: UUID
+    #: Taken over from an owner that died: part of its work may be there.
+    resumed: bool = False
 
 
 class Claims(Protocol):
@@ -83,6 +85,14 @@ class Claims(Protocol):
 
         Raises:
             ServiceError: `idempotency_key_mismatch` or `idempotency_in_flight`.
+        """
+        ...
+
+    def finish(self, claim: Claim, answer: Answer) -> None:
+        """Keep the answer of an operation whose records are there already.
+
+        When that fails the claim stays pending: a retry takes it over and
+        finds the records.
         """
         ...
 
@@ -122,6 +132,17 @@ class Messages(Protocol):
         """
         ...
 
+    def commit_all(self, messages: Sequence[Message]) -> None:
+        """Accept up to 100 mails: put the records that are not there yet, all or none.
+
+        An error leaves the outcome unknown; `get_all` tells.
+        """
+        ...
+
+    def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> Mapping[UUID, Message]:
+        """Read several messages; absent ones are left out."""
+        ...
+
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         """Read one message, seeing every write that was answered."""
         ...
@@ -152,6 +173,10 @@ class Jobs(Protocol):
 
     def put(self, job: Job, mail: Mail) -> None:
         """Queue a job; its mail goes to the spool first when it is large."""
+        ...
+
+    def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
+        """Queue several jobs; gives the message ids of those that were not queued."""
         ...
 
     def load(self, job: Job) -> Mail:

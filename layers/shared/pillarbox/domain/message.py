@@ -153,8 +153,8 @@ class Message:
     ) -> "Message":
         """The message after some more events; the same object when they tell nothing new.
 
-        Of one kind of event for one recipient the earliest is kept, so the
-        record stays small; of delays the latest, which says how long it takes.
+        Of one kind of event for one recipient the latest is kept: the record
+        stays small, and its update time never goes back.
         """
         kept = {(event.kind, event.recipient): event for event in self.events}
         for event in events:
@@ -183,4 +183,4 @@ def _chronology(event: Event) -> tuple[datetime, int, str]:
 def _supersedes(event: Event, known: Event) -> bool:
     mine = (event.at, event.code or "", event.reason or "")
     theirs = (known.at, known.code or "", known.reason or "")
-    return mine > theirs if event.kind is EventKind.DELAYED else mine < theirs
+    return mine > theirs

@@ -32,10 +32,16 @@ class Limits:
 
 
 class QuotaExceeded(ServiceError):
-    """429: a window is full. Carries the RateLimit headers, never Retry-After."""
+    """429: a window is full. Carries the RateLimit headers, never Retry-After.
 
-    def __init__(self, window: Window, limit: int, used: int, now: datetime) -> None:
-        remaining = max(limit - used, 0)
+    `used` are the counts of all windows, as they were found.
+    """
+
+    def __init__(
+        self, window: Window, limit: int, used: Mapping[Window, int], now: datetime
+    ) -> None:
+        self.used = used
+        remaining = max(limit - used.get(window, 0), 0)
         reset = -(-(window_end(window, now) - now) // timedelta(seconds=1))
         super().__init__(
             _CODES[window],
@@ -83,5 +89,5 @@ def first_full(
     for window in WINDOWS:
         limit = limits.of(window)
         if limit is not None and used.get(window, 0) + count > limit:
-            return QuotaExceeded(window, limit, used.get(window, 0), now)
+            return QuotaExceeded(window, limit, used, now)
     return None

@@ -226,6 +226,12 @@ class SendEmailRequest(WireModel):
         )
 
 
+class SendBatchRequest(WireModel):
+    """Contract 4.2. Each message is held against `SendEmailRequest` by itself."""
+
+    messages: Annotated[list[Any], Field(min_length=1)]
+
+
 class PreviewRequest(WireModel):
     """Contract 4.7."""
 

@@ -3,7 +3,6 @@
 import base64
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from uuid import UUID
 
@@ -12,21 +11,12 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.application.access import invalid_api_key
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
 from pillarbox.domain.identity import is_uuid
-from pillarbox.domain.mail import SendRequest
 from pillarbox.http.faults import validate
 from pillarbox.http.json_body import parse_json
-from pillarbox.http.models import PreviewRequest, SendEmailRequest
+from pillarbox.http.models import PreviewRequest
 
 #: Contract 8.2 says "under 256 bytes" and "at most 256": 256 are taken.
 MAX_IDEMPOTENCY_KEY: Final = 256
-
-
-@dataclass(frozen=True, slots=True)
-class Send:
-    """A send as it came in; `request` may be what is wrong with its form."""
-
-    request: SendRequest | ServiceError
-    idempotency_digest: str | None
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:
@@ -45,24 +35,6 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
     return keys[0]
 
 
-def read_send(event: APIGatewayProxyEvent, route: str) -> Send:
-    """The body and Idempotency-Key of a send, with every fault of either."""
-    faults: list[FieldFault] = []
-    digest = request = None
-    try:
-        digest = _idempotency_digest(event, route)
-    except ValidationFailed as failed:
-        faults += failed.faults
-    try:
-        body = _json(event)
-        request = validate(SendEmailRequest, body).to_domain(body)
-    except ValidationFailed as failed:
-        faults += failed.faults
-    if faults or request is None:
-        return Send(ValidationFailed(*faults), None)
-    return Send(request, digest)
-
-
 def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
     """The variables of a preview; the body may be left out (contract 4.7).
 
@@ -71,7 +43,7 @@ def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
     """
     if not _raw_body(event):
         return {}
-    return validate(PreviewRequest, _json(event)).variables or {}
+    return validate(PreviewRequest, read_json(event)).variables or {}
 
 
 def read_uuid(text: str, field: str) -> UUID:
@@ -85,7 +57,12 @@ def read_uuid(text: str, field: str) -> UUID:
     return UUID(text)
 
 
-def _idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
+def idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
+    """What identifies route and Idempotency-Key (contract 4.11), in hex; None without a key.
+
+    Raises:
+        ValidationFailed: the key is not of the documented form.
+    """
     keys = _header(event, "idempotency-key")
     if not keys:
         return None
@@ -101,7 +78,12 @@ def _idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
     return hashlib.sha256(f"{route}\n{keys[0]}".encode()).hexdigest()
 
 
-def _json(event: APIGatewayProxyEvent) -> Json:
+def read_json(event: APIGatewayProxyEvent) -> Json:
+    """The body as JSON.
+
+    Raises:
+        ValidationFailed: it is none, or is compressed.
+    """
     encodings = [value.strip().lower() for value in _header(event, "content-encoding")]
     if any(encoding not in {"", "identity"} for encoding in encodings):
         raise ValidationFailed(

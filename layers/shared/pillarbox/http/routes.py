@@ -7,6 +7,7 @@ from urllib.parse import quote
 
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/emails": ("POST",),
+    "/v1/emails/batch": ("POST",),
     "/v1/emails/{message_id}": ("GET",),
     "/v1/starter-templates": ("GET",),
     "/v1/starter-templates/{slug}/preview": ("POST",),

@@ -1,5 +1,7 @@
 """Idempotency keys: claimed before anything slow, answered for 24 hours (contract 4.11)."""
 
+import zlib
+from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Any, Final
 from uuid import UUID
@@ -14,6 +16,9 @@ from pillarbox.domain.identity import new_id, new_token
 #: Longer than the accepting function may run (30 s): past it, its owner is dead.
 LEASE: Final = timedelta(seconds=35)
 WINDOW: Final = timedelta(hours=24)
+
+#: In characters; the answer of one send is far below.
+_PLAIN: Final = 500
 
 PENDING: Final = "P"
 DONE: Final = "D"
@@ -45,6 +50,22 @@ class DynamoClaims:
             return self._resolve(claim, failure.item, now)
         return claim
 
+    def finish(self, claim: Claim, answer: Answer) -> None:
+        """Keep the answer while the claim is pending and ours."""
+        with suppress(ConditionFailed):  # taken over: the successor answers the same
+            self._table.update(
+                keys.claim(claim.account_id, claim.digest),
+                "SET #state = :done, answer = :answer",
+                condition="#state = :pending AND #owner = :owner",
+                names={"#state": "state", "#owner": "owner"},
+                values={
+                    ":done": DONE,
+                    ":answer": answer_attribute(answer),
+                    ":pending": PENDING,
+                    ":owner": claim.owner,
+                },
+            )
+
     def release(self, claim: Claim) -> Answer | None:
         """Delete the claim while it is pending and ours; else give what it was answered."""
         try:
@@ -57,7 +78,7 @@ class DynamoClaims:
         except ConditionFailed as failure:
             held = failure.item
             if held and held["state"] == DONE and held["owner"] == claim.owner:
-                return Answer(held["answer"])
+                return answer_of(held["answer"])
         return None
 
     def _resolve(self, claim: Claim, held: dict[str, Any] | None, now: datetime) -> Claim | Answer:
@@ -71,7 +92,7 @@ class DynamoClaims:
                 "This Idempotency-Key was used with a different body.",
             )
         if held["state"] == DONE:
-            return Answer(held["answer"], replayed=True)
+            return answer_of(held["answer"], replayed=True)
         if _alive(held, now):
             raise _in_flight()
         return self._take_over(claim, held, now)
@@ -87,6 +108,7 @@ class DynamoClaims:
                 owner=claim.owner,
                 body_hash=claim.body_hash,
                 generation=UUID(held["generation"]),
+                resumed=True,
             )
         try:
             self._table.put(
@@ -100,6 +122,19 @@ class DynamoClaims:
                 return claim
             raise _in_flight() from failure
         return claim
+
+
+def answer_attribute(answer: Answer) -> str | bytes:
+    """An answer as it is stored: a long one compressed, since each KB is a write unit."""
+    if len(answer.body) <= _PLAIN:
+        return answer.body
+    return zlib.compress(answer.body.encode())
+
+
+def answer_of(stored: str | bytes, *, replayed: bool = False) -> Answer:
+    """Read what `answer_attribute` wrote."""
+    body = stored if isinstance(stored, str) else zlib.decompress(stored).decode()
+    return Answer(body, replayed=replayed)
 
 
 def _item(claim: Claim, now: datetime, expiry: int) -> Item:

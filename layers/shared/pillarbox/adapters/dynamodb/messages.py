@@ -1,20 +1,24 @@
 """The records of accepted mail."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, reaching
+from pillarbox.adapters.aws import code_of, reaching, unavailable
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
-from pillarbox.adapters.dynamodb.claims import DONE, PENDING
+from pillarbox.adapters.dynamodb.claims import DONE, PENDING, answer_attribute
 from pillarbox.adapters.dynamodb.records import lease_entry, message_item, message_of, outcome
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.ports import Answer, Claim, NotTaken
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import EventKind, Message
+
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import PutTypeDef
 
 #: Longer than the delivering function may run (60 s): past it, its owner is dead.
 LEASE: Final = timedelta(seconds=90)
@@ -57,17 +61,11 @@ class DynamoMessages:
                                     ":done": to_attribute(DONE),
                                     ":pending": to_attribute(PENDING),
                                     ":owner": to_attribute(claim.owner),
-                                    ":answer": to_attribute(answer.body),
+                                    ":answer": to_attribute(answer_attribute(answer)),
                                 },
                             }
                         },
-                        {
-                            "Put": {
-                                "TableName": self._table.name,
-                                "Item": message_item(message),
-                                "ConditionExpression": "attribute_not_exists(pk)",
-                            }
-                        },
+                        {"Put": self._put(message)},
                     ]
                 )
         except ClientError as error:
@@ -77,6 +75,40 @@ class DynamoMessages:
                 "service_unavailable",
                 "The request was overtaken by another one with the same Idempotency-Key.",
             ) from error
+
+    def commit_all(self, messages: Sequence[Message]) -> None:
+        """Put the records in one transaction, without those that an earlier try put."""
+        missing = list(messages)
+        while missing:
+            try:
+                with reaching("data store"):
+                    self._table.client.transact_write_items(
+                        TransactItems=[{"Put": self._put(message)} for message in missing]
+                    )
+            except ClientError as error:
+                there = _failed_conditions(error)
+                if not any(there):
+                    raise unavailable("data store") from error
+                missing = [
+                    message
+                    for message, is_there in zip(missing, there, strict=True)
+                    if not is_there
+                ]
+            else:
+                return
+
+    def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
+        """Read several messages, consistently."""
+        wanted = [keys.message(account_id, message_id) for message_id in message_ids]
+        found = map(message_of, self._table.get_all(wanted))
+        return {message.message_id: message for message in found}
+
+    def _put(self, message: Message) -> "PutTypeDef":
+        return {
+            "TableName": self._table.name,
+            "Item": message_item(message),
+            "ConditionExpression": "attribute_not_exists(pk)",
+        }
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         """Read one message, consistently."""
@@ -133,3 +165,12 @@ class DynamoMessages:
         except ConditionFailed:
             return False
         return True
+
+
+def _failed_conditions(error: ClientError) -> list[bool]:
+    """For each write of a cancelled transaction, whether its own condition cancelled it."""
+    answer: dict[str, Any] = error.response  # type: ignore[assignment]
+    return [
+        reason.get("Code") == "ConditionalCheckFailed"
+        for reason in answer.get("CancellationReasons", ())
+    ]

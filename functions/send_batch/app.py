@@ -1,0 +1,21 @@
+"""POST /v1/emails/batch: accept up to 100 mails (contract 4.2)."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import reply_answer
+from pillarbox.http.requests import read_api_key
+from pillarbox.http.sends import read_batch
+from pillarbox.wiring import batch_submission
+
+app = build_app()
+
+
+@app.post("/v1/emails/batch")
+def send_batch() -> Response[str]:
+    key = read_api_key(app.current_event)
+    send = read_batch(app.current_event, "POST /v1/emails/batch")
+    return reply_answer(batch_submission().submit(key, send.request, send.idempotency_digest))
+
+
+lambda_handler = entrypoint(app)
