@@ -2,6 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from pillarbox.domain.key import TEMPLATES_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import reply_nothing
 from pillarbox.http.requests import read_api_key, read_uuid
@@ -12,8 +13,8 @@ app = build_app()
 
 @app.delete("/v1/templates/<template_id>")
 def delete_template(template_id: str) -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event))
-    library().delete(principal, read_uuid(template_id, "id"))
+    principal = authentication().authenticate(read_api_key(app.current_event), TEMPLATES_WRITE)
+    library().delete(principal.account.account_id, read_uuid(template_id, "id"))
     return reply_nothing()
 
 

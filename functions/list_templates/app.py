@@ -2,6 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from pillarbox.domain.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import TemplatesQuery, read_query
 from pillarbox.http.replies import reply_page, template_item
@@ -13,9 +14,9 @@ app = build_app()
 
 @app.get("/v1/templates")
 def list_templates() -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event))
+    principal = authentication().authenticate(read_api_key(app.current_event), TEMPLATES_READ)
     query = read_query(app.current_event, TemplatesQuery)
-    page = library().page(principal, skip=query.skip, limit=query.limit)
+    page = library().page(principal.account.account_id, skip=query.skip, limit=query.limit)
     return reply_page(
         map(template_item, page.items), page.total, skip=query.skip, limit=query.limit
     )

@@ -49,11 +49,14 @@ class Authentication:
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
-    def authenticate(self, key_text: str) -> Principal:
-        """Give the principal of a key.
+    def authenticate(self, key_text: str, scope: str | None = None) -> Principal:
+        """Give the principal of a key that has the scope, before anything else is looked at.
 
         Raises:
-            ServiceError: `invalid_api_key`.
+            ServiceError: `invalid_api_key`, `scope_required`.
         """
         key = present_key(key_text)
-        return identify(self._directory.look_up(key.account_id, key_digest=key.digest))
+        principal = identify(self._directory.look_up(key.account_id, key_digest=key.digest))
+        if scope is not None:
+            principal.require(scope)
+        return principal

@@ -1,4 +1,4 @@
-"""An account's library of saved templates, for whoever holds its keys (contract 4.8 to 4.10).
+"""An account's library of saved templates, as the API shows it (contract 4.8 to 4.10).
 
 Internal copies are no part of it: they are neither listed nor found here.
 """
@@ -6,9 +6,12 @@ Internal copies are no part of it: they are neither listed nor found here.
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.administration.saved_templates import SavedTemplates, TemplatePage
-from pillarbox.domain.errors import ServiceError, ValidationFailed
-from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Principal
+from pillarbox.application.administration.saved_templates import (
+    SavedTemplates,
+    TemplatePage,
+    template_not_found,
+)
+from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.rendering.samples import sample_values
 
@@ -22,41 +25,31 @@ class Library:
     def __init__(self, templates: SavedTemplates) -> None:
         self._templates = templates
 
-    def page(self, principal: Principal, *, skip: int, limit: int) -> TemplatePage:
-        """Read a page of the library, the newest first.
+    def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
+        """Read a page, the newest first."""
+        return self._templates.page(account_id, skip=skip, limit=limit)
 
-        Raises:
-            ServiceError: `scope_required`.
-        """
-        principal.require(TEMPLATES_READ)
-        return self._templates.page(principal.account.account_id, skip=skip, limit=limit)
-
-    def get(self, principal: Principal, template_id: UUID) -> SavedTemplate:
+    def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
         """Read one template.
 
         Raises:
-            ServiceError: `scope_required`; `template_not_found`, alike for an absent
-                template, an internal one, and another account's.
+            ServiceError: `template_not_found`, alike for an absent template, an
+                internal one, and another account's.
         """
-        principal.require(TEMPLATES_READ)
-        return self._find(principal, template_id)
+        template = self._templates.get(account_id, template_id)
+        if template.internal:
+            raise template_not_found()
+        return template
 
-    def delete(self, principal: Principal, template_id: UUID) -> None:
+    def delete(self, account_id: str, template_id: UUID) -> None:
         """Delete a template for good.
 
         Raises:
-            ServiceError: `scope_required`; `template_not_found` as in `get`;
-                `template_in_use`, while something refers to it: it stays.
+            ServiceError: `template_not_found` as in `get`; `template_in_use`, while
+                something refers to it: it stays.
         """
-        principal.require(TEMPLATES_WRITE)
-        self._find(principal, template_id)  # a template never becomes internal later
-        self._templates.delete(principal.account.account_id, template_id)
-
-    def _find(self, principal: Principal, template_id: UUID) -> SavedTemplate:
-        template = self._templates.get(principal.account.account_id, template_id)
-        if template.internal:
-            raise ServiceError("template_not_found", "There is no such template.")
-        return template
+        self.get(account_id, template_id)  # none becomes internal later
+        self._templates.delete(account_id, template_id)
 
 
 def preview(template: SavedTemplate) -> str:

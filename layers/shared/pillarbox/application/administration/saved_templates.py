@@ -148,7 +148,7 @@ class SavedTemplates:
         """
         match self.records.delete(account_id, template_id):
             case Deletion.ABSENT:
-                raise _not_found()
+                raise template_not_found()
             case Deletion.REFERENCED:
                 raise ServiceError(
                     "template_in_use",
@@ -193,9 +193,10 @@ def _checked(template: SavedTemplate) -> SavedTemplate:
 
 def _found(template: SavedTemplate | None) -> SavedTemplate:
     if template is None:
-        raise _not_found()
+        raise template_not_found()
     return template
 
 
-def _not_found() -> ServiceError:
+def template_not_found() -> ServiceError:
+    """The one answer for an absent template and another account's."""
     return ServiceError("template_not_found", "There is no such template.")
