@@ -1,0 +1,317 @@
+"""What accepting, delivering and following one mail costs: AWS calls, write units, read units.
+
+    .venv/bin/python -m benchmarks.accepting
+
+Nothing here depends on how fast the machine is: the real handlers run on moto,
+every AWS call is counted as it leaves, and units are computed from the items'
+sizes as DynamoDB bills them (1 KB a write unit, 4 KB a consistent read unit,
+twice in a transaction).
+"""
+
+import importlib.util
+import json
+import logging
+import os
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from http import HTTPStatus
+from math import ceil
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+from unittest.mock import patch
+
+import boto3
+from botocore.client import BaseClient
+from moto import mock_aws
+
+SETTINGS = {
+    "AWS_ACCESS_KEY_ID": "testing",
+    "AWS_SECRET_ACCESS_KEY": "testing",
+    "AWS_DEFAULT_REGION": "eu-west-1",
+    "PILLARBOX_TABLE": "pillarbox",
+    "PILLARBOX_SPOOL_BUCKET": "pillarbox-spool",
+    "PILLARBOX_CONFIGURATION_SET": "pillarbox",
+    "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
+    "PILLARBOX_UPGRADE_URL": "https://pillarbox.example/upgrade",
+    "POWERTOOLS_SERVICE_NAME": "benchmark",
+    "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
+}
+SENDER = "hello@shop.example"
+RECIPIENT = "ada@customer.example"
+
+
+@dataclass
+class Count:
+    """What a stretch of work cost."""
+
+    calls: list[str] = field(default_factory=list)
+    writes: int = 0
+    reads: float = 0
+
+
+def size_of(attribute: Mapping[str, Any]) -> int:
+    """The size in bytes that DynamoDB counts for an attribute value."""
+    ((kind, value),) = attribute.items()
+    match kind:
+        case "S":
+            return len(value.encode())
+        case "N":
+            return len(value.lstrip("-0").replace(".", "")) // 2 + 2
+        case "BOOL" | "NULL":
+            return 1
+        case "SS":
+            return sum(len(text.encode()) for text in value)
+        case "L":
+            return 3 + sum(1 + size_of(item) for item in value)
+        case "M":
+            return 3 + sum(1 + len(name.encode()) + size_of(item) for name, item in value.items())
+        case _:
+            raise ValueError(kind)
+
+
+def item_size(item: Mapping[str, Any]) -> int:
+    """The size in bytes of an item."""
+    return sum(len(name.encode()) + size_of(value) for name, value in item.items())
+
+
+def write_units(item: Mapping[str, Any]) -> int:
+    """What writing an item of this size costs."""
+    return max(1, ceil(item_size(item) / 1024))
+
+
+@contextmanager
+def counting() -> Iterator[Count]:
+    """Count every AWS call that is made meanwhile."""
+    count = Count()
+    make_call: Callable[..., Any] = BaseClient._make_api_call  # noqa: SLF001  the one seam
+
+    def counted(client: Any, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
+        count.calls.append(operation)
+        answer = make_call(client, operation, request)
+        match operation:
+            case "PutItem":
+                count.writes += write_units(request["Item"])
+            case "UpdateItem":
+                count.writes += write_units(answer.get("Attributes", {}))
+            case "DeleteItem":
+                count.writes += 1
+            case "TransactWriteItems":
+                for action in request["TransactItems"]:
+                    ((kind, write),) = action.items()
+                    count.writes += 2 * (write_units(write["Item"]) if kind == "Put" else 1)
+            case "GetItem":
+                count.reads += max(1, ceil(item_size(answer.get("Item", {})) / 4096))
+            case "BatchGetItem":
+                for table, asked in request["RequestItems"].items():
+                    found = answer["Responses"][table]
+                    count.reads += sum(max(1, ceil(item_size(item) / 4096)) for item in found)
+                    count.reads += len(asked["Keys"]) - len(found)
+        return answer
+
+    with patch.object(BaseClient, "_make_api_call", counted):
+        yield count
+
+
+def handler(name: str) -> Callable[[dict[str, Any], Any], Any]:
+    """Load the handler of a function from its folder."""
+    path = Path(__file__).parent.parent / "functions" / name / "app.py"
+    spec = importlib.util.spec_from_file_location(name, path)
+    if spec is None or spec.loader is None:
+        raise ImportError(path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    entry: Callable[[dict[str, Any], Any], Any] = module.lambda_handler
+    return entry
+
+
+CONTEXT = SimpleNamespace(
+    aws_request_id="benchmark",
+    function_name="benchmark",
+    memory_limit_in_mb=1024,
+    invoked_function_arn="arn:aws:lambda:eu-west-1:123456789012:function:benchmark",
+    get_remaining_time_in_millis=lambda: 60_000,
+)
+
+
+def post(key: str, body: object, headers: Mapping[str, str]) -> dict[str, Any]:
+    """An event of POST /v1/emails as API Gateway gives it."""
+    sent = {"X-API-Key": key, **headers}
+    return {
+        "resource": "/v1/emails",
+        "path": "/v1/emails",
+        "httpMethod": "POST",
+        "headers": sent,
+        "multiValueHeaders": {name: [value] for name, value in sent.items()},
+        "pathParameters": None,
+        "queryStringParameters": None,
+        "multiValueQueryStringParameters": None,
+        "requestContext": {"requestId": "benchmark", "stage": "api"},
+        "body": json.dumps(body),
+        "isBase64Encoded": False,
+    }
+
+
+def queue_event(bodies: list[str]) -> dict[str, Any]:
+    """An event of an SQS source."""
+    return {
+        "Records": [
+            {
+                "messageId": str(position),
+                "receiptHandle": "handle",
+                "body": body,
+                "attributes": {},
+                "messageAttributes": {},
+                "eventSource": "aws:sqs",
+            }
+            for position, body in enumerate(bodies)
+        ]
+    }
+
+
+def set_up() -> str:
+    """Make table, bucket and queue, and an account with a key; gives the key's text."""
+    boto3.client("dynamodb").create_table(
+        TableName=SETTINGS["PILLARBOX_TABLE"],
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        AttributeDefinitions=[
+            {"AttributeName": "pk", "AttributeType": "S"},
+            {"AttributeName": "sk", "AttributeType": "S"},
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    boto3.client("s3").create_bucket(
+        Bucket=SETTINGS["PILLARBOX_SPOOL_BUCKET"],
+        CreateBucketConfiguration={"LocationConstraint": "eu-west-1"},
+    )
+    queue = boto3.client("sqs").create_queue(QueueName="jobs")
+    os.environ["PILLARBOX_JOBS_QUEUE_URL"] = queue["QueueUrl"]
+
+    from pillarbox import wiring  # noqa: PLC0415  reads the settings just made
+    from pillarbox.domain.account import Plan  # noqa: PLC0415
+    from pillarbox.domain.key import Preset  # noqa: PLC0415
+
+    account = wiring.accounts().create("Shop", Plan.STANDARD)
+    wiring.senders().add(account.account_id, SENDER, verified=True, default=True)
+    return wiring.api_keys().issue_live(account.account_id, "web", Preset.SEND).text
+
+
+def events_of(job: Mapping[str, Any]) -> list[str]:
+    """The Send and Delivery records of a mail, as SES writes them."""
+    now = datetime.now(UTC).isoformat()
+    mail = {
+        "timestamp": now,
+        "messageId": "0100",
+        "tags": {"account": [job["account"]], "message": [job["id"]]},
+    }
+    delivery = {"timestamp": now, "recipients": [RECIPIENT]}
+    return [
+        json.dumps({"eventType": "Send", "mail": mail, "send": {}}),
+        json.dumps({"eventType": "Delivery", "mail": mail, "delivery": delivery}),
+    ]
+
+
+def taken_by_ses(*_: object) -> str:
+    """SES itself is no part of the figures."""
+    return "0100"
+
+
+def measure() -> dict[str, Count]:
+    """Run a mail without a key and one with, and the second one's whole life."""
+    from pillarbox.adapters.dns import DnsMailDomains, DomainVerdict  # noqa: PLC0415
+    from pillarbox.adapters.ses import SesMailer  # noqa: PLC0415
+
+    key = set_up()
+    send, deliver, follow = map(handler, ("send_email", "deliver_message", "record_feedback"))
+    body = {
+        "to": RECIPIENT,
+        "starterTemplate": "password_reset",
+        "variables": {"reset_url": "https://shop.example/reset/7f3c", "expiry_minutes": 30},
+    }
+    sqs, queue = boto3.client("sqs"), os.environ["PILLARBOX_JOBS_QUEUE_URL"]
+
+    def accept(headers: Mapping[str, str]) -> Count:
+        with counting() as count:
+            answer = send(post(key, body, headers), CONTEXT)
+        if answer["statusCode"] != HTTPStatus.OK:
+            raise RuntimeError(answer["body"])
+        return count
+
+    def jobs() -> list[str]:
+        return [
+            message["Body"]
+            for message in sqs.receive_message(QueueUrl=queue, MaxNumberOfMessages=10)["Messages"]
+        ]
+
+    counts = {}
+    with (
+        patch.object(DnsMailDomains, "look_up", lambda _, domains: accepting(domains)),
+        patch.object(SesMailer, "send", taken_by_ses),
+    ):
+
+        def accepting(domains: Iterable[str]) -> dict[str, DomainVerdict]:
+            return dict.fromkeys(domains, DomainVerdict.ACCEPTS)
+
+        accept({})  # the counters of the month, the day and the minute are there from here on
+        jobs()
+        counts["accept, without a key"] = accept({})
+        jobs()
+        counts["accept, with a key"] = accept({"Idempotency-Key": "order-1"})
+        (job,) = jobs()
+        with counting() as count:
+            deliver(queue_event([job]), CONTEXT)
+        counts["deliver"] = count
+        with counting() as count:
+            follow(queue_event(events_of(json.loads(job))), CONTEXT)
+        counts["follow, Send and Delivery"] = count
+    return counts
+
+
+def main() -> None:
+    """Print the figures as a table."""
+    os.environ.update(SETTINGS)
+    logging.disable()
+    with mock_aws():
+        counts = measure()
+    parts = ("accept, with a key", "deliver", "follow, Send and Delivery")
+    counts["whole life, with a key"] = Count(
+        calls=[call for part in parts for call in counts[part].calls],
+        writes=sum(counts[part].writes for part in parts),
+        reads=sum(counts[part].reads for part in parts),
+    )
+    print("| what | AWS calls | write units | read units | which |")
+    print("|---|---|---|---|---|")
+    for what, count in counts.items():
+        which = ", ".join(f"{n} {call}" for call, n in Counter(count.calls).items())
+        print(f"| {what} | {len(count.calls)} | {count.writes} | {count.reads:g} | {which} |")
+    life = counts["whole life, with a key"]
+    for line, dollars in million(life).items():
+        print(f"{line:<40} ${dollars:6.2f}")
+    print(f"{'a million mails, SES aside':<40} ${sum(million(life).values()):6.2f}")
+
+
+def million(life: Count) -> dict[str, float]:
+    """What a million mails cost in dollars, modelled: SES and the free tier aside.
+
+    Functions: 40 ms for an accept, 120 ms for a delivery, 15 ms an event, at
+    1024, 1024 and 512 MB on arm64; queues are polled in batches of ten.
+    """
+    gb_seconds = 1.0 * 0.040 + 1.0 * 0.120 + 0.5 * 0.015 * 2
+    return {
+        f"{life.writes} write units": life.writes * 0.625,
+        f"{life.reads:g} read units": life.reads * 0.125,
+        "API Gateway, REST": 3.50,
+        "SQS, 2 queues: send, receive, delete": (1 + 0.1 + 0.1 + 2 + 0.2 + 0.2) * 0.40,
+        "Lambda, requests": (1 + 0.1 + 0.2) * 0.20,
+        "Lambda, duration": gb_seconds * 13.33,
+    }
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,93 @@
+"""What a cold start costs, in instructions: they are the same however busy the machine is.
+
+    .venv/bin/python -m benchmarks.cold_start    (valgrind must be installed)
+
+Each function is imported and its first client made, as its first request does,
+in an environment that holds what the layer and the runtime hold and nothing
+else, compiled beforehand. The floor is an interpreter with boto3 and the same
+clients.
+"""
+
+import os
+import re
+import subprocess
+from importlib.metadata import version
+from pathlib import Path
+from typing import Final
+
+from benchmarks.accepting import SETTINGS
+
+ROOT: Final = Path(__file__).parent.parent
+ENVIRONMENT: Final = ROOT / ".local" / "cold-start"
+PYTHON: Final = ENVIRONMENT / "bin" / "python"
+
+_FLOOR_TWO: Final = "import boto3; boto3.client('dynamodb'); boto3.client('sqs')"
+_FLOOR_ONE: Final = "import boto3; boto3.client('dynamodb')"
+
+#: What is run, what it is held against, and the goal.
+PROGRAMS: Final = {
+    "send_email": ("app.submission(); table().client; jobs()._sqs", _FLOOR_TWO, 1.25),
+    "get_message": ("app.history(); app.authentication(); table().client", _FLOOR_ONE, 1.15),
+    "list_starter_templates": ("app.authentication(); table().client", _FLOOR_ONE, 1.15),
+    "preview_starter_template": ("app.authentication(); table().client", _FLOOR_ONE, 1.15),
+}
+
+
+def prepare() -> None:
+    """Make the environment, with every file compiled."""
+    uv = str(ROOT / ".uv" / "bin" / "uv")
+    run = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    subprocess.run([uv, "venv", "--clear", ENVIRONMENT], **run)  # type: ignore[call-overload]
+    subprocess.run(  # type: ignore[call-overload]
+        [
+            *(uv, "pip", "install", "--compile-bytecode", "--python", PYTHON),
+            *("-r", ROOT / "layers" / "shared" / "requirements.txt"),
+            *(f"boto3=={version('boto3')}", f"botocore=={version('botocore')}"),
+        ],
+        **run,
+    )
+    subprocess.run(  # type: ignore[call-overload]
+        [PYTHON, "-m", "compileall", "-q", ROOT / "layers" / "shared", ROOT / "functions"], **run
+    )
+
+
+def instructions(program: str, *path: Path) -> int:
+    """Count the instructions that a program executes, in millions."""
+    counted = subprocess.run(
+        [
+            *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
+            *(PYTHON, "-c", program),
+        ],
+        env=os.environ
+        | SETTINGS
+        | {
+            "PYTHONPATH": os.pathsep.join(map(str, path)),
+            "PILLARBOX_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/jobs",
+        },
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    collected = re.search(r"Collected : (\d+)", counted.stderr)
+    if collected is None:
+        raise RuntimeError(counted.stderr)
+    return int(collected[1]) // 1_000_000
+
+
+def main() -> None:
+    """Print the figures as a table."""
+    prepare()
+    empty = instructions("pass")
+    floors = {floor: instructions(floor) for floor in (_FLOOR_ONE, _FLOOR_TWO)}
+    print(f"an empty interpreter: {empty} M; the floors: {sorted(floors.values())} M\n")
+    print("| function | M instructions | floor | ratio | goal |")
+    print("|---|---|---|---|---|")
+    for name, (first_request, floor, goal) in PROGRAMS.items():
+        program = f"import app; from pillarbox.wiring import jobs, table; {first_request}"
+        count = instructions(program, ROOT / "functions" / name, ROOT / "layers" / "shared")
+        ratio = (count - empty) / (floors[floor] - empty)
+        print(f"| {name} | {count} | {floors[floor]} | {ratio:.2f} | {goal} |")
+
+
+if __name__ == "__main__":
+    main()
