@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
+from math import ceil
 from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
@@ -138,12 +139,16 @@ class SqsJobs:
                 self._s3.delete_object(Bucket=self._bucket, Key=job.spool_key)
 
     def postpone(self, receipt_handle: str, wait: timedelta) -> None:
-        """Let a received job come again after a while."""
+        """Let a received job come again after a while, in whole seconds and not before.
+
+        Rounded down, the last fraction of a second would be waited for by receiving again
+        and again, and each receipt brings the dead-letter queue nearer.
+        """
         with reaching("queue"):
             self._sqs.change_message_visibility(
                 QueueUrl=self._queue_url,
                 ReceiptHandle=receipt_handle,
-                VisibilityTimeout=round(min(wait, _MAX_VISIBILITY).total_seconds()),
+                VisibilityTimeout=ceil(min(wait, _MAX_VISIBILITY).total_seconds()),
             )
 
 
