@@ -5,6 +5,7 @@
 
 import base64
 import json
+import logging
 import sys
 from typing import Any
 
@@ -128,6 +129,8 @@ def report_everything(service: Service) -> None:
 
 
 def main(dns_server: str) -> None:
+    # Lambda's runtime has a handler like this one: what libraries log is in the log too.
+    logging.basicConfig(level=logging.INFO)
     with running_service(dns_server) as service:
         send_everything(service)
         fail_unexpectedly(service)
