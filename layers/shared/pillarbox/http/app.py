@@ -1,7 +1,6 @@
 """The resolver that every HTTP function uses, and the entry point around it."""
 
-from collections.abc import Callable
-from http import HTTPStatus
+from collections.abc import Callable, Mapping
 from typing import Any
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
@@ -20,10 +19,19 @@ type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 def build_app() -> APIGatewayRestResolver:
     """Make a resolver whose every answer is the contract's JSON."""
     app = APIGatewayRestResolver()
+    logger = observability.make_logger()
 
     @app.exception_handler(ServiceError)  # type: ignore[untyped-decorator]
     def _(error: ServiceError) -> Response[str]:
         return reply_error(error)
+
+    @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
+    def _(error: Exception) -> Response[str]:
+        # Caught here, since the resolver would log what it does not know with its message.
+        if isinstance(error, SettingMissing):
+            raise error  # a deployment that lacks a setting must not look like a working one
+        observability.log_failure(logger, error, request_id=request_id(app.current_event.raw_event))
+        return reply_error(ServiceError("internal_error", "Something went wrong on our side."))
 
     @app.not_found
     def _(_: NotFoundError) -> Response[str]:
@@ -33,24 +41,22 @@ def build_app() -> APIGatewayRestResolver:
 
 
 def entrypoint(app: APIGatewayRestResolver) -> Handler:
-    """Wrap a resolver: both path readings, a request id, and no error without its envelope."""
+    """Wrap a resolver: both path readings, a request id on every answer, one log line each."""
     logger = observability.make_logger()
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
-        request_id = event.get("requestContext", {}).get("requestId") or context.aws_request_id
         event["path"] = canonical_path(event)
-        try:
-            answer = app.resolve(event, context)
-        except SettingMissing:
-            raise  # a deployment that lacks a setting must not look like a working one
-        except Exception as error:  # noqa: BLE001  the envelope is for every failure
-            observability.log_failure(logger, error, request_id=request_id)
-            answer = _internal_error()
-        answer["multiValueHeaders"]["X-Request-Id"] = [request_id]
-        observability.log_answer(logger, event, answer["statusCode"], request_id=request_id)
+        answer = app.resolve(event, context)
+        answer["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
+        observability.log_answer(logger, event, answer["statusCode"], request_id=request_id(event))
         return answer
 
     return lambda_handler
+
+
+def request_id(event: Mapping[str, Any]) -> str:
+    """The id under which a request is found in the logs; API Gateway makes it."""
+    return str(event["requestContext"]["requestId"])
 
 
 def _no_route(path: str) -> ServiceError:
@@ -61,13 +67,3 @@ def _no_route(path: str) -> ServiceError:
     return ServiceError(
         "method_not_allowed", f"This route takes {allow}.", headers={"Allow": allow}
     )
-
-
-def _internal_error() -> dict[str, Any]:
-    error = ServiceError("internal_error", "Something went wrong on our side.")
-    return {
-        "statusCode": HTTPStatus.INTERNAL_SERVER_ERROR.value,
-        "body": reply_error(error).body,
-        "isBase64Encoded": False,
-        "multiValueHeaders": {"Content-Type": ["application/json"]},
-    }
