@@ -177,3 +177,17 @@ def test_a_422_lists_all_faults(live: Api) -> None:
     for listed in answer.error["details"]["errors"]:
         assert set(listed) == {"field", "message", "code"}
         assert listed["message"]
+
+
+def test_a_422_for_a_template_lists_all_faults_too(live: Api) -> None:
+    """7, decisions: logoUrl and every variable that is lacking or wrong are told together."""
+    body = otp(
+        starterTemplate="team_invite",
+        variables={"accept_url": "javascript:x", "team_name": "North"},
+        logoUrl="http://harbour.example/logo.png",
+    )
+    assert live.send(body).faults == {
+        "logoUrl": "invalid_url",
+        "variables.inviter_name": "missing_variable",
+        "variables.accept_url": "invalid_url",
+    }

@@ -100,33 +100,18 @@ def _subject_and_body(
     terms: Terms,
     now: datetime,
 ) -> tuple[str, Body]:
-    body: Body
     if template is None:
         return request.subject or "", HtmlBody(html=request.html or "")
-    if request.logo_url is not None:
-        check_logo_url(request.logo_url)
-    if isinstance(template, StarterTemplate):
-        values: Mapping[str, Json] = starter_values(
-            template,
-            request.variables,
-            brand=request.brand_name,
-            sender_name=request.from_name,
-            contact=request.reply_to or terms.sender,
-            now=now,
-        )
-        body = StarterBody(
-            slug=template.slug,
-            values=values,
-            brand_name=request.brand_name,
-            logo_url=request.logo_url,
-            attribution=terms.attribution,
-        )
-    else:
-        values = _saved_values(template, request)
-        body = SavedBody(source=template.html, values=values)
+    logo_faults = _logo_faults(request.logo_url)
+    try:
+        body = _filled(request, template, terms, now)
+    except ValidationFailed as failed:
+        raise ValidationFailed(*logo_faults, *failed.faults) from failed
+    if logo_faults:
+        raise ValidationFailed(*logo_faults)
     if _may_be_large(body):
         _render_to_know(body)
-    subject = request.subject or fill_subject(template.subject, values)
+    subject = request.subject or fill_subject(template.subject, body.values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         raise ValidationFailed(
             FieldFault(
@@ -136,6 +121,37 @@ def _subject_and_body(
             )
         )
     return subject, body
+
+
+def _logo_faults(url: str | None) -> tuple[FieldFault, ...]:
+    try:
+        if url is not None:
+            check_logo_url(url)
+    except ValidationFailed as failed:
+        return failed.faults
+    return ()
+
+
+def _filled(
+    request: SendRequest, template: StarterTemplate | SavedTemplate, terms: Terms, now: datetime
+) -> StarterBody | SavedBody:
+    if isinstance(template, SavedTemplate):
+        return SavedBody(source=template.html, values=_saved_values(template, request))
+    values = starter_values(
+        template,
+        request.variables,
+        brand=request.brand_name,
+        sender_name=request.from_name,
+        contact=request.reply_to or terms.sender,
+        now=now,
+    )
+    return StarterBody(
+        slug=template.slug,
+        values=values,
+        brand_name=request.brand_name,
+        logo_url=request.logo_url,
+        attribution=terms.attribution,
+    )
 
 
 def _saved_values(template: SavedTemplate, request: SendRequest) -> Mapping[str, Json]:
