@@ -137,12 +137,14 @@ CONTEXT = SimpleNamespace(
 )
 
 
-def post(key: str, body: object, headers: Mapping[str, str]) -> dict[str, Any]:
-    """An event of POST /v1/emails as API Gateway gives it."""
+def post(
+    key: str, body: object, headers: Mapping[str, str], path: str = "/v1/emails"
+) -> dict[str, Any]:
+    """An event of a POST as API Gateway gives it."""
     sent = {"X-API-Key": key, **headers}
     return {
-        "resource": "/v1/emails",
-        "path": "/v1/emails",
+        "resource": path,
+        "path": path,
         "httpMethod": "POST",
         "headers": sent,
         "multiValueHeaders": {name: [value] for name, value in sent.items()},
@@ -270,6 +272,15 @@ def measure() -> dict[str, Count]:
         with counting() as count:
             follow(queue_event(events_of(json.loads(job))), CONTEXT)
         counts["follow, Send and Delivery"] = count
+        batch = {"messages": [body | {"to": f"a{n}@customer.example"} for n in range(100)]}
+        send_batch = handler("send_batch")
+        with counting() as count:
+            answer = send_batch(
+                post(key, batch, {"Idempotency-Key": "batch-1"}, "/v1/emails/batch"), CONTEXT
+            )
+        if answer["body"].count('"queued"') != len(batch["messages"]):
+            raise RuntimeError(answer["body"])
+        counts["a batch of 100, with a key"] = count
     return counts
 
 
