@@ -5,7 +5,7 @@ UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
-.PHONY: up test check build deploy setup
+.PHONY: up test check openapi build deploy setup
 
 up: setup .venv-engine/made ## the whole service, until Ctrl-C
 	@exec $(RUN)python -m local
@@ -19,6 +19,9 @@ check: setup .venv-sam/made ## lint, format, types, template
 	$(RUN)mypy
 	$(RUN)cfn-lint template.yaml
 	$(SAM) validate --lint
+
+openapi: setup ## docs/openapi.json, from the wire models and routes
+	$(RUN)python -m openapi
 
 build: setup .venv-sam/made ## what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build

@@ -1,0 +1,135 @@
+"""Examples of requests and answers."""
+
+from typing import Any, Final
+
+_ID: Final = "019b7998-4c00-7000-8000-000000000001"
+_AT: Final = "2026-01-01T12:00:00.000+00:00"
+_LATER: Final = "2026-01-01T12:00:02.317+00:00"
+
+_OTP: Final = {
+    "to": "ada@customer.example",
+    "starterTemplate": "otp",
+    "variables": {"otp_code": "482913", "expiry_minutes": 10},
+}
+_HTML: Final = {
+    "to": ["ada@customer.example"],
+    "cc": ["accounts@customer.example"],
+    "subject": "Your invoice",
+    "html": '<p>Thank you!</p><img src="cid:logo" alt="Acme">',
+    "attachments": [
+        {
+            "filename": "logo.png",
+            "contentType": "image/png",
+            "content": "iVBORw0KGgo=",
+            "inline": True,
+            "contentId": "logo",
+        }
+    ],
+}
+SENDS: Final = {
+    "starter": {"summary": "By starter template", "value": _OTP},
+    "saved": {
+        "summary": "By saved template",
+        "value": {
+            "to": "ada@customer.example",
+            "templateId": _ID,
+            "variables": {"order": {"total": "49.00 EUR"}},
+            "fromName": "Acme",
+        },
+    },
+    "html": {"summary": "By HTML, with an inline image", "value": _HTML},
+}
+SENT: Final = {"messageId": _ID, "status": "queued", "from": "hello@acme.example"}
+BATCHES: Final = {"two": {"summary": "Two mails", "value": {"messages": [_OTP, _HTML]}}}
+BATCH_SENT: Final[dict[str, Any]] = {
+    "results": [
+        {"idx": 0, **SENT, "error": None},
+        {
+            "idx": 1,
+            "messageId": None,
+            "status": None,
+            "from": None,
+            "error": {
+                "code": "recipient_suppressed",
+                "message": "One recipient of this mail bounced or complained before;"
+                " nothing was sent.",
+                "type": "invalid_request_error",
+                "details": {
+                    "recipients": [{"address": "ada@customer.example", "reason": "bounced"}]
+                },
+            },
+        },
+    ]
+}
+_LISTED: Final = {
+    "messageId": _ID,
+    "recipientEmail": "ada@customer.example",
+    "subject": "Your Acme code",
+    "status": "delivered",
+    "createdAt": _AT,
+    "updatedAt": _LATER,
+    "errorMessage": None,
+}
+MESSAGES: Final = {"items": [_LISTED], "total": 1, "skip": 0, "limit": 50}
+MESSAGE: Final = _LISTED | {
+    "fromName": "Acme",
+    "providerMessageId": "0102019b79984c00-1f0e",
+    "from": "hello@acme.example",
+    "to": ["ada@customer.example"],
+    "cc": [],
+    "bcc": [],
+    "events": [
+        {"type": "accepted", "at": _AT},
+        {"type": "sent", "at": "2026-01-01T12:00:00.412+00:00"},
+        {"type": "delivered", "at": _LATER, "recipient": "ada@customer.example"},
+    ],
+}
+ANALYTICS: Final = {
+    "totalMessages": 4,
+    "deliveryRate": 0.75,
+    "bounceRate": 0.25,
+    "complaintRate": 0.0,
+    "windowStart": "2026-01-01T00:00:00.000+00:00",
+    "windowEnd": "2026-01-02T00:00:00.000+00:00",
+    "bucket": "day",
+    "volume": [
+        {
+            "timestamp": "2026-01-01T00:00:00.000+00:00",
+            "count": 4,
+            "sent": 4,
+            "delivered": 3,
+            "bounced": 1,
+            "complained": 0,
+            "failed": 0,
+        }
+    ],
+    "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 1}],
+}
+_STARTER: Final = {
+    "slug": "otp",
+    "name": "One-time passcode (six-digit code, short expiry)",
+    "description": "A code to type in, and how long it is good for.",
+    "variables": ["otp_code", "expiry_minutes", "app_name"],
+}
+STARTERS: Final = [_STARTER]
+PREVIEWS: Final = {
+    "samples": {"summary": "With samples alone", "value": {}},
+    "code": {"summary": "With a code", "value": {"variables": {"otp_code": "482913"}}},
+}
+PREVIEW: Final = {
+    "slug": "otp",
+    "subject": "Your Acme code",
+    "html": "<!doctype html>…",
+    "sampleVariables": {"otp_code": "482913", "expiry_minutes": 10, "app_name": "Acme"},
+}
+_SAVED: Final = {
+    "id": _ID,
+    "name": "Receipt",
+    "subject": "Order {{ order.id }}",
+    "category": "billing",
+    "variables": ["order"],
+    "createdAt": _AT,
+    "updatedAt": _LATER,
+}
+TEMPLATES: Final = {"items": [_SAVED], "total": 1, "skip": 0, "limit": 20}
+TEMPLATE: Final = _SAVED | {"previewHtml": "<p>Total: [order.total]</p>"}
