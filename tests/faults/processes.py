@@ -1,0 +1,74 @@
+"""What runs: processes that can be paused, and what clients send."""
+
+import json
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from pillarbox import wiring
+from pillarbox.application.batch import BatchRequest
+from pillarbox.application.ports import Answer
+from pillarbox.domain.mail import SendRequest
+
+
+class Process:
+    """Something that runs until it ends, or until it is paused at a call."""
+
+    def __init__(self, work: Callable[[], Any]) -> None:
+        self.result: Any = None
+        self.error: BaseException | None = None
+        self.done = self.paused = False
+        self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
+        threading.Thread(target=self._run, args=(work,), daemon=True).start()
+
+    def go_on(self) -> None:
+        """Run to the end or to the next pause."""
+        self._go.release()
+        self._stopped.acquire()
+
+    def pause(self) -> None:
+        """Stop here, in a thread of the process, until it is to go on."""
+        self.paused = True
+        self._stopped.release()
+        self._go.acquire()
+
+    def _run(self, work: Callable[[], Any]) -> None:
+        self._go.acquire()
+        try:
+            self.result = work()
+        except BaseException as error:  # noqa: BLE001  a killed process ends here
+            self.error = error
+        self.done = True
+        self._stopped.release()
+
+
+@dataclass(eq=False)
+class Send:
+    """What a client wants to send in one request, and what came of it."""
+
+    #: One mail, or a batch; each is known by its subject.
+    mails: tuple[SendRequest, ...]
+    digest: str | None
+    #: Seconds until each further try of a client that was not answered.
+    patience: tuple[float, ...]
+    #: The message ids that were answered, by subject.
+    answers: dict[str, set[str]] = field(default_factory=dict)
+    #: A try ended without an answer, so nobody can say what became of it.
+    unheard: bool = False
+
+    def submit(self, key: str) -> Answer:
+        """What the accepting process does with the request."""
+        if len(self.mails) == 1:
+            return wiring.submission().submit(key, self.mails[0], self.digest)
+        batch = BatchRequest(
+            body_hash=self.mails[0].body_hash, count=len(self.mails), items=self.mails
+        )
+        return wiring.batch_submission().submit(key, batch, self.digest)
+
+    def hear(self, answer: Answer) -> None:
+        """Note the ids that were answered."""
+        told = json.loads(answer.body)
+        for mail, result in zip(self.mails, told.get("results", [told]), strict=True):
+            if result["messageId"]:
+                self.answers.setdefault(mail.subject or "", set()).add(result["messageId"])

@@ -1,0 +1,214 @@
+"""The runs: one fault at every call in turn, then random schedules of everything at once."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from hashlib import sha256
+from random import Random
+from typing import Any, Final
+
+from pillarbox.domain.identity import new_token
+from pillarbox.domain.mail import SendRequest
+from pillarbox.domain.message import Status
+from tests.fakes.builders import attachment, request
+from tests.faults.processes import Send
+from tests.faults.system import System
+from tests.faults.verdict import Verdict, judge
+from tests.faults.wire import FAULTS, Fault, Kind
+
+_BOUNCING: Final = "bounce@simulator.amazonses.com"
+#: Base64 of this is over the size from which a mail goes through the spool.
+_LARGE: Final = 180_000
+#: A client that tries again until the lease of an owner that died is over.
+_PATIENT: Final = (1.0, 5.0, 31.0, 5.0, 60.0, 60.0)
+
+
+@dataclass(frozen=True)
+class Path:
+    """A way through the service: how mail is sent, and what becomes of it."""
+
+    name: str
+    keyed: bool
+    large: bool = False
+    to: tuple[str, ...] = ("ann@example.com",)
+    #: How many mails go in one request; of a large batch only the first is large.
+    mails: int = 1
+
+    def send(self) -> Send:
+        mails = tuple(self._mail(large=self.large and n == 0) for n in range(self.mails))
+        digest = new_token(32) if self.keyed else None
+        return Send(mails, digest, _PATIENT if self.keyed else ())
+
+    def _mail(self, *, large: bool) -> SendRequest:
+        files = (attachment(_LARGE),) if large else ()
+        subject = new_token(16)
+        return request(
+            to=self.to,
+            subject=subject,
+            attachments=files,
+            body_hash=sha256(subject.encode()).hexdigest(),
+        )
+
+    @property
+    def final(self) -> Status:
+        return Status.BOUNCED if _BOUNCING in self.to else Status.DELIVERED
+
+
+PATHS: Final = (
+    Path("unkeyed, inline", keyed=False),
+    Path("unkeyed, spooled", keyed=False, large=True),
+    Path("keyed, inline", keyed=True),
+    Path("keyed, spooled", keyed=True, large=True),
+    Path("keyed, bounced", keyed=True, to=(_BOUNCING,)),
+    Path("keyed, delivered and bounced", keyed=True, to=("ann@example.com", _BOUNCING)),
+    Path("batch, unkeyed", keyed=False, mails=2),
+    Path("batch, keyed, spooled", keyed=True, mails=3, large=True),
+)
+
+
+def finals(send: Send, path: Path) -> dict[str, set[Status]]:
+    """What each mail of a send may show at last."""
+    return {mail.subject or "": {path.final} for mail in send.mails}
+
+
+@dataclass(frozen=True)
+class Tried:
+    """A run: what shows it again, how many faults struck, and its verdict."""
+
+    name: str
+    faults: int
+    verdict: Verdict
+
+
+def one_by_one(system: System, paths: tuple[Path, ...] = PATHS) -> Iterator[Tried]:
+    """Every path with every fault at every call, one fault a run."""
+    for path in paths:
+        undisturbed = _one_fault(system, path, -1, FAULTS[0])
+        calls = list(system.wire.calls)
+        yield undisturbed
+        for position, call in enumerate(calls):
+            for fault in FAULTS:
+                yield _one_fault(system, path, position, fault, call)
+
+
+def sampled(system: System, seed: int) -> Iterator[Tried]:
+    """Some of these, drawn at random, without end."""
+    draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret
+    while True:
+        path, fault = draw.choice(PATHS), draw.choice(FAULTS)
+        yield _one_fault(system, path, draw.randrange(16), fault)
+
+
+def at_random_from(system: System, seed: int) -> Iterator[Tried]:
+    """Random schedules from a seed on, without end."""
+    while True:
+        yield at_random(system, seed)
+        seed += 1
+
+
+def within(seconds: float, runs: Iterator[Tried]) -> Iterator[Tried]:
+    """As many of these as so many seconds allow."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        yield next(runs)
+
+
+def _one_fault(system: System, path: Path, position: int, fault: Fault, call: str = "") -> Tried:
+    struck = []
+
+    def plan(number: int, name: str) -> Fault | None:
+        if number != position:
+            return None
+        struck.append(name)
+        return fault
+
+    system.begin()
+    system.wire.plan = plan
+    # Late enough for a worker to look again before; the last thing that happened comes first.
+    late = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
+    system.arrivals = lambda record: (late[record["eventType"]],)
+    system.copies = lambda: (0.0,)
+    send = path.send()
+    system.client(send)
+    at_rest = system.rest()
+    killed = fault.kind is Kind.KILL
+    verdict = judge(
+        system,
+        finals(send, path),
+        at_rest=at_rest,
+        exact=not struck or not (killed or "UpdateItem" in struck[0]),
+        spool=not struck or not (killed or struck[0].startswith(("s3.", "sqs."))),
+    )
+    return Tried(f"{path.name}: {fault} at {position} {call or struck}", len(struck), verdict)
+
+
+def at_random(system: System, seed: int) -> Tried:
+    """Some mails at once, and everything that may happen to them, as a seed has it."""
+    draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret
+    run = _Random(system, draw)
+    return run.go(f"seed {seed}")
+
+
+class _Random:
+    """One random schedule.
+
+    Within the bounds of what the protocol can bear at all: functions end within
+    their time-outs, which pauses here overstep tenfold, and of what the provider
+    did at least one event arrives within a quarter of an hour.
+    """
+
+    def __init__(self, system: System, draw: Random) -> None:
+        self._system, self._draw = system, draw
+        self._faults = 0
+        self._left = draw.randrange(12)
+        #: The event that is lost of each mail, by its subject.
+        self._lost: dict[str, set[str]] = {}
+
+    def go(self, name: str) -> Tried:
+        system, draw = self._system, self._draw
+        system.begin()
+        system.wire.plan = self._plan
+        system.arrivals = self._arrive
+        system.copies = self._copies
+        expected: dict[str, set[Status]] = {}
+        for _ in range(draw.randint(1, 4)):
+            path = draw.choice(PATHS)
+            send = path.send()
+            expected |= finals(send, path)
+            system.after(draw.uniform(0, 120), lambda send=send: system.client(send))  # type: ignore[misc]
+            if path.keyed and draw.random() < 0.3:  # the same operation from another process
+                system.after(draw.uniform(0, 400), lambda send=send: system.client(send))  # type: ignore[misc]
+        at_rest = system.rest()
+        for subject, lost in self._lost.items():
+            if lost - {"Send"}:
+                expected[subject] |= {Status.SENT, Status.DELIVERED}
+        verdict = judge(system, expected, at_rest=at_rest, exact=False, spool=False)
+        # A try that was refused may follow one that was taken; and a bounce may be lost.
+        verdict.phantom = 0
+        if any(lost - {"Send"} for lost in self._lost.values()):
+            verdict.wrong = 0
+        return Tried(name, self._faults, verdict)
+
+    def _plan(self, _number: int, _name: str) -> Fault | None:
+        system, draw = self._system, self._draw
+        process = system.process
+        if process and not process.paused and draw.random() < 0.04:
+            system.pause(draw.choice((5, 40, 100, 240)))
+        if self._left and draw.random() < 0.1:
+            self._left -= 1
+            self._faults += 1
+            return draw.choice(FAULTS)
+        return None
+
+    def _arrive(self, record: dict[str, Any]) -> tuple[float, ...]:
+        draw = self._draw
+        subject = record["mail"]["commonHeaders"]["subject"]
+        lost = self._lost.setdefault(subject, set())
+        if not lost and draw.random() < 0.1:
+            lost.add(record["eventType"])
+            return ()
+        return tuple(draw.uniform(0, 180) for _ in range(draw.choice((1, 1, 2))))
+
+    def _copies(self) -> tuple[float, ...]:
+        draw = self._draw
+        return (draw.uniform(0, 5), *(draw.uniform(0, 400) for _ in range(draw.choice((0, 0, 1)))))

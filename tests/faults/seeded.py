@@ -1,0 +1,151 @@
+"""Bugs that this service could have had: the harness must catch each.
+
+Each is a way of doing a step that looks simpler than what the protocol asks for.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, ExitStack, contextmanager
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from unittest import mock
+
+from botocore.config import Config
+
+from pillarbox import wiring
+from pillarbox.adapters import ses
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.pulse import DynamoPulse
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application import delivery
+from pillarbox.application.delivery import Delivered, Delivery, Outcome
+from pillarbox.application.ports import Answer, Claim
+from pillarbox.application.submission import Draft, Submission
+from pillarbox.domain.mail import Job
+from pillarbox.domain.message import Event, Message
+from tests.faults.runs import Tried, at_random, one_by_one
+from tests.faults.system import System
+
+type Bug = Callable[[], AbstractContextManager[object]]
+
+_RUNS: Final = 150
+
+
+def caught(system: System, bug: Bug) -> Tried | None:
+    """The first run that a bug breaks; None when none does."""
+    with bug():
+        return next((run for run in _hunt(system) if run.verdict), None)
+
+
+def _hunt(system: System) -> Iterator[Tried]:
+    """Random schedules and single faults, in turn."""
+    single = one_by_one(system)
+    for seed in range(1, _RUNS):
+        yield at_random(system, seed)
+        yield from (run for run, _ in zip(single, range(2), strict=False))
+
+
+def _enqueue_after_commit() -> AbstractContextManager[object]:
+    def accept(self: Submission, draft: Draft, claim: Claim | None) -> Answer:
+        answer = Answer(json.dumps(draft.result(), separators=(",", ":")))
+        try:
+            self.messages.commit(draft.message, claim, answer)
+            self.jobs.put(draft.job(), draft.mail)
+        except Exception:
+            if self._was_committed(draft.message, claim):
+                return answer
+            raise
+        return answer
+
+    return mock.patch.object(Submission, "_accept", accept)
+
+
+def _unconditional(term: str) -> Bug:
+    """Updates whose condition lacks one term."""
+    update = Table.update
+
+    def lax(self: Table, *args: Any, condition: str | None = None, **more: Any) -> Any:
+        without = condition and condition.replace(f" AND {term}", "").replace(term, "rev >= :zero")
+        if without != condition and "zero" in (without or ""):
+            more["values"] = more["values"] | {":zero": 0}
+            more["values"].pop(":rev")
+        return update(self, *args, condition=without, **more)
+
+    return lambda: mock.patch.object(Table, "update", lax)
+
+
+@contextmanager
+def _sdk_retries_on_ses() -> Iterator[None]:
+    retrying = ses._ONCE.merge(Config(retries={"mode": "standard", "total_max_attempts": 3}))
+    wiring.delivery.cache_clear()
+    with mock.patch.object(ses, "_ONCE", retrying):
+        yield
+    wiring.delivery.cache_clear()
+
+
+@contextmanager
+def _resend_when_a_lease_ends() -> Iterator[None]:
+    with ExitStack() as patches:
+        wait = mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=90))
+        patches.enter_context(wait)
+        forever = datetime.max.replace(tzinfo=UTC)
+        patches.enter_context(mock.patch.object(DynamoPulse, "last", return_value=forever))
+        yield
+
+
+def _unconditional_claim_delete() -> AbstractContextManager[object]:
+    def release(self: DynamoClaims, claim: Claim) -> None:
+        self._table.delete(keys.claim(claim.account_id, claim.digest))
+
+    return mock.patch.object(DynamoClaims, "release", release)
+
+
+@contextmanager
+def _status_without_rank() -> Iterator[None]:
+    """The event that came last decides."""
+
+    def with_events(
+        self: Message, events: Iterable[Event], provider_message_id: str | None = None
+    ) -> Message:
+        return replace(
+            self,
+            events=(*self.events, *events),
+            provider_message_id=self.provider_message_id or provider_message_id,
+        )
+
+    last = property(lambda self: self.events[-1] if self.events else None)
+    with (
+        mock.patch.object(Message, "with_events", with_events),
+        mock.patch.object(Message, "decisive", last),
+    ):
+        yield
+
+
+def _no_refund() -> AbstractContextManager[object]:
+    return mock.patch.object(DynamoQuotas, "refund")
+
+
+def _forget_the_uncertain() -> AbstractContextManager[object]:
+    run = Delivery._run
+
+    def once(self: Delivery, job: Job) -> Delivered:
+        result = run(self, job)
+        return Delivered(Outcome.UNCERTAIN) if result.outcome is Outcome.UNCERTAIN else result
+
+    return mock.patch.object(Delivery, "_run", once)
+
+
+BUGS: Final[Mapping[str, Bug]] = {
+    "enqueue after commit": _enqueue_after_commit,
+    "no lease": _unconditional("attribute_not_exists(lease)"),
+    "SDK retries on SES": _sdk_retries_on_ses,
+    "resend when a lease ends": _resend_when_a_lease_ends,
+    "unconditional claim delete": _unconditional_claim_delete,
+    "status without rank": _status_without_rank,
+    "write over another's change": _unconditional("rev = :rev"),
+    "no refund": _no_refund,
+    "forget the uncertain": _forget_the_uncertain,
+}

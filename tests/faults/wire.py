@@ -1,0 +1,222 @@
+"""Faults on the wire: between botocore and the services, before or after a call takes effect.
+
+Calls are numbered at the client (`_make_api_call`), faults strike at the HTTP exchange below
+it, so that the SDK's own retries, time-outs and parsers are part of what is tried.
+"""
+
+import io
+import json
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from enum import StrEnum
+from types import SimpleNamespace
+from typing import Any, Final, Literal
+from unittest import mock
+from urllib.parse import urlsplit
+
+from botocore import endpoint
+from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.client import BaseClient
+from botocore.compat import HTTPHeaders
+from botocore.endpoint import Endpoint
+from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
+from botocore.retries.quota import RetryQuota
+
+type When = Literal["before", "after"]
+
+
+class Killed(BaseException):
+    """The process died at this point: no handler of it runs any more."""
+
+
+class Kind(StrEnum):
+    """What can go wrong with a call."""
+
+    ERROR = "error 500"
+    THROTTLE = "throttle"
+    TIMEOUT = "timeout"
+    RESET = "reset"
+    REFUSED = "connection refused"
+    KILL = "kill"
+
+
+@dataclass(frozen=True)
+class Fault:
+    """What goes wrong with one call.
+
+    `lasting` strikes all tries of the call that the SDK makes; else the first.
+    After the call took effect once, the tries that follow find nobody.
+    """
+
+    kind: Kind
+    when: When
+    lasting: bool = False
+
+    def __str__(self) -> str:
+        return f"{self.kind} {self.when}{', lasting' if self.lasting else ''}"
+
+
+#: Every way a call can go wrong. What a service refuses, it has not done.
+FAULTS: Final = tuple(
+    Fault(kind, when, lasting)
+    for kind in Kind
+    for when in ("before", "after")
+    for lasting in (False, True)
+    if not (kind in {Kind.THROTTLE, Kind.REFUSED} and when == "after")
+    if not (kind is Kind.KILL and lasting)
+)
+
+#: The errors by service: (status, code) of a throttled call.
+_THROTTLED: Final = {
+    "dynamodb": (400, "ProvisionedThroughputExceededException"),
+    "sqs": (403, "RequestThrottled"),
+    "s3": (503, "SlowDown"),
+    "sesv2": (429, "TooManyRequestsException"),
+}
+
+
+@dataclass(frozen=True)
+class Call:
+    """One call of a client: `dynamodb.PutItem`, and the number of its current try."""
+
+    name: str
+    tries: int = 0
+
+    @property
+    def service(self) -> str:
+        return self.name.partition(".")[0]
+
+
+class Wire:
+    """All that passes between this process's clients and the services.
+
+    Args:
+        pass_time: called with the seconds that a wait or a time-out takes.
+    """
+
+    def __init__(self, pass_time: Callable[[float], None]) -> None:
+        self.calls: list[str] = []
+        #: Whether a process of the service runs; the harness's own calls meet no faults.
+        self.live = False
+        #: Asked once for each call, by its number and name, what is to go wrong with it.
+        self.plan: Callable[[int, str], Fault | None] = lambda _number, _name: None
+        #: Answers in place of a service; None lets the request go on to the engine.
+        self.stand_in: Callable[[AWSPreparedRequest], AWSResponse | None] = lambda _request: None
+        #: Told of each call that took effect, with its name and its body.
+        self.heard: Callable[[str, bytes], None] = lambda _name, _body: None
+        self._pass_time = pass_time
+        self._call = Call("")
+        self._fault: Fault | None = None
+
+    @contextmanager
+    def patched(self) -> Iterator[None]:
+        """Put this wire under every client of the process."""
+        make_api_call, send = BaseClient._make_api_call, Endpoint._send  # type: ignore[attr-defined]
+
+        def call(client: BaseClient, operation: str, params: Any) -> Any:
+            if not self.live:
+                return make_api_call(client, operation, params)
+            outer = self._call, self._fault
+            name = f"{client.meta.service_model.service_name}.{operation}"
+            self.calls.append(name)
+            self._call, self._fault = Call(name), None
+            # The plan may let other processes go first: what it says is for this call.
+            fault = self.plan(len(self.calls) - 1, name)
+            self._call, self._fault = Call(name), fault
+            try:
+                return make_api_call(client, operation, params)
+            finally:
+                self._call, self._fault = outer
+
+        def exchange(end: Endpoint, request: AWSPreparedRequest) -> AWSResponse:
+            if not self.live:
+                return send(end, request)  # type: ignore[no-any-return]
+            return self._exchange(request, lambda: send(end, request))
+
+        with (
+            mock.patch.object(BaseClient, "_make_api_call", call),
+            mock.patch.object(Endpoint, "_send", exchange),
+            # Waiting costs no time here, and faults in plenty must not exhaust the SDK's
+            # will to retry: that would hide what a retry does.
+            mock.patch.object(endpoint, "time", SimpleNamespace(sleep=self._pass_time)),
+            mock.patch.object(RetryQuota, "acquire", return_value=True),
+        ):
+            yield
+
+    def _exchange(
+        self, request: AWSPreparedRequest, send: Callable[[], AWSResponse]
+    ) -> AWSResponse:
+        call, fault = self._call, self._fault
+        self._call = Call(call.name, call.tries + 1)
+        first = call.tries == 0
+        if fault is None or not (first or fault.lasting):
+            return self._let_through(call.name, request, send)
+        if fault.when == "after" and first:
+            answer = self._let_through(call.name, request, send)
+            answer.content  # noqa: B018  reads the answer off the connection, which is used again
+        return self._strike(fault, call.service, request.url)
+
+    def _let_through(
+        self, name: str, request: AWSPreparedRequest, send: Callable[[], AWSResponse]
+    ) -> AWSResponse:
+        answer = self.stand_in(request) or send()
+        if answer.status_code < 300:
+            self.heard(name, bytes_of(request))
+        return answer
+
+    def _strike(self, fault: Fault, service: str, url: str) -> AWSResponse:
+        match fault.kind:
+            case Kind.ERROR:
+                return answer_of(url, service, 500, "InternalServerError")
+            case Kind.THROTTLE:
+                return answer_of(url, service, *_THROTTLED[service])
+            case Kind.TIMEOUT:
+                self._pass_time(20 if service == "sesv2" else 3)
+                raise ReadTimeoutError(endpoint_url=url)
+            case Kind.RESET:
+                raise ConnectionClosedError(endpoint_url=url)
+            case Kind.REFUSED:
+                raise EndpointConnectionError(endpoint_url=url)
+            case Kind.KILL:
+                raise Killed
+
+
+def answer_of(url: str, service: str, status: int, code: str) -> AWSResponse:
+    """An error as a service words it."""
+    if service == "s3":
+        body = f"<Error><Code>{code}</Code><Message>planted</Message></Error>"
+        return response(url, status, body.encode(), {"content-type": "application/xml"})
+    body = json.dumps({"__type": code, "message": "planted"})
+    headers = {"content-type": "application/json", "x-amzn-errortype": code}
+    return response(url, status, body.encode(), headers)
+
+
+def response(url: str, status: int, body: bytes, headers: dict[str, str]) -> AWSResponse:
+    """An HTTP answer as botocore takes it from a connection."""
+    fields = HTTPHeaders()
+    for name, value in headers.items():
+        fields[name] = value
+    return AWSResponse(url, status, fields, _Raw(body))
+
+
+class _Raw(io.BytesIO):
+    """The part of a urllib3 response that botocore reads."""
+
+    def stream(self) -> Iterator[bytes]:
+        yield self.read()
+
+
+def path_of(request: AWSPreparedRequest) -> str:
+    """The path that a request goes to."""
+    return urlsplit(request.url).path
+
+
+def bytes_of(request: AWSPreparedRequest) -> bytes:
+    """The body of a request, as far as the services here have one: no files."""
+    match request.body:
+        case bytes() | bytearray() as body:
+            return bytes(body)
+        case str() as text:
+            return text.encode()
+    return b""
