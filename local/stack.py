@@ -24,6 +24,7 @@ from local.engine import Engine, aws_environment, end_previous
 from local.inbox.app import inbox_app
 from local.logs import following
 from local.package import package
+from local.reference.app import Reference
 from local.seed import seed
 from local.ses.app import ses_app
 from local.ses.store import Mailbox
@@ -157,7 +158,7 @@ async def _run(settings: Settings, console: Console) -> int:
         apps = {
             "ses": ses_app(mailbox, emit),
             "inbox": inbox_app(mailbox),
-            "edge": Edge(template.load(), stage, client),
+            "edge": Reference(Edge(template.load(), stage, client)),
         }
         for name, app in apps.items():
             await parts.enter_async_context(_serving(app, sockets[name]))

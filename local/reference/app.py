@@ -1,0 +1,63 @@
+"""The API's document and a page to try it, at the API's own address.
+
+A page of another origin could not call the API, which knows no CORS.
+"""
+
+import json
+from pathlib import Path
+from typing import Final
+
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.middleware.trustedhost import TrustedHostMiddleware
+from starlette.requests import Request
+from starlette.responses import FileResponse, JSONResponse, Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from local.template import ROOT
+
+_STATIC: Final = Path(__file__).parent / "static"
+_POLICY: Final = (
+    # Swagger UI sets styles in place and draws its icons from data: addresses.
+    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+    "frame-ancestors 'none'"
+)
+
+
+class Reference:
+    """An ASGI application: `/openapi.json` and `/docs`, and another one for everything else."""
+
+    def __init__(self, api: ASGIApp) -> None:
+        self._api = api
+        self._own = Starlette(
+            routes=[
+                Route("/openapi.json", _document),
+                Route("/docs", _page),
+                Mount("/docs/static", StaticFiles(directory=_STATIC)),
+                # The assets of the package swagger-ui-py alone: its templates look for a CDN.
+                Mount("/docs/swagger-ui", StaticFiles(packages=[("swagger_ui", "static")])),
+            ],
+            middleware=[
+                Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
+            ],
+        )
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or hand it on."""
+        path = scope.get("path", "")
+        own = path in {"/openapi.json", "/docs"} or path.startswith("/docs/")
+        await (self._own if own else self._api)(scope, receive, send)
+
+
+async def _document(request: Request) -> Response:
+    """docs/openapi.json for this address."""
+    document = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+    document["servers"] = [{"url": f"{request.base_url}api"}]
+    return JSONResponse(document)
+
+
+async def _page(_request: Request) -> Response:
+    return FileResponse(_STATIC / "index.html", headers={"Content-Security-Policy": _POLICY})

@@ -1,0 +1,54 @@
+"""The reference page stands beside the API, at the API's address."""
+
+import asyncio
+import re
+from typing import Any
+
+import httpx
+import pytest
+from starlette.responses import PlainTextResponse
+
+from local.reference.app import Reference
+from local.template import ROOT
+
+
+def ask(path: str, **request: Any) -> httpx.Response:
+    async def asking() -> httpx.Response:
+        transport = httpx.ASGITransport(Reference(PlainTextResponse("the API")))
+        async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
+            return await client.get(path, **request)
+
+    return asyncio.run(asking())
+
+
+def test_the_document_names_this_address() -> None:
+    """/openapi.json is docs/openapi.json with the stack's own server."""
+    document = ask("/openapi.json").json()
+    assert document.pop("servers") == [{"url": "http://127.0.0.1:1/api"}]
+    assert (
+        document.keys() | {"servers"}
+        == httpx.Response(200, content=(ROOT / "docs/openapi.json").read_bytes()).json().keys()
+    )
+
+
+def test_the_page_needs_nothing_from_elsewhere() -> None:
+    """Every script, style and icon of /docs is served here, and its policy allows no others."""
+    page = ask("/docs")
+    assert page.headers["content-type"].startswith("text/html")
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    assets = re.findall(r'(?:href|src)="([^"]+)"', page.text)
+    assert len(assets) == 5
+    for asset in assets:
+        assert asset.startswith("/docs/")
+        assert ask(asset).status_code == 200
+
+
+@pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/docs2", "/openapi.json/x"])
+def test_everything_else_is_handed_on(path: str) -> None:
+    """What is not the page's is the API's."""
+    assert ask(path).text == "the API"
+
+
+def test_another_host_is_refused() -> None:
+    """A page that calls itself by another name and this address is not served (DNS rebinding)."""
+    assert ask("/openapi.json", headers={"Host": "evil.example"}).status_code == 400
