@@ -36,7 +36,7 @@ def running(state: Path) -> Iterator[System]:
         port = free.getsockname()[1]
     engine = Engine(state, port, {})
     settings = aws_environment(engine.url) | {
-        "AWS_ENDPOINT_URLSESV2": SES,
+        "AWS_ENDPOINT_URL_SESV2": SES,
         "PILLARBOX_TABLE": TABLE,
         "PILLARBOX_SPOOL_BUCKET": BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
