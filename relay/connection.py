@@ -9,7 +9,7 @@ import asyncio
 import logging
 import ssl
 from collections.abc import Callable, Coroutine
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from relay import framing, proxy, replies
 from relay.framing import Content, Lines
@@ -59,15 +59,13 @@ class Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Take a client in, or learn first who it is."""
-        if not isinstance(transport, asyncio.Transport):
-            raise TypeError("not a stream")
-        self._transport = transport
+        self._transport = cast("asyncio.Transport", transport)
         self._connections.add(self)
-        transport.set_write_buffer_limits(high=_UNREAD)
+        self._transport.set_write_buffer_limits(high=_UNREAD)
         self._deadline = self._began + self._house.limits.handshake
         peer = transport.get_extra_info("peername")
         if peer is None:  # gone already
-            transport.abort()
+            self._transport.abort()
         elif proxy.is_proxy(peer[0], self._proxies):
             self._proxied = bytearray()
         else:
@@ -267,7 +265,7 @@ class Connection(asyncio.Protocol):
         if reply.then is Then.START_TLS:
             self._start_tls()
         elif reply.then is Then.CLOSE:
-            self._close()
+            self._close(asked_for=reply is replies.BYE)
         elif self._draining and reply.code != replies.START_CONTENT.code:
             self._end(replies.SHUTTING_DOWN)
 
@@ -282,21 +280,20 @@ class Connection(asyncio.Protocol):
         self._replies.append(reply.wire)
         self._close()
 
-    def _close(self) -> None:
+    def _close(self, *, asked_for: bool = False) -> None:
         """Say no more, and let the client read the last reply before the socket goes.
 
         A socket that is closed with unread input resets the connection, and the
         reply may be lost with it: so what comes is read, and dropped, until the
         client goes.
         """
-        self._flush()
+        self._flush(last=True)
         self._ending = True
         self._deadline = self._loop.time() + _LINGER
         self._drop_content()
-        if self._records is not None and self._records.established:
-            self._records.end()
-            self._transport.write(self._records.outgoing())
-        if not self._transport.is_closing():
+        if asked_for:
+            self._transport.close()
+        elif not self._transport.is_closing():
             try:
                 self._transport.write_eof()
             except OSError:  # the client was quicker
@@ -308,17 +305,18 @@ class Connection(asyncio.Protocol):
             self._content.release()
             self._content = None
 
-    def _flush(self) -> None:
+    def _flush(self, *, last: bool = False) -> None:
         """One write for all that is to be said."""
-        if self._replies:
-            octets = b"".join(self._replies)
-            self._replies.clear()
-            if self._records is None:
-                self._transport.write(octets)
-            else:
+        octets = b"".join(self._replies)
+        self._replies.clear()
+        if self._records is not None:
+            if octets:
                 self._records.encrypt(octets)
-        if self._records is not None and (records := self._records.outgoing()):
-            self._transport.write(records)
+            if last:
+                self._records.end()
+            octets = self._records.outgoing()
+        if octets:
+            self._transport.write(octets)
 
     def _set_reading(self) -> None:
         if self._transport.is_closing():

@@ -7,6 +7,7 @@ repeats what the client sent: it may be an address, or a key in the wrong place.
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
+from functools import cached_property
 from typing import Final
 
 from pillarbox.domain.errors import ServiceError, ValidationFailed
@@ -25,7 +26,7 @@ class Then(Enum):
     CLOSE = auto()
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Reply:
     """One reply; `status` is empty where RFC 2034 section 4 has none (greeting, EHLO, 3xx)."""
 
@@ -34,7 +35,7 @@ class Reply:
     lines: tuple[str, ...]
     then: Then = Then.GO_ON
 
-    @property
+    @cached_property
     def wire(self) -> bytes:
         """The octets; every line but the last has a hyphen after its code."""
         status = f"{self.status} " if self.status else ""

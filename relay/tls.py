@@ -5,6 +5,7 @@ the session between the handshake's end and its notice, and a group of replies
 becomes one record and one write.
 """
 
+import contextlib
 import os
 import ssl
 from dataclasses import dataclass
@@ -54,7 +55,7 @@ class Records:
     def __init__(self, context: ssl.SSLContext) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
-        self.established = False
+        self.established = self._hold_ticket = False
         #: The client said that it sends no more.
         self.ended = False
 
@@ -71,6 +72,7 @@ class Records:
             except ssl.SSLWantReadError:
                 return b""
             self.established = True
+            self._hold_ticket = self._tls.version() == "TLSv1.3"
         pieces = []
         while self._incoming.pending or self._tls.pending():
             try:
@@ -85,15 +87,18 @@ class Records:
 
     def encrypt(self, octets: bytes) -> None:
         """Make records of octets; `outgoing` gives them."""
+        self._hold_ticket = False
         self._tls.write(octets)
 
     def end(self) -> None:
         """Say that no more will be sent (RFC 8446 section 6.1)."""
-        try:
-            self._tls.unwrap()
-        except ssl.SSLError:
-            return  # the client's own goodbye is not waited for
+        if self.established:
+            # The client's own goodbye, which is lacking yet, is not waited for.
+            with contextlib.suppress(ssl.SSLError):
+                self._tls.unwrap()
 
     def outgoing(self) -> bytes:
         """What is to be put on the wire now: records, or a part of the handshake."""
+        if self._hold_ticket:
+            return b""  # it goes with the first reply: a write less for each handshake
         return self._outgoing.read()

@@ -115,6 +115,34 @@ def test_tls_from_1_2_on(served: Served, version: ssl.TLSVersion) -> None:
         assert client.say("NOOP").startswith(b"250 ")
 
 
+def test_command_in_the_segment_of_the_handshake(served: Served) -> None:
+    """What a client sends right behind its Finished is answered, and in TLS."""
+    with served.greeted() as client:
+        client.say("STARTTLS")
+        incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
+        tls = trusting().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+        with pytest.raises(ssl.SSLWantReadError):
+            tls.do_handshake()
+        client.send(outgoing.read())
+        while True:
+            incoming.write(client.sock.recv(65_536))
+            try:
+                tls.do_handshake()
+                break
+            except ssl.SSLWantReadError:
+                continue
+        tls.write(b"NOOP\r\n")
+        client.send(outgoing.read())
+        reply = b""
+        while not reply:
+            incoming.write(client.sock.recv(65_536))
+            try:
+                reply = tls.read()
+            except ssl.SSLWantReadError:
+                continue
+        assert reply == b"250 2.0.0 Ok\r\n"
+
+
 # --- AUTH ---------------------------------------------------------------------------------------
 
 
