@@ -1,6 +1,6 @@
-"""The entry point of a function that takes messages from a queue."""
+"""The entry points of functions that take from a queue, or from the table's stream."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -15,6 +15,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
+from pillarbox.application.statistics import Taken
 from pillarbox.config import SettingMissing
 
 
@@ -62,5 +63,25 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
         finally:
             if metrics.metric_set:
                 metrics.flush_metrics()
+
+    return lambda_handler
+
+
+def follow(take: Callable[[Sequence[Mapping[str, Any]]], Taken]) -> Handler:
+    """Wrap what takes a batch of a stream's records; the stream goes on where it could not."""
+    logger = observability.make_logger()
+
+    def lambda_handler(event: dict[str, Any], _: LambdaContext) -> Mapping[str, Any]:
+        records = event["Records"]
+        taken = take(records)
+        for error in taken.errors:
+            observability.log_failure(logger, error)
+        logger.info("consumed", extra={"records": len(records), "again_from": taken.again})
+        again = () if taken.again is None else (records[taken.again],)
+        return {
+            "batchItemFailures": [
+                {"itemIdentifier": record["dynamodb"]["SequenceNumber"]} for record in again
+            ]
+        }
 
     return lambda_handler

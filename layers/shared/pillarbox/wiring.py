@@ -7,7 +7,7 @@ imported, configured and connected: each import is cold start.
 from datetime import UTC, datetime
 from functools import cache
 from time import sleep
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from pillarbox import config
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
@@ -15,6 +15,8 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.access import Authentication
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from pillarbox.adapters.sqs import SqsJobs
     from pillarbox.application.administration.accounts import Accounts
     from pillarbox.application.administration.keys import Keys
@@ -26,6 +28,8 @@ if TYPE_CHECKING:
     from pillarbox.application.feedback import Feedback
     from pillarbox.application.history import History
     from pillarbox.application.library import Library
+    from pillarbox.application.overview import Overview
+    from pillarbox.application.statistics import Aggregation
     from pillarbox.application.submission import Submission
 
 # Imports inside functions are the point of this module: see above.
@@ -96,6 +100,26 @@ def history() -> "History":
     from pillarbox.application.history import History
 
     return History(DynamoMessages(table()))
+
+
+@cache
+def overview() -> "Overview":
+    """Looking back at many messages."""
+    from pillarbox.adapters.dynamodb.history import DynamoMessageLog
+    from pillarbox.adapters.dynamodb.statistics import DynamoLedger
+    from pillarbox.application.overview import Overview
+
+    return Overview(log=DynamoMessageLog(table()), ledger=DynamoLedger(table()), clock=utc_now)
+
+
+@cache
+def aggregation() -> "Aggregation[Mapping[str, Any]]":
+    """Keeping statistics."""
+    from pillarbox.adapters.dynamodb.history import read_change
+    from pillarbox.adapters.dynamodb.statistics import DynamoLedger
+    from pillarbox.application.statistics import Aggregation
+
+    return Aggregation(read=read_change, ledger=DynamoLedger(table()))
 
 
 @cache

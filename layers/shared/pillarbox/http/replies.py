@@ -42,9 +42,21 @@ def reply_error(error: ServiceError) -> Response[str]:
     return reply({"error": error.envelope()}, error.status, error.headers)
 
 
+def message_list_item(message: Message) -> Json:
+    """Contract 2.5, list item."""
+    return {
+        "messageId": str(message.message_id),
+        "recipientEmail": message.to[0],
+        "subject": message.subject,
+        "status": message.status.value,
+        "createdAt": timestamp(message.created_at),
+        "updatedAt": timestamp(message.updated_at),
+        "errorMessage": _error_message(message),
+    }
+
+
 def message_detail(message: Message) -> Json:
     """Contract 2.5, detail; `to`, `cc`, `bcc` and `events` are additions."""
-    error = message.error
     return {
         "messageId": str(message.message_id),
         "status": message.status.value,
@@ -52,7 +64,7 @@ def message_detail(message: Message) -> Json:
         "subject": message.subject,
         "fromName": message.from_name,
         "providerMessageId": message.provider_message_id or "",
-        "errorMessage": (error.reason or error.code) if error else None,
+        "errorMessage": _error_message(message),
         "createdAt": timestamp(message.created_at),
         "updatedAt": timestamp(message.updated_at),
         "from": message.sender,
@@ -107,6 +119,11 @@ def template_detail(template: SavedTemplate, preview_html: str) -> Json:
 def timestamp(moment: datetime) -> str:
     """ISO 8601 with a +00:00 offset (contract 2.5)."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
+
+
+def _error_message(message: Message) -> str | None:
+    error = message.error
+    return (error.reason or error.code) if error else None
 
 
 def _message_event(event: Event) -> Json:

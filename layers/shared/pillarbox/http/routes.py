@@ -6,7 +6,8 @@ from typing import Any, Final
 from urllib.parse import quote
 
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
-    "/v1/emails": ("POST",),
+    "/v1/emails": ("GET", "POST"),
+    "/v1/emails/analytics": ("GET",),
     "/v1/emails/batch": ("POST",),
     "/v1/emails/{message_id}": ("GET",),
     "/v1/starter-templates": ("GET",),

@@ -34,7 +34,7 @@ class DynamoMessageLog:
         return map(message_of, self._table.get_all(places))
 
 
-def changed_message(record: Mapping[str, Any]) -> Message | None:
+def read_change(record: Mapping[str, Any]) -> Message | None:
     """The message as a record of the table's stream has it; None for records of other things.
 
     Raises:

@@ -1,0 +1,15 @@
+"""Table stream: each change of a message goes into its account's statistics."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pillarbox.application.statistics import Taken
+from pillarbox.consumer import follow
+from pillarbox.wiring import aggregation
+
+
+def aggregate_stats(records: Sequence[Mapping[str, Any]]) -> Taken:
+    return aggregation().take(records)
+
+
+lambda_handler = follow(aggregate_stats)

@@ -1,0 +1,24 @@
+"""GET /v1/emails/analytics: an account's messages in numbers (contract 4.5)."""
+
+from aws_lambda_powertools.event_handler import Response
+
+from pillarbox.domain.key import EMAILS_READ
+from pillarbox.http.analytics import analytics_result
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.query import AnalyticsQuery, read_query
+from pillarbox.http.replies import reply
+from pillarbox.http.requests import read_api_key
+from pillarbox.wiring import authentication, overview
+
+app = build_app()
+
+
+@app.get("/v1/emails/analytics")
+def get_analytics() -> Response[str]:
+    principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
+    query = read_query(app.current_event, AnalyticsQuery)
+    analytics = overview().analytics(principal.account.account_id, *query.window, query.bucket)
+    return reply(analytics_result(analytics, query.since, query.until, query.bucket))
+
+
+lambda_handler = entrypoint(app)
