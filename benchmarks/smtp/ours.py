@@ -1,0 +1,74 @@
+"""The relay over a service that answers at once: what is measured is the server."""
+
+import asyncio
+import socket
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from uuid import uuid4
+
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, Principal
+from relay.limits import Limits
+from relay.memory import Memory
+from relay.server import Server
+from relay.service import Envelope
+from relay.session import House
+from relay.tls import Certificate, make_context
+
+SENDER = "hello@shop.example"
+
+
+class Instant:
+    """Fulfils `relay.service.Service`: any key is good, any message is taken and forgotten."""
+
+    def __init__(self) -> None:
+        now = datetime.now(UTC)
+        account = Account(
+            account_id="a" * 12,
+            name="Shop",
+            plan=Plan.STANDARD,
+            created_at=now,
+            senders={SENDER: True},
+            default_sender=SENDER,
+        )
+        key = ApiKey(
+            key_id="k",
+            account_id=account.account_id,
+            name="web",
+            type=KeyType.LIVE,
+            preset=Preset.SEND,
+            scopes=PRESET_SCOPES[Preset.SEND],
+            digest="",
+            created_at=now,
+        )
+        self._principal = Principal(key, account)
+
+    async def authenticate(self, key_text: str) -> Principal:
+        del key_text
+        return self._principal
+
+    async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+        del key_text, envelope, octets
+        return str(uuid4())
+
+
+async def serve(folder: Path, port: int) -> None:
+    """Serve until killed."""
+    limits = Limits(connections_of_address=1_000)
+    house = House(
+        name="relay.example", limits=limits, service=Instant(), memory=Memory(limits.memory)
+    )
+    certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
+    context = make_context(certificate)
+    await Server(house, lambda: context).start(socket.create_server(("127.0.0.1", port)))
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    if sys.argv[3:] == ["uvloop"]:
+        import uvloop
+
+        uvloop.run(serve(Path(sys.argv[1]), int(sys.argv[2])))
+    else:
+        asyncio.run(serve(Path(sys.argv[1]), int(sys.argv[2])))
