@@ -99,7 +99,7 @@ def fail_unexpectedly(service: Service) -> None:
 
 
 def deliver_everything(service: Service) -> None:
-    failures = [(400, "MessageRejected"), (400, "TooManyRequestsException"), (500, "Internal")]
+    failures = [(400, "MessageRejected"), (429, "TooManyRequestsException"), (500, "Internal")]
     for failure in (*failures, None):
         service.ses.failure, service.ses.says = failure, f"Address {ADDRESS} is not verified."
         service.live().send(accepted("")[0])

@@ -203,7 +203,7 @@ def test_a_revoked_key_stops_while_its_mail_goes_on(service: Service, api: Api) 
     ("failure", "status", "again"),
     [
         ((400, "MessageRejected"), "failed", 0),
-        ((400, "TooManyRequestsException"), "pending", 1),
+        ((429, "TooManyRequestsException"), "pending", 1),
         ((500, "InternalServerError"), "pending", 1),
     ],
 )
