@@ -16,7 +16,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from math import ceil
 from pathlib import Path
@@ -59,6 +59,8 @@ def size_of(attribute: Mapping[str, Any]) -> int:
     match kind:
         case "S":
             return len(value.encode())
+        case "B":
+            return len(value)
         case "N":
             return len(value.lstrip("-0").replace(".", "")) // 2 + 2
         case "BOOL" | "NULL":
@@ -206,13 +208,13 @@ def set_up() -> str:
 
 def events_of(job: Mapping[str, Any]) -> list[str]:
     """The Send and Delivery records of a mail, as SES writes them."""
-    now = datetime.now(UTC).isoformat()
+    now = datetime.now(UTC)
     mail = {
-        "timestamp": now,
+        "timestamp": (now - timedelta(seconds=1)).isoformat(),  # SES took it before it said so
         "messageId": "0100",
         "tags": {"account": [job["account"]], "message": [job["id"]]},
     }
-    delivery = {"timestamp": now, "recipients": [RECIPIENT]}
+    delivery = {"timestamp": now.isoformat(), "recipients": [RECIPIENT]}
     return [
         json.dumps({"eventType": "Send", "mail": mail, "send": {}}),
         json.dumps({"eventType": "Delivery", "mail": mail, "delivery": delivery}),

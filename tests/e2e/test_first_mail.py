@@ -1,0 +1,189 @@
+"""A first mail, as a new user sends it: curl, the operator's command, the inbox."""
+
+import base64
+import email
+import email.policy
+import hashlib
+import json
+import subprocess
+import time
+from collections.abc import Callable
+from email.message import EmailMessage
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlparse
+
+import httpx
+import pytest
+
+pytestmark = pytest.mark.stack
+
+ROOT = Path(__file__).parents[2]
+AGENT = {"User-Agent": "pillarbox-tests/1.0"}
+
+
+def wait_for(look: Callable[[], Any], seconds: float = 120) -> Any:
+    """Look again and again until there is something; a slow machine only takes longer."""
+    late = time.monotonic() + seconds
+    while not (found := look()):
+        assert time.monotonic() < late, "nothing came"
+        time.sleep(0.1)
+    return found
+
+
+def operate(*arguments: str) -> Any:
+    """Run the operator's command on the stack of the tests."""
+    done = subprocess.run(
+        [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
+        env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def status(stack: dict[str, Any], key: str, message_id: str) -> dict[str, Any]:
+    url = f"{stack['base_url']}/api/v1/emails/{message_id}"
+    detail: dict[str, Any] = httpx.get(url, headers=AGENT | {"X-API-Key": key}).json()
+    return detail
+
+
+def inbox(stack: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
+    items = httpx.get(f"{stack['inbox_url']}/messages").json()["items"]
+    return [item for item in items if item["messageId"] == message_id]
+
+
+def raw(stack: dict[str, Any], item: dict[str, Any]) -> EmailMessage:
+    answer = httpx.get(f"{stack['inbox_url']}/messages/{item['id']}/raw")
+    return email.message_from_bytes(answer.content, _class=EmailMessage, policy=email.policy.SMTP)
+
+
+def test_a_mail_sent_by_curl_is_delivered_and_reads_well(stack: dict[str, Any]) -> None:
+    """A mail goes from curl through the whole service into the inbox, and its status follows."""
+    body = {
+        "to": "ada@customer.example",
+        "bcc": ["audit@customer.example"],
+        "starterTemplate": "welcome",
+        "fromName": "Zoë",
+        "variables": {"name": "Ada <3"},
+    }
+    sent = subprocess.run(
+        [
+            *("curl", "--silent", "--fail-with-body", f"{stack['base_url']}/api/v1/emails"),
+            *("-H", f"X-API-Key: {stack['keys']['live']}"),
+            *("-H", "Content-Type: application/json", "-d", json.dumps(body)),
+        ],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    answer = json.loads(sent.stdout)
+    assert answer["status"] == "queued"
+    message_id, key = answer["messageId"], stack["keys"]["live"]
+    wait_for(lambda: status(stack, key, message_id)["status"] == "delivered")
+    detail = status(stack, key, message_id)
+    assert detail["recipientEmail"] == "ada@customer.example"
+    assert [event["type"] for event in detail["events"]][:2] == ["accepted", "sent"]
+    (item,) = inbox(stack, message_id)
+    assert item["recipients"] == ["ada@customer.example", "audit@customer.example"]
+    mail = raw(stack, item)
+    assert mail["From"].addresses[0].display_name == "Zoë"
+    assert mail["To"].addresses[0].addr_spec == "ada@customer.example"
+    assert mail["Bcc"] is None
+    assert mail["Message-ID"] == f"<{message_id}@{urlparse('//' + answer['from']).hostname}>"
+    html = mail.get_body(("html",))
+    text = mail.get_body(("plain",))
+    assert html is not None
+    assert text is not None
+    assert "Ada &lt;3" in html.get_content()
+    assert "Ada <3" in text.get_content()
+
+
+def test_an_operator_makes_an_account_that_sends(stack: dict[str, Any]) -> None:
+    """Account, sender and key made by the command work at once, and a revoked key stops at once."""
+    account = operate("account", "create", "--name", "Acme", "--plan", "standard")
+    account_id = account["accountId"]
+    sender = "billing@acme.example"
+    operate("sender", "add", "--account", account_id, sender, "--verified", "--default")
+    made = operate("key", "create", "--account", account_id, "--name", "web", "--preset", "send")
+    url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": made["key"]}
+    body = {"to": "ada@customer.example", "html": "<p>Hi</p>", "subject": "Hi"}
+    answer = httpx.post(url, json=body, headers=headers, timeout=60)
+    assert answer.json()["from"] == sender
+    wait_for(lambda: inbox(stack, answer.json()["messageId"]))
+    operate("key", "revoke", made["keyId"])
+    refused = httpx.post(url, json=body, headers=headers, timeout=60)
+    assert (refused.status_code, refused.json()["error"]["code"]) == (401, "invalid_api_key")
+
+
+def test_a_bounce_suppresses_the_address(stack: dict[str, Any]) -> None:
+    """What SES reports reaches the status, and the next send to the address is refused."""
+    url, key = f"{stack['base_url']}/api/v1/emails", stack["keys"]["live_free"]
+    headers = AGENT | {"X-API-Key": key}
+    to = "bounce+e2e@simulator.amazonses.com"
+    body = {"to": to, "html": "<p>Hi</p>", "subject": "Hi"}
+    message_id = httpx.post(url, json=body, headers=headers, timeout=60).json()["messageId"]
+    wait_for(lambda: status(stack, key, message_id)["status"] == "bounced")
+    assert status(stack, key, message_id)["errorMessage"]
+
+    def refused() -> bool:
+        answer = httpx.post(url, json=body | {"to": to.upper()}, headers=headers, timeout=60)
+        return answer.status_code == 400 and answer.json()["error"]["code"] == (
+            "recipient_suppressed"
+        )
+
+    wait_for(refused)
+
+
+def test_a_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
+    """A mail that the queue cannot take arrives with its attachment, byte for byte."""
+    data = b"".join(hashlib.sha256(bytes([n % 256, n // 256])).digest() for n in range(32_000))
+    body = {
+        "to": "ada@customer.example",
+        "html": "<p>Your report</p>",
+        "subject": "Your report",
+        "attachments": [
+            {
+                "filename": "Bericht für März.pdf",
+                "contentType": "application/pdf",
+                "content": base64.b64encode(data).decode(),
+            }
+        ],
+    }
+    key = stack["keys"]["live"]
+    answer = httpx.post(
+        f"{stack['base_url']}/api/v1/emails",
+        json=body,
+        headers=AGENT | {"X-API-Key": key},
+        timeout=60,
+    )
+    (item,) = wait_for(lambda: inbox(stack, answer.json()["messageId"]))
+    (attached,) = raw(stack, item).iter_attachments()
+    assert attached.get_filename() == "Bericht für März.pdf"
+    assert attached.get_content() == data
+
+
+@pytest.mark.parametrize(
+    ("path", "agent", "expected"),
+    [
+        ("/api/v1/emails", "Python-urllib/3.13", (403, "client_blocked")),
+        ("/api/v1/emails", "", (403, "client_blocked")),
+        ("/api/v1/v1/emails", "app/1", (401, "missing_api_key")),
+        ("/api/v1/emails", "app/1", (401, "missing_api_key")),
+        ("/api/v1/nothing", "app/1", (404, "route_not_found")),
+        ("/", "app/1", (404, "route_not_found")),
+        ("/api/v1/starter-templates", "app/1", (405, "method_not_allowed")),
+    ],
+)
+def test_whatever_answers_the_body_is_the_envelope(
+    stack: dict[str, Any], path: str, agent: str, expected: tuple[int, str]
+) -> None:
+    """Firewall, gateway and functions answer in the contract's JSON, with a request id."""
+    answer = httpx.post(
+        stack["base_url"] + path, json={}, headers={"User-Agent": agent}, timeout=60
+    )
+    assert (answer.status_code, answer.json()["error"]["code"]) == expected
+    assert answer.headers["content-type"] == "application/json"
+    assert answer.headers["x-request-id"]
+    assert ("allow" in answer.headers) == (expected[0] == 405)

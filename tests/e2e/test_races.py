@@ -1,0 +1,104 @@
+"""Races, on the engine of the local stack: its conditional writes hold under concurrency."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+
+from pillarbox.adapters.dynamodb.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.ports import Claim
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.identity import new_token
+from pillarbox.domain.quota import Limits, QuotaExceeded
+from tests.e2e.test_first_mail import AGENT, operate
+
+pytestmark = pytest.mark.stack
+
+PARALLEL = 24
+#: Each request at the same time is a process of its own here, as it is a sandbox in Lambda.
+REQUESTS = 5
+
+
+@pytest.fixture
+def table(stack: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
+    """The table of the running stack, spoken to directly."""
+    for name, value in stack["environment"].items():
+        monkeypatch.setenv(name, value)
+    table = Table(stack["environment"]["PILLARBOX_TABLE"])
+    yield table
+    table.client.close()
+
+
+def test_a_quota_is_never_exceeded(table: Table) -> None:
+    """Of 200 parallel sends with 37 left, 37 are accepted (promise 6)."""
+    quotas, account, now = DynamoQuotas(table), new_token(12), datetime.now(UTC)
+    limits = Limits(per_minute=37, per_day=1_000, per_month=None)
+
+    def send(_: int) -> bool:
+        try:
+            quotas.reserve(account, 1, limits, now)
+        except QuotaExceeded:
+            return False
+        return True
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        assert sum(pool.map(send, range(200))) == 37
+
+
+def test_one_of_many_takes_a_claim(table: Table) -> None:
+    """Of 200 parallel requests under one key one takes the claim, the others are in flight."""
+    claims, account, now = DynamoClaims(table), new_token(12), datetime.now(UTC)
+
+    def take(_: int) -> str:
+        try:
+            taken = claims.take(account, "digest", "hash", now)
+        except ServiceError as error:
+            return error.code
+        return type(taken).__name__
+
+    with ThreadPoolExecutor(PARALLEL) as pool:
+        outcomes = Counter(pool.map(take, range(200)))
+    assert outcomes == {Claim.__name__: 1, "idempotency_in_flight": 199}
+
+
+def test_parallel_requests_with_one_key_make_one_mail(stack: dict[str, Any]) -> None:
+    """Attack 66: 20 parallel sends with one key: one message id; the others replay or 409."""
+    key, url = stack["keys"]["live"], f"{stack['base_url']}/api/v1/emails"
+    headers = AGENT | {"X-API-Key": key, "Idempotency-Key": new_token(16)}
+    body = {"to": "ada@customer.example", "html": "<p>Once</p>", "subject": "Once"}
+
+    def send(_: int) -> httpx.Response:
+        return httpx.post(url, json=body, headers=headers, timeout=120)
+
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        answers = list(pool.map(send, range(20)))
+    accepted = [answer for answer in answers if answer.status_code == 200]
+    refused = [answer for answer in answers if answer.status_code != 200]
+    assert len({answer.text for answer in accepted}) == 1
+    assert sum("idempotent-replay" not in answer.headers for answer in accepted) <= 1
+    for answer in refused:
+        assert (answer.status_code, answer.headers["retry-after"]) == (409, "5")
+        assert answer.json()["error"]["code"] == "idempotency_in_flight"
+
+
+def test_a_revoked_key_sends_nothing(stack: dict[str, Any]) -> None:
+    """Attack 5: of parallel requests begun after the revocation none is accepted (promise 11)."""
+    account = stack["accounts"]["live"]
+    made = operate("key", "create", "--account", account, "--name", "gone", "--preset", "send")
+    url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": made["key"]}
+    body = {"to": "ada@customer.example", "html": "<p>No</p>", "subject": "No"}
+    assert httpx.post(url, json=body, headers=headers, timeout=120).status_code == 200
+    operate("key", "revoke", made["keyId"])
+
+    def send(_: int) -> int:
+        return httpx.post(url, content=json.dumps(body), headers=headers, timeout=120).status_code
+
+    with ThreadPoolExecutor(REQUESTS) as pool:
+        assert Counter(pool.map(send, range(50))) == {401: 50}
