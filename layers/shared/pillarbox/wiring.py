@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pillarbox.application.history import History
     from pillarbox.application.library import Library
     from pillarbox.application.overview import Overview
-    from pillarbox.application.statistics import Aggregation
+    from pillarbox.application.statistics import Aggregation, Audit
     from pillarbox.application.submission import Submission
 
 # Imports inside functions are the point of this module: see above.
@@ -220,4 +220,20 @@ def suppression_list() -> "SuppressionList":
 
     return SuppressionList(
         records=DynamoSuppressions(table()), accounts=DynamoAccounts(table()), clock=utc_now
+    )
+
+
+@cache
+def statistics_audit() -> "Audit":
+    """An operator's look at an account's statistics."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.history import DynamoMessageLog
+    from pillarbox.adapters.dynamodb.statistics_audit import DynamoLedgerAudit
+    from pillarbox.application.statistics import Audit
+
+    return Audit(
+        log=DynamoMessageLog(table()),
+        ledger=DynamoLedgerAudit(table()),
+        accounts=DynamoAccounts(table()),
+        clock=utc_now,
     )

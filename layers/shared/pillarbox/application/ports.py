@@ -337,3 +337,24 @@ class Ledger(Protocol):
     def roll_up(self, account_id: str, level: Level, start: int) -> None:
         """Tally a bucket anew from the entries, or the finer tallies, that it is made of."""
         ...
+
+
+class LedgerAudit(Protocol):
+    """The ledger held against the messages that it is about."""
+
+    def entries(self, account_id: str) -> Iterable[Entry]:
+        """Everything that is entered by creation."""
+        ...
+
+    def wrong(self, account_id: str, entries: Iterable[Entry]) -> int:
+        """How many of its items, tallies included, are not what these entries make."""
+        ...
+
+    def set(self, account_id: str, entries: Iterable[Entry]) -> int:
+        """Make it what these entries make, and give the number of items that were not.
+
+        Raises:
+            ServiceError: `service_unavailable`, when it changed meanwhile; what is
+                written by then is right.
+        """
+        ...
