@@ -16,7 +16,7 @@ from jinja2 import Template, TemplateSyntaxError, Undefined, nodes
 from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 from pillarbox.domain.template import subject_references
 from pillarbox.rendering.sandbox import MailEnvironment
-from pillarbox.rendering.saved import EACH, TemplateVariables
+from pillarbox.rendering.variables import EACH, TemplateVariables
 
 #: Characters of a body. Gmail shows the first 102 KB of a mail.
 MAX_LENGTH: Final = 512 * 1024

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from pillarbox.domain.errors import Json
-from pillarbox.rendering.saved import EACH
+from pillarbox.rendering.variables import EACH
 
 
 def sample_values(required: Iterable[str]) -> dict[str, Json]:

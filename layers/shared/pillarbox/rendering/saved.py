@@ -5,26 +5,9 @@ template is checked, which happens when one is saved.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Final
 
 from pillarbox.domain.errors import Json
-
-#: Ends a step of a path that leads to a list: the rest of the path is asked of each entry.
-EACH: Final = "[]"
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateVariables:
-    """What a saved template refers to.
-
-    `names` are members of `variables`, in order of appearance. `required` are
-    paths from there that some place uses without `default`: `order.total`, or
-    `lines[].price` for the price of every entry of lines.
-    """
-
-    names: tuple[str, ...]
-    required: tuple[str, ...]
+from pillarbox.rendering.variables import EACH, TemplateVariables
 
 
 def check_template(subject: str, html: str) -> TemplateVariables:
