@@ -59,7 +59,8 @@ def for_engine(translated: Template) -> Template:
 
     It imports no ANY method and no binary media types from an API's body, stumbles over the
     concurrency of an event source, and has no association of a firewall (the edge stands in).
-    It speaks no TLS, so the policies that demand it would shut everybody out.
+    It speaks no TLS, so the policies that demand it would shut everybody out. It asks for
+    sqs:SendMessageBatch, where AWS takes sqs:SendMessage for a batch too and knows no other.
     """
     resources = {
         name: resource
@@ -78,4 +79,9 @@ def for_engine(translated: Template) -> Template:
                 body["paths"][path] = anything | methods
         elif resource["Type"] == "AWS::Lambda::EventSourceMapping":
             properties.pop("ScalingConfig", None)
+        elif resource["Type"] == "AWS::IAM::Role":
+            for policy in properties["Policies"]:
+                for statement in policy["PolicyDocument"]["Statement"]:
+                    if statement["Action"] == "sqs:SendMessage":
+                        statement["Action"] = ["sqs:SendMessage", "sqs:SendMessageBatch"]
     return translated | {"Resources": resources}

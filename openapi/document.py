@@ -14,7 +14,7 @@ from openapi.errors import ERRORS, EVERYWHERE, example_of, headers_of, response_
 from openapi.operations import OPERATIONS, PATH_PARAMETERS, Operation
 from openapi.requests import FIELDS, enriched
 from pillarbox.domain.errors import CODES
-from pillarbox.http.requests import MAX_IDEMPOTENCY_KEY
+from pillarbox.domain.idempotency import MAX_IDEMPOTENCY_KEY
 
 _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.
@@ -164,10 +164,17 @@ def _parameters(operation: Operation, schemas: Mapping[str, Any]) -> Iterable[di
                 "in": "query",
                 "required": name in asked.get("required", ()),
                 "description": schema["description"],
-                "schema": {key: value for key, value in schema.items() if key != "description"},
+                "schema": _given(schema),
             }
     if operation.idempotent:
         yield _IDEMPOTENCY_KEY
+
+
+def _given(schema: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of a query parameter: no text is null."""
+    branches = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
+    plain = branches[0] if branches else schema
+    return {key: value for key, value in plain.items() if key != "description"}
 
 
 def _responses(operation: Operation) -> dict[str, Any]:

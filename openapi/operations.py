@@ -10,7 +10,7 @@ from openapi import answers, examples
 from openapi.requests import SLUGS
 from pillarbox.domain.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
-from pillarbox.http.query import TemplatesQuery
+from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 #: What a path parameter may hold, and what it is.
@@ -51,6 +51,33 @@ class Operation:
 
 
 OPERATIONS: Final = (
+    Operation(
+        id="list_messages",
+        method="get",
+        path="/v1/emails",
+        tag="Emails",
+        summary="List messages",
+        description="The account's messages, in descending order of what `sortBy` names."
+        " A message that was just accepted is on the list.",
+        scope=EMAILS_READ,
+        query=MessagesQuery,
+        answer=answers.MessagePage,
+        answer_example=examples.MESSAGES,
+        links={"get_message": {"message_id": "$response.body#/items/0/messageId"}},
+    ),
+    Operation(
+        id="get_analytics",
+        method="get",
+        path="/v1/emails/analytics",
+        tag="Emails",
+        summary="Get analytics",
+        description="Figures of the messages that were created within a window of at most"
+        " 31 days by the hour, 400 by the day.",
+        scope=EMAILS_READ,
+        query=AnalyticsQuery,
+        answer=answers.Analytics,
+        answer_example=examples.ANALYTICS,
+    ),
     Operation(
         id="send_email",
         method="post",

@@ -17,7 +17,7 @@ from pillarbox.http.models import (
     SendBatchRequest,
     SendEmailRequest,
 )
-from pillarbox.http.query import TemplatesQuery
+from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
 from pillarbox.rendering.starters import all_starters
 
 #: `pillarbox.domain.header_text`, as ECMA-262 writes it.
@@ -32,6 +32,8 @@ CONTENT_ID: Final = "^[!-;=?-~]+$"
 SLUGS: Final = [starter.slug for starter in all_starters()]
 ADDRESS: Final = {"type": "string", "format": "email"}
 _ADDRESSES: Final = {"type": "array", "items": ADDRESS, "maxItems": MAX_RECIPIENTS}
+
+_MOMENT: Final = "Without an offset it is UTC."
 
 #: What is said of a field, merged over what its model says.
 FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
@@ -109,6 +111,19 @@ FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
             "type": "object",
             "additionalProperties": True,
         },
+    },
+    MessagesQuery: {
+        "from": {"description": f"Messages created at or after. {_MOMENT}", "format": "date-time"},
+        "to": {"description": "Messages created before; after from.", "format": "date-time"},
+        "status": {"description": "Messages of this status."},
+        "skip": {"description": "How many to leave out at the start."},
+        "limit": {"description": "How many to give at most."},
+        "sortBy": {"description": "What descends."},
+    },
+    AnalyticsQuery: {
+        "from": {"description": f"Start of the window, inclusive. {_MOMENT}"},
+        "to": {"description": "End of the window, exclusive; after from."},
+        "bucket": {"description": "What volume is counted by."},
     },
     TemplatesQuery: {
         "skip": {"description": "How many to leave out at the start."},

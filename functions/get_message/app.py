@@ -2,6 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
+from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import message_detail, reply
 from pillarbox.http.requests import read_api_key, read_uuid
@@ -12,7 +13,7 @@ app = build_app()
 
 @app.get("/v1/emails/<message_id>")
 def get_message(message_id: str) -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event))
+    principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
     return reply(message_detail(history().get(principal, read_uuid(message_id, "message_id"))))
 
 

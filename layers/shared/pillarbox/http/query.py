@@ -40,8 +40,8 @@ def _whole_number(value: object) -> object:
     return value  # no number: the strict type names it
 
 
-type Skip = Annotated[int, BeforeValidator(_whole_number), Field(ge=0, le=MAX_SKIP)]
-type Limit = Annotated[int, BeforeValidator(_whole_number), Field(ge=1, le=100)]
+type Skip = Annotated[int, Field(ge=0, le=MAX_SKIP), BeforeValidator(_whole_number)]
+type Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole_number)]
 
 
 def _timestamp(value: object) -> object:
