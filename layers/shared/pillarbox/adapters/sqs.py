@@ -2,20 +2,21 @@
 
 import json
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import cached_property
-from math import ceil
 from itertools import chain
+from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, in_parallel, make_client, reaching
-from pillarbox.application.ports import PayloadGone
+from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.attachment import Attachment
-from pillarbox.domain.identity import new_token
-from pillarbox.domain.mail import Body, HtmlBody, Job, Mail, SavedBody, StarterBody
+from pillarbox.domain.identity import is_uuid, new_token
+from pillarbox.domain.mail import Body, HtmlBody, Job, Mail, RawBody, SavedBody, StarterBody
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -33,10 +34,6 @@ _MAX_VISIBILITY: Final = timedelta(hours=11)
 #: SQS takes ten messages and 1 MiB in one request; jobs are ASCII.
 _MAX_ENTRIES: Final = 10
 _MAX_REQUEST_BYTES: Final = 1_000_000
-
-
-class UnreadableJob(ValueError):
-    """A queue message that no version of this service wrote."""
 
 
 class SqsJobs:
@@ -77,7 +74,7 @@ class SqsJobs:
         return [failed["Id"] for failed in answer.get("Failed", ())]
 
     def _text(self, job: Job, mail: Mail) -> str:
-        payload = json.dumps(_mail_json(mail), separators=(",", ":"))
+        payload = _payload(mail)
         body: dict[str, object] = {
             "version": VERSION,
             "account": job.account_id,
@@ -86,12 +83,12 @@ class SqsJobs:
             "queued_at": job.queued_at.isoformat(),
             "deadline": job.deadline.isoformat(),
         }
-        if len(payload) <= MAX_INLINE_BYTES:
-            return f'{json.dumps(body)[:-1]}, "payload": {payload}}}'
+        if len(payload) <= MAX_INLINE_BYTES and b"\n" not in payload:
+            return f'{json.dumps(body)[:-1]}, "payload": {payload.decode()}}}'
         # A key of its own for each try: the end of one leaves the others alone.
         key = f"{job.account_id}/{job.message_id}/{new_token(16)}"
         with reaching("spool"):
-            self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload.encode())
+            self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload)
         return json.dumps(body | {"spool": key})
 
     def read(self, text: str) -> Job:
@@ -102,8 +99,11 @@ class SqsJobs:
         """
         try:
             body = json.loads(text)
+        except ValueError as error:
+            raise UnreadableJob("no JSON") from error
+        try:
             if body["version"] != VERSION:
-                raise UnreadableJob(f"a job of version {body['version']}")
+                raise ValueError("another version")
             return Job(
                 account_id=body["account"],
                 message_id=UUID(body["id"]),
@@ -114,7 +114,7 @@ class SqsJobs:
                 spool_key=body.get("spool"),
             )
         except (KeyError, TypeError, AttributeError, ValueError) as error:
-            raise UnreadableJob("no job of this service") from error
+            raise _unreadable(body) from error
 
     def load(self, job: Job) -> Mail:
         """Give the mail that came with the job or lies in the spool."""
@@ -130,7 +130,8 @@ class SqsJobs:
             if code_of(error) == "NoSuchKey":
                 raise PayloadGone from error
             raise
-        return _mail_of(json.loads(payload))
+        written, _, octets = payload.partition(b"\n")
+        return _mail_of(json.loads(written), octets)
 
     def discard(self, job: Job) -> None:
         """Delete the spool's object, if there is one."""
@@ -152,6 +153,19 @@ class SqsJobs:
             )
 
 
+def _unreadable(body: object) -> UnreadableJob:
+    """Whatever can be made out of what is no job here; every version has account and id."""
+    known = body if isinstance(body, dict) else {}
+    version, account_id, message_id = (known.get(name) for name in ("version", "account", "id"))
+    whole = isinstance(account_id, str) and isinstance(message_id, str) and is_uuid(message_id)
+    return UnreadableJob(
+        "no job that is known here",
+        newer=isinstance(version, int) and version > VERSION,
+        account_id=account_id if whole else None,
+        message_id=UUID(message_id) if whole else None,
+    )
+
+
 def _fitting(entries: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
     """Split entries into what one request takes."""
     part: list[tuple[str, str]] = []
@@ -164,6 +178,14 @@ def _fitting(entries: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str,
         size += len(entry[1])
     if part:
         yield part
+
+
+def _payload(mail: Mail) -> bytes:
+    """A mail as JSON on one line; behind it a large message as it is, which JSON would swell."""
+    if isinstance(mail.body, RawBody) and len(mail.body.octets) > MAX_INLINE_BYTES:
+        written = _mail_json(replace(mail, body=replace(mail.body, octets=b"")))
+        return b"\n".join((json.dumps(written).encode(), mail.body.octets))
+    return json.dumps(_mail_json(mail), separators=(",", ":")).encode()
 
 
 def _mail_json(mail: Mail) -> dict[str, object]:
@@ -203,9 +225,16 @@ def _body_json(body: Body) -> dict[str, object]:
             return {"source": body.source, "values": body.values}
         case HtmlBody():
             return {"html": body.html}
+        case RawBody():
+            # Each octet is the character of that number, most of them ASCII.
+            return {
+                "raw": body.octets.decode("latin-1"),
+                "message_id": body.has_message_id,
+                "date": body.has_date,
+            }
 
 
-def _mail_of(written: Mapping[str, Any]) -> Mail:
+def _mail_of(written: Mapping[str, Any], octets: bytes = b"") -> Mail:
     return Mail(
         sender=written["from"],
         from_name=written.get("from_name"),
@@ -214,12 +243,12 @@ def _mail_of(written: Mapping[str, Any]) -> Mail:
         bcc=tuple(written.get("bcc", ())),
         reply_to=written.get("reply_to"),
         subject=written.get("subject", ""),
-        body=_body_of(written["body"]),
+        body=_body_of(written["body"], octets),
         attachments=tuple(map(_attachment_of, written.get("attachments", ()))),
     )
 
 
-def _body_of(written: Mapping[str, Any]) -> Body:
+def _body_of(written: Mapping[str, Any], octets: bytes) -> Body:
     if "starter" in written:
         return StarterBody(
             slug=written["starter"],
@@ -230,6 +259,12 @@ def _body_of(written: Mapping[str, Any]) -> Body:
         )
     if "source" in written:
         return SavedBody(source=written["source"], values=written["values"])
+    if "raw" in written:
+        return RawBody(
+            octets=octets or written["raw"].encode("latin-1"),
+            has_message_id=written["message_id"],
+            has_date=written["date"],
+        )
     return HtmlBody(html=written["html"])
 
 

@@ -1,14 +1,17 @@
 """The content of a mail: from its body to the octets that the provider is given."""
 
+from email.utils import format_datetime
+
 from pillarbox.application.delivery import message_id_header
-from pillarbox.domain.mail import Body, HtmlBody, Mail, SavedBody, StarterBody
+from pillarbox.domain.mail import HtmlBody, Mail, RawBody, RenderedBody, SavedBody, StarterBody
 from pillarbox.domain.message import Message
 from pillarbox.mime.build import OutgoingMail, build
+from pillarbox.mime.headers import field
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.text import text_from_html
 
 
-def render(body: Body) -> str:
+def render(body: RenderedBody) -> str:
     """Render a body to HTML.
 
     Raises:
@@ -26,6 +29,8 @@ def render(body: Body) -> str:
 
 def build_raw(mail: Mail, message: Message) -> bytes:
     """Build the message of RFC 5322: the same octets however often it is built."""
+    if isinstance(mail.body, RawBody):
+        return _completed(mail.body, message)
     html = render(mail.body)
     return build(
         OutgoingMail(
@@ -42,3 +47,13 @@ def build_raw(mail: Mail, message: Message) -> bytes:
             attachments=mail.attachments,
         )
     )
+
+
+def _completed(body: RawBody, message: Message) -> bytes:
+    """Put the two fields in front that a message must have (RFC 6409 section 8.2 and 8.3)."""
+    lacking = b""
+    if not body.has_date:
+        lacking += field("Date", [format_datetime(message.created_at)])
+    if not body.has_message_id:
+        lacking += field("Message-ID", [message_id_header(message)])
+    return lacking + body.octets

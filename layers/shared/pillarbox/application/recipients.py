@@ -50,11 +50,11 @@ class Recipients:
             ServiceError: `invalid_recipient`; `details.recipients` lists each.
         """
         verdicts = domains.look_up(set(map(domain_of, self.spelling.values())))
-        faults = dict(self.faults)
+        faults = [_listed(text, reason, code="syntax") for text, reason in self.faults.items()]
         for text, address in self.spelling.items():
-            refusal = _REFUSALS.get(verdicts[domain_of(address)])
-            if refusal:
-                faults[text] = refusal
+            verdict = verdicts[domain_of(address)]
+            if verdict in _REFUSALS:
+                faults.append(_listed(text, _REFUSALS[verdict], code=verdict.value))
         if faults:
             raise _refused("invalid_recipient", "cannot be mailed", faults)
 
@@ -64,11 +64,11 @@ class Recipients:
         Raises:
             ServiceError: `recipient_suppressed`; `details.recipients` lists each.
         """
-        reasons = {
-            text: reason
+        reasons = [
+            _listed(text, reason)
             for text, address in self.spelling.items()
             if (reason := suppressed.get(mailbox_key(address)))
-        }
+        ]
         if reasons:
             raise _refused("recipient_suppressed", "bounced or complained before", reasons)
 
@@ -77,11 +77,12 @@ class Recipients:
         return tuple(self.spelling[text] for text in texts)
 
 
-def _refused(code: str, what: str, reasons: Mapping[str, str]) -> ServiceError:
-    listed: list[Json] = [
-        {"address": address[:_SHOWN], "reason": reason} for address, reason in reasons.items()
-    ]
-    subject = "One recipient" if len(reasons) == 1 else f"{len(reasons)} recipients"
+def _listed(address: str, reason: str, **more: str) -> Json:
+    return {"address": address[:_SHOWN], "reason": reason, **more}
+
+
+def _refused(code: str, what: str, listed: list[Json]) -> ServiceError:
+    subject = "One recipient" if len(listed) == 1 else f"{len(listed)} recipients"
     return ServiceError(
         code, f"{subject} of this mail {what}; nothing was sent.", details={"recipients": listed}
     )

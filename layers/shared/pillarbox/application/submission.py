@@ -6,6 +6,7 @@ is slow; whatever fails after the claim gives back what it took.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
@@ -86,19 +87,43 @@ class Submission:
         request.check_mode()
         self.check_preview(principal, request)
         request.check_size()
+        return self.accept(
+            principal,
+            request.body_hash,
+            idempotency_digest,
+            lambda: self.draft(request, found, principal, recipients),
+        )
+
+    def accept(
+        self,
+        principal: Principal,
+        body_hash: str,
+        idempotency_digest: str | None,
+        make_draft: Callable[[], "Draft"],
+    ) -> Answer:
+        """Take the steps that make the promise, for a mail in whatever form it came.
+
+        Args:
+            principal: who sends it, just authenticated.
+            body_hash: tells one request from another under one idempotency key.
+            idempotency_digest: identifies route and Idempotency-Key, in hex.
+            make_draft: the checks that may be slow; raises what they find.
+
+        Raises:
+            ServiceError: what `make_draft` raises, an idempotency or a quota code.
+        """
+        account_id = principal.account.account_id
         claim = None
         if idempotency_digest is not None:
-            taken = self.claims.take(
-                key.account_id, idempotency_digest, request.body_hash, self.clock()
-            )
+            taken = self.claims.take(account_id, idempotency_digest, body_hash, self.clock())
             if isinstance(taken, Answer):
                 return taken
             claim = taken
         try:
-            draft = self.draft(request, found, principal, recipients)
+            draft = make_draft()
             if claim is not None:
                 draft = draft.identified(derived_id(claim.generation, 0))
-            self.quotas.reserve(key.account_id, 1, principal.limits, draft.now)
+            self.quotas.reserve(account_id, 1, principal.limits, draft.now)
         except Exception:
             if claim is not None:
                 self.claims.release(claim)
@@ -135,20 +160,7 @@ class Submission:
         now = self.clock()
         terms = Terms(sender, attribution=not account.plan.paid)
         mail = compose(request, template, terms, recipients, now)
-        message_id = new_id(now)
-        message = Message(
-            account_id=account.account_id,
-            message_id=message_id,
-            created_at=created_at(message_id),
-            body_hash=request.body_hash,
-            subject=mail.subject,
-            sender=mail.sender,
-            from_name=mail.from_name,
-            to=mail.to,
-            cc=mail.cc,
-            bcc=mail.bcc,
-        )
-        return Draft(message, mail, now)
+        return Draft.of(mail, account.account_id, request.body_hash, now)
 
     def _accept(self, draft: "Draft", claim: Claim | None) -> Answer:
         message = draft.message
@@ -177,6 +189,24 @@ class Draft:
     message: Message
     mail: Mail
     now: datetime
+
+    @classmethod
+    def of(cls, mail: Mail, account_id: str, body_hash: str, now: datetime) -> "Draft":
+        """A mail with the record it will have, under an id of its own."""
+        message_id = new_id(now)
+        message = Message(
+            account_id=account_id,
+            message_id=message_id,
+            created_at=created_at(message_id),
+            body_hash=body_hash,
+            subject=mail.subject,
+            sender=mail.sender,
+            from_name=mail.from_name,
+            to=mail.to,
+            cc=mail.cc,
+            bcc=mail.bcc,
+        )
+        return cls(message, mail, now)
 
     def identified(self, message_id: UUID) -> "Draft":
         """The same with the id that its place under a claim gives it."""

@@ -1,8 +1,9 @@
 """Attachments: the limits and types of contract sections 2.2, 8.2 and 8.3."""
 
 import binascii
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Protocol
 
 from pillarbox.domain.errors import ServiceError
 
@@ -36,6 +37,26 @@ _SHOWN: Final = 255
 _EXECUTABLE_MAGIC: Final = (b"MZ", b"\x7fELF")
 
 
+class AttachedFile(Protocol):
+    """A file that a mail carries, in whatever form the mail came."""
+
+    @property
+    def filename(self) -> str: ...
+
+    @property
+    def content_type(self) -> str: ...
+
+    @property
+    def size(self) -> int:
+        """Decoded size in bytes."""
+        ...
+
+    @property
+    def first_octets(self) -> bytes:
+        """How it begins, decoded: what a program is known by."""
+        ...
+
+
 @dataclass(frozen=True, slots=True)
 class Attachment:
     """One file of a mail.
@@ -57,8 +78,13 @@ class Attachment:
         padding = self.content.count("=", -2) if self.content else 0
         return len(self.content) // 4 * 3 - padding
 
+    @property
+    def first_octets(self) -> bytes:
+        """The first six bytes."""
+        return binascii.a2b_base64(self.content[:8])
 
-def check_attachments(attachments: tuple[Attachment, ...]) -> None:
+
+def check_attachments(attachments: Sequence[AttachedFile]) -> None:
     """Hold the attachments of one mail against the contract's limits.
 
     Raises:
@@ -110,8 +136,8 @@ def is_canonical_base64(text: str) -> bool:
     return binascii.b2a_base64(binascii.a2b_base64(last), newline=False).decode() == last
 
 
-def _check_type(position: int, attachment: Attachment) -> None:
-    head = binascii.a2b_base64(attachment.content[:8])
+def _check_type(position: int, attachment: AttachedFile) -> None:
+    head = attachment.first_octets
     if attachment.content_type.lower() in ALLOWED_TYPES and not head.startswith(_EXECUTABLE_MAGIC):
         return
     label = attachment.content_type[:_SHOWN]

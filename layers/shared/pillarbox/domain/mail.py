@@ -114,7 +114,17 @@ class HtmlBody:
     html: str
 
 
-type Body = StarterBody | SavedBody | HtmlBody
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RawBody:
+    """A whole message (RFC 5322) as its sender wrote it; only what it lacks is added."""
+
+    octets: bytes
+    has_message_id: bool
+    has_date: bool
+
+
+type RenderedBody = StarterBody | SavedBody | HtmlBody
+type Body = RenderedBody | RawBody
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

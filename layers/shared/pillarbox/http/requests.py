@@ -1,22 +1,19 @@
 """Reading a request: the key, the body, the headers. Nothing here knows a use-case."""
 
 import base64
-import hashlib
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any
 from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.access import invalid_api_key
+from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
 from pillarbox.domain.identity import is_uuid
 from pillarbox.http.faults import validate
 from pillarbox.http.json_body import parse_json
 from pillarbox.http.models import PreviewRequest
-
-#: Contract 8.2 says "under 256 bytes" and "at most 256": 256 are taken.
-MAX_IDEMPOTENCY_KEY: Final = 256
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:
@@ -63,19 +60,7 @@ def idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
     Raises:
         ValidationFailed: the key is not of the documented form.
     """
-    keys = _header(event, "idempotency-key")
-    if not keys:
-        return None
-    visible = all("!" <= c <= "~" for c in keys[0])
-    if len(keys) > 1 or not visible or not 0 < len(keys[0]) <= MAX_IDEMPOTENCY_KEY:
-        raise ValidationFailed(
-            FieldFault(
-                "Idempotency-Key",
-                f"must be one value of 1 to {MAX_IDEMPOTENCY_KEY} visible ASCII characters",
-                "invalid_header",
-            )
-        )
-    return hashlib.sha256(f"{route}\n{keys[0]}".encode()).hexdigest()
+    return idempotency.idempotency_digest(route, _header(event, "idempotency-key"))
 
 
 def read_json(event: APIGatewayProxyEvent) -> Json:
