@@ -1,8 +1,12 @@
-"""What the server needs of the service behind it."""
+"""What the server needs of the service behind it, and how it reaches the use-case."""
 
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Final, Protocol
 
+from pillarbox.application.relaying import Relaying
 from pillarbox.domain.key import Principal
 
 
@@ -32,3 +36,31 @@ class Service(Protocol):
             ServiceError: it is refused, or could not be committed.
         """
         ...
+
+
+#: Calls of AWS at a time. Each waits for the network most of its time.
+THREADS: Final = 32
+
+
+class ThreadedService:
+    """Fulfils `Service` with the use-case, whose calls block, in a pool of threads."""
+
+    def __init__(self, relaying: Callable[[], Relaying]) -> None:
+        """Take what makes the use-case: connecting is for the first call."""
+        self._relaying = relaying
+        self._threads = ThreadPoolExecutor(THREADS, "submission")
+
+    async def authenticate(self, key_text: str) -> Principal:
+        """Read the key in a thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._threads, lambda: self._relaying().authenticate(key_text)
+        )
+
+    async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+        """Take all steps of one acceptance in a thread."""
+        loop = asyncio.get_running_loop()
+        return await loop.run_in_executor(
+            self._threads,
+            lambda: self._relaying().submit(key_text, envelope.recipients, octets),
+        )

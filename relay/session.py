@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pillarbox.domain.account import Account
+from pillarbox.application.relaying import may_send_as
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_RECIPIENTS
@@ -317,11 +317,3 @@ class Session:
         if self._errors > limits.errors or self._idle_commands > limits.idle_commands:
             return replies.TOO_MANY_COMMANDS
         return reply
-
-
-def may_send_as(account: Account, address: str) -> bool:
-    """Whether mail of an account may come from an address (contract 2.1, `from`)."""
-    try:
-        return account.sender(address) == address
-    except ServiceError:
-        return False

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from pillarbox.application.library import Library
     from pillarbox.application.overview import Overview
     from pillarbox.application.statistics import Aggregation, Audit
+    from pillarbox.application.relaying import Relaying
     from pillarbox.application.submission import Submission
 
 # Imports inside functions are the point of this module: see above.
@@ -83,6 +84,23 @@ def batch_submission() -> "BatchSubmission":
     from pillarbox.application.batch import BatchSubmission
 
     return BatchSubmission(submission())
+
+
+@cache
+def relaying(paid_plans_only: bool) -> "Relaying":  # noqa: FBT001  the setting's only two values
+    """Accepting messages over SMTP."""
+    from pillarbox.application.relaying import Relaying
+
+    return Relaying(submission(), paid_plans_only)
+
+
+def read_secret(arn: str) -> str:
+    """A secret's newest text, as Secrets Manager keeps it."""
+    from pillarbox.adapters.aws import make_client, reaching
+
+    with reaching("secret store"):
+        answer: str = make_client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"]
+        return answer
 
 
 @cache

@@ -1,0 +1,61 @@
+"""`python -m relay`: serve until SIGTERM, then finish what is under way."""
+
+import asyncio
+import logging
+import signal
+import socket
+import sys
+
+from pillarbox.config import SettingMissing
+from pillarbox.wiring import read_secret, relaying
+from relay import certificates, log, settings
+from relay.certificates import Certificates
+from relay.memory import Memory
+from relay.server import Server
+from relay.service import ThreadedService
+from relay.session import House
+from relay.settings import Settings
+
+
+def main() -> int:
+    """Run the server; 0 after a signal, 2 when a setting is missing."""
+    try:
+        found = settings.from_environment()
+    except SettingMissing as missing:
+        print(missing, file=sys.stderr)  # noqa: T201  there is no log yet
+        return 2
+    log.set_up(found.log_level)
+    asyncio.run(serve(found))
+    return 0
+
+
+async def serve(found: Settings) -> None:
+    """Serve until SIGTERM or SIGINT; SIGHUP looks for a new certificate at once."""
+    stop = asyncio.Event()
+    loop = asyncio.get_running_loop()
+    for number in (signal.SIGTERM, signal.SIGINT):
+        loop.add_signal_handler(number, stop.set)
+    current = Certificates(
+        certificates.from_secret(lambda: read_secret(found.secret))
+        if found.secret
+        else certificates.from_files(found.certificate, found.key)
+    )
+    house = House(
+        name=found.name,
+        limits=found.limits,
+        service=ThreadedService(lambda: relaying(found.paid_plans_only)),
+        memory=Memory(found.limits.memory),
+    )
+    server = Server(house, current.context, found.proxies)
+    await server.start(socket.create_server((found.host, found.port), reuse_port=True))
+    logging.getLogger("relay").info("listening", extra={"port": found.port})
+    async with asyncio.TaskGroup() as group:
+        renewing = group.create_task(current.keep_fresh())
+        loop.add_signal_handler(signal.SIGHUP, lambda: group.create_task(current.refresh()))
+        await stop.wait()
+        await server.drain()
+        renewing.cancel()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

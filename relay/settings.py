@@ -1,0 +1,75 @@
+"""The relay's settings, from the environment; what is not set has its usual value."""
+
+import os
+from dataclasses import dataclass
+from ipaddress import ip_network
+
+from pillarbox.config import SettingMissing, read
+from relay.limits import MIB, Limits
+from relay.proxy import Networks
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Settings:
+    """How the server runs.
+
+    `name` is what it calls itself, `certificate` and `key` are PEM files or,
+    with `secret`, the fields of a secret of that ARN.
+    """
+
+    name: str
+    host: str
+    port: int
+    certificate: str
+    key: str
+    secret: str
+    proxies: Networks
+    paid_plans_only: bool
+    limits: Limits
+    log_level: str
+
+
+def from_environment() -> Settings:
+    """Read PILLARBOX_SMTP_*.
+
+    Raises:
+        SettingMissing: one that must be there is not, or one makes no sense.
+    """
+    secret = _get("SECRET_ARN", "")
+    usual = Limits()
+    return Settings(
+        name=read("SMTP_NAME"),
+        host=_get("HOST", "0.0.0.0"),  # noqa: S104  in a container, behind its load balancer
+        port=_number("PORT", 587),
+        certificate="" if secret else read("SMTP_CERTIFICATE"),
+        key="" if secret else read("SMTP_KEY"),
+        secret=secret,
+        proxies=_networks("PROXIES"),
+        paid_plans_only=_get("PAID_PLANS_ONLY", "false") == "true",
+        limits=Limits(
+            memory=_number("MEMORY_MIB", usual.memory // MIB) * MIB,
+            connections=_number("CONNECTIONS", usual.connections),
+            connections_of_address=_number("CONNECTIONS_OF_ADDRESS", usual.connections_of_address),
+            drain=_number("DRAIN_SECONDS", round(usual.drain)),
+        ),
+        log_level=os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"),
+    )
+
+
+def _get(name: str, usual: str) -> str:
+    return os.environ.get(f"PILLARBOX_SMTP_{name}", "").strip() or usual
+
+
+def _number(name: str, usual: int) -> int:
+    text = _get(name, str(usual))
+    if not (text.isascii() and text.isdigit()):
+        raise SettingMissing(f"PILLARBOX_SMTP_{name} must be a number, not {text!r}")
+    return int(text)
+
+
+def _networks(name: str) -> Networks:
+    """Addresses of load balancers, such as `10.0.0.0/16,10.1.0.0/16`."""
+    try:
+        return tuple(ip_network(each) for each in _get(name, "").replace(",", " ").split())
+    except ValueError as error:
+        raise SettingMissing(f"PILLARBOX_SMTP_{name} must be networks: {error}") from error
