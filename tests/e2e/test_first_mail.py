@@ -20,9 +20,11 @@ pytestmark = pytest.mark.stack
 
 ROOT = Path(__file__).parents[2]
 AGENT = {"User-Agent": "pillarbox-tests/1.0"}
+#: Seconds; a slow machine only takes longer.
+PATIENCE = 120
 
 
-def wait_for(look: Callable[[], Any], seconds: float = 120) -> Any:
+def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     """Look again and again until there is something; a slow machine only takes longer."""
     late = time.monotonic() + seconds
     while not (found := look()):
@@ -45,17 +47,19 @@ def operate(*arguments: str) -> Any:
 
 def status(stack: dict[str, Any], key: str, message_id: str) -> dict[str, Any]:
     url = f"{stack['base_url']}/api/v1/emails/{message_id}"
-    detail: dict[str, Any] = httpx.get(url, headers=AGENT | {"X-API-Key": key}).json()
+    detail: dict[str, Any] = httpx.get(
+        url, headers=AGENT | {"X-API-Key": key}, timeout=PATIENCE
+    ).json()
     return detail
 
 
 def inbox(stack: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
-    items = httpx.get(f"{stack['inbox_url']}/messages").json()["items"]
+    items = httpx.get(f"{stack['inbox_url']}/messages", timeout=PATIENCE).json()["items"]
     return [item for item in items if item["messageId"] == message_id]
 
 
 def raw(stack: dict[str, Any], item: dict[str, Any]) -> EmailMessage:
-    answer = httpx.get(f"{stack['inbox_url']}/messages/{item['id']}/raw")
+    answer = httpx.get(f"{stack['inbox_url']}/messages/{item['id']}/raw", timeout=PATIENCE)
     return email.message_from_bytes(answer.content, _class=EmailMessage, policy=email.policy.SMTP)
 
 
@@ -109,11 +113,11 @@ def test_an_operator_makes_an_account_that_sends(stack: dict[str, Any]) -> None:
     made = operate("key", "create", "--account", account_id, "--name", "web", "--preset", "send")
     url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": made["key"]}
     body = {"to": "ada@customer.example", "html": "<p>Hi</p>", "subject": "Hi"}
-    answer = httpx.post(url, json=body, headers=headers, timeout=60)
+    answer = httpx.post(url, json=body, headers=headers, timeout=PATIENCE)
     assert answer.json()["from"] == sender
     wait_for(lambda: inbox(stack, answer.json()["messageId"]))
     operate("key", "revoke", made["keyId"])
-    refused = httpx.post(url, json=body, headers=headers, timeout=60)
+    refused = httpx.post(url, json=body, headers=headers, timeout=PATIENCE)
     assert (refused.status_code, refused.json()["error"]["code"]) == (401, "invalid_api_key")
 
 
@@ -123,12 +127,12 @@ def test_a_bounce_suppresses_the_address(stack: dict[str, Any]) -> None:
     headers = AGENT | {"X-API-Key": key}
     to = "bounce+e2e@simulator.amazonses.com"
     body = {"to": to, "html": "<p>Hi</p>", "subject": "Hi"}
-    message_id = httpx.post(url, json=body, headers=headers, timeout=60).json()["messageId"]
+    message_id = httpx.post(url, json=body, headers=headers, timeout=PATIENCE).json()["messageId"]
     wait_for(lambda: status(stack, key, message_id)["status"] == "bounced")
     assert status(stack, key, message_id)["errorMessage"]
 
     def refused() -> bool:
-        answer = httpx.post(url, json=body | {"to": to.upper()}, headers=headers, timeout=60)
+        answer = httpx.post(url, json=body | {"to": to.upper()}, headers=headers, timeout=PATIENCE)
         return answer.status_code == 400 and answer.json()["error"]["code"] == (
             "recipient_suppressed"
         )
@@ -156,7 +160,7 @@ def test_a_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
         f"{stack['base_url']}/api/v1/emails",
         json=body,
         headers=AGENT | {"X-API-Key": key},
-        timeout=60,
+        timeout=PATIENCE,
     )
     (item,) = wait_for(lambda: inbox(stack, answer.json()["messageId"]))
     (attached,) = raw(stack, item).iter_attachments()
@@ -181,7 +185,7 @@ def test_whatever_answers_the_body_is_the_envelope(
 ) -> None:
     """Firewall, gateway and functions answer in the contract's JSON, with a request id."""
     answer = httpx.post(
-        stack["base_url"] + path, json={}, headers={"User-Agent": agent}, timeout=60
+        stack["base_url"] + path, json={}, headers={"User-Agent": agent}, timeout=PATIENCE
     )
     assert (answer.status_code, answer.json()["error"]["code"]) == expected
     assert answer.headers["content-type"] == "application/json"

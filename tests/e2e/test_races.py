@@ -17,7 +17,7 @@ from pillarbox.application.ports import Claim
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.identity import new_token
 from pillarbox.domain.quota import Limits, QuotaExceeded
-from tests.e2e.test_first_mail import AGENT, operate
+from tests.e2e.test_first_mail import AGENT, PATIENCE, operate
 
 pytestmark = pytest.mark.stack
 
@@ -75,7 +75,7 @@ def test_parallel_requests_with_one_key_make_one_mail(stack: dict[str, Any]) -> 
     body = {"to": "ada@customer.example", "html": "<p>Once</p>", "subject": "Once"}
 
     def send(_: int) -> httpx.Response:
-        return httpx.post(url, json=body, headers=headers, timeout=120)
+        return httpx.post(url, json=body, headers=headers, timeout=PATIENCE)
 
     with ThreadPoolExecutor(REQUESTS) as pool:
         answers = list(pool.map(send, range(20)))
@@ -94,11 +94,13 @@ def test_a_revoked_key_sends_nothing(stack: dict[str, Any]) -> None:
     made = operate("key", "create", "--account", account, "--name", "gone", "--preset", "send")
     url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": made["key"]}
     body = {"to": "ada@customer.example", "html": "<p>No</p>", "subject": "No"}
-    assert httpx.post(url, json=body, headers=headers, timeout=120).status_code == 200
+    assert httpx.post(url, json=body, headers=headers, timeout=PATIENCE).status_code == 200
     operate("key", "revoke", made["keyId"])
 
     def send(_: int) -> int:
-        return httpx.post(url, content=json.dumps(body), headers=headers, timeout=120).status_code
+        return httpx.post(
+            url, content=json.dumps(body), headers=headers, timeout=PATIENCE
+        ).status_code
 
     with ThreadPoolExecutor(REQUESTS) as pool:
         assert Counter(pool.map(send, range(50))) == {401: 50}

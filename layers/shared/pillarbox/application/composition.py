@@ -89,7 +89,8 @@ def deadline(mail: Mail, now: datetime) -> datetime:
     """When a mail is of no use any more: a code or link that expires, or after a day."""
     if isinstance(mail.body, StarterBody):
         minutes = str(mail.body.values.get("expiry_minutes", ""))
-        if minutes.isascii() and minutes.isdigit() and 0 < len(minutes) <= len("1440"):
+        whole = minutes.isascii() and minutes.isdigit() and len(minutes) <= len("1440")
+        if whole and int(minutes) > 0:
             return now + min(timedelta(minutes=int(minutes)), LONGEST_TRIAL)
     return now + LONGEST_TRIAL
 

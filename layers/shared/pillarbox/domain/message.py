@@ -153,8 +153,9 @@ class Message:
     ) -> "Message":
         """The message after some more events; the same object when they tell nothing new.
 
-        Of one kind of event for one recipient the latest is kept: the record
-        stays small, and its update time never goes back.
+        Of one kind of event for one recipient the latest is kept, so the record
+        stays small and its update time does not go back; of the hand-over the
+        earliest, which is the worker's own and spares a write for SES's.
         """
         kept = {(event.kind, event.recipient): event for event in self.events}
         for event in events:
@@ -183,4 +184,4 @@ def _chronology(event: Event) -> tuple[datetime, int, str]:
 def _supersedes(event: Event, known: Event) -> bool:
     mine = (event.at, event.code or "", event.reason or "")
     theirs = (known.at, known.code or "", known.reason or "")
-    return mine > theirs
+    return mine < theirs if event.kind is EventKind.SENT else mine > theirs
