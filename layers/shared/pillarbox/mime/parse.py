@@ -132,7 +132,8 @@ def first_octets(octets: bytes | bytearray, part: Part) -> bytes:
     if part.encoding == b"base64":
         # As lenient readers do: whatever is no digit is skipped.
         digits = re.sub(rb"[^A-Za-z0-9+/]", b"", head)
-        return binascii.a2b_base64(digits[: len(digits) // 4 * 4])
+        whole = digits[: len(digits) - (len(digits) % 4 == 1)]
+        return binascii.a2b_base64(whole + b"=" * (-len(whole) % 4))
     return binascii.a2b_qp(head) if part.encoding == b"quoted-printable" else head
 
 

@@ -1,0 +1,327 @@
+"""Messages over SMTP: the rules of HTTP, what goes out, and the promise at every fault."""
+
+import contextlib
+from datetime import timedelta
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.content import build_raw
+from pillarbox.application.ports import DomainVerdict
+from pillarbox.application.relaying import Relaying, may_send_as
+from pillarbox.domain.account import Plan
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.mail import RawBody
+from pillarbox.domain.quota import Limits
+from tests.fakes import builders
+from tests.fakes.world import Fault, Killed, World
+
+FROM = f"From: {builders.SENDER}\r\n"
+TO = "ann@example.com"
+
+
+def submit(world: World, message: str | bytes, *recipients: str, key: str | None = None) -> UUID:
+    """Send a message over SMTP; by default to one recipient."""
+    octets = bytearray(message.encode() if isinstance(message, str) else message)
+    relaying = Relaying(world.submission)
+    message_id = UUID(relaying.submit(key or world.live, recipients or (TO,), octets))
+    assert octets == b""
+    return message_id
+
+
+def refused(world: World, message: str | bytes, *recipients: str) -> ServiceError:
+    """The refusal of a message; it leaves nothing behind."""
+    with pytest.raises(ServiceError) as refusal:
+        submit(world, message, *recipients)
+    assert not world.store.messages
+    assert not world.store.queue
+    assert not world.store.claims
+    assert world.used() == {0}
+    return refusal.value
+
+
+def outgoing(world: World) -> bytes:
+    """What the worker hands to SES."""
+    (job,) = world.store.queue
+    assert job.mail
+    return build_raw(job.mail, world.message())
+
+
+def with_file(maintype: str, subtype: str, content: bytes, filename: str | None = None) -> bytes:
+    mail = EmailMessage()
+    mail["From"] = builders.SENDER
+    mail.set_content("See the file")
+    mail.add_attachment(content, maintype=maintype, subtype=subtype, filename=filename)
+    return mail.as_bytes(policy=policy.SMTP)
+
+
+def test_message_is_accepted() -> None:
+    """The record, the job and one of the quota are there, under the id that is answered."""
+    world = World()
+    message_id = submit(world, FROM + "Subject: =?utf-8?q?H=C3=A9?=\r\n\r\nHello\r\n")
+    message = world.message()
+    assert message.message_id == message_id
+    assert (message.sender, message.subject, message.to) == (builders.SENDER, "Hé", (TO,))
+    assert [job.message_id for job in world.store.queue] == [message_id]
+    assert world.used() == {1}
+
+
+def test_message_goes_out_as_it_was_written() -> None:
+    """Header fields, their order and folding, and every octet of the body stay as they are."""
+    written = (
+        b'X-Odd:   spaces \r\n\tand tabs \r\nFrom:  "Shop" <hello@shop.example>\r\n'
+        b"Message-ID: <mine@shop.example>\r\nDate: Sat, 14 Mar 2026 15:09:26 +0000\r\n"
+        b"subject: x\r\nMIME-Version: 1.0\r\nDKIM-Signature: v=1; b=abc\r\n =\r\n\r\n"
+        b"..dots\r\n\xff\xfe 8 bit \r\n\r\n\r\n"
+    )
+    world = World()
+    submit(world, written)
+    assert outgoing(world) == written
+    assert world.message().from_name == "Shop"
+
+
+def test_date_and_message_id_are_added_when_lacking() -> None:
+    """A message without Date and Message-ID gets them, always the same; the rest stays."""
+    written = FROM + "Subject: x\r\n\r\nHello\r\n"
+    world = World()
+    message_id = submit(world, written)
+    sent = outgoing(world)
+    assert sent.endswith(written.encode())
+    parsed = message_from_bytes(sent, policy=policy.default)
+    assert parsed["Message-ID"] == f"<{message_id}@shop.example>"
+    assert parsed["Date"].datetime == builders.NOW.replace(microsecond=0)
+    assert outgoing(world) == sent
+
+
+def test_fields_that_do_not_go_out() -> None:
+    """Bcc, Return-Path, Idempotency-Key and what instructs SES are taken out, folded or not."""
+    world = World()
+    submit(
+        world,
+        "Return-Path: <x@y.example>\r\nBCC: secret@example.com,\r\n more@example.com\r\n"
+        "X-SES-CONFIGURATION-SET: evil\r\nx-ses-source-arn: a\r\n\tb\r\n"
+        f"{FROM}X-Sesame: stays\r\nIdempotency-Key: k1\r\nDate: d\r\nMessage-ID: <m>\r\n"
+        "Resent-Bcc: c\r\n\r\nBcc: in the body\r\n",
+    )
+    assert (
+        outgoing(world)
+        == (
+            f"{FROM}X-Sesame: stays\r\nDate: d\r\nMessage-ID: <m>\r\n\r\nBcc: in the body\r\n"
+        ).encode()
+    )
+
+
+@pytest.mark.parametrize(
+    ("header", "to", "cc", "bcc"),
+    [
+        ("To: a@x.example\r\nCc: b@x.example\r\n", ["a"], ["b"], ["c"]),
+        ('To: "A, B" <A@X.example>, b@x.example\r\n', ["a", "b"], [], ["c"]),
+        ("Cc: b@x.example, c@x.example\r\n", ["b"], ["c"], ["a"]),
+        ("To: undisclosed-recipients:;\r\n", ["a"], [], ["b", "c"]),
+        ("To: z@x.example\r\nCc: a@x.example, b@x.example, c@x.example\r\n", ["a"], ["b", "c"], []),
+    ],
+)
+def test_envelope_decides(header: str, to: list[str], cc: list[str], bcc: list[str]) -> None:
+    """The envelope's recipients get it; whom To and Cc do not name is a blind copy."""
+    world = World()
+    submit(world, FROM + header + "\r\n", "a@x.example", "b@x.example", "c@x.example")
+    message = world.message()
+    found = [[each[0] for each in group] for group in (message.to, message.cc, message.bcc)]
+    assert found == [to, cc, bcc]
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "",
+        FROM * 2,
+        "From: stranger@shop.example\r\n",
+        f"From: {builders.SENDER}, stranger@shop.example\r\n",
+        f"From: {builders.SENDER} <stranger@shop.example>\r\n",
+        f'From: "{builders.SENDER}" <stranger@shop.example>\r\n',
+        f"From: stranger@shop.example ({builders.SENDER})\r\n",
+        f"{FROM}Sender: stranger@shop.example\r\n",
+        f"{FROM}Sender: {builders.SENDER}\r\nSender: {builders.SENDER}\r\n",
+        "From: root\r\n",
+    ],
+)
+def test_from_must_be_one_verified_sender(header: str) -> None:
+    """No From, two of them, a list, or an address that is not verified: no_verified_sender."""
+    assert refused(World(), f"{header}Subject: x\r\n\r\n").code == "no_verified_sender"
+
+
+def test_free_plans_use_the_default_sender() -> None:
+    """On a free plan another verified sender is refused, over HTTP it would be ignored."""
+    senders = {builders.SENDER: True, "b@shop.example": True}
+    free = builders.account(plan=Plan.FREE, senders=senders)
+    assert refused(World(free), "From: b@shop.example\r\n\r\n").code == "no_verified_sender"
+    submit(World(builders.account(senders=senders)), "From: b@shop.example\r\n\r\n")
+    assert may_send_as(free, builders.SENDER)
+
+
+def test_preview_keys_and_wrong_keys() -> None:
+    """Preview keys, revoked keys and keys of nobody get in by neither door."""
+    world = World()
+    relaying = Relaying(world.submission)
+    for key, code in (
+        (world.preview, "upgrade_required"),
+        (builders.key_text(), "invalid_api_key"),
+        ("nonsense", "invalid_api_key"),
+    ):
+        for call in (
+            lambda: relaying.authenticate(key),  # noqa: B023  called at once
+            lambda: submit(world, FROM + "\r\n", key=key),  # noqa: B023  called at once
+        ):
+            with pytest.raises(ServiceError) as refusal:
+                call()
+            assert refusal.value.code == code
+    assert relaying.authenticate(world.live).account == builders.account()
+
+
+def test_paid_plans_only() -> None:
+    """An operator may open the relay to paid plans alone."""
+    world = World(builders.account(plan=Plan.FREE))
+    Relaying(world.submission).authenticate(world.live)
+    with pytest.raises(ServiceError) as refusal:
+        Relaying(world.submission, paid_plans_only=True).authenticate(world.live)
+    assert refusal.value.code == "upgrade_required"
+
+
+def test_recipients_are_checked() -> None:
+    """Domains without MX and suppressed addresses refuse the whole message, and say which."""
+    world = World()
+    world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
+    world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
+    error = refused(world, FROM + "\r\n", TO, "a@nomx.example", "b@null.example")
+    assert error.code == "invalid_recipient"
+    assert error.details
+    listed = error.details["recipients"]
+    assert isinstance(listed, list)
+    assert [each["code"] for each in listed if isinstance(each, dict)] == ["no_mx", "null_mx"]
+    world.store.suppressed[builders.ACCOUNT, "ann@example.com"] = "bounced"
+    assert refused(world, FROM + "\r\n", "ANN@example.com").code == "recipient_suppressed"
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        (with_file("application", "octet-stream", b"x"), "attachment_type_not_allowed"),
+        (with_file("application", "zip", b"x", filename="a.pdf"), "attachment_type_not_allowed"),
+        (with_file("image", "png", b"MZ\x90"), "attachment_type_not_allowed"),
+        (with_file("application", "pdf", b"\x7fELF"), "attachment_type_not_allowed"),
+        (with_file("application", "pdf", b"x" * (5 * 2**20 + 1)), "attachment_too_large"),
+        (with_file("text", "html", b"<p>"), "attachment_type_not_allowed"),
+        (f"{FROM}Content-Type: application/zip\r\n\r\nx\r\n", "attachment_type_not_allowed"),
+        (f"{FROM}Content-Type: message/rfc822\r\n\r\nx\r\n", "attachment_type_not_allowed"),
+    ],
+)
+def test_attachments_are_found(message: str | bytes, code: str) -> None:
+    """Types, programs and decoded sizes are held against the contract wherever files lie."""
+    assert refused(World(), message).code == code
+
+
+def test_attachments_of_the_limit() -> None:
+    """Two files of 5 MB are taken, an eleventh file is not."""
+    mail = EmailMessage()
+    mail["From"] = builders.SENDER
+    mail.set_content("two files")
+    for _ in range(2):
+        mail.add_attachment(b"x" * 5 * 2**20, maintype="image", subtype="png", filename="a.png")
+    world = World()
+    submit(world, mail.as_bytes(policy=policy.SMTP))
+    assert outgoing(world).endswith(mail.as_bytes(policy=policy.SMTP))
+    for _ in range(9):
+        mail.add_attachment(b"x", maintype="image", subtype="png", filename="a.png")
+    assert refused(World(), mail.as_bytes(policy=policy.SMTP)).code == "too_many_attachments"
+
+
+@pytest.mark.parametrize(
+    ("message", "code"),
+    [
+        (FROM + "Received: x\r\n" * 101 + "\r\n", "mail_loop"),
+        (FROM + "no field\r\n\r\n", "bad_header"),
+        (FROM + "X: " + "x" * 2**20 + "\r\n\r\n", "bad_header"),
+        (FROM + "Content-Type: multipart/mixed\r\n\r\n", "bad_mime"),
+        (FROM + "Idempotency-Key: a b\r\n\r\n", "invalid_header"),
+        (FROM + "Idempotency-Key: a\r\nIdempotency-Key: a\r\n\r\n", "invalid_header"),
+    ],
+)
+def test_messages_that_cannot_be_read(message: str, code: str) -> None:
+    """Loops, broken headers, structures without sense and bad keys are refused."""
+    error = refused(World(), message)
+    assert isinstance(error, ValidationFailed)
+    assert error.faults[0].code == code
+
+
+def test_quota() -> None:
+    """An account with one send left sends one."""
+    world = World(builders.account(overrides=Limits(per_minute=1, per_day=None, per_month=None)))
+    submit(world, FROM + "\r\n")
+    with pytest.raises(ServiceError) as refusal:
+        submit(world, FROM + "\r\n")
+    assert refusal.value.code == "rate_limit_exceeded"
+    assert len(world.store.messages) == 1
+
+
+def keyed(text: str, number: int) -> bytes:
+    """A message as a program writes it anew: Date, Message-ID and boundary differ each time."""
+    mail = EmailMessage()
+    mail["From"] = builders.SENDER
+    mail["Message-ID"] = f"<{number}@shop.example>"
+    mail["Date"] = builders.at(number)
+    mail["Idempotency-Key"] = "order-1"
+    mail.set_content(text)
+    mail.add_alternative(f"<p>{text}", subtype="html")
+    mail.set_boundary(f"=={number}==")
+    return mail.as_bytes(policy=policy.SMTP)
+
+
+def test_idempotency_key() -> None:
+    """One key, one message: a retry gets the first one's id, another message is refused."""
+    world = World()
+    first = submit(world, keyed("Hello", 1))
+    assert submit(world, keyed("Hello", 2)) == first
+    with pytest.raises(ServiceError) as refusal:
+        submit(world, keyed("Hello again", 3))
+    assert refusal.value.code == "idempotency_key_mismatch"
+    with pytest.raises(ServiceError):
+        submit(world, keyed("Hello", 1), "bob@example.com")
+    assert len(world.store.messages) == 1
+    world.advance(timedelta(hours=24, seconds=1))
+    assert submit(world, keyed("Hello", 4)) != first
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("key", ["", "Idempotency-Key: k\r\n"])
+def test_faults_at_every_call(when: str, key: str) -> None:
+    """Whatever call fails or is the last: what was answered is delivered once, the rest never."""
+    message = FROM + key + "\r\nHello\r\n"
+    calls = World()
+    submit(calls, message)
+    for position in range(len(calls.gate.calls)):
+        for error in (ServiceError("service_unavailable", "planted"), Killed()):
+            world = World()
+            world.gate.fault = Fault(position, when, error)  # type: ignore[arg-type]
+            answered = None
+            with contextlib.suppress(ServiceError, Killed):
+                answered = submit(world, message)
+            world.gate.fault = None
+            committed = set(world.store.messages)
+            world.settle()
+            delivered = [sent.message_id for sent, _, _ in world.mailer.taken]
+            assert len(delivered) == len(set(delivered)) == len(committed)
+            if answered:
+                assert delivered == [answered]
+            assert world.used() <= {len(committed), len(committed) + 1}
+
+
+def test_raw_body_is_kept_small() -> None:
+    """The job holds the message once, as octets."""
+    world = World()
+    submit(world, FROM + "\r\n")
+    mail = world.store.queue[0].mail
+    assert mail
+    assert isinstance(mail.body, RawBody)
+    assert mail.attachments == ()
