@@ -100,17 +100,18 @@ class AnalyticsQuery(WireModel):
     """Contract 4.5."""
 
     since: Annotated[Timestamp, Field(alias="from")]
+    bucket: Annotated[Bucket, _one_of(Bucket)] = Bucket.DAY
+    # The last: what bounds it is known by then.
     until: Annotated[Timestamp, Field(alias="to"), AfterValidator(_after_since)]
-    bucket: Annotated[Annotated[Bucket, _one_of(Bucket)], Field(validate_default=True)] = Bucket.DAY
 
-    @field_validator("bucket")
+    @field_validator("until")
     @classmethod
-    def _within_bounds(cls, value: Bucket, info: ValidationInfo) -> Bucket:
-        since, until = info.data.get("since"), info.data.get("until")
-        if since and until and until - since > _LONGEST[value]:
+    def _within_bounds(cls, value: datetime, info: ValidationInfo) -> datetime:
+        since, bucket = info.data.get("since"), info.data.get("bucket")
+        if since and bucket and value - since > _LONGEST[bucket]:
+            days = _LONGEST[bucket].days
             raise invalid(
-                "window_too_long",
-                f"the window is longer than {_LONGEST[value].days} days, the most by {value.value}",
+                "window_too_long", f"must be at most {days} days after from, by {bucket.value}"
             )
         return value
 

@@ -1,7 +1,9 @@
-"""Reading a request: the key, the body, the headers. Nothing here knows a use-case."""
+"""Reading a request: the key, the body, the headers. Nothing here knows a use-case.
+
+Nor a wire model: the routes without a body need not load pydantic.
+"""
 
 import base64
-from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
@@ -11,9 +13,7 @@ from pillarbox.application.access import invalid_api_key
 from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
 from pillarbox.domain.identity import is_uuid
-from pillarbox.http.faults import validate
 from pillarbox.http.json_body import parse_json
-from pillarbox.http.models import PreviewRequest
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:
@@ -30,17 +30,6 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
             "missing_api_key", "The header X-API-Key is missing; it carries the API key."
         )
     return keys[0]
-
-
-def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
-    """The variables of a preview; the body may be left out (contract 4.7).
-
-    Raises:
-        ValidationFailed: the body has another shape.
-    """
-    if not _raw_body(event):
-        return {}
-    return validate(PreviewRequest, read_json(event)).variables or {}
 
 
 def read_uuid(text: str, field: str) -> UUID:
@@ -74,10 +63,11 @@ def read_json(event: APIGatewayProxyEvent) -> Json:
         raise ValidationFailed(
             FieldFault("Content-Encoding", "compressed bodies are not taken", "invalid_header")
         )
-    return parse_json(_raw_body(event))
+    return parse_json(raw_body(event))
 
 
-def _raw_body(event: APIGatewayProxyEvent) -> bytes:
+def raw_body(event: APIGatewayProxyEvent) -> bytes:
+    """The body as it was sent."""
     body = event.raw_event.get("body") or ""
     if not event.raw_event.get("isBase64Encoded"):
         return body.encode("utf-8", "surrogatepass")
@@ -89,7 +79,7 @@ def _raw_body(event: APIGatewayProxyEvent) -> bytes:
 
 def _header(event: APIGatewayProxyEvent, name: str) -> list[str]:
     """All values of a header; API Gateway gives the last one alone in `headers`."""
-    multiple: Mapping[str, Any] = event.raw_event.get("multiValueHeaders") or {
+    multiple: dict[str, Any] = event.raw_event.get("multiValueHeaders") or {
         header: [value] for header, value in (event.raw_event.get("headers") or {}).items()
     }
     return [
