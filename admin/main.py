@@ -6,7 +6,7 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 from typer.core import TyperGroup
 
-from admin import accounts, keys, senders, stats, suppressions, templates
+from admin import accounts, keys, queues, senders, stats, suppressions, templates
 from admin.session import Session
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 
@@ -52,6 +52,7 @@ app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
+app.add_typer(queues.app, name="queue")
 
 
 @app.callback()

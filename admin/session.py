@@ -19,6 +19,14 @@ from admin.views import label, written
 from pillarbox.domain.errors import Json, ServiceError
 
 _ROOT: Final = Path(__file__).parents[1]
+#: The settings that the command needs, and the stack's outputs that say them.
+_SETTINGS: Final = {
+    "PILLARBOX_TABLE": "TableName",
+    "PILLARBOX_JOBS_QUEUE_URL": "JobsQueueUrl",
+    "PILLARBOX_JOBS_DEAD_LETTERS_URL": "JobsDeadLettersUrl",
+    "PILLARBOX_EVENTS_QUEUE_URL": "EventsQueueUrl",
+    "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "EventsDeadLettersUrl",
+}
 #: Columns of a table that no terminal bounds: enough for ids in one piece.
 _WIDE: Final = 200
 
@@ -49,7 +57,7 @@ class Session:
             for name in [name for name in os.environ if name.startswith(("AWS_", "PILLARBOX_"))]:
                 del os.environ[name]
         else:
-            settings = {"PILLARBOX_TABLE": _table_of(self.stack_name)}
+            settings = _settings_of(self.stack_name)
         os.environ.update(settings)
 
     def show(self, record: Record, *, hint: str | None = None) -> None:
@@ -123,9 +131,13 @@ def _local_settings() -> dict[str, str]:
     return found
 
 
-def _table_of(stack_name: str) -> str:
+def _settings_of(stack_name: str) -> dict[str, str]:
     (stack,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
-    for output in stack.get("Outputs", []):
-        if output.get("OutputKey") == "TableName":
-            return output["OutputValue"]
-    raise ServiceError("service_unavailable", f"The stack {stack_name} is no Pillarbox that is up.")
+    outputs = {
+        item.get("OutputKey"): item.get("OutputValue", "") for item in stack.get("Outputs", [])
+    }
+    if "TableName" not in outputs:
+        raise ServiceError(
+            "service_unavailable", f"The stack {stack_name} is no Pillarbox that is up."
+        )
+    return {name: outputs[output] for name, output in _SETTINGS.items() if output in outputs}

@@ -8,8 +8,8 @@ from typing import Any
 import boto3
 import pytest
 
-from pillarbox.adapters.sqs import MAX_INLINE_BYTES, SqsJobs, UnreadableJob
-from pillarbox.application.ports import PayloadGone
+from pillarbox.adapters.sqs import MAX_INLINE_BYTES, SqsJobs
+from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import HtmlBody, Job, Mail, SavedBody, StarterBody

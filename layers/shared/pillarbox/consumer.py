@@ -1,7 +1,7 @@
 """The entry points of functions that take from a queue, or from the table's stream."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -28,6 +28,8 @@ class Consumed:
     ids: Mapping[str, str]
     #: Things to count besides the outcome.
     counts: tuple[str, ...] = ()
+    #: How long things took, by the metric's name.
+    lasted: Mapping[str, timedelta] = field(default_factory=dict)
 
 
 class ComesAgain(Exception):
@@ -48,6 +50,9 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
             logger.info("consumed", extra={"outcome": consumed.outcome, **consumed.ids})
             for name in (consumed.outcome, *consumed.counts):
                 metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
+            for name, time in consumed.lasted.items():
+                milliseconds = time / timedelta(milliseconds=1)
+                metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
         except SettingMissing:
             raise
         except Exception as error:

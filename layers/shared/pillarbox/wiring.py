@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs import SqsJobs
     from pillarbox.application.administration.accounts import Accounts
     from pillarbox.application.administration.keys import Keys
+    from pillarbox.application.administration.queues import QueueCare
     from pillarbox.application.administration.saved_templates import SavedTemplates
     from pillarbox.application.administration.senders import Senders
     from pillarbox.application.administration.suppressions import SuppressionList
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from pillarbox.application.library import Library
     from pillarbox.application.overview import Overview
     from pillarbox.application.statistics import Aggregation, Audit
+    from pillarbox.application.quarantine import Quarantine
     from pillarbox.application.relaying import Relaying
     from pillarbox.application.submission import Submission
 
@@ -164,6 +166,20 @@ def delivery() -> "Delivery":
 
 
 @cache
+def quarantine() -> "Quarantine":
+    """Setting aside what the worker cannot read."""
+    from pillarbox.adapters.dynamodb.messages import DynamoMessages
+    from pillarbox.adapters.sqs_queues import SqsDeadLetters
+    from pillarbox.application.quarantine import Quarantine
+
+    return Quarantine(
+        messages=DynamoMessages(table()),
+        dead_letters=SqsDeadLetters(config.read("JOBS_DEAD_LETTERS_URL")),
+        clock=utc_now,
+    )
+
+
+@cache
 def feedback() -> "Feedback":
     """Following mail."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
@@ -254,4 +270,21 @@ def statistics_audit() -> "Audit":
         ledger=DynamoLedgerAudit(table()),
         accounts=DynamoAccounts(table()),
         clock=utc_now,
+    )
+
+
+@cache
+def queue_care() -> "QueueCare":
+    """An operator's work on the queues."""
+    from pillarbox.adapters.sqs_queues import SqsQueues
+    from pillarbox.application.administration.queues import QueueCare, QueueUrls
+
+    return QueueCare(
+        queues=SqsQueues(),
+        urls={
+            "jobs": QueueUrls(config.read("JOBS_QUEUE_URL"), config.read("JOBS_DEAD_LETTERS_URL")),
+            "events": QueueUrls(
+                config.read("EVENTS_QUEUE_URL"), config.read("EVENTS_DEAD_LETTERS_URL")
+            ),
+        },
     )

@@ -127,11 +127,11 @@ def test_a_leased_message_is_left_to_its_worker(world: World, job: Job) -> None:
 
 
 def test_a_lease_that_runs_out_is_no_leave_to_resend(world: World, job: Job) -> None:
-    """Past the lease the job waits for the Send event, looking again every minute."""
+    """Past the lease the job waits for the Send event, looking again after doubled waits."""
     fail_sending(world, Uncertain(), taken=True)
     assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, MINUTE)
     later(world, seconds=90)
-    assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, MINUTE)
+    assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, 90 * SECOND)
     later(world, minutes=13, seconds=10)
     assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, 20 * SECOND)
     assert len(world.mailer.taken) == 1

@@ -6,7 +6,7 @@ mail over. Only the provider's own events tell (docs/architecture.md, "Deliverin
 
 import random
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
@@ -54,6 +54,8 @@ class Outcome(StrEnum):
     THROTTLED = "throttled"
     UNCERTAIN = "uncertain"
     WAITING = "waiting"
+    #: No worker can read it; it was set aside.
+    QUARANTINED = "quarantined"
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +66,8 @@ class Delivered:
     again: timedelta | None = None
     #: The mail was handed over once more, since nothing showed that it had been.
     resent: bool = False
+    #: From the acceptance to the provider's answer, of a mail that was sent.
+    waited: timedelta | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,7 +135,9 @@ class Delivery:
             return Delivered(Outcome.WAITING, lease.expires_at - now)
         due = lease.taken_at + EVENT_WAIT
         if now < due:
-            return Delivered(Outcome.UNCERTAIN, min(due - now, LOOK_AGAIN))
+            # Most events come at once; doubling the wait spends few receipts on the others.
+            wait = max(now - lease.taken_at, LOOK_AGAIN)
+            return Delivered(Outcome.UNCERTAIN, min(due - now, wait))
         account = self.directory.look_up(job.account_id).account
         if now >= job.deadline or account is None or account.hold_uncertain:
             return self._give_up(message)
@@ -162,6 +168,7 @@ class Delivery:
         recipients = tuple(r for r in message.recipients if r not in barred)
         if not recipients:
             return self._fail(message, "recipient_suppressed", _SUPPRESSED)
+        now = self.clock()  # before the provider's own events
         try:
             provider_message_id = self.mailer.send(message, recipients, raw)
         except Throttled:
@@ -172,11 +179,10 @@ class Delivery:
             return self._fail(message, refusal.code, refusal.reason)
         except Uncertain:
             return Delivered(Outcome.UNCERTAIN, LOOK_AGAIN)
-        now = self.clock()
         events = [Event(kind=EventKind.SENT, at=now)]
         events += [_barred(recipient, now) for recipient in barred]
         self._save(message, events, provider_message_id)
-        return Delivered(Outcome.SENT)
+        return Delivered(Outcome.SENT, waited=now - job.queued_at)
 
     def _give_up(self, message: Message) -> Delivered:
         unknown = Event(

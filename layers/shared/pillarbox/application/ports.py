@@ -196,6 +196,38 @@ class PayloadGone(Exception):
     """The spool does not hold the mail of a job any more: a duplicate finished it."""
 
 
+class UnreadableJob(ValueError):
+    """A message of the queue that is no job as far as this version of the service knows.
+
+    Args:
+        why: what is wrong with it.
+        newer: it has a version that a newer worker may know.
+        account_id: whose message, and which, when that much could be read.
+        message_id: the same.
+    """
+
+    def __init__(
+        self,
+        why: str,
+        *,
+        newer: bool = False,
+        account_id: str | None = None,
+        message_id: UUID | None = None,
+    ) -> None:
+        super().__init__(why)
+        self.newer = newer
+        self.account_id = account_id
+        self.message_id = message_id
+
+
+class DeadLetters(Protocol):
+    """Where what the worker cannot do is kept for an operator."""
+
+    def put(self, text: str) -> None:
+        """Keep a job as it came."""
+        ...
+
+
 class DomainVerdict(StrEnum):
     """What the DNS says of a mail domain (RFC 5321 section 5.1, RFC 7505)."""
 

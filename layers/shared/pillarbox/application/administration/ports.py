@@ -166,3 +166,25 @@ class TemplateRecords(Protocol):
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
         """Undo `reference`, if it was; None when there is no such template."""
         ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class QueueStatus:
+    """How many messages a queue has, approximately."""
+
+    waiting: int
+    #: Handed to a worker, or postponed by one.
+    in_flight: int
+    delayed: int
+
+
+class Queues(Protocol):
+    """The service's queues, by their URLs."""
+
+    def status(self, queue_url: str) -> QueueStatus:
+        """Count a queue's messages."""
+        ...
+
+    def move(self, source_url: str, target_url: str, at_most: int) -> int:
+        """Move messages from one queue to another; gives how many there were."""
+        ...
