@@ -22,6 +22,7 @@ def show(console: Console, state: dict[str, Any], log: Path) -> None:
     facts.add_column(overflow="fold")
     facts.add_row("API", f"{state['base_url']}/api/v1")
     facts.add_row("Reference", f"{state['base_url']}/docs")
+    facts.add_row("SMTP", f"{state['smtp']['host']}:{state['smtp']['port']}, user apikey")
     facts.add_row("Inbox", state["inbox_url"])
     facts.add_row("Log", str(log))
     facts.add_row("")

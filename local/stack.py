@@ -17,7 +17,7 @@ import httpx
 import uvicorn
 from rich.console import Console
 
-from local import banner, template
+from local import banner, relay, template
 from local.dns import DnsServer
 from local.edge import INTEGRATION_TIMEOUT, Edge
 from local.engine import Engine, aws_environment, end_previous
@@ -113,9 +113,7 @@ async def _run(settings: Settings, console: Console) -> int:
             )
         }
         urls = {name: _url(listener) for name, listener in sockets.items()}
-        # The engine binds its port itself; nothing serves the relay's yet.
-        for name in ("engine", "smtp"):
-            sockets[name].close()
+        sockets["engine"].close()  # it binds its port itself
 
         dns = DnsServer()
         dns_host, dns_port = await dns.start(_HOST)
@@ -164,12 +162,17 @@ async def _run(settings: Settings, console: Console) -> int:
             await parts.enter_async_context(_serving(app, sockets[name]))
         parts.callback(mailbox.close)
 
+        certificate = await parts.enter_async_context(relay.serving(sockets["smtp"], settings.state))
         seeded = await asyncio.to_thread(seed, mailbox, outputs["PreviewSender"])
         state = {
             "base_url": urls["edge"],
             "inbox_url": urls["inbox"],
             "preview_sender": outputs["PreviewSender"],
-            "smtp": {"host": _HOST, "port": int(urls["smtp"].rpartition(":")[2])},
+            "smtp": {
+                "host": _HOST,
+                "port": int(urls["smtp"].rpartition(":")[2]),
+                "certificate": str(certificate),
+            },
             "keys": seeded.keys,
             "accounts": seeded.accounts,
             "environment": environment,

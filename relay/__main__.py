@@ -43,7 +43,7 @@ async def serve(found: Settings) -> None:
     house = House(
         name=found.name,
         limits=found.limits,
-        service=ThreadedService(lambda: relaying(found.paid_plans_only)),
+        service=ThreadedService(lambda: relaying(paid_plans_only=found.paid_plans_only)),
         memory=Memory(found.limits.memory),
     )
     server = Server(house, current.context, found.proxies)

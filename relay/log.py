@@ -5,13 +5,12 @@ import logging
 import sys
 import traceback
 from datetime import UTC, datetime
-from typing import Final
+from typing import Final, TextIO
 
 #: What a log record may carry besides its message; nothing else is written.
 _FIELDS: Final = (
     "account_id",
     "message_id",
-    "reply",
     "code",
     "size",
     "recipients",
@@ -34,14 +33,14 @@ class _JsonLines(logging.Formatter):
         return json.dumps(line, separators=(",", ":"))
 
 
-def set_up(level: str) -> None:
-    """Write the log to standard output."""
-    handler = logging.StreamHandler(sys.stdout)
+def set_up(level: str, stream: TextIO | None = None) -> None:
+    """Write the relay's log to a stream, standard output unless another is given."""
+    handler = logging.StreamHandler(stream or sys.stdout)
     handler.setFormatter(_JsonLines())
-    logging.basicConfig(level=level, handlers=[handler], force=True)
-    # The SDK and asyncio tell of retries and slow clients; neither is for an operator.
-    for name in ("botocore", "boto3", "urllib3", "asyncio"):
-        logging.getLogger(name).setLevel(logging.ERROR)
+    logger = logging.getLogger("relay")
+    logger.handlers = [handler]
+    logger.setLevel(level)
+    logger.propagate = False
 
 
 def log_failure(logger: logging.Logger, error: Exception) -> None:

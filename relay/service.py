@@ -1,13 +1,17 @@
 """What the server needs of the service behind it, and how it reaches the use-case."""
 
 import asyncio
+import logging
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pillarbox.application.relaying import Relaying
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
+
+_LOG: Final = logging.getLogger("relay")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +64,16 @@ class ThreadedService:
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
         """Take all steps of one acceptance in a thread."""
         loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._threads,
-            lambda: self._relaying().submit(key_text, envelope.recipients, octets),
-        )
+        began, size = loop.time(), len(octets)
+        facts: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
+        try:
+            message_id = await loop.run_in_executor(
+                self._threads,
+                lambda: self._relaying().submit(key_text, envelope.recipients, octets),
+            )
+        except ServiceError as error:
+            _LOG.info("refused", extra=facts | {"code": error.code})
+            raise
+        facts |= {"message_id": message_id, "milliseconds": round((loop.time() - began) * 1000)}
+        _LOG.info("accepted", extra=facts)
+        return message_id

@@ -1,0 +1,81 @@
+"""The SMTP relay beside the local API, with a certificate that nobody has signed."""
+
+import contextlib
+import datetime as dt
+import ipaddress
+import socket
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Final
+
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+
+from pillarbox.wiring import relaying
+from relay import log
+from relay.limits import Limits
+from relay.memory import Memory
+from relay.server import Server
+from relay.service import ThreadedService
+from relay.session import House
+from relay.tls import Certificate, make_context
+
+_NAME: Final = "localhost"
+_VALID: Final = dt.timedelta(days=30)
+
+
+@contextlib.asynccontextmanager
+async def serving(listener: socket.socket, state: Path) -> AsyncIterator[Path]:
+    """Serve on a bound socket for the time of a block; gives the certificate to trust.
+
+    What the use-cases need of the environment must be set.
+    """
+    certificate = self_signed()
+    trusted = state / "smtp.pem"
+    trusted.write_bytes(certificate.chain)
+    # Who stops a local stack does not wait for slow clients.
+    limits = Limits(drain=2)
+    house = House(
+        name=_NAME,
+        limits=limits,
+        service=ThreadedService(lambda: relaying(paid_plans_only=False)),
+        memory=Memory(limits.memory),
+    )
+    context = make_context(certificate)
+    server = Server(house, lambda: context)
+    with (state / "relay.log").open("w") as lines:
+        log.set_up("INFO", lines)
+        await server.start(listener)
+        try:
+            yield trusted
+        finally:
+            await server.drain()
+
+
+def self_signed() -> Certificate:
+    """A new certificate for this machine."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _NAME)])
+    names = x509.SubjectAlternativeName(
+        [x509.DNSName(_NAME), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
+    )
+    now = dt.datetime.now(dt.UTC)
+    signed = (
+        x509.CertificateBuilder()
+        .subject_name(name)
+        .issuer_name(name)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - _VALID)
+        .not_valid_after(now + _VALID)
+        .add_extension(names, critical=False)
+        .sign(key, hashes.SHA256())
+    )
+    private = key.private_bytes(
+        serialization.Encoding.PEM,
+        serialization.PrivateFormat.PKCS8,
+        serialization.NoEncryption(),
+    )
+    return Certificate(signed.public_bytes(serialization.Encoding.PEM), private)
