@@ -56,7 +56,7 @@ def test_each_folder_of_a_function_is_deployed() -> None:
 def test_each_function_has_a_sample_event(folder: str) -> None:
     """events/ holds a JSON object named after each function's folder."""
     sample = json.loads((template.ROOT / "events" / f"{folder}.json").read_text())
-    assert sample.get("Records") or sample["httpMethod"]
+    assert sample.get("Records") or sample.get("source") or sample["httpMethod"]
 
 
 def test_each_route_is_there_in_both_readings_with_every_method() -> None:

@@ -1,4 +1,4 @@
-"""The entry points of functions that take from a queue, or from the table's stream."""
+"""The entry points of functions that a queue, the table's stream or a schedule starts."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -88,5 +88,30 @@ def follow(take: Callable[[Sequence[Mapping[str, Any]]], Taken]) -> Handler:
                 {"itemIdentifier": record["dynamodb"]["SequenceNumber"]} for record in again
             ]
         }
+
+    return lambda_handler
+
+
+def tick(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
+    """Wrap what a schedule starts; what it counts becomes metrics, zeros too.
+
+    A zero is what tells an alarm that all is well: no figure at all would not.
+    """
+    logger = observability.make_logger()
+    metrics = observability.make_metrics()
+
+    def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, int]:
+        try:
+            counts = work(event, context)
+        except SettingMissing:
+            raise
+        except Exception as error:
+            observability.log_failure(logger, error)
+            raise
+        logger.info("ticked", extra=dict(counts))
+        for name, count in counts.items():
+            metrics.add_metric(name=name, unit=MetricUnit.Count, value=count)
+        metrics.flush_metrics()
+        return counts
 
     return lambda_handler

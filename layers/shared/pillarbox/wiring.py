@@ -30,10 +30,11 @@ if TYPE_CHECKING:
     from pillarbox.application.history import History
     from pillarbox.application.library import Library
     from pillarbox.application.overview import Overview
-    from pillarbox.application.statistics import Aggregation, Audit
     from pillarbox.application.quarantine import Quarantine
     from pillarbox.application.relaying import Relaying
+    from pillarbox.application.statistics import Aggregation, Audit
     from pillarbox.application.submission import Submission
+    from pillarbox.application.sweeping import Sweep
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -175,6 +176,24 @@ def quarantine() -> "Quarantine":
     return Quarantine(
         messages=DynamoMessages(table()),
         dead_letters=SqsDeadLetters(config.read("JOBS_DEAD_LETTERS_URL")),
+        clock=utc_now,
+    )
+
+
+@cache
+def sweep() -> "Sweep":
+    """Looking for what got stuck."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.history import DynamoMessageLog
+    from pillarbox.adapters.dynamodb.messages import DynamoMessages
+    from pillarbox.adapters.spool import S3Spool
+    from pillarbox.application.sweeping import Sweep
+
+    return Sweep(
+        accounts=DynamoAccounts(table()),
+        log=DynamoMessageLog(table()),
+        messages=DynamoMessages(table()),
+        spool=S3Spool(config.read("SPOOL_BUCKET")),
         clock=utc_now,
     )
 

@@ -101,9 +101,9 @@ class SqsJobs:
             body = json.loads(text)
         except ValueError as error:
             raise UnreadableJob("no JSON") from error
+        if not isinstance(body, dict) or body.get("version") != VERSION:
+            raise _unreadable(body)
         try:
-            if body["version"] != VERSION:
-                raise ValueError("another version")
             return Job(
                 account_id=body["account"],
                 message_id=UUID(body["id"]),

@@ -196,6 +196,35 @@ class PayloadGone(Exception):
     """The spool does not hold the mail of a job any more: a duplicate finished it."""
 
 
+@dataclass(frozen=True, slots=True)
+class SpoolObject:
+    """A mail in the spool, by its key there and the message that it is of."""
+
+    key: str
+    account_id: str
+    message_id: UUID
+
+
+class Spool(Protocol):
+    """The spool as a whole; `Jobs` reaches single mails in it."""
+
+    def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
+        """List what was put before a moment."""
+        ...
+
+    def delete(self, key: str) -> None:
+        """Delete a mail; one that is gone already is fine."""
+        ...
+
+
+class AccountIds(Protocol):
+    """Which accounts there are."""
+
+    def all_ids(self) -> Iterable[str]:
+        """Read the ids of all accounts."""
+        ...
+
+
 class UnreadableJob(ValueError):
     """A message of the queue that is no job as far as this version of the service knows.
 

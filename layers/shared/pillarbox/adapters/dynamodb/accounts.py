@@ -30,9 +30,13 @@ class DynamoAccounts:
         item = self._table.get(keys.account(account_id))
         return account_of(item) if item else None
 
+    def all_ids(self) -> Iterable[str]:
+        """Read the ids of all accounts, oldest first."""
+        return (entry["sk"] for entry in self._table.query(keys.account_list()))
+
     def all(self) -> Iterable[Account]:
         """Read the list, then the records by the hundred."""
-        ids = (entry["sk"] for entry in self._table.query(keys.account_list()))
+        ids = self.all_ids()
         for some in batched(ids, _BATCH, strict=False):
             accounts = map(account_of, self._table.get_all([keys.account(each) for each in some]))
             yield from sorted(accounts, key=lambda account: account.account_id)
