@@ -257,7 +257,10 @@ class BatchSubmission:
             self.one.messages.commit_all(messages)
         except Exception:
             ids = [message.message_id for message in messages]
-            if len(self.one.messages.get_all(principal.account.account_id, ids)) < len(ids):
+            there = self.one.messages.get_all(principal.account.account_id, ids)
+            lost = [draft for draft in drafts.values() if draft.message.message_id not in there]
+            if lost:
+                self._refund(principal, lost)
                 raise
 
     def _refund(self, principal: Principal, drafts: Iterable[Draft]) -> None:
