@@ -5,13 +5,16 @@ UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
-.PHONY: up test check openapi build deploy setup
+.PHONY: up test fuzz check openapi build deploy setup
 
 up: setup .venv-engine/made ## the whole service, until Ctrl-C
 	@exec $(RUN)python -m local
 
 test: check .venv-engine/made ## the checks and every test
 	$(RUN)pytest --numprocesses 2
+
+fuzz: setup .venv-engine/made ## ten minutes of requests that the document leads to
+	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/fuzz --capture=no
 
 check: setup .venv-sam/made ## lint, format, types, template
 	$(RUN)ruff check

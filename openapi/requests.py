@@ -131,6 +131,8 @@ FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
     },
 }
 
+_MODES: Final = ("starterTemplate", "templateId", "html")
+
 #: What holds between fields. Within `allOf`, so that a generator of clients still sees one object.
 RULES: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
     SendEmailRequest: {
@@ -142,7 +144,10 @@ RULES: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
                     {
                         "title": title,
                         "required": list(names),
-                        "properties": {name: {"type": "string"} for name in names},
+                        "properties": {
+                            name: {"type": "string" if name in names else "null"}
+                            for name in (*names, *_MODES)
+                        },
                     }
                     for title, names in {
                         "by starter template": ("starterTemplate",),

@@ -160,6 +160,7 @@ def test_every_field_of_a_request_is_described(name: str) -> None:
         ({"starterTemplate": "otp", "html": None}, True),
         ({"html": "x", "subject": "s"}, True),
         ({"html": "x"}, False),
+        ({"html": "x", "starterTemplate": "otp"}, False),
         ({"html": "x", "subject": None}, False),
         ({}, False),
         ({"starterTemplate": "otp", "html": "x", "subject": "s"}, False),
