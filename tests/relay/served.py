@@ -232,7 +232,7 @@ def plain(password: str, user: str = "apikey") -> str:
 
 @contextlib.contextmanager
 def serve(
-    *, proxies: Any = (), service: RecordingService | None = None, **limits: Any
+    *, proxies: Any = (), service: Any = None, certificates: Any = None, **limits: Any
 ) -> Iterator[Served]:
     """Run a server for the time of a block; its limits are the usual ones but those given."""
     started: list[Served] = []
@@ -244,14 +244,16 @@ def serve(
         memory = Memory(bounds.memory)
         recording = service or RecordingService()
         house = House(name="relay.example", limits=bounds, service=recording, memory=memory)
-        context = make_context(certificate())
-        server = Server(house, lambda: context, proxies)
+        usual = make_context(certificate())
+        context = certificates.context if certificates else lambda: usual
+        server = Server(house, context, proxies)
         await server.start(listener)
         loop = asyncio.get_running_loop()
         started.append(Served(listener.getsockname()[1], recording, memory, server, loop))
         ready.set()
         await stop.wait()
-        recording.gate.set()
+        if isinstance(recording, RecordingService):
+            recording.gate.set()
         await server.drain()
 
     thread = threading.Thread(target=asyncio.run, args=(run(),))
