@@ -70,13 +70,13 @@ def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path
     done = subprocess.run(
         [
             Path(sys.executable).with_name("schemathesis"),
-            *("--config-file", "tests/fuzz/schemathesis.toml"),
-            *("run", "docs/openapi.json", "--url", f"{stack['base_url']}/api"),
+            *("--config-file", str(ROOT / "tests/fuzz/schemathesis.toml")),
+            *("run", str(ROOT / "docs/openapi.json"), "--url", f"{stack['base_url']}/api"),
             *("--header", f"X-API-Key: {key}", "--checks", "all"),
             *("--max-time", str(SECONDS), "--workers", "2", "--no-color"),
             *("--report", "json", "--report-json-path", str(report)),
         ],
-        cwd=ROOT,
+        cwd=tmp_path,  # where it keeps a cache
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
