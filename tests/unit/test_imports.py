@@ -17,7 +17,12 @@ MAY_IMPORT = {
     "mime": {"domain"},
     "rendering": {"domain"},
     "application": {"domain", "mime", "rendering"},
-    "adapters": {"application.ports", "application.administration.ports", "domain"},
+    "adapters": {
+        "application.ports",
+        "application.history_ports",
+        "application.administration.ports",
+        "domain",
+    },
     "http": {"application", "domain", "config", "observability"},
     "functions": {"http", "application", "domain", "wiring", "consumer"},
 }

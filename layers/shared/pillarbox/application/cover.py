@@ -10,7 +10,8 @@ from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.ports import Clock, Ledger, MessageLog
+from pillarbox.application.history_ports import Ledger
+from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
 from pillarbox.domain.statistics import Entry, Level, Tally, entry_of, milliseconds
 

@@ -6,7 +6,8 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.application.cover import Cover, Coverage
-from pillarbox.application.ports import Clock, Ledger, MessageLog
+from pillarbox.application.history_ports import Ledger
+from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.application.selection import Selection
 from pillarbox.domain.message import Message, Status
 from pillarbox.domain.statistics import Entry, Level, Tally, roll_up, tally

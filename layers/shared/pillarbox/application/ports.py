@@ -14,9 +14,8 @@ from uuid import UUID
 from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import Job, Mail
-from pillarbox.domain.message import Event, Message, Status
+from pillarbox.domain.message import Event, Message
 from pillarbox.domain.quota import Limits
-from pillarbox.domain.statistics import Entry, Level, Tally
 from pillarbox.domain.template import SavedTemplate
 
 
@@ -362,60 +361,4 @@ class MessageLog(Protocol):
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
         """Those of some messages that exist, in any order, seeing every write answered."""
-        ...
-
-
-class Ledger(Protocol):
-    """What is known of messages in small: an entry for each, and tallies of the entries.
-
-    It follows the records by seconds. Tallies are there for hours, days and
-    months that are over, which is when an entry of a later one is there.
-    """
-
-    def newest(self, account_id: str) -> int | None:
-        """When the newest message that has an entry was created."""
-        ...
-
-    def created_in(self, account_id: str, since: int, until: int) -> list[Entry]:
-        """The entries of messages created from `since` to before `until`, in any order."""
-        ...
-
-    def updated_in(self, account_id: str, status: Status, since: int, until: int) -> list[Entry]:
-        """The entries of a status last updated from `since` to before `until`, in any order."""
-        ...
-
-    def tallies(self, account_id: str, level: Level, since: int, until: int) -> Mapping[int, Tally]:
-        """The tallies of buckets beginning from `since` to before `until`, by beginning."""
-        ...
-
-    def enter(self, account_id: str, images: Iterable[Entry]) -> None:
-        """Bring the entries of some messages up to date; of several images the newest counts.
-
-        Safe to repeat, whole or in part and in any order: an entry never goes back.
-        """
-        ...
-
-    def roll_up(self, account_id: str, level: Level, start: int) -> None:
-        """Tally a bucket anew from the entries, or the finer tallies, that it is made of."""
-        ...
-
-
-class LedgerAudit(Protocol):
-    """The ledger held against the messages that it is about."""
-
-    def entries(self, account_id: str) -> Iterable[Entry]:
-        """Everything that is entered by creation."""
-        ...
-
-    def wrong(self, account_id: str, entries: Iterable[Entry]) -> int:
-        """How many of its items, tallies included, are not what these entries make."""
-        ...
-
-    def set(self, account_id: str, entries: Iterable[Entry]) -> int:
-        """Make it what these entries make, and give the number of items that were not.
-
-        Raises:
-            ServiceError: `service_unavailable`, when it changed meanwhile; what is
-                written by then is right.
-        """
         ...

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pillarbox.application.cover import Cover, Coverage, Piece, newest_created, newest_updated
-from pillarbox.application.ports import Ledger
+from pillarbox.application.history_ports import Ledger
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import Entry, Level
 
@@ -58,7 +58,7 @@ class Selection:
         for level in (Level.MONTH, Level.DAY, Level.HOUR):
             counts = Counter(level.start(e.updated) for e in loose if low <= e.updated < high)
             for piece in pieces:
-                for updated, n in _updates(piece, statuses, low, high):
+                for (_, updated), n in _updates(piece, statuses, low, high):
                     counts[level.start(updated)] += n
             low, high, skip = _narrow(level, counts, skip, limit)
             within = sum(n for start, n in counts.items() if low <= start < high)
@@ -71,13 +71,10 @@ class Selection:
                 for part in self._divided(piece, level)
             ]
         found = [entry for entry in loose if low <= entry.updated < high]
-        if cover.pieces:
-            found += (
-                entry
-                for status in statuses
-                for entry in self._ledger.updated_in(self._account_id, status, low, high)
-                if cover.since <= entry.created < cover.until
-            )
+        tallied = {cell for piece in pieces for cell, _ in _updates(piece, statuses, low, high)}
+        for status in {status for status, _ in tallied}:
+            created = cover.since, cover.until
+            found += self._ledger.updated_in(self._account_id, status, low, high, created)
         return newest_updated(found)[skip : skip + limit]
 
     def by_status(
@@ -102,12 +99,12 @@ class Selection:
         if not rare:
             entries = self._ledger.created_in(self._account_id, piece.start, piece.end)
             return [entry for entry in entries if entry.status in statuses]
+        created = piece.start, piece.end
         return [
             entry
             for status in statuses
-            for since, until in _stretches(piece, status)
-            for entry in self._ledger.updated_in(self._account_id, status, since, until)
-            if piece.start <= entry.created < piece.end
+            for stretch in _stretches(piece, status)
+            for entry in self._ledger.updated_in(self._account_id, status, *stretch, created)
         ]
 
     def _divided(self, piece: Piece, level: Level) -> list[Piece]:
@@ -143,11 +140,11 @@ class _Page:
 
 def _updates(
     piece: Piece, statuses: frozenset[Status], low: int, high: int
-) -> Iterator[tuple[int, int]]:
-    """The cells of a piece in a stretch of updates: where each begins, its messages."""
-    for (status, updated), count in piece.tally.cells.items():
-        if status in statuses and low <= updated < high:
-            yield updated, count
+) -> Iterator[tuple[tuple[Status, int], int]]:
+    """The cells of a piece in a stretch of updates, each with the number of its messages."""
+    for cell, count in piece.tally.cells.items():
+        if cell[0] in statuses and low <= cell[1] < high:
+            yield cell, count
 
 
 def _narrow(level: Level, counts: Mapping[int, int], skip: int, limit: int) -> tuple[int, int, int]:

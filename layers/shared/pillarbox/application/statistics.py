@@ -9,7 +9,8 @@ from uuid import UUID
 
 from pillarbox.application.administration.accounts import find_account
 from pillarbox.application.administration.ports import AccountRecords
-from pillarbox.application.ports import Clock, Ledger, LedgerAudit, MessageLog
+from pillarbox.application.history_ports import Ledger, LedgerAudit
+from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
 from pillarbox.domain.statistics import Entry, Level, entry_of, milliseconds

@@ -15,7 +15,7 @@ One table, entity first; `pk` and `sk` are strings.
 | template    | TPL#<account>       | <template id>  |
 | pulse       | PULSE               | -              |
 | entries     | STAT#<account>      | C#<ms>         |
-| updates     | STAT#<account>      | U#<status>#<ms> |
+| updates     | STAT#<account>      | U#<home>#<ms> |
 | tally       | STAT#<account>      | <level>#<ms>   |
 """
 
@@ -24,7 +24,6 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import Level
 
 #: The sort key of records that stand alone under their partition key.
@@ -104,9 +103,9 @@ def entries(account_id: str, moment: int) -> Item:
     return _key(f"STAT#{account_id}", f"C#{_text(moment)}")
 
 
-def updates(account_id: str, status: Status, moment: int) -> Item:
-    """The entries of messages by status and update."""
-    return _key(f"STAT#{account_id}", f"U#{status.value}#{_text(moment)}")
+def updates(account_id: str, home: str, moment: int) -> Item:
+    """The entries of messages by update, for each status two homes."""
+    return _key(f"STAT#{account_id}", f"U#{home}#{_text(moment)}")
 
 
 def tally(account_id: str, level: Level, moment: int) -> Item:

@@ -1,6 +1,6 @@
 """The ledger of an account: its messages in small, in the order they were made and updated.
 
-An entry is 31 bytes, and the entries of half a minute share an item: what a
+An entry is 26 bytes, and the entries of half a minute share an item: what a
 query has to skip or count costs a fortieth of reading records, and what a
 batch of changes writes is little more than their bytes. Each entry is in two
 items:
@@ -10,6 +10,8 @@ items:
   out of order does no harm.
 * by status and update: a copy, written first. What a failure leaves of it is
   put right when the change comes again, since the truth still has the old entry.
+  Those few that were updated in a later hour than they were created in are kept
+  apart, so that the many others are found by their creation here too.
 
 Tallies are sums over these and never counted up, so that they cannot drift.
 """
@@ -19,21 +21,24 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.application.history_ports import Stretch
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import REACHABLE, Entry, Level, Tally, roll_up, tally
 
-#: What shares an item, in milliseconds. Items must stay below DynamoDB's 400 KB: 13,000
-#: entries, 430 a second, which is beyond what one partition takes of an account's mail.
+#: What shares an item, in milliseconds. Items must stay below DynamoDB's 400 KB: 15,000
+#: entries, 500 a second, which is beyond what one partition takes of an account's mail.
 SPAN: Final = 30_000
-#: Message id, revision, time of the last update, status, reached, error.
-_PACKED: Final = struct.Struct(">16sIQBBB")
+#: Message id, revision, time of the last update (two parts), status and reached, error.
+_PACKED: Final = struct.Struct(">16sHHIBB")
+_LAST_REVISION: Final = 2**16 - 1
 #: A code's number is a byte; 0 is none.
 _MOST_ERRORS: Final = 254
 _OTHER: Final = "other"
@@ -59,7 +64,7 @@ _BITS: Final = {reached: mask for mask, reached in enumerate(_MASKS)}
 
 
 class DynamoLedger:
-    """Fulfils `ports.Ledger`."""
+    """Fulfils `history_ports.Ledger`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -75,16 +80,24 @@ class DynamoLedger:
         """Read the entries by creation."""
         return [
             entry
-            for entry in self._read(since, until, lambda at: keys.entries(account_id, at))
+            for entry in self._read(since, until, partial(keys.entries, account_id))
             if since <= entry.created < until
         ]
 
-    def updated_in(self, account_id: str, status: Status, since: int, until: int) -> list[Entry]:
-        """Read the entries by status and update."""
+    def updated_in(
+        self, account_id: str, status: Status, since: int, until: int, created: Stretch
+    ) -> list[Entry]:
+        """Read the entries by status and update: those of the hour of their creation, the late."""
+        prompt = (
+            max(since, Level.HOUR.start(created[0])),
+            min(until, Level.HOUR.ceiling(created[1])),
+        )
+        late = max(since, created[0]), until
         return [
             entry
-            for entry in self._read(since, until, lambda at: keys.updates(account_id, status, at))
-            if since <= entry.updated < until
+            for stretch, home in ((prompt, status.value), (late, _late(status)))
+            for entry in self._read(*stretch, partial(keys.updates, account_id, home))
+            if since <= entry.updated < until and created[0] <= entry.created < created[1]
         ]
 
     def tallies(self, account_id: str, level: Level, since: int, until: int) -> Mapping[int, Tally]:
@@ -119,7 +132,7 @@ class DynamoLedger:
         history: defaultdict[UUID, list[Entry]] = defaultdict(list)
         for image in images:
             history[image.message_id].append(image)
-        moves: defaultdict[tuple[Status, int], _Moves] = defaultdict(_Moves)
+        moves: defaultdict[tuple[str, int], _Moves] = defaultdict(_Moves)
         entries = dict(stored.entries)
         for message_id, seen in history.items():
             before, after = entries.get(message_id), max(seen, key=lambda image: image.revision)
@@ -130,11 +143,11 @@ class DynamoLedger:
                 continue
             # An earlier try may have left any of the images in the copy.
             for past in [*seen, *([before] if before else [])]:
-                moves[_home(past)].gone.add(message_id)
-            moves[_home(after)].come[message_id] = after
+                moves[home_of(past)].gone.add(message_id)
+            moves[home_of(after)].come[message_id] = after
             entries[message_id] = after
-        for (status, span), move in moves.items():
-            copy = keys.updates(account_id, status, span)
+        for home, move in moves.items():
+            copy = keys.updates(account_id, *home)
             _until_done(lambda copy=copy, move=move: self._move(copy, move))  # type: ignore[misc]
         return entries == stored.entries or self._replace(place, stored, entries)
 
@@ -200,8 +213,14 @@ class _Moves:
     come: dict[UUID, Entry] = field(default_factory=dict)
 
 
-def _home(entry: Entry) -> tuple[Status, int]:
-    return entry.status, entry.updated // SPAN * SPAN
+def home_of(entry: Entry) -> tuple[str, int]:
+    """Where an entry is among those by status and update."""
+    late = Level.HOUR.start(entry.updated) != Level.HOUR.start(entry.created)
+    return _late(entry.status) if late else entry.status.value, entry.updated // SPAN * SPAN
+
+
+def _late(status: Status) -> str:
+    return f"{status.value}-late"
 
 
 def _until_done(write: Callable[[], bool]) -> None:
@@ -220,10 +239,10 @@ def pack(entries: Iterable[Entry]) -> Item:
             number = codes.setdefault(code, len(codes) + 1)
         packed += _PACKED.pack(
             entry.message_id.bytes,
-            entry.revision,
-            entry.updated,
-            _NUMBERS[entry.status],
-            _BITS[entry.reached],
+            min(entry.revision, _LAST_REVISION),
+            entry.updated >> 32,
+            entry.updated & 0xFFFFFFFF,
+            _NUMBERS[entry.status] | _BITS[entry.reached] << 3,
             number,
         )
     return to_item({"entries": bytes(packed), "errors": [*codes] or None})
@@ -232,9 +251,14 @@ def pack(entries: Iterable[Entry]) -> Item:
 def unpack(item: Mapping[str, Any]) -> Iterable[Entry]:
     """Read entries."""
     codes = [None, *item.get("errors", ())]
-    for key, revision, updated, status, reached, error in _PACKED.iter_unpack(item["entries"]):
+    for key, revision, high, low, state, error in _PACKED.iter_unpack(item["entries"]):
         yield Entry(
-            UUID(bytes=key), revision, _STATUSES[status], updated, _MASKS[reached], codes[error]
+            UUID(bytes=key),
+            revision,
+            _STATUSES[state & 0b111],
+            high << 32 | low,
+            _MASKS[state >> 3],
+            codes[error],
         )
 
 

@@ -7,14 +7,21 @@ from typing import Any
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
-from pillarbox.adapters.dynamodb.statistics import SPAN, pack, tally_of, tally_values, unpack
+from pillarbox.adapters.dynamodb.statistics import (
+    SPAN,
+    home_of,
+    pack,
+    tally_of,
+    tally_values,
+    unpack,
+)
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.statistics import Entry, Level, Tally, roll_up, tally
 
 
 class DynamoLedgerAudit:
-    """Fulfils `ports.LedgerAudit`."""
+    """Fulfils `history_ports.LedgerAudit`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -119,7 +126,7 @@ def items_of(account_id: str, entries: Iterable[Entry]) -> dict[str, Entries | T
     for entry in entries:
         for place in (
             keys.entries(account_id, entry.created // SPAN * SPAN),
-            keys.updates(account_id, entry.status, entry.updated // SPAN * SPAN),
+            keys.updates(account_id, *home_of(entry)),
         ):
             places[place["sk"]["S"]] = place
             groups[place["sk"]["S"]].append(entry)
