@@ -7,6 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
+from pillarbox.application.overview import Bucket
 from pillarbox.domain.message import EventKind, Status
 
 type ErrorType = Literal[
@@ -122,7 +123,7 @@ class MessagePage(AnswerModel):
     limit: PageSize
 
 
-class AnalyticsBucket(AnswerModel):
+class AnalyticsRow(AnswerModel):
     """The messages that were created in one hour or day, and what they ever reached."""
 
     timestamp: datetime = Field(description="When the hour or day begins, in UTC.")
@@ -154,8 +155,10 @@ class Analytics(AnswerModel):
     complaint_rate: Rate
     window_start: datetime
     window_end: datetime
-    bucket: Literal["hour", "day"]
-    volume: list[AnalyticsBucket] = Field(description="Every bucket of the window, in order.")
+    bucket: Bucket
+    volume: list[AnalyticsRow] = Field(
+        description="A row for every hour or day of the window, in order."
+    )
     top_errors: list[TopError] = Field(max_length=10, description="The most frequent first.")
 
 

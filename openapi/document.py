@@ -75,6 +75,15 @@ _IDEMPOTENCY_KEY: Final = {
 _REFERENCE: Final = "#/components/schemas/{model}"
 
 
+#: For readers of the API: the classes' own texts are for readers of the code.
+_ENUMS: Final = {
+    "Bucket": "What one row of analytics covers.",
+    "EventKind": "What can happen to a message or to one of its recipients.",
+    "SortBy": "What a list of messages descends by.",
+    "Status": "What became of a message, as far as is known.",
+}
+
+
 def document() -> dict[str, Any]:
     """Make the OpenAPI 3.1 document."""
     schemas = _schemas()
@@ -213,6 +222,8 @@ def _schemas() -> dict[str, Any]:
     schemas = {
         name: _plain(value, aliases) for name, value in definitions.items() if name not in aliases
     }
+    for name, text in _ENUMS.items():
+        schemas[name]["description"] = text
     for model in FIELDS:
         schemas[model.__name__] = enriched(model, schemas[model.__name__])
     return schemas
