@@ -5,11 +5,11 @@ from typing import Any
 
 from pillarbox.application.statistics import Taken
 from pillarbox.consumer import follow
-from pillarbox.wiring import aggregation
+from pillarbox.wiring import aggregation, count_changes
 
 
 def aggregate_stats(records: Sequence[Mapping[str, Any]]) -> Taken:
     return aggregation().take(records)
 
 
-lambda_handler = follow(aggregate_stats)
+lambda_handler = follow(aggregate_stats, count_changes)

@@ -72,13 +72,24 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
     return lambda_handler
 
 
-def follow(take: Callable[[Sequence[Mapping[str, Any]]], Taken]) -> Handler:
-    """Wrap what takes a batch of a stream's records; the stream goes on where it could not."""
+def follow(
+    take: Callable[[Sequence[Mapping[str, Any]]], Taken],
+    count: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, int]],
+) -> Handler:
+    """Wrap what takes a batch of a stream's records; the stream goes on where it could not.
+
+    What `count` makes of those that were taken becomes metrics.
+    """
     logger = observability.make_logger()
+    metrics = observability.make_metrics()
 
     def lambda_handler(event: dict[str, Any], _: LambdaContext) -> Mapping[str, Any]:
         records = event["Records"]
         taken = take(records)
+        for name, number in count(records[: taken.again]).items():
+            metrics.add_metric(name=name, unit=MetricUnit.Count, value=number)
+        if metrics.metric_set:
+            metrics.flush_metrics()
         for error in taken.errors:
             observability.log_failure(logger, error)
         logger.info("consumed", extra={"records": len(records), "again_from": taken.again})

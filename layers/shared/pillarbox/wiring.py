@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.access import Authentication
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from pillarbox.adapters.sqs import SqsJobs
     from pillarbox.application.administration.accounts import Accounts
@@ -164,6 +164,13 @@ def delivery() -> "Delivery":
         pause=sleep,
         new_owner=lambda: new_token(16),
     )
+
+
+def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":
+    """What changes of messages tell, for metrics."""
+    from pillarbox.adapters.dynamodb import history
+
+    return history.count_changes(records)
 
 
 @cache

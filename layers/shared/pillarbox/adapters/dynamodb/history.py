@@ -1,5 +1,6 @@
 """The records of accepted mail, many at a time: read in order, and followed by the stream."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
 from uuid import UUID
@@ -44,3 +45,22 @@ def read_change(record: Mapping[str, Any]) -> Message | None:
     if image is None or not keys.is_message(image):
         return None
     return message_of(from_item(image))
+
+
+def count_changes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """What records of the stream tell of messages: `accepted`, and each status that one came to.
+
+    For metrics: a batch that comes again is counted again.
+    """
+    counts: Counter[str] = Counter()
+    for record in records:
+        new = record["dynamodb"].get("NewImage", {})
+        if not keys.is_message(new):
+            continue
+        old = record["dynamodb"].get("OldImage", {})
+        status = new.get("status", {}).get("S", "")
+        if not old:
+            counts["accepted"] += 1
+        elif status != old.get("status", {}).get("S"):
+            counts[status] += 1
+    return counts
