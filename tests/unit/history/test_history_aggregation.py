@@ -3,6 +3,7 @@
 # ruff: noqa: S311  chance that comes again from its seed, and no secret
 
 import random
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -23,11 +24,18 @@ from tests.unit.history.world import World
 class Troubled:
     """The engine, with something that happens at one of its writes, counted from now."""
 
-    def __init__(self, world: World, write: int, happens: str) -> None:
+    def __init__(
+        self, world: World, write: int, happens: str, other: Callable[[], None] | None = None
+    ) -> None:
         self._engine = world.engine
         self._world = world
         self.write = write
         self._happens = happens
+        self._other = other or self._take_all
+
+    def _take_all(self) -> None:
+        other = Aggregation[Message](read=lambda m: m, ledger=self._world.ledger)
+        assert other.take(list(self._world.messages.values())).again is None
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._engine, name)
@@ -44,9 +52,7 @@ class Troubled:
                 case "failure after":
                     call(**request)
                     raise failure()
-            # Another invocation takes all that there is between our read and our write.
-            other = Aggregation[Message](read=lambda m: m, ledger=self._world.ledger)
-            assert other.take(list(self._world.messages.values())).again is None
+            self._other()  # between a read and its write
             return call(**request)
 
         return write
@@ -89,6 +95,25 @@ def test_a_failure_at_any_write_leaves_nothing_once_the_batch_came_again(
         world.stream = batch + world.stream
         world.aggregate()
         assert wrong(world) == 0
+
+
+@pytest.mark.parametrize("write", [1, 2, 3, 4])
+def test_an_hour_that_ends_has_what_another_invocation_adds_meanwhile(write: int) -> None:
+    """While one invocation begins a new hour, another one that saw the old hour open adds to it."""
+    world = World()
+    world.send()
+    world.aggregate()
+    added = world.send()
+    world.pass_time(2 * 3600)
+    begun = world.send()
+
+    def add() -> None:
+        assert world.aggregation.take([added]).again is None
+
+    vars(world.table)["client"] = Troubled(world, write, "another invocation", add)
+    assert world.aggregation.take([begun]).again is None
+    vars(world.table)["client"] = world.engine
+    assert wrong(world) == 0
 
 
 def test_a_batch_goes_on_behind_what_failed() -> None:
