@@ -21,6 +21,8 @@ REGION: Final = "us-east-1"
 type Template = dict[str, Any]
 
 _VERBS: Final = ("get", "head", "post", "put", "patch", "delete", "options")
+#: The condition under which there is a relay.
+_RELAY: Final = "WithRelay"
 _ANY: Final = "x-amazon-apigateway-any-method"
 
 
@@ -59,6 +61,7 @@ def for_engine(translated: Template) -> Template:
 
     It imports no ANY method and no binary media types from an API's body, stumbles over the
     concurrency of an event source, and has no association of a firewall (the edge stands in).
+    The relay's containers stay out: the stack runs the relay itself.
     It speaks no TLS, so the policies that demand it would shut everybody out. It asks for
     sqs:SendMessageBatch, where AWS takes sqs:SendMessage for a batch too and knows no other.
     """
@@ -66,6 +69,7 @@ def for_engine(translated: Template) -> Template:
         name: resource
         for name, resource in translated["Resources"].items()
         if resource["Type"] != "AWS::WAFv2::WebACLAssociation"
+        and resource.get("Condition") != _RELAY
         and "aws:SecureTransport" not in json.dumps(resource)
     }
     for resource in resources.values():
@@ -84,4 +88,9 @@ def for_engine(translated: Template) -> Template:
                 for statement in policy["PolicyDocument"]["Statement"]:
                     if statement["Action"] == "sqs:SendMessage":
                         statement["Action"] = ["sqs:SendMessage", "sqs:SendMessageBatch"]
-    return translated | {"Resources": resources}
+    outputs = {
+        name: output
+        for name, output in translated["Outputs"].items()
+        if output.get("Condition") != _RELAY
+    }
+    return translated | {"Resources": resources, "Outputs": outputs}

@@ -14,7 +14,7 @@ class Settings:
     """How the server runs.
 
     `name` is what it calls itself, `certificate` and `key` are PEM files or,
-    with `secret`, the fields of a secret of that ARN.
+    with `secret`, the fields of the secret of that name.
     """
 
     name: str
@@ -35,7 +35,7 @@ def from_environment() -> Settings:
     Raises:
         SettingMissing: one that must be there is not, or one makes no sense.
     """
-    secret = _get("SECRET_ARN", "")
+    secret = _get("SECRET", "")
     usual = Limits()
     return Settings(
         name=read("SMTP_NAME"),

@@ -97,12 +97,12 @@ def relaying(paid_plans_only: bool) -> "Relaying":  # noqa: FBT001  the setting'
     return Relaying(submission(), paid_plans_only)
 
 
-def read_secret(arn: str) -> str:
+def read_secret(name: str) -> str:
     """A secret's newest text, as Secrets Manager keeps it."""
     from pillarbox.adapters.aws import make_client, reaching
 
     with reaching("secret store"):
-        answer: str = make_client("secretsmanager").get_secret_value(SecretId=arn)["SecretString"]
+        answer: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
         return answer
 
 
