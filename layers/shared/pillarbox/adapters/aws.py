@@ -39,15 +39,17 @@ _SERVER_ERROR: Final = 500
 _PARALLEL: Final = 10
 
 #: A call that hangs must end, and be tried again, well within a handler's time.
-_PATIENT: Final = Config(
+PATIENT: Final = Config(
     connect_timeout=1,
     read_timeout=3,
     retries={"mode": "standard", "total_max_attempts": 3},
     tcp_keepalive=True,
 )
+#: The same for a call that must not take effect twice: a try whose answer was lost may have.
+SINGLE_TRY: Final = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
 
 
-def make_client(service: str, config: Config = _PATIENT) -> Any:  # noqa: ANN401  typed by callers
+def make_client(service: str, config: Config = PATIENT) -> Any:  # noqa: ANN401  typed by callers
     """Make a client of an AWS service.
 
     By botocore itself: what boto3 adds is not used here and costs a cold start.

@@ -27,6 +27,8 @@ class DynamoQuotas:
 
     def __init__(self, table: Table) -> None:
         self._table = table
+        # Refunded twice, the quota would let a mail through too many; not at all, one too few.
+        self._refunds = Table(table.name, retries=False)
 
     def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
         """Count messages in, all or none, or raise QuotaExceeded."""
@@ -62,7 +64,7 @@ class DynamoQuotas:
     def refund(self, account_id: str, count: int, now: datetime) -> None:
         """Count messages out again; a window swept off meanwhile needs none."""
         try:
-            self._table.update(
+            self._refunds.update(
                 keys.quota(account_id),
                 "ADD #minute :back, #day :back, #month :back",
                 condition="attribute_exists(#minute)",
@@ -72,7 +74,7 @@ class DynamoQuotas:
         except ConditionFailed:
             # The minute is long over and swept off; the day and month still count.
             names = _names(now)
-            self._table.update(
+            self._refunds.update(
                 keys.quota(account_id),
                 "ADD #day :back, #month :back",
                 names={name: names[name] for name in ("#day", "#month")},

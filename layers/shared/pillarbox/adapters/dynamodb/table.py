@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, in_parallel, make_client, reaching
+from pillarbox.adapters.aws import PATIENT, SINGLE_TRY, code_of, in_parallel, make_client, reaching
 from pillarbox.adapters.dynamodb.attributes import Item, from_item, to_attribute
 from pillarbox.domain.errors import ServiceError
 
@@ -31,15 +31,21 @@ class ConditionFailed(Exception):
 
 
 class Table:
-    """A DynamoDB table, decoded: items in and out are plain dicts."""
+    """A DynamoDB table, decoded: items in and out are plain dicts.
 
-    def __init__(self, name: str) -> None:
+    Args:
+        name: the table's.
+        retries: False for writes that must not take effect twice.
+    """
+
+    def __init__(self, name: str, *, retries: bool = True) -> None:
         self.name = name
+        self._config = PATIENT if retries else SINGLE_TRY
 
     @cached_property
     def client(self) -> "DynamoDBClient":
         """The client, made on first use."""
-        client: DynamoDBClient = make_client("dynamodb")
+        client: DynamoDBClient = make_client("dynamodb", self._config)
         return client
 
     def get(self, key: Item) -> dict[str, Any] | None:
