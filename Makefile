@@ -5,13 +5,21 @@ UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
-.PHONY: up test fuzz check openapi build deploy setup
+.PHONY: up test faults mutants fuzz check openapi build deploy setup
 
 up: setup .venv-engine/made ## the whole service, until Ctrl-C
 	@exec $(RUN)python -m local
 
 test: check .venv-engine/made ## the checks and every test
 	$(RUN)pytest --numprocesses 2
+
+faults: setup .venv-engine/made ## every fault at every call, random schedules, known bugs, kills: an hour
+	$(RUN)python -m tests.faults
+	$(RUN)python -m tests.faults --bugs
+	$(RUN)python -m tests.faults.kill
+
+mutants: setup ## every change of a condition, rank or lease must fail a test: hours
+	$(RUN)python -m tests.mutants
 
 fuzz: setup .venv-engine/made ## ten minutes of requests that the document leads to
 	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/fuzz --capture=no
