@@ -13,6 +13,7 @@ from typing import Any, Final
 from urllib.parse import unquote
 
 from local import template
+from tests.contract.documented import check_documented
 
 FUNCTIONS: Final = Path(__file__).parents[2] / "functions"
 _request_ids = count(1)
@@ -99,6 +100,10 @@ class Api:
         }
         answer = handler(function or routed)(event, Invocation())
         headers_out = {k.lower(): ", ".join(v) for k, v in answer["multiValueHeaders"].items()}
+        if self.base in {"/v1", "/v1/v1"}:
+            check_documented(
+                method, f"/v1{resource}", answer["statusCode"], headers_out, answer["body"]
+            )
         return Answer(answer["statusCode"], headers_out, answer["body"])
 
 

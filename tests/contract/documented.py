@@ -1,0 +1,69 @@
+"""Holding answers against docs/openapi.json: every call of the contract's tests is checked so."""
+
+import json
+from collections.abc import Mapping
+from functools import cache
+from typing import Any, Final
+
+from jsonschema import Draft202012Validator, FormatChecker
+from referencing import Registry
+from referencing.jsonschema import DRAFT202012
+
+from local.template import ROOT
+from openapi.errors import ERRORS
+
+_DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+_COMPONENTS: Final = _DOCUMENT["components"]
+
+
+def check_documented(
+    method: str, route: str, status: int, headers: Mapping[str, str], text: str
+) -> None:
+    """Hold an answer against its operation: status, headers, shape, code and details.
+
+    Args:
+        method: in any case; one that the route does not have is not looked at.
+        route: as the document's paths are written.
+        status: of HTTP.
+        headers: names in lower case.
+        text: the body.
+
+    Raises:
+        AssertionError, jsonschema.ValidationError: it differs.
+    """
+    operation = _DOCUMENT["paths"].get(route, {}).get(method.lower())
+    if operation is None:
+        return
+    response = operation["responses"].get(str(status))
+    assert response, f"{operation['operationId']} has no {status}: {text[:500]}"
+    _check_headers(response["headers"], headers)
+    if "content" not in response:
+        assert not text
+        return
+    assert headers["content-type"] == "application/json"
+    content = response["content"]["application/json"]
+    body = json.loads(text)
+    _validator(json.dumps(content["schema"])).validate(body)
+    if status >= 400:
+        error = body["error"]
+        assert error["code"] in content["examples"], f"{error['code']} is not documented here"
+        known = ERRORS[error["code"]].details
+        # A fault may leave members out: a total has no filename.
+        assert set(error.get("details", ())) <= set(known or ()), error
+
+
+def _check_headers(documented: Mapping[str, Any], headers: Mapping[str, str]) -> None:
+    for name in documented:
+        if _COMPONENTS["headers"][name].get("required"):
+            assert name.lower() in headers, f"{name} is lacking"
+    other = set(headers) - {name.lower() for name in documented} - {"content-type"}
+    assert not other, f"{other} is not documented"
+
+
+@cache
+def _validator(schema: str) -> Draft202012Validator:
+    registry: Registry[Any] = Registry().with_resource(
+        "urn:document", DRAFT202012.create_resource(_DOCUMENT)
+    )
+    placed = json.loads(schema.replace('"#/', '"urn:document#/'))
+    return Draft202012Validator(placed, registry=registry, format_checker=FormatChecker())
