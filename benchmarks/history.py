@@ -87,10 +87,10 @@ def fate(at: datetime, chance: random.Random) -> Iterator[Event]:
         return
     yield Event(kind=EventKind.SENT, at=sent)
     if kind < BOUNCED:
-        after = sent + timedelta(seconds=chance.uniform(1, 90))
+        bounced = sent + timedelta(seconds=chance.uniform(1, 90))
         reason = "smtp; 550 5.1.1 no such user"
         yield Event(
-            kind=EventKind.BOUNCED, at=after, recipient=where, code="general", reason=reason
+            kind=EventKind.BOUNCED, at=bounced, recipient=where, code="general", reason=reason
         )
         return
     after = timedelta(seconds=chance.uniform(1, 9))

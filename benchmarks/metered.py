@@ -99,7 +99,8 @@ class Metered:
             else:
                 high = bisect_left(order, start["sk"]["S"])
         positions: Sequence[int] = range(low, high)
-        found, size = [], 0
+        found: list[Item] = []
+        size = 0
         for position in positions if forward else reversed(positions):
             if len(found) == request.get("Limit") or size >= _PAGE:
                 break
