@@ -36,19 +36,25 @@ PROGRAMS: Final = {
 def prepare() -> None:
     """Make the environment, with every file compiled."""
     uv = str(ROOT / ".uv" / "bin" / "uv")
-    run = {"check": True, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run([uv, "venv", "--clear", ENVIRONMENT], **run)  # type: ignore[call-overload]
-    subprocess.run(  # type: ignore[call-overload]
-        [
-            *(uv, "pip", "install", "--compile-bytecode", "--python", PYTHON),
-            *("-r", ROOT / "layers" / "shared" / "requirements.txt"),
-            *(f"boto3=={version('boto3')}", f"botocore=={version('botocore')}"),
-        ],
-        **run,
+    requirements = ROOT / "layers" / "shared" / "requirements.txt"
+    versions = (f"boto3=={version('boto3')}", f"botocore=={version('botocore')}")
+    _run(uv, "venv", "--clear", ENVIRONMENT)
+    _run(
+        uv,
+        "pip",
+        "install",
+        "--compile-bytecode",
+        "--python",
+        PYTHON,
+        "-r",
+        requirements,
+        *versions,
     )
-    subprocess.run(  # type: ignore[call-overload]
-        [PYTHON, "-m", "compileall", "-q", ROOT / "layers" / "shared", ROOT / "functions"], **run
-    )
+    _run(PYTHON, "-m", "compileall", "-q", ROOT / "layers" / "shared", ROOT / "functions")
+
+
+def _run(*command: str | Path) -> None:
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
 
 def instructions(program: str, *path: Path) -> int:

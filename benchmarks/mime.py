@@ -8,7 +8,7 @@ way there (decode the base64, make the message, `as_bytes`). Time is CPU time,
 the best of the rounds, all in turn in one process. Memory is the peak that
 tracemalloc sees during one call, over the 5 MB; the input is not in it.
 """
-# ruff: noqa: INP001  a program to run, in no package
+
 
 import sys
 import time

@@ -1,4 +1,4 @@
-# ruff: noqa: INP001, T201, SLF001  a script that prints a table and empties our caches
+# ruff: noqa: SLF001  a script that prints a table and empties our caches
 """What rendering costs, against its own cold path and against its peers.
 
     uv run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py

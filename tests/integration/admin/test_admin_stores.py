@@ -79,9 +79,9 @@ def test_the_directory_finds_what_operators_make(table: Table) -> None:
         ACCOUNT,
         key_digest=api_key(1).digest,
         addresses=["ann@example.com", "bob@example.com"],
-        template_id=UUID(saved.template_id),
+        template_ids=[UUID(saved.template_id)],
     )
     assert found.account == account()
     assert found.key == replace(api_key(1), revoked_at=NOW)
     assert found.suppressed == {"ann@example.com": "bounced"}
-    assert found.template == saved
+    assert found.templates == {UUID(saved.template_id): saved}

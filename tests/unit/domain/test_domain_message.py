@@ -96,7 +96,7 @@ def test_no_order_nor_repetition_changes_the_outcome(events: list[Event], random
 
 @given(st.lists(EVENTS, max_size=30))
 def test_the_record_stays_small(events: list[Event]) -> None:
-    """Of one kind for one recipient one event is kept: the latest, of the hand-over the earliest."""
+    """Of one kind for one recipient one is kept: the latest, of the hand-over the earliest."""
     kept = MESSAGE.with_events(events).events
     assert len({(one.kind, one.recipient) for one in kept}) == len(kept)
     for one in kept:
