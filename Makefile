@@ -5,7 +5,7 @@ UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
-.PHONY: up test faults mutants fuzz check openapi build deploy setup
+.PHONY: up test faults mutants fuzz bench check openapi build deploy setup
 
 up: setup .venv-engine/made ## the whole service, until Ctrl-C
 	@exec $(RUN)python -m local
@@ -30,6 +30,11 @@ check: setup .venv-sam/made ## lint, format, types, template
 	$(RUN)mypy
 	$(RUN)cfn-lint template.yaml
 	$(SAM) validate --lint
+
+bench: setup ## what a mail costs, rendering and MIME beside their peers: minutes
+	$(RUN)python -m benchmarks.accepting
+	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
+	$(RUN)python benchmarks/mime.py
 
 openapi: setup ## docs/openapi.json, from the wire models and routes
 	$(RUN)python -m openapi

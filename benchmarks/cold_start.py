@@ -39,17 +39,8 @@ def prepare() -> None:
     requirements = ROOT / "layers" / "shared" / "requirements.txt"
     versions = (f"boto3=={version('boto3')}", f"botocore=={version('botocore')}")
     _run(uv, "venv", "--clear", ENVIRONMENT)
-    _run(
-        uv,
-        "pip",
-        "install",
-        "--compile-bytecode",
-        "--python",
-        PYTHON,
-        "-r",
-        requirements,
-        *versions,
-    )
+    install = (uv, "pip", "install", "--compile-bytecode", "--python", PYTHON)
+    _run(*install, "-r", requirements, *versions)
     _run(PYTHON, "-m", "compileall", "-q", ROOT / "layers" / "shared", ROOT / "functions")
 
 

@@ -9,7 +9,6 @@ the best of the rounds, all in turn in one process. Memory is the peak that
 tracemalloc sees during one call, over the 5 MB; the input is not in it.
 """
 
-
 import sys
 import time
 import tracemalloc
