@@ -1,0 +1,175 @@
+"""Lines and messages, against a reader that goes octet by octet, however they are cut up."""
+
+import contextlib
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from relay import commands, sasl
+from relay.framing import BareControl, Content, FarTooLarge, Lines, LineTooLong
+from relay.memory import Memory
+from relay.proxy import NotProxied, read_header
+
+PIECES = st.lists(
+    st.sampled_from([b"\r", b"\n", b"\r\n", b".", b"..", b"\r\n.\r\n", b"\0", b"a", b"x" * 999])
+    | st.binary(max_size=5),
+    max_size=30,
+)
+
+
+def end_of(octets: bytes) -> int | None:
+    """Where a message ends, going through its octets; raises at the first that must not be."""
+    line = b""
+    for position, octet in enumerate(octets):
+        line += bytes((octet,))
+        if octet == 0:
+            raise BareControl
+        if line.endswith(b"\n"):
+            if not line.endswith(b"\r\n"):
+                raise BareControl
+            if line == b".\r\n":
+                return position + 1
+            line = b""
+        elif line[-2:-1] == b"\r":
+            raise BareControl
+    return None
+
+
+def feed(content: Content, octets: bytes, step: int) -> None:
+    """Feed octets in pieces."""
+    for start in range(0, len(octets), step):
+        content.feed(octets[start : start + step])
+
+
+def message_of(octets: bytes) -> bytes:
+    """A message's lines without the last, their dots unstuffed."""
+    lines = octets.split(b"\r\n")[:-2]
+    if any(len(line) > 998 for line in lines):
+        raise LineTooLong
+    return b"".join(line.removeprefix(b".") + b"\r\n" for line in lines)
+
+
+@given(PIECES, st.integers(1, 7))
+def test_messages(pieces: list[bytes], step: int) -> None:
+    """A message ends where it ends, octet for octet, or is refused, in whatever pieces it comes."""
+    octets = b"".join(pieces)
+    content = Content(10**6, Memory(10**8))
+    try:
+        end = end_of(octets)
+    except BareControl:
+        # A CR that is last may still get its LF: any other octet tells.
+        with pytest.raises(BareControl):
+            feed(content, octets + b"x", step)
+        return
+    rest = None
+    for start in range(0, len(octets), step):
+        rest = content.feed(octets[start : start + step])
+        if rest is not None:
+            assert rest == octets[end : start + step]
+            break
+    assert (rest is None) == (end is None)
+    if end is not None:
+        try:
+            expected = message_of(octets[:end])
+        except LineTooLong:
+            with pytest.raises(LineTooLong):
+                content.take()
+            return
+        assert content.take() == expected
+
+
+@given(PIECES, st.integers(1, 7), st.integers(0, 2))
+def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, limit: int) -> None:
+    """A message that is too large, or has no room, is read to the same end, and kept nowhere."""
+    octets = b"".join(pieces)
+    memory = Memory(limit)
+    small, large = Content(limit, memory), Content(10**6, Memory(10**8))
+    ends: list[object] = []
+    for content in (small, large):
+        end: object = None
+        for start in range(0, len(octets), step):
+            try:
+                rest = content.feed(octets[start : start + step])
+            except (BareControl, FarTooLarge) as error:
+                end = type(error)
+                break
+            if rest is not None:
+                end = start + step - len(rest)
+                break
+        ends.append(end)
+    small.release()
+    assert memory.has_room(limit)
+    assert ends[0] in {ends[1], FarTooLarge}
+
+
+@given(PIECES, st.integers(1, 600))
+def test_command_lines(pieces: list[bytes], step: int) -> None:
+    """Lines come out as they were sent, the same in whatever pieces; what is none ends it."""
+    octets = b"".join(pieces) + b"\r\n"
+    found: list[list[object]] = []
+    for size in (step, len(octets)):
+        lines, taken = Lines(), []
+        for start in range(0, len(octets), size):
+            lines.feed(octets[start : start + size])
+            taken += drain(lines)
+            if BareControl in taken:
+                break
+        found.append(taken)
+    if BareControl not in found[0] + found[1]:
+        expected = [line if len(line) < 511 else LineTooLong for line in octets.split(b"\r\n")[:-1]]
+        assert found[0] == found[1] == expected
+
+
+def drain(lines: Lines) -> list[object]:
+    taken: list[object] = []
+    while True:
+        try:
+            line = lines.take()
+        except LineTooLong:
+            taken.append(LineTooLong)
+            continue
+        except BareControl:
+            return [*taken, BareControl]
+        if line is None:
+            return taken
+        taken.append(line)
+
+
+WORDS = st.lists(
+    st.sampled_from([b"FROM:<", b"TO:<", b"a@b.example", b">", b" ", b"SIZE=", b"9", b"BODY="])
+    | st.binary(max_size=6),
+    max_size=10,
+).map(b"".join)
+
+
+@given(WORDS)
+def test_any_argument_is_read_or_refused(argument: bytes) -> None:
+    """Whatever follows a verb, it is read or gets a reply, and what is read is an address."""
+    commands.parse_command(argument)
+    for parse in (commands.parse_mail, commands.parse_rcpt, commands.parse_host):
+        try:
+            parsed = parse(argument)
+        except commands.Refused:
+            continue
+        if isinstance(parsed, str):
+            assert parsed.count("@") == 1
+
+
+@given(st.binary(max_size=60), st.sampled_from([sasl.plain, sasl.login]))
+def test_any_response_is_read_or_refused(response: bytes, mechanism: sasl.Exchange) -> None:
+    """Whatever a client answers in AUTH, it is credentials or a bad response."""
+    exchange = mechanism(response)  # type: ignore[operator]
+    with contextlib.suppress(StopIteration, sasl.BadResponse, sasl.Cancelled):
+        next(exchange)
+        exchange.send(response)
+
+
+@given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda b: b"\r\n\r\n\0\r\nQUIT\n" + b))
+def test_any_proxy_header_is_read_or_refused(octets: bytes) -> None:
+    """Whatever a load balancer's address sends first, it is a header, a part of one, or refused."""
+    try:
+        proxied = read_header(octets)
+    except NotProxied:
+        return
+    assert proxied is None or octets.endswith(proxied.rest)
