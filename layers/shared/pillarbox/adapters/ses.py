@@ -129,6 +129,8 @@ def read_notice(text: str) -> Notice | None:
         record = json.loads(text)
         read = _READERS.get(record["eventType"])
         tags = record["mail"].get("tags", {})
+        if _takes_back(record):
+            return None
         if read is None or "message" not in tags or "account" not in tags:
             return None
         events, suppress = read(record)
@@ -195,6 +197,11 @@ def _complaint(record: Mapping[str, Any]) -> _Read:
     return events, [(event.recipient or "", "complained") for event in events if suppresses]
 
 
+def _takes_back(record: Mapping[str, Any]) -> bool:
+    """A report that a mail is no spam, whatever a filter said (RFC 5965 section 7.3)."""
+    return record.get("complaint", {}).get("complaintFeedbackType") == "not-spam"
+
+
 def _reject(record: Mapping[str, Any]) -> _Read:
     reason = _reason(record["reject"].get("reason")) or "SES refused the mail."
     at = _time(record["mail"])
@@ -228,6 +235,7 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Read]]] = {
     "Complaint": _complaint,
     "Reject": _reject,
     "Rendering Failure": _rendering_failure,
+    "RenderingFailure": _rendering_failure,  # as the API names it
     "DeliveryDelay": _delay,
 }
 
