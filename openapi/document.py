@@ -168,13 +168,16 @@ def _parameters(operation: Operation, schemas: Mapping[str, Any]) -> Iterable[di
     if operation.query:
         asked = schemas[operation.query.__name__]
         for name, schema in asked["properties"].items():
-            yield {
+            parameter = {
                 "name": name,
                 "in": "query",
                 "required": name in asked.get("required", ()),
                 "description": schema["description"],
                 "schema": _given(schema),
             }
+            if "examples" in schema:
+                parameter["example"] = schema["examples"][0]
+            yield parameter
     if operation.idempotent:
         yield _IDEMPOTENCY_KEY
 
@@ -183,7 +186,7 @@ def _given(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The schema of a query parameter: no text is null."""
     branches = [one for one in schema.get("anyOf", ()) if one != {"type": "null"}]
     plain = branches[0] if branches else schema
-    return {key: value for key, value in plain.items() if key != "description"}
+    return {key: value for key, value in plain.items() if key not in {"description", "examples"}}
 
 
 def _responses(operation: Operation) -> dict[str, Any]:

@@ -121,8 +121,14 @@ FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
         "sortBy": {"description": "What descends."},
     },
     AnalyticsQuery: {
-        "from": {"description": f"Start of the window, inclusive. {_MOMENT}"},
-        "to": {"description": "End of the window, exclusive; after from."},
+        "from": {
+            "description": f"Start of the window, inclusive. {_MOMENT}",
+            "examples": ["2026-01-01T00:00:00Z"],
+        },
+        "to": {
+            "description": "End of the window, exclusive; after from.",
+            "examples": ["2026-02-01T00:00:00Z"],
+        },
         "bucket": {"description": "What volume is counted by."},
     },
     TemplatesQuery: {
