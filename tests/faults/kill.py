@@ -29,6 +29,8 @@ STATE: Final = ROOT / ".local" / "kill"
 MAILS: Final = 200
 SECONDS: Final = 60
 CLIENTS: Final = 6
+#: Seconds that a process may live before it is killed: a cold start takes some.
+OLD_ENOUGH: Final = 3
 #: Seconds: until the stack is up, and until all is at rest after the kills.
 STARTS_WITHIN: Final = 300
 RESTS_WITHIN: Final = 2_400
@@ -119,11 +121,17 @@ def send(stack: dict[str, Any], number: int, began: float) -> str | None:
 
 
 def kill_until(over: threading.Event) -> None:
-    """Kill one of the engine's functions every second or so."""
+    """Kill one of the engine's functions every few seconds, for a minute."""
     draw = random.Random(20261121)  # noqa: S311  which process dies is no secret
     engine = psutil.Process(json.loads((STATE / "engine.json").read_text())["pid"])
-    while not over.wait(draw.uniform(0.3, 1.5)):
-        workers = engine.children(recursive=True)
+    end = time.monotonic() + SECONDS
+    while time.monotonic() < end and not over.wait(draw.uniform(1, 4)):
+        # One that has only just started would have done nothing yet.
+        workers = [
+            worker
+            for worker in engine.children(recursive=True)
+            if time.time() - worker.create_time() > OLD_ENOUGH
+        ]
         if workers:
             victim = draw.choice(workers)
             try:

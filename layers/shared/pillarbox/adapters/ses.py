@@ -199,7 +199,7 @@ def _complaint(record: Mapping[str, Any]) -> _Read:
 
 def _takes_back(record: Mapping[str, Any]) -> bool:
     """A report that a mail is no spam, whatever a filter said (RFC 5965 section 7.3)."""
-    return record.get("complaint", {}).get("complaintFeedbackType") == "not-spam"
+    return bool(record.get("complaint", {}).get("complaintFeedbackType") == "not-spam")
 
 
 def _reject(record: Mapping[str, Any]) -> _Read:
