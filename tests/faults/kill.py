@@ -8,6 +8,7 @@ held comes again when the queue's visibility is over, and a mail whose hand-over
 unknown outcome waits 15 minutes for its event: so this takes up to half an hour.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -127,18 +128,17 @@ def kill_until(over: threading.Event) -> None:
     end = time.monotonic() + SECONDS
     while time.monotonic() < end and not over.wait(draw.uniform(1, 4)):
         # One that has only just started would have done nothing yet.
-        workers = [
-            worker
-            for worker in engine.children(recursive=True)
-            if time.time() - worker.create_time() > OLD_ENOUGH
-        ]
-        if workers:
-            victim = draw.choice(workers)
-            try:
-                KILLED[_function_of(victim)] += 1
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended by itself
+            workers = [
+                worker
+                for worker in engine.children(recursive=True)
+                if time.time() - worker.create_time() > OLD_ENOUGH
+            ]
+            if workers:
+                victim = draw.choice(workers)
+                function = _function_of(victim)
                 victim.kill()
-            except psutil.NoSuchProcess:
-                continue
+                KILLED[function] += 1
 
 
 def _function_of(worker: psutil.Process) -> str:
