@@ -134,10 +134,15 @@ class SavedTemplates:
 
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
         """Read a page of the library, the newest first; internal copies are no part of it."""
-        library = [
-            template for template in self.records.newest_first(account_id) if not template.internal
-        ]
-        return TemplatePage(library[skip : skip + limit], len(library))
+        items: list[SavedTemplate] = []
+        total = 0
+        for template in self.records.newest_first(account_id):
+            if template.internal:
+                continue
+            if skip <= total < skip + limit:  # of the others not one is kept: they may be large
+                items.append(template)
+            total += 1
+        return TemplatePage(items, total)
 
     def delete(self, account_id: str, template_id: UUID) -> None:
         """Delete a template for good (contract 4.10).
