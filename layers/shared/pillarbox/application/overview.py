@@ -1,6 +1,6 @@
 """Looking back at many messages: a page of them, or all in numbers."""
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
@@ -112,10 +112,13 @@ class Overview:
         while start < until:
             volume[start] = Figures()
             start = level.end(start)
-        parts = [(piece.start, piece.tally) for piece in cover.pieces]
-        parts += [(e.created, tally(level, [e])) for e in (*cover.above, *cover.below)]
-        for created, part in parts:
-            volume[level.start(created)] += part
+        loose: defaultdict[int, list[Entry]] = defaultdict(list)
+        for entry in (*cover.above, *cover.below):
+            loose[level.start(entry.created)].append(entry)
+        parts = [(level.start(piece.start), piece.tally) for piece in cover.pieces]
+        parts += [(start, tally(level, entries)) for start, entries in loose.items()]
+        for start, part in parts:
+            volume[start] += part
         whole = roll_up(level, (part for _, part in parts))
         errors = sorted(whole.errors.items(), key=lambda error: (-error[1], error[0]))
         return Analytics(volume, Figures() + whole, errors[:_TOP_ERRORS])
@@ -131,4 +134,4 @@ class Overview:
         else:
             read = self._log.get_all(account_id, [e.message_id for e in absent])
         found = found | {message.message_id: message for message in read}
-        return [found[e.message_id] for e in entries]
+        return [found[e.message_id] for e in entries if e.message_id in found]

@@ -58,7 +58,7 @@ def _timestamp(value: object) -> object:
 def _one_of(choices: type[StrEnum]) -> BeforeValidator:
     def choose(value: object) -> object:
         if not isinstance(value, str) or value not in set(choices):
-            raise invalid("not_allowed", f"must be one of {', '.join(choices)}")
+            raise invalid("invalid_choice", f"must be one of {', '.join(choices)}")
         return choices(value)
 
     return BeforeValidator(choose)

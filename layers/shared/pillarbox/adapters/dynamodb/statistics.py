@@ -1,7 +1,7 @@
 """The ledger of an account: its messages in small, in the order they were made and updated.
 
 An entry is 26 bytes, and the entries of half a minute share an item: what a
-query has to skip or count costs a fortieth of reading records, and what a
+query has to skip or count costs a twentieth of reading records, and what a
 batch of changes writes is little more than their bytes. Each entry is in two
 items:
 
