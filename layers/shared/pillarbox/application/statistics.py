@@ -29,12 +29,25 @@ class Taken:
     errors: list[Exception]
 
 
+#: Makes a call for each account; they may be made at the same time.
+type ForEach = Callable[
+    [Callable[[str], ServiceError | None], Sequence[str]], Iterable[ServiceError | None]
+]
+
+
 class Aggregation[Record]:
     """Follows the changes of messages, in batches."""
 
-    def __init__(self, *, read: Callable[[Record], Message | None], ledger: Ledger) -> None:
+    def __init__(
+        self,
+        *,
+        read: Callable[[Record], Message | None],
+        ledger: Ledger,
+        for_each: ForEach = map,
+    ) -> None:
         self._read = read
         self._ledger = ledger
+        self._for_each = for_each
 
     def take(self, records: Iterable[Record]) -> Taken:
         """Take a batch of changes. It may come again, in part or whole.
@@ -53,11 +66,17 @@ class Aggregation[Record]:
                     first.setdefault(message.account_id, position)
             except (KeyError, TypeError, ValueError) as error:
                 failures.append((position, error))
-        for account_id, entries in images.items():
+
+        def follow(account_id: str) -> ServiceError | None:
             try:
-                self._follow(account_id, entries)
+                self._follow(account_id, images[account_id])
             except ServiceError as error:
-                failures.append((first[account_id], error))
+                return error
+            return None
+
+        for account_id, failed in zip(images, self._for_each(follow, [*images]), strict=True):
+            if failed is not None:
+                failures.append((first[account_id], failed))
         positions = [position for position, _ in failures]
         return Taken(min(positions, default=None), [error for _, error in failures])
 
