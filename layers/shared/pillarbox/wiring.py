@@ -136,11 +136,12 @@ def overview() -> "Overview":
 @cache
 def aggregation() -> "Aggregation[Mapping[str, Any]]":
     """Keeping statistics."""
+    from pillarbox.adapters.aws import in_parallel
     from pillarbox.adapters.dynamodb.history import read_change
     from pillarbox.adapters.dynamodb.statistics import DynamoLedger
     from pillarbox.application.statistics import Aggregation
 
-    return Aggregation(read=read_change, ledger=DynamoLedger(table()))
+    return Aggregation(read=read_change, ledger=DynamoLedger(table()), for_each=in_parallel)
 
 
 @cache
