@@ -129,12 +129,14 @@ def test_a_batch_goes_on_behind_what_failed() -> None:
 
 
 def test_an_account_that_fails_comes_again_from_its_first_change() -> None:
-    """A store that cannot be reached is told by the position of the account's first change."""
+    """A store that cannot be reached is told by the account's first change; others are taken."""
     world = World()
     messages = [world.send(), world.send()]
+    other = replace(messages[0], account_id="acct00000002")
     vars(world.table)["client"] = Troubled(world, 1, "failure before")
-    taken = world.aggregation.take(messages)
-    assert taken.again == 0
+    taken = world.aggregation.take([messages[0], other, messages[1]])
+    assert (taken.again, len(taken.errors)) == (0, 1)
+    assert world.ledger.newest(other.account_id) == entry_of(other).created
     vars(world.table)["client"] = world.engine
     assert world.aggregation.take(messages).again is None
     assert wrong(world) == 0
