@@ -6,6 +6,8 @@ import signal
 import socket
 import sys
 
+import uvloop
+
 from pillarbox.config import SettingMissing
 from pillarbox.wiring import read_secret, relaying
 from relay import certificates, log, settings
@@ -25,7 +27,7 @@ def main() -> int:
         print(missing, file=sys.stderr)  # noqa: T201  there is no log yet
         return 2
     log.set_up(found.log_level)
-    asyncio.run(serve(found))
+    uvloop.run(serve(found))
     return 0
 
 

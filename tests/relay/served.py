@@ -1,4 +1,4 @@
-"""A relay on 127.0.0.1 in a thread of its own, and a client that says what tests want to say."""
+"""A relay on 127.0.0.1, in the loop that is deployed, and a client that says what tests want."""
 
 import asyncio
 import contextlib
@@ -14,6 +14,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
+import uvloop
 from cryptography import x509
 from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
@@ -256,7 +257,7 @@ def serve(
             recording.gate.set()
         await server.drain()
 
-    thread = threading.Thread(target=asyncio.run, args=(run(),))
+    thread = threading.Thread(target=uvloop.run, args=(run(),))
     thread.start()
     assert ready.wait(PATIENCE)
     try:
