@@ -72,6 +72,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
             "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
             "PILLARBOX_SPOOL_BUCKET": names.bucket,
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
+            "PILLARBOX_DELIVERY_CONCURRENCY": "2",
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
             "POWERTOOLS_SERVICE_NAME": "test",

@@ -67,6 +67,11 @@ class Ses:
         self.mails.append(mail)
         return answered(200, {"MessageId": f"provider-{len(self.mails)}"})
 
+    @staticmethod
+    def account(**_: object) -> tuple[AWSResponse, dict[str, Any]]:
+        """An account without a limit to keep."""
+        return answered(200, {})
+
 
 @dataclass(slots=True)
 class Clock:
@@ -256,6 +261,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "PILLARBOX_TABLE": _TABLE,
         "PILLARBOX_SPOOL_BUCKET": _BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
+        "PILLARBOX_DELIVERY_CONCURRENCY": "2",
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
         "PILLARBOX_DNS_SERVERS": dns_server,
@@ -289,6 +295,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             ses = Ses()
             mailer: Any = wiring.delivery().mailer
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
+            mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
             yield Service(queue_url, ses, clock)
         _forget_wiring()
 

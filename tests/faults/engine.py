@@ -40,6 +40,7 @@ def running(state: Path) -> Iterator[System]:
         "PILLARBOX_TABLE": TABLE,
         "PILLARBOX_SPOOL_BUCKET": BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
+        "PILLARBOX_DELIVERY_CONCURRENCY": "2",
         "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": builders.UPGRADE_URL,
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",

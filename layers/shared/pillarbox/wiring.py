@@ -150,6 +150,7 @@ def delivery() -> "Delivery":
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.pulse import DynamoPulse
     from pillarbox.adapters.ses import SesMailer
+    from pillarbox.adapters.ses_rate import Pace
     from pillarbox.application.content import build_raw
     from pillarbox.application.delivery import Delivery
     from pillarbox.domain.identity import new_token
@@ -158,7 +159,10 @@ def delivery() -> "Delivery":
         messages=DynamoMessages(table()),
         directory=DynamoDirectory(table()),
         jobs=jobs(),
-        mailer=SesMailer(config.read("CONFIGURATION_SET")),
+        mailer=SesMailer(
+            config.read("CONFIGURATION_SET"),
+            Pace(int(config.read("DELIVERY_CONCURRENCY")), utc_now, sleep),
+        ),
         pulse=DynamoPulse(table()),
         build=build_raw,
         clock=utc_now,

@@ -24,6 +24,7 @@ from botocore.exceptions import ConnectionError as NotConnected
 from botocore.parsers import ResponseParserError
 
 from pillarbox.adapters.aws import code_of, make_client
+from pillarbox.adapters.ses_rate import Pace
 from pillarbox.application.ports import Notice, Refused, Throttled, Uncertain
 from pillarbox.domain.message import Event, EventKind, Message
 
@@ -59,8 +60,10 @@ _MAX_REASON: Final = 500
 class SesMailer:
     """Fulfils `ports.Mailer`."""
 
-    def __init__(self, configuration_set: str) -> None:
+    def __init__(self, configuration_set: str, pace: Pace | None = None) -> None:
+        """Send under a configuration set, at a pace if there is one to keep."""
         self._configuration_set = configuration_set
+        self._pace = pace
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -69,6 +72,7 @@ class SesMailer:
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         """Call SendEmail once, with the tags by which its events are found again."""
+        self._keep_rate(len(recipients))
         try:
             answer = self._ses.send_email(
                 FromEmailAddress=message.sender,
@@ -102,6 +106,19 @@ class SesMailer:
         if "MessageId" not in answer:  # it was answered, but what came is unreadable
             raise Uncertain
         return answer["MessageId"]
+
+    def _keep_rate(self, recipients: int) -> None:
+        if self._pace is not None and not self._pace.keep(recipients, self._granted):
+            raise Throttled
+
+    def _granted(self) -> float | None:
+        """Recipients a second, by GetAccount; None when SES does not say."""
+        try:
+            quota = self._ses.get_account().get("SendQuota", {})
+        except (ClientError, BotoCoreError):
+            return None
+        rate = quota.get("MaxSendRate", 0.0)
+        return rate if rate > 0 else None
 
 
 def _failure(error: ClientError) -> Exception:
