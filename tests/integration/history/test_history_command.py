@@ -1,0 +1,69 @@
+"""`pillarbox stats verify|rebuild`, as an operator or a program runs it."""
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import pytest
+from typer.testing import CliRunner, Result
+
+from admin.main import app
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.domain.identity import new_id
+from tests.contract.service import Service
+from tests.fakes.builders import message
+
+type Run = Callable[..., Result]
+
+
+@pytest.fixture
+def run(service: Service, tmp_path: Path) -> Run:
+    """Runs the command against the emulated AWS, as against the local stack."""
+    assert service
+    settings = {name: os.environ[name] for name in os.environ if name.startswith(("AWS_", "PILL"))}
+    (tmp_path / "stack.json").write_text(json.dumps({"environment": settings}))
+
+    def invoke(*words: str) -> Result:
+        with mock.patch.dict(os.environ, {"PILLARBOX_STATE_DIR": str(tmp_path)}):
+            return CliRunner().invoke(app, ["--local", *words], prog_name="pillarbox")
+
+    return invoke
+
+
+def found(result: Result, code: int = 0) -> Any:
+    assert result.exit_code == code, result.output
+    return json.loads(result.stdout)
+
+
+def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None:
+    """Wrong: exit code 1 and how much; rebuild says that they were not right, then they are."""
+    account = service.account()
+    for minute in range(3):
+        at = datetime(2026, 6, 10, 12, minute, tzinfo=UTC)
+        wiring.table().put(message_item(message(account, new_id(at))))
+    own = ("--account", account)
+    wrong = found(run("--json", "stats", "verify", *own), code=1)
+    assert (wrong["right"], wrong["messages"]) == (False, 3)
+    rebuilt = found(run("--json", "stats", "rebuild", *own))
+    assert (rebuilt["right"], rebuilt["repaired"]) == (False, wrong["wrong"])
+    assert found(run("--json", "stats", "verify", *own)) == {
+        "accountId": account,
+        "messages": 3,
+        "right": True,
+        "wrong": 0,
+        "behind": 0,
+        "repaired": 0,
+    }
+    assert "Right" in run("stats", "verify", *own).stdout
+
+
+def test_an_unknown_account_is_told_on_stderr(run: Run) -> None:
+    """account_not_found in the envelope, a non-zero exit, nothing on stdout."""
+    result = run("--json", "stats", "verify", "--account", "nobody000000")
+    assert (result.exit_code, result.stdout) == (1, "")
+    assert json.loads(result.stderr)["error"]["code"] == "account_not_found"
