@@ -30,6 +30,7 @@ COMMANDS = {
     "sender": ("add", "list", "remove", "default"),
     "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
     "suppression": ("add", "list", "remove"),
+    "stats": ("verify", "rebuild"),
 }
 
 
