@@ -51,7 +51,7 @@ def tell(what: str, runs: Iterable[Tried]) -> int:
 
 def show(system: System, name: str) -> bool:
     """Print by which run a known bug is caught."""
-    run = caught(system, BUGS[name])
+    run = caught(system, name)
     print(f"{name}: {f'{run.name}: {run.verdict}' if run else 'NOT CAUGHT'}", flush=True)
     return run is not None
 

@@ -93,6 +93,14 @@ def one_by_one(system: System, paths: tuple[Path, ...] = PATHS) -> Iterator[Trie
                 yield _one_fault(system, path, position, fault, call)
 
 
+def aimed(system: System, path: Path, call: str) -> Iterator[Tried]:
+    """Every fault at the first call of a name on a path."""
+    yield _one_fault(system, path, -1, FAULTS[0])
+    position = system.wire.calls.index(call)
+    for fault in FAULTS:
+        yield _one_fault(system, path, position, fault, call)
+
+
 def sampled(system: System, seed: int) -> Iterator[Tried]:
     """Some of these, drawn at random, without end."""
     draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret

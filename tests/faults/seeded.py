@@ -26,7 +26,7 @@ from pillarbox.application.ports import Answer, Claim
 from pillarbox.application.submission import Draft, Submission
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
-from tests.faults.runs import Tried, at_random, one_by_one
+from tests.faults.runs import PATHS, Tried, aimed, at_random
 from tests.faults.system import System
 
 type Bug = Callable[[], AbstractContextManager[object]]
@@ -34,18 +34,18 @@ type Bug = Callable[[], AbstractContextManager[object]]
 _RUNS: Final = 150
 
 
-def caught(system: System, bug: Bug) -> Tried | None:
+def caught(system: System, name: str) -> Tried | None:
     """The first run that a bug breaks; None when none does."""
-    with bug():
-        return next((run for run in _hunt(system) if run.verdict), None)
+    with BUGS[name]():
+        return next((run for run in _hunt(system, name) if run.verdict), None)
 
 
-def _hunt(system: System) -> Iterator[Tried]:
-    """Random schedules and single faults, in turn."""
-    single = one_by_one(system)
+def _hunt(system: System, name: str) -> Iterator[Tried]:
+    """Faults at the call that the bug is about, then random schedules."""
+    if name in AIMS:
+        yield from aimed(system, *AIMS[name])
     for seed in range(1, _RUNS):
         yield at_random(system, seed)
-        yield from (run for run, _ in zip(single, range(2), strict=False))
 
 
 def _enqueue_after_commit() -> AbstractContextManager[object]:
@@ -148,4 +148,17 @@ BUGS: Final[Mapping[str, Bug]] = {
     "write over another's change": _unconditional("rev = :rev"),
     "no refund": _no_refund,
     "forget the uncertain": _forget_the_uncertain,
+}
+
+_UNKEYED, _KEYED = PATHS[0], PATHS[2]
+#: Where each can be seen soonest.
+AIMS: Final = {
+    "enqueue after commit": (_KEYED, "sqs.SendMessage"),
+    "no lease": (_UNKEYED, "sesv2.SendEmail"),
+    "SDK retries on SES": (_UNKEYED, "sesv2.SendEmail"),
+    "resend when a lease ends": (_UNKEYED, "sesv2.SendEmail"),
+    "unconditional claim delete": (_KEYED, "dynamodb.TransactWriteItems"),
+    "status without rank": (_UNKEYED, "sesv2.SendEmail"),
+    "no refund": (_UNKEYED, "sqs.SendMessage"),
+    "forget the uncertain": (_UNKEYED, "sesv2.SendEmail"),
 }
