@@ -16,6 +16,7 @@ test: check .venv-engine/made ## the checks and every test
 faults: setup .venv-engine/made ## every fault at every call, random schedules, known bugs, kills: an hour
 	$(RUN)python -m tests.faults
 	$(RUN)python -m tests.faults --bugs
+	$(RUN)python -m tests.faults.exits
 	$(RUN)python -m tests.faults.kill
 
 mutants: setup ## every change of a condition, rank or lease must fail a test: hours

@@ -54,18 +54,26 @@ def main() -> int:
         rested = rest(stack, ids)
         arrived = Counter(item["messageId"] for item in inbox(stack))
         statuses = Counter(status(stack, message_id) for message_id in ids)
+        return tell(ids, arrived, statuses, f"{sent - began:.0f}", f"{rested - sent:.0f}")
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(60)
+        process.wait(STARTS_WITHIN)
+
+
+def tell(
+    ids: list[str], arrived: Counter[str], statuses: Counter[str], sending: str, resting: str
+) -> int:
+    """Print the figures."""
     lost = sum(1 for message_id in ids if not arrived[message_id])
     doubled = sum(arrived[message_id] - 1 for message_id in ids if arrived[message_id])
     doubled += len(ids) - len(set(ids))
     strays = len(set(arrived) - set(ids))
     wrong = len(ids) - statuses["delivered"]
     print(
-        f"killed {KILLED}, mails {MAILS} in {sent - began:.0f} s, acknowledged {len(ids)}, "
+        f"killed {dict(KILLED)}, mails {MAILS} in {sending} s, acknowledged {len(ids)}, "
         f"lost {lost}, doubled {doubled}, not delivered {wrong}, "
-        f"sent but never acknowledged {strays}, at rest after {rested - sent:.0f} s"
+        f"sent but never acknowledged {strays}, at rest after {resting} s",
+        flush=True,
     )
     return int(bool(lost or doubled or wrong or not ids))
 

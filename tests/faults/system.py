@@ -207,6 +207,10 @@ class System:
             hidden = timedelta(seconds=asked["VisibilityTimeout"])
             self._visible[asked["ReceiptHandle"]] = self.now + hidden
 
+    def look(self) -> None:
+        """Look into the queue for what another process may have put."""
+        self._put = True
+
     def _receive(self) -> None:
         """Take from the queue what was put since; from now on this clock keeps it hidden."""
         while self._put:

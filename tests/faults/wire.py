@@ -30,6 +30,10 @@ class Killed(BaseException):
     """The process died at this point: no handler of it runs any more."""
 
 
+def _die() -> None:
+    raise Killed
+
+
 class Kind(StrEnum):
     """What can go wrong with a call."""
 
@@ -93,9 +97,10 @@ class Wire:
 
     Args:
         pass_time: called with the seconds that a wait or a time-out takes.
+        die: ends the process, or what stands for it.
     """
 
-    def __init__(self, pass_time: Callable[[float], None]) -> None:
+    def __init__(self, pass_time: Callable[[float], None], die: Callable[[], None] = _die) -> None:
         self.calls: list[str] = []
         #: Whether a process of the service runs; the harness's own calls meet no faults.
         self.live = False
@@ -106,6 +111,7 @@ class Wire:
         #: Told of each call that took effect, with its name and its body.
         self.heard: Callable[[str, bytes], None] = lambda _name, _body: None
         self._pass_time = pass_time
+        self._die = die
         self._call = Call("")
         self._fault: Fault | None = None
 
@@ -179,6 +185,7 @@ class Wire:
             case Kind.REFUSED:
                 raise EndpointConnectionError(endpoint_url=url)
             case Kind.KILL:
+                self._die()
                 raise Killed
 
 
