@@ -158,3 +158,9 @@ def test_leases_do_not_touch_what_happened() -> None:
     assert leased.status is Status.PENDING
     assert leased.error is None
     assert leased.updated_at - leased.created_at == timedelta(0)
+
+
+def test_a_new_message_was_neither_handed_over_nor_changed() -> None:
+    """Attempts and revisions count from none."""
+    message = builders.message()
+    assert (message.attempt, message.revision) == (0, 0)
