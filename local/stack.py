@@ -34,6 +34,9 @@ _HOST: Final = "127.0.0.1"
 _SETTINGS: Final = {
     "PILLARBOX_TABLE": "TableName",
     "PILLARBOX_JOBS_QUEUE_URL": "JobsQueueUrl",
+    "PILLARBOX_JOBS_DEAD_LETTERS_URL": "JobsDeadLettersUrl",
+    "PILLARBOX_EVENTS_QUEUE_URL": "EventsQueueUrl",
+    "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "EventsDeadLettersUrl",
     "PILLARBOX_SPOOL_BUCKET": "SpoolBucketName",
     "PILLARBOX_CONFIGURATION_SET": "ConfigurationSetName",
     "PILLARBOX_PREVIEW_SENDER": "PreviewSender",
@@ -162,7 +165,9 @@ async def _run(settings: Settings, console: Console) -> int:
             await parts.enter_async_context(_serving(app, sockets[name]))
         parts.callback(mailbox.close)
 
-        certificate = await parts.enter_async_context(relay.serving(sockets["smtp"], settings.state))
+        certificate = await parts.enter_async_context(
+            relay.serving(sockets["smtp"], settings.state)
+        )
         seeded = await asyncio.to_thread(seed, mailbox, outputs["PreviewSender"])
         state = {
             "base_url": urls["edge"],
