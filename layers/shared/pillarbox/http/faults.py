@@ -3,6 +3,7 @@
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 from typing import Any, Final
 
 from pydantic import BaseModel, ValidationError
@@ -82,7 +83,7 @@ def _unknown(path: tuple[int | str, ...], model: type[BaseModel]) -> str:
 
 def _field_names(model: type[BaseModel], path: Iterable[int | str]) -> Iterable[str]:
     """The names of the fields of a model, or of the one that a path leads to within it."""
-    schema: dict[str, Any] = model.model_json_schema()
+    schema = _schema(model)
     fields: dict[str, Any] = schema["properties"]
     for step in path:
         if isinstance(step, str):  # a field that holds a model, or a list of one
@@ -90,3 +91,9 @@ def _field_names(model: type[BaseModel], path: Iterable[int | str]) -> Iterable[
             assert within is not None  # noqa: S101  else nothing in it could be unknown
             fields = schema["$defs"][within[1]]["properties"]
     return fields
+
+
+@cache
+def _schema(model: type[BaseModel]) -> dict[str, Any]:
+    """Made once: a body may have thousands of unknown fields."""
+    return model.model_json_schema()
