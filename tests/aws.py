@@ -15,6 +15,7 @@ import yaml
 from moto import mock_aws
 
 from pillarbox import wiring
+from pillarbox.adapters import aws as sdk
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 TEMPLATE = Path(__file__).parents[1] / "template.yaml"
@@ -82,6 +83,12 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
         _forget_wiring()
         yield names
     _forget_wiring()
+
+
+def forget_sessions() -> None:
+    """Let no credentials that were read in one environment serve in the next."""
+    boto3.DEFAULT_SESSION = None
+    sdk._session.cache_clear()
 
 
 def _forget_wiring() -> None:

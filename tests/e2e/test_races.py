@@ -17,6 +17,7 @@ from pillarbox.application.ports import Claim
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.identity import new_token
 from pillarbox.domain.quota import Limits, QuotaExceeded
+from tests.aws import forget_sessions
 from tests.e2e.test_first_mail import AGENT, PATIENCE, operate
 
 pytestmark = pytest.mark.stack
@@ -31,9 +32,11 @@ def table(stack: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[Ta
     """The table of the running stack, spoken to directly."""
     for name, value in stack["environment"].items():
         monkeypatch.setenv(name, value)
+    forget_sessions()
     table = Table(stack["environment"]["PILLARBOX_TABLE"])
     yield table
     table.client.close()
+    forget_sessions()
 
 
 def test_a_quota_is_never_exceeded(table: Table) -> None:

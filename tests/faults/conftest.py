@@ -8,7 +8,8 @@ from tests.faults.engine import running
 from tests.faults.system import System
 
 
-@pytest.fixture(scope="session")
+# No longer than it is used: it puts the whole process on the engine.
+@pytest.fixture(scope="module")
 def system(tmp_path_factory: pytest.TempPathFactory) -> Iterator[System]:
     with running(tmp_path_factory.mktemp("engine")) as system:
         yield system

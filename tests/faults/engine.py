@@ -16,7 +16,7 @@ from local.dns import DnsServer
 from local.engine import Engine, aws_environment
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import table
-from tests.aws import declared
+from tests.aws import declared, forget_sessions
 from tests.fakes import builders
 from tests.faults.system import BUCKET, SES, TABLE, System
 
@@ -49,7 +49,9 @@ def running(state: Path) -> Iterator[System]:
     }
     try:
         with ExitStack() as parts:
+            parts.callback(forget_sessions)
             parts.enter_context(mock.patch.dict(os.environ, settings))
+            forget_sessions()
             parts.callback(lambda: wait_for(engine.stop()))
             wait_for(engine.start())
             queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
