@@ -4,12 +4,13 @@
 
 Each function is imported and its first client made, as its first request does,
 in an environment that holds what the layer and the runtime hold and nothing
-else, compiled beforehand. The floor is an interpreter with boto3 and the same
-clients.
+else, compiled beforehand. The floor is an interpreter with the runtime's boto3
+and the same clients.
 """
 
 import os
 import re
+import shutil
 import subprocess
 from importlib.metadata import version
 from pathlib import Path
@@ -20,6 +21,7 @@ from benchmarks.accepting import SETTINGS
 ROOT: Final = Path(__file__).parent.parent
 ENVIRONMENT: Final = ROOT / ".local" / "cold-start"
 PYTHON: Final = ENVIRONMENT / "bin" / "python"
+LAYER: Final = ENVIRONMENT / "layer"
 
 _FLOOR_TWO: Final = "import boto3; boto3.client('dynamodb'); boto3.client('sqs')"
 _FLOOR_ONE: Final = "import boto3; boto3.client('dynamodb')"
@@ -34,14 +36,16 @@ PROGRAMS: Final = {
 
 
 def prepare() -> None:
-    """Make the environment, with every file compiled."""
+    """Make the runtime's environment and the layer's folder, with every file compiled."""
     uv = str(ROOT / ".uv" / "bin" / "uv")
-    requirements = ROOT / "layers" / "shared" / "requirements.txt"
-    versions = (f"boto3=={version('boto3')}", f"botocore=={version('botocore')}")
+    source = ROOT / "layers" / "shared"
     _run(uv, "venv", "--clear", ENVIRONMENT)
-    install = (uv, "pip", "install", "--compile-bytecode", "--python", PYTHON)
-    _run(*install, "-r", requirements, *versions)
-    _run(PYTHON, "-m", "compileall", "-q", ROOT / "layers" / "shared", ROOT / "functions")
+    install = (uv, "pip", "install", "--python", PYTHON)
+    _run(*install, "--compile-bytecode", f"boto3=={version('boto3')}")
+    shutil.rmtree(LAYER, ignore_errors=True)
+    _run(*install, "--target", LAYER, "-r", source / "requirements.txt")
+    _run(PYTHON, source / "trim_sdk.py", LAYER)
+    _run(PYTHON, "-m", "compileall", "-q", LAYER, source, ROOT / "functions")
 
 
 def _run(*command: str | Path) -> None:
@@ -81,7 +85,7 @@ def main() -> None:
     print("|---|---|---|---|---|")
     for name, (first_request, floor, goal) in PROGRAMS.items():
         program = f"import app; from pillarbox.wiring import jobs, table; {first_request}"
-        count = instructions(program, ROOT / "functions" / name, ROOT / "layers" / "shared")
+        count = instructions(program, ROOT / "functions" / name, ROOT / "layers" / "shared", LAYER)
         ratio = (count - empty) / (floors[floor] - empty)
         print(f"| {name} | {count} | {floors[floor]} | {ratio:.2f} | {goal} |")
 

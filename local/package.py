@@ -20,7 +20,7 @@ from local import template
 BUCKET: Final = "pillarbox-deployment"
 
 # A figure to raise when packing itself changes.
-_FORMAT: Final = b"1"
+_FORMAT: Final = b"2"
 _UV: Final = template.ROOT / ".uv" / "bin" / "uv"
 
 
@@ -57,7 +57,7 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
             properties["CodeUri"] = f"s3://{BUCKET}/{archive.name}"
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             content = root / properties["ContentUri"]
-            dependencies = _install(build, content / "requirements.txt")
+            dependencies = _install(build, content)
             archive = _archive(build, content, dependencies)
             kept.add(dependencies)
             properties["ContentUri"] = f"s3://{BUCKET}/{archive.name}"
@@ -69,28 +69,30 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
     return Package(json.dumps(translated), tuple(archives))
 
 
-def _install(build: Path, requirements: Path) -> Path:
+def _install(build: Path, layer: Path) -> Path:
     """What the layer depends on, installed for this machine; byte code is made once, here."""
-    made_from = hashlib.sha256(_FORMAT + sys.version.encode() + requirements.read_bytes())
+    requirements, trim = layer / "requirements.txt", layer / "trim_sdk.py"
+    made_from = hashlib.sha256(_FORMAT + sys.version.encode())
+    made_from.update(requirements.read_bytes() + trim.read_bytes())
     target = build / f"dependencies-{made_from.hexdigest()[:16]}"
     if target.exists():
         return target
     unfinished = target.with_suffix(".unfinished")
     shutil.rmtree(unfinished, ignore_errors=True)
-    install = subprocess.run(  # noqa: S603  our own uv, our own file
-        [
-            *(_UV, "pip", "install", "--quiet", "--python", sys.executable),
-            *("--target", unfinished, "--requirements", requirements),
-        ],
-        capture_output=True,
-        text=True,
-        check=False,
+    _run(
+        *(_UV, "pip", "install", "--quiet", "--python", sys.executable),
+        *("--target", unfinished, "--requirements", requirements),
     )
-    if install.returncode:
-        raise PackagingFailed(install.stderr)
+    _run(sys.executable, trim, unfinished)
     _compile(unfinished)
     unfinished.rename(target)
     return target
+
+
+def _run(*command: str | Path) -> None:
+    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  ours
+    if done.returncode:
+        raise PackagingFailed(done.stderr)
 
 
 def _archive(build: Path, source: Path, dependencies: Path | None = None) -> Path:
