@@ -6,7 +6,7 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 from typer.core import TyperGroup
 
-from admin import accounts, keys, queues, senders, stats, suppressions, templates
+from admin import accounts, domains, keys, queues, senders, stats, suppressions, templates
 from admin.session import Session
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 
@@ -48,6 +48,7 @@ app = typer.Typer(
 )
 app.add_typer(accounts.app, name="account")
 app.add_typer(keys.app, name="key")
+app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
 app.add_typer(suppressions.app, name="suppression")

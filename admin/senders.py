@@ -31,7 +31,8 @@ def add(
 
     SES is asked for the address and its domain. When it knows neither, it sends
     the address a mail with a link, and the sender is pending: follow the link,
-    then run the same command again.
+    then run the same command again. Better is a domain of your own (`pillarbox
+    domain add`): its mail is signed, and all its addresses are verified.
 
     The first verified sender becomes the default one by itself.
 
@@ -42,7 +43,11 @@ def add(
     if verified and session.local:
         # What stands in for SES here must know the address, else it refuses the mail.
         wiring.senders().identities.ask(sender.address)
-    hint = "Pending: verify the address, then run this command again."
+    domain = sender.address.rpartition("@")[2]
+    hint = (
+        "Pending: follow the link that SES mails to the address, or verify its domain"
+        f" (pillarbox domain add {domain}); then run this command again."
+    )
     session.show(sender_view(sender), hint=None if sender.verified else hint)
 
 

@@ -5,6 +5,7 @@ no page in a browser can reach it by a name of its own (DNS rebinding).
 """
 
 import asyncio
+import hashlib
 import json
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
@@ -60,6 +61,7 @@ def ses_app(mailbox: Mailbox, emit: Emit) -> Starlette:
             Route("/v2/email/account", api.get_account),
             Route("/v2/email/identities", api.create_identity, methods=["POST"]),
             Route("/v2/email/list-identities", api.list_identities, methods=["POST"]),
+            Route("/v2/email/identities/{identity}/mail-from", api.put_mail_from, methods=["PUT"]),
             Route("/v2/email/identities/{identity:path}", api.get_identity),
             Route("/v2/email/identities/{identity:path}", api.delete_identity, methods=["DELETE"]),
             Route("/v2/email/configuration-sets", api.create_configuration_set, methods=["POST"]),
@@ -175,11 +177,29 @@ class _Api:
         details: dict[str, Json] = {
             "FeedbackForwardingStatus": False,
             "VerificationStatus": "SUCCESS" if verified else "PENDING",
-            "MailFromAttributes": {"BehaviorOnMxFailure": "USE_DEFAULT_VALUE"},
+            "MailFromAttributes": self._mail_from(identity, verified=verified),
             "Policies": {},
             "Tags": [],
         }
         return JSONResponse(_identity(identity, verified=verified) | details)
+
+    def _mail_from(self, identity: str, *, verified: bool) -> dict[str, Json]:
+        behavior: dict[str, Json] = {"BehaviorOnMxFailure": "USE_DEFAULT_VALUE"}
+        domain = self._mailbox.mail_from.get(identity)
+        if domain is None:
+            return behavior
+        status = "SUCCESS" if verified else "PENDING"
+        return behavior | {"MailFromDomain": domain, "MailFromDomainStatus": status}
+
+    async def put_mail_from(self, request: Request) -> Response:
+        identity: str = request.path_params["identity"]
+        if self._mailbox.identity_verified(identity) is None:
+            raise not_found(f"Email identity {identity} does not exist.")
+        domain = _text(await _object(request), "MailFromDomain")
+        if not domain.endswith(f".{identity}"):
+            raise bad_request(f"The MAIL FROM domain must be a subdomain of {identity}.")
+        self._mailbox.mail_from[identity] = domain
+        return JSONResponse({})
 
     async def delete_identity(self, request: Request) -> Response:
         identity: str = request.path_params["identity"]
@@ -280,13 +300,16 @@ def _identity_type(identity: str) -> str:
 
 
 def _identity(identity: str, *, verified: bool) -> dict[str, Json]:
+    tokens: list[Json] = [
+        hashlib.sha256(f"{number} {identity}".encode()).hexdigest()[:32] for number in range(3)
+    ]
     return {
         "IdentityType": _identity_type(identity),
         "VerifiedForSendingStatus": verified,
         "DkimAttributes": {
             "SigningEnabled": "@" not in identity,
             "Status": "SUCCESS" if verified else "PENDING",
-            "Tokens": [],
+            "Tokens": [] if "@" in identity else tokens,
         },
     }
 

@@ -139,6 +139,8 @@ class Mailbox:
         self.closing = asyncio.Event()
         self.suppressions: dict[str, Suppression] = {}
         self.configuration_sets: dict[str, ConfigurationSet] = {}
+        #: The MAIL FROM domains of those identities that have one.
+        self.mail_from: dict[str, str] = {}
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._mails: OrderedDict[str, Mail] = OrderedDict()
@@ -218,6 +220,7 @@ class Mailbox:
 
     def delete_identity(self, identity: str) -> bool:
         """Forget an identity; False when there was none."""
+        self.mail_from.pop(identity, None)
         return self._identities.pop(_identity(identity), None) is not None
 
     def identity_verified(self, identity: str) -> bool | None:

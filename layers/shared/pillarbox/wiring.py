@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.sqs import SqsJobs
     from pillarbox.application.administration.accounts import Accounts
+    from pillarbox.application.administration.domains import Domains
     from pillarbox.application.administration.keys import Keys
     from pillarbox.application.administration.queues import QueueCare
     from pillarbox.application.administration.saved_templates import SavedTemplates
@@ -254,6 +255,23 @@ def senders() -> "Senders":
     from pillarbox.application.administration.senders import Senders
 
     return Senders(accounts=DynamoAccounts(table()), identities=SesIdentities())
+
+
+@cache
+def domains() -> "Domains":
+    """An operator's work on domains."""
+    from pillarbox.adapters.dns_records import DnsRecords
+    from pillarbox.adapters.route53 import HostedZones
+    from pillarbox.adapters.ses_domains import SesDomains
+    from pillarbox.application.administration.domains import Domains
+
+    return Domains(
+        identities=SesDomains(),
+        dns=DnsRecords(config.read_servers("DNS_SERVERS")),
+        zones=HostedZones(),
+        clock=utc_now,
+        pause=sleep,
+    )
 
 
 @cache

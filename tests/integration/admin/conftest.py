@@ -1,13 +1,25 @@
-"""A table as the template describes it, in memory."""
+"""A table as the template describes it, in memory, and a local stack around it."""
 
+import json
 import os
+import threading
+import time
 from collections.abc import Iterator
+from pathlib import Path
+from socketserver import ThreadingUDPServer
+from typing import Any
 
 import boto3
 import pytest
+import uvicorn
 from moto import mock_aws
+from typer.testing import CliRunner, Result
 
+from local.ses.app import ses_app
+from local.ses.store import Mailbox
 from pillarbox.adapters.dynamodb.table import Table
+from tests.integration.admin.name_server import Answers
+from tests.integration.admin.operator import Operator
 
 TABLE = "pillarbox-table"
 
@@ -39,3 +51,77 @@ def table() -> Iterator[Table]:
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.fixture
+def ses() -> Iterator[tuple[str, Mailbox]]:
+    """What stands in for SES, on a port of its own."""
+    mailbox = Mailbox()
+
+    async def emit(_record: Any) -> None:
+        """No mail is sent here."""
+
+    config = uvicorn.Config(
+        ses_app(mailbox, emit), host="127.0.0.1", port=0, log_level="critical", access_log=False
+    )
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        assert thread.is_alive()
+        time.sleep(0.01)
+    (listener,) = server.servers[0].sockets
+    yield f"http://127.0.0.1:{listener.getsockname()[1]}", mailbox
+    server.should_exit = True
+    thread.join(10)
+
+
+@pytest.fixture
+def name_server() -> Iterator[str]:
+    with ThreadingUDPServer(("127.0.0.1", 0), Answers) as server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        yield f"127.0.0.1:{server.server_address[1]}"
+        server.shutdown()
+        thread.join(10)
+
+
+@pytest.fixture
+def mailbox(
+    table: Table,
+    ses: tuple[str, Mailbox],
+    name_server: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Mailbox:
+    """A local stack as its state file tells of it."""
+    environment = {
+        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_DEFAULT_REGION": "us-east-1",
+        "AWS_ENDPOINT_URL_SESV2": ses[0],
+        "PILLARBOX_DNS_SERVERS": name_server,
+        "PILLARBOX_TABLE": table.name,
+    }
+    (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
+    # A run forgets the variable that led it to the stack, so it is set anew for each.
+    invoke = CliRunner.invoke
+
+    def remembering(self: CliRunner, *args: Any, **kwargs: Any) -> Result:
+        monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
+        return invoke(self, *args, **kwargs)
+
+    monkeypatch.setattr(CliRunner, "invoke", remembering)
+    return ses[1]
+
+
+@pytest.fixture
+def run(mailbox: Mailbox) -> Operator:
+    assert mailbox.identities() == {}
+    return Operator()
+
+
+@pytest.fixture
+def account(run: Operator) -> str:
+    made: str = run("account", "create", "--name", "Shop", "--plan", "standard")["accountId"]
+    return made

@@ -4,126 +4,30 @@ import json
 import subprocess
 import sys
 import threading
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from typing import Any
 from urllib.parse import parse_qs
 from uuid import UUID
 
 import pytest
-import uvicorn
-from typer.testing import CliRunner, Result
 
-from admin.main import app
-from local.ses.app import ses_app
 from local.ses.store import Mailbox
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.conftest import TABLE
+from tests.integration.admin.operator import Operator, refusal
 
 NOT_RUNNING = "The local stack is not running: start it with `make up`."
 COMMANDS = {
     "account": ("create", "update", "show", "list"),
     "key": ("create", "list", "revoke"),
+    "domain": ("add", "show", "verify"),
     "sender": ("add", "list", "remove", "default"),
     "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
     "suppression": ("add", "list", "remove"),
     "stats": ("verify", "rebuild"),
 }
-
-
-class Failed(Exception):
-    """A run that did not end well, with the envelope it left on stderr."""
-
-    def __init__(self, result: Result) -> None:
-        super().__init__(result.stderr)
-        assert result.stdout == ""
-        self.code = result.exit_code
-        self.error = json.loads(result.stderr)["error"]
-
-
-class Operator:
-    """Runs commands against the local stack, in this process."""
-
-    def people(self, *words: object) -> Result:
-        for made in vars(wiring).values():
-            if hasattr(made, "cache_clear"):
-                made.cache_clear()
-        return CliRunner().invoke(app, [str(word) for word in words], prog_name="pillarbox")
-
-    def __call__(self, *words: object) -> Any:
-        result = self.people("--local", "--json", *words)
-        if result.exit_code:
-            raise Failed(result)
-        assert result.stderr == ""
-        return json.loads(result.stdout)
-
-
-@pytest.fixture
-def ses() -> Iterator[tuple[str, Mailbox]]:
-    """What stands in for SES, on a port of its own."""
-    mailbox = Mailbox()
-
-    async def emit(_record: Any) -> None:
-        """No mail is sent here."""
-
-    config = uvicorn.Config(
-        ses_app(mailbox, emit), host="127.0.0.1", port=0, log_level="critical", access_log=False
-    )
-    server = uvicorn.Server(config)
-    thread = threading.Thread(target=server.run)
-    thread.start()
-    while not server.started:
-        assert thread.is_alive()
-        time.sleep(0.01)
-    (listener,) = server.servers[0].sockets
-    yield f"http://127.0.0.1:{listener.getsockname()[1]}", mailbox
-    server.should_exit = True
-    thread.join(10)
-
-
-@pytest.fixture
-def mailbox(
-    table: Table, ses: tuple[str, Mailbox], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> Mailbox:
-    """A local stack as its state file tells of it."""
-    environment = {
-        "AWS_ACCESS_KEY_ID": "test",
-        "AWS_SECRET_ACCESS_KEY": "test",
-        "AWS_DEFAULT_REGION": "us-east-1",
-        "AWS_ENDPOINT_URL_SESV2": ses[0],
-        "PILLARBOX_TABLE": table.name,
-    }
-    (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
-    # A run forgets the variable that led it to the stack, so it is set anew for each.
-    invoke = CliRunner.invoke
-
-    def remembering(self: CliRunner, *args: Any, **kwargs: Any) -> Result:
-        monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
-        return invoke(self, *args, **kwargs)
-
-    monkeypatch.setattr(CliRunner, "invoke", remembering)
-    return ses[1]
-
-
-@pytest.fixture
-def run(mailbox: Mailbox) -> Operator:
-    assert mailbox.identities() == {}
-    return Operator()
-
-
-@pytest.fixture
-def account(run: Operator) -> str:
-    made: str = run("account", "create", "--name", "Shop", "--plan", "standard")["accountId"]
-    return made
-
-
-def refusal(attempt: Callable[[], object]) -> tuple[int, str]:
-    with pytest.raises(Failed) as failed:
-        attempt()
-    return failed.value.code, failed.value.error["code"]
 
 
 def test_an_account_from_making_to_listing(run: Operator) -> None:

@@ -32,11 +32,7 @@ class DnsMailDomains:
 
     @cached_property
     def _resolver(self) -> dns.resolver.Resolver:
-        resolver = dns.resolver.Resolver(configure=not self._servers)
-        if self._servers:
-            resolver.nameservers = [_name_server(server) for server in self._servers]
-        resolver.timeout = _TRY
-        resolver.lifetime = MAX_WAIT
+        resolver = make_resolver(self._servers)
         resolver.cache = dns.resolver.LRUCache(_CACHED)
         return resolver
 
@@ -66,6 +62,16 @@ class DnsMailDomains:
         if len(exchangers) == 1 and exchangers[0].exchange.to_text() == ".":
             return DomainVerdict.NULL_MX
         return DomainVerdict.ACCEPTS
+
+
+def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:
+    """A resolver that asks these name servers (`host:port`), or the system's, for two seconds."""
+    resolver = dns.resolver.Resolver(configure=not servers)
+    if servers:
+        resolver.nameservers = [_name_server(server) for server in servers]
+    resolver.timeout = _TRY
+    resolver.lifetime = MAX_WAIT
+    return resolver
 
 
 def _name_server(server: str) -> dns.nameserver.Do53Nameserver:

@@ -74,18 +74,35 @@ def spell_address(text: str) -> str:
 def spell_sender(text: str) -> str:
     """Give an address its one spelling, if its domain cannot be taken for another one.
 
-    A label of several scripts, such as Latin with a Cyrillic a, is made to be misread.
-
     Raises:
         ValidationFailed: on `address`.
     """
     address = spell_address(text)
-    for label in _to_u_label(domain_of(address)).split("."):
+    _check_scripts("address", domain_of(address))
+    return address
+
+
+def spell_domain(text: str) -> str:
+    """Give a domain its one spelling, in A-labels, if it cannot be taken for another one.
+
+    Raises:
+        ValidationFailed: on `domain`.
+    """
+    try:
+        domain = domain_of(parse_address(f"postmaster@{text}", to_a_label))
+    except AddressSyntaxError as error:
+        raise ValidationFailed(FieldFault("domain", str(error), "invalid_domain")) from error
+    _check_scripts("domain", domain)
+    return domain
+
+
+def _check_scripts(field: str, domain: str) -> None:
+    """A label of several scripts, such as Latin with a Cyrillic a, is made to be misread."""
+    for label in _to_u_label(domain).split("."):
         scripts = {_script(character) for character in label if character.isalpha()}
         if len(scripts) > 1 and not any(scripts <= allowed for allowed in _WRITTEN_TOGETHER):
             message = "the domain mixes scripts and could be taken for another one"
-            raise ValidationFailed(FieldFault("address", message, "mixed_scripts"))
-    return address
+            raise ValidationFailed(FieldFault(field, message, "mixed_scripts"))
 
 
 def _to_u_label(domain: str) -> str:

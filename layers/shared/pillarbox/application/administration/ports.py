@@ -4,7 +4,7 @@ Every method may raise ServiceError `service_unavailable`, as those of
 `application.ports` do.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum, auto
@@ -12,6 +12,7 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
@@ -187,4 +188,164 @@ class Queues(Protocol):
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         """Move messages from one queue to another; gives how many there were."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DomainIdentity:
+    """A domain as the delivery provider knows it; states are the provider's own words."""
+
+    name: str
+    verified: bool
+    #: SUCCESS once the provider has found the keys in the DNS.
+    dkim: str
+    dkim_tokens: tuple[str, ...]
+    #: Where the tokens' public keys are.
+    dkim_zone: str
+    #: The domain of the envelope's sender; None for the provider's own.
+    mail_from: str | None
+    mail_from_status: str | None
+    #: Where bounces to the MAIL FROM domain are taken.
+    feedback_host: str
+
+
+class DomainIdentities(Protocol):
+    """The domains that the delivery provider sends mail from."""
+
+    def get(self, name: str) -> DomainIdentity | None:
+        """Read a domain; None when the provider does not know it."""
+        ...
+
+    def add(self, name: str) -> DomainIdentity:
+        """Make a domain known, with DKIM keys of 2048 bits; one that is known stays as it is."""
+        ...
+
+    def set_mail_from(self, name: str, mail_from: str) -> None:
+        """Set the domain of the envelope's sender for a domain that is known."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class DnsRecord:
+    """A record of the DNS: a text without its quotes, a name without its last dot."""
+
+    purpose: str
+    type: str
+    name: str
+    value: str
+
+
+class DnsLookup(Protocol):
+    """The DNS as everybody sees it."""
+
+    def look_up(self, name: str, kind: str) -> Sequence[str] | None:
+        """The values of a type at a name; None when the DNS gives no answer."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Zone:
+    """A public hosted zone of the account."""
+
+    zone_id: str
+    name: str
+
+
+class Zones(Protocol):
+    """The hosted zones of the account, in which records can be created."""
+
+    def holding(self, name: str) -> Sequence[Zone]:
+        """The zones with the longest name that the name is in or under."""
+        ...
+
+    def values(self, zone: Zone, name: str) -> Mapping[str, Sequence[str]]:
+        """The values at a name by type; a type without values is there as an alias."""
+        ...
+
+    def create(self, zone: Zone, records: Sequence[DnsRecord]) -> None:
+        """Create records, all or none; a set of records that exists is never changed."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Standing:
+    """The account at the delivery provider; quotas count recipients."""
+
+    sandbox: bool
+    sending: bool
+    #: HEALTHY, PROBATION or SHUTDOWN.
+    enforcement: str
+    per_day: float
+    sent_of_day: float
+    per_second: float
+    #: What the provider's clock said, and what ours did.
+    their_time: datetime | None
+    our_time: datetime
+
+
+class ProviderAccount(Protocol):
+    """What the delivery provider says of the account."""
+
+    def standing(self) -> Standing:
+        """Read quotas and state."""
+        ...
+
+    def published(self, configuration_set: str) -> frozenset[str] | None:
+        """The kinds of events that reach the event bus; None when there is no such set."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TableState:
+    """How the table is protected."""
+
+    recovery: bool
+    deletion_protection: bool
+    #: The attribute by which items expire; None when none do.
+    expiry: str | None
+
+
+class TableCare(Protocol):
+    """The table as a resource."""
+
+    def state(self) -> TableState:
+        """Read how it is protected."""
+        ...
+
+
+class Watch(Protocol):
+    """What watches the service."""
+
+    def firing(self) -> Sequence[str]:
+        """The names of the service's alarms that are in alarm."""
+        ...
+
+    def listeners(self) -> int:
+        """How many are told of alarms."""
+        ...
+
+    def oldest(self, queue_url: str) -> float | None:
+        """Seconds that a queue's oldest message has waited; None when nothing was measured."""
+        ...
+
+
+class FrontDoor(Protocol):
+    """The service's public address."""
+
+    def ask(
+        self, method: str, path: str, *, key: str | None = None, body: Json = None
+    ) -> tuple[int, Json]:
+        """Make a request as a client does; gives the status and what the answer says."""
+        ...
+
+
+class Certificates(Protocol):
+    """The certificate that the relay shows."""
+
+    def end(self) -> datetime:
+        """When it ends.
+
+        Raises:
+            ServiceError: `service_unavailable`, when a client would not trust it.
+        """
         ...

@@ -1,0 +1,116 @@
+"""SES, Route 53 and the DNS keep to the suites of their ports."""
+
+import threading
+from typing import Any
+
+import boto3
+import pytest
+
+from local.ses.store import Mailbox
+from pillarbox.adapters.dns_records import DnsRecords
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.route53 import HostedZones
+from pillarbox.adapters.ses_domains import SesDomains
+from pillarbox.application.administration.ports import DnsRecord
+from pillarbox.domain.errors import ServiceError
+from tests.unit.admin.domain_suites import TEXT, AddZone, DomainIdentitiesSuite, ZonesSuite
+
+
+class TestSesDomains(DomainIdentitiesSuite):
+    @pytest.fixture
+    def identities(
+        self, table: Table, ses: tuple[str, Mailbox], monkeypatch: pytest.MonkeyPatch
+    ) -> SesDomains:
+        assert table.name
+        monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
+        return SesDomains()
+
+
+class TestHostedZones(ZonesSuite):
+    @pytest.fixture
+    def zones(self, table: Table) -> HostedZones:
+        assert table.name
+        return HostedZones()
+
+    @pytest.fixture
+    def add_zone(self, zones: HostedZones) -> AddZone:
+        assert zones
+        return add_zone
+
+
+def add_zone(name: str, **more: Any) -> None:
+    boto3.client("route53").create_hosted_zone(
+        Name=name, CallerReference=str(threading.get_ident()), **more
+    )
+
+
+@pytest.mark.usefixtures("table")
+def test_a_private_zone_holds_nothing() -> None:
+    """What the DNS of others does not ask is no place for the records."""
+    add_zone("shop.example", HostedZoneConfig={"PrivateZone": True})
+    assert HostedZones().holding("shop.example") == []
+
+
+@pytest.mark.usefixtures("table")
+def test_route_53_creates_and_never_overwrites() -> None:
+    """Every change is a CREATE, which Route 53 refuses where records are; that is told."""
+    add_zone("shop.example")
+    zones = HostedZones()
+    (zone,) = zones.holding("shop.example")
+    asked: list[Any] = []
+    zones._route53.meta.events.register(
+        "provide-client-params.route53.ChangeResourceRecordSets",
+        lambda params, **_: asked.append(params),
+    )
+    zones.create(zone, [TEXT])
+    with pytest.raises(ServiceError, match="AWS refused ChangeResourceRecordSets"):
+        zones.create(zone, [TEXT])
+    actions = [change["Action"] for each in asked for change in each["ChangeBatch"]["Changes"]]
+    assert actions == ["CREATE", "CREATE"]
+
+
+@pytest.mark.usefixtures("table")
+def test_texts_in_pieces_and_aliases_are_read() -> None:
+    """A text of several strings is one; an alias is there without a value."""
+    add_zone("shop.example")
+    route53 = boto3.client("route53")
+    zones = HostedZones()
+    (zone,) = zones.holding("shop.example")
+    alias = {
+        "HostedZoneId": zone.zone_id,
+        "DNSName": "elsewhere.example",
+        "EvaluateTargetHealth": False,
+    }
+    sets: list[Any] = [
+        {
+            "Name": "long.shop.example",
+            "Type": "TXT",
+            "TTL": 60,
+            "ResourceRecords": [{"Value": '"v=spf1 " "mx -all"'}],
+        },
+        {"Name": "alias.shop.example", "Type": "CNAME", "AliasTarget": alias},
+    ]
+    for each in sets:
+        route53.change_resource_record_sets(
+            HostedZoneId=zone.zone_id,
+            ChangeBatch={"Changes": [{"Action": "CREATE", "ResourceRecordSet": each}]},
+        )
+    assert zones.values(zone, "long.shop.example") == {"TXT": ["v=spf1 mx -all"]}
+    assert zones.values(zone, "alias.shop.example") == {"CNAME": []}
+
+
+def test_the_dns_is_read_as_records_are_written(name_server: str) -> None:
+    """Texts whole and without quotes, names without their dot; nothing, and no answer."""
+    records = DnsRecords((name_server,))
+    assert records.look_up("long.example", "TXT") == ("v=spf1 include:amazonses.com ~all",)
+    assert records.look_up("alias.example", "CNAME") == ("Token.DKIM.amazonses.com",)
+    assert records.look_up("mail.example", "MX") == ("10 feedback.example",)
+    assert records.look_up("odd.example", "TXT") == ("\ufffd",)
+    assert records.look_up("mail.example", "TXT") == ()
+    assert records.look_up("gone.example", "TXT") == ()
+    assert records.look_up("broken.example", "TXT") is None
+
+
+def test_records_know_their_purpose() -> None:
+    """What is created says nothing of its purpose; only people see it."""
+    assert DnsRecord("SPF", "TXT", "a.example", "b") != DnsRecord("DKIM", "TXT", "a.example", "b")

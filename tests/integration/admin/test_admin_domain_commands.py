@@ -1,0 +1,66 @@
+"""`pillarbox domain`, as an operator or a program runs it."""
+
+import json
+
+import boto3
+
+from local.ses.store import Mailbox
+from tests.integration.admin.operator import Operator, refusal
+
+
+def test_a_domain_from_adding_to_verifying(run: Operator) -> None:
+    """Added, a domain is shown with its records, and verified by the stand-in at once."""
+    added = run("domain", "add", "shop.example")
+    assert (added["domain"], added["mailFrom"]) == ("shop.example", "mail.shop.example")
+    assert [(each["for"], each["type"]) for each in added["records"]] == [
+        *[("DKIM", "CNAME")] * 3,
+        ("MAIL FROM", "MX"),
+        ("MAIL FROM SPF", "TXT"),
+        ("SPF", "TXT"),
+        ("DMARC", "TXT"),
+    ]
+    assert run("domain", "show", "shop.example")["records"] == added["records"]
+    assert run("domain", "verify", "shop.example", "--wait")["verified"]
+
+
+def test_a_domain_that_is_pending_is_told_by_the_exit_code(run: Operator) -> None:
+    """Programs and people learn that SES has not found the records."""
+    run("domain", "add", "unverified.example")
+    pending = run.people("--local", "--json", "domain", "verify", "unverified.example")
+    assert pending.exit_code == 1
+    assert json.loads(pending.stdout)["verified"] is False
+    assert refusal(lambda: run("domain", "show", "other.example")) == (1, "validation_failed")
+    assert refusal(lambda: run("domain", "add", "pаypal.example")) == (1, "validation_failed")  # noqa: RUF001  a Cyrillic a is the point
+
+
+def test_records_are_created_in_route_53(run: Operator) -> None:
+    """With --route53 what is missing is created; without a zone nothing is done."""
+    assert refusal(lambda: run("domain", "add", "shop.example", "--route53")) == (
+        1,
+        "validation_failed",
+    )
+    boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
+    made = run("domain", "add", "shop.example", "--route53")
+    assert {each["state"] for each in made["records"]} == {"created"}
+    again = run("domain", "add", "shop.example", "--route53")
+    assert {each["state"] for each in again["records"]} == {"present"}
+
+
+def test_people_can_copy_the_records(run: Operator, mailbox: Mailbox) -> None:
+    """Each record is on one line, whatever the width; advice stands beneath."""
+    boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
+    (zone,) = boto3.client("route53").list_hosted_zones()["HostedZones"]
+    text = {"Name": "shop.example", "Type": "TXT", "TTL": 60}
+    change = {
+        "Action": "CREATE",
+        "ResourceRecordSet": text | {"ResourceRecords": [{"Value": '"v=spf1 mx ~all"'}]},
+    }
+    boto3.client("route53").change_resource_record_sets(
+        HostedZoneId=zone["Id"],
+        ChangeBatch={"Changes": [change]},
+    )
+    shown = run.people("--local", "domain", "add", "shop.example", "--route53")
+    assert mailbox.mail_from == {"shop.example": "mail.shop.example"}
+    lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
+    assert "created MX mail.shop.example 10 feedback-smtp.us-east-1.amazonses.com" in lines
+    assert "SPF: change it to: v=spf1 mx include:amazonses.com ~all" in lines
