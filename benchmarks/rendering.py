@@ -18,8 +18,9 @@ from minijinja import Environment as MiniJinja
 from premailer import Premailer
 from selectolax.lexbor import LexborHTMLParser
 
+import assemble_starters
 from pillarbox.domain.errors import Json
-from pillarbox.rendering import allowlist, assemble, engine
+from pillarbox.rendering import allowlist, engine
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
 from pillarbox.rendering.text import text_from_html
@@ -95,15 +96,15 @@ def assembling() -> None:
     """What assembling at the first use would add to a process, against compiling what is stored."""
 
     def anew(slug: str) -> str:
-        assemble._sources.cache_clear()
-        assemble._inliner.cache_clear()
-        return assemble.assembled(slug)
+        assemble_starters._sources.cache_clear()
+        assemble_starters._inliner.cache_clear()
+        return assemble_starters.assembled(slug)
 
-    whole = assemble._sources().get_template("otp/body.html").render()
-    stored = assemble.assembled("otp")
+    whole = assemble_starters._sources().get_template("otp/body.html").render()
+    stored = assemble_starters.assembled("otp")
     first, inline, compiled = cost(
         lambda: anew("otp"),
-        lambda: assemble._inliner().inline(whole),
+        lambda: assemble_starters._inliner().inline(whole),
         lambda: engine._mails().from_string(stored),
     )
     row("assembling a first starter / compiling it", "", first, compiled)
@@ -113,7 +114,7 @@ def assembling() -> None:
 def inlining() -> None:
     """css-inline against premailer on the mail of a receipt."""
     css = (STARTERS / "inline.css").read_text()
-    plain = assemble._sources().get_template("payment_receipt/body.html").render()
+    plain = assemble_starters._sources().get_template("payment_receipt/body.html").render()
     inliner = CSSInliner(extra_css=css, inline_style_tags=False, keep_style_tags=True)
     ours, other = cost(
         lambda: inliner.inline(plain),

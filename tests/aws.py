@@ -80,9 +80,9 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
             "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
         }.items():
             monkeypatch.setenv(name, value)
-        _forget_wiring()
+        forget_wiring()
         yield names
-    _forget_wiring()
+    forget_wiring()
 
 
 def forget_sessions() -> None:
@@ -91,7 +91,8 @@ def forget_sessions() -> None:
     sdk._session.cache_clear()
 
 
-def _forget_wiring() -> None:
+def forget_wiring() -> None:
+    """Let nothing that was made for one environment serve in the next."""
     for made in vars(wiring).values():
         if hasattr(made, "cache_clear"):
             made.cache_clear()

@@ -36,6 +36,7 @@ from pillarbox.domain.key import (
 from pillarbox.domain.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.rendering.saved import check_template
+from tests.aws import forget_wiring
 from tests.contract.client import Api, Invocation, handler
 
 PREVIEW_SENDER: Final = "preview@pillarbox.example"
@@ -285,7 +286,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
-        _forget_wiring()
+        forget_wiring()
         clock = Clock()
         with (
             mock.patch.dict(os.environ, {"PILLARBOX_JOBS_QUEUE_URL": queue_url}),
@@ -297,14 +298,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
             mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
             yield Service(queue_url, ses, clock)
-        _forget_wiring()
-
-
-def _forget_wiring() -> None:
-    """Let nothing that was made for one environment serve in the next."""
-    for made in vars(wiring).values():
-        if hasattr(made, "cache_clear"):
-            made.cache_clear()
+        forget_wiring()
 
 
 def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> dict[str, Any]:

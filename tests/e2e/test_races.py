@@ -18,7 +18,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.identity import new_token
 from pillarbox.domain.quota import Limits, QuotaExceeded
 from tests.aws import forget_sessions
-from tests.e2e.test_first_mail import AGENT, PATIENCE, operate
+from tests.stack import AGENT, PATIENCE, operate
 
 pytestmark = pytest.mark.stack
 

@@ -16,7 +16,7 @@ from local.dns import DnsServer
 from local.engine import Engine, aws_environment
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import table
-from tests.aws import declared, forget_sessions
+from tests.aws import declared, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.faults.system import BUCKET, SES, TABLE, System
 
@@ -81,10 +81,3 @@ def running(state: Path) -> Iterator[System]:
         loop.call_soon_threadsafe(loop.stop)
         thread.join(10)
         loop.close()
-
-
-def forget_wiring() -> None:
-    """Let nothing that was made for one environment serve in the next."""
-    for made in vars(wiring).values():
-        if hasattr(made, "cache_clear"):
-            made.cache_clear()

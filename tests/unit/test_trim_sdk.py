@@ -4,18 +4,17 @@ import re
 import shutil
 import subprocess
 import sys
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
-from types import ModuleType
 
 import botocore
-import pytest
+
+from trim_sdk import SERVICES, trim
 
 LAYER = Path(__file__).parents[2] / "layers" / "shared"
 WHOLE = Path(botocore.__file__).parent
 
 #: Of the operator's command alone, which has the whole SDK.
-OPERATORS = {"cloudformation", "cloudwatch", "route53", "sts"}
+OPERATORS = {"cloudformation", "cloudwatch", "route53", "sns", "sts"}
 
 ENDPOINTS = """
 import sys, botocore.session
@@ -25,16 +24,6 @@ for region in ("eu-west-1", "us-east-1", "us-gov-west-1", "cn-north-1", "ap-none
     for service in sys.argv[1:]:
         print(session.create_client(service, region_name=region).meta.endpoint_url)
 """
-
-
-@pytest.fixture(scope="module")
-def trim_sdk() -> ModuleType:
-    spec = spec_from_file_location("trim_sdk", LAYER / "trim_sdk.py")
-    assert spec is not None
-    assert spec.loader is not None
-    module = module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def endpoints(site: Path, services: list[str]) -> list[str]:
@@ -47,9 +36,9 @@ def endpoints(site: Path, services: list[str]) -> list[str]:
     ).stdout.splitlines()
 
 
-def test_what_is_left_reaches_the_same_endpoints(trim_sdk: ModuleType, tmp_path: Path) -> None:
+def test_what_is_left_reaches_the_same_endpoints(tmp_path: Path) -> None:
     """The clients that are left have the endpoints that the whole SDK gives, in each partition."""
-    wanted = {*trim_sdk.SERVICES, "sns"}
+    wanted = {*SERVICES, "sns"}
     shutil.copytree(
         WHOLE,
         tmp_path / "botocore",
@@ -62,18 +51,18 @@ def test_what_is_left_reaches_the_same_endpoints(trim_sdk: ModuleType, tmp_path:
     endpoints_file = tmp_path / "botocore" / "data" / "endpoints.json"
     elsewhere = tmp_path / "cached.json"
     elsewhere.hardlink_to(endpoints_file)
-    trim_sdk.trim(tmp_path)
-    services = list(trim_sdk.SERVICES)
+    trim(tmp_path)
+    services = list(SERVICES)
     assert endpoints(tmp_path, services) == endpoints(WHOLE.parent, services)
     assert not (tmp_path / "botocore" / "data" / "sns").exists()
     assert endpoints_file.stat().st_size < elsewhere.stat().st_size, "the installer's copy is whole"
 
 
-def test_every_client_of_the_layer_has_its_data(trim_sdk: ModuleType) -> None:
+def test_every_client_of_the_layer_has_its_data() -> None:
     """The services that are kept are those whose clients the adapters make for the functions."""
     made = {
         service
         for path in (LAYER / "pillarbox" / "adapters").rglob("*.py")
         for service in re.findall(r'make_client\("(\w+)"', path.read_text())
     }
-    assert made - OPERATORS == set(trim_sdk.SERVICES)
+    assert made - OPERATORS == set(SERVICES)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
-from aws_lambda_powertools.metrics import MetricUnit
+from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.batch import (
     BatchProcessor,
     EventType,
@@ -40,7 +40,10 @@ type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
 def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
-    """Wrap what handles one message; a message that fails comes again, the others do not."""
+    """Wrap what handles one message; a message that fails comes again, the others do not.
+
+    A setting that is missing ends the invocation with its name: no message would fare better.
+    """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
 
@@ -48,11 +51,7 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
         try:
             consumed = handle(record, lambda_context)
             logger.info("consumed", extra={"outcome": consumed.outcome, **consumed.ids})
-            for name in (consumed.outcome, *consumed.counts):
-                metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
-            for name, time in consumed.lasted.items():
-                milliseconds = time / timedelta(milliseconds=1)
-                metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
+            _measure(metrics, consumed)
         except SettingMissing:
             raise
         except Exception as error:
@@ -64,12 +63,24 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
         processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
         try:
-            return process_partial_response(event, handle_one, processor, context)
+            answer = process_partial_response(event, handle_one, processor, context)
         finally:
             if metrics.metric_set:
                 metrics.flush_metrics()
+        for _, error, _ in processor.exceptions:
+            if isinstance(error, SettingMissing):
+                raise error
+        return answer
 
     return lambda_handler
+
+
+def _measure(metrics: Metrics, consumed: Consumed) -> None:
+    for name in (consumed.outcome, *consumed.counts):
+        metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
+    for name, time in consumed.lasted.items():
+        milliseconds = time / timedelta(milliseconds=1)
+        metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
 
 
 def follow(

@@ -10,6 +10,8 @@ from typing import Any
 
 import pytest
 
+from pillarbox.config import SettingMissing
+from tests.aws import forget_wiring
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api
 from tests.contract.service import SENDER, Service
@@ -236,3 +238,15 @@ def test_the_preview_address_never_shows_the_key(service: Service) -> None:
     assert mail["FromEmailAddress"] == "preview@pillarbox.example"
     assert b"Sent with Pillarbox" in mail["raw"]
     assert base64.b64encode((api.key or "").encode()) not in mail["raw"]
+
+
+def test_a_missing_setting_ends_the_worker_with_its_name(
+    service: Service, api: Api, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A worker that lacks a setting fails as a whole and says which; the mail waits."""
+    api.send(otp())
+    forget_wiring()
+    monkeypatch.delenv("PILLARBOX_DELIVERY_CONCURRENCY")
+    with pytest.raises(SettingMissing, match="PILLARBOX_DELIVERY_CONCURRENCY"):
+        service.deliver()
+    assert service.ses.mails == []

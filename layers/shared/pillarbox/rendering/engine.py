@@ -1,7 +1,7 @@
 """Rendering: a starter or saved template and its values become the HTML of a mail.
 
 A starter is stored ready to be filled, its layout and CSS in place (see
-`rendering.assemble`). Compiled once per process, it costs a mail its values alone.
+`assemble_starters.py`). Compiled once per process, it costs a mail its values alone.
 """
 
 from collections.abc import Mapping

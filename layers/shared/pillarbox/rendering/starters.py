@@ -12,7 +12,7 @@ from typing import Final
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
 
 #: One folder per starter: `template.json` (metadata, samples), `body.html`, and the
-#: `mail.html` that is made of it (see `rendering.assemble`).
+#: `mail.html` that is made of it (see `assemble_starters.py`).
 STARTERS: Final = Path(__file__).parent / "starter"
 
 #: In the order of the contract's table.

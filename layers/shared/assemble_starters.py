@@ -1,4 +1,4 @@
-"""Puts the starter templates together from their sources: `python -m pillarbox.rendering.assemble`.
+"""Puts the starter templates together from their sources: `python -m assemble_starters`.
 
 What stands in square brackets is resolved here (`[% extends %]`, the macros of
 parts.html), and the CSS of inline.css is put into style attributes. The result,

@@ -1,0 +1,168 @@
+"""Every function in Lambda's runtime, as it is packed: its folder, the layer, and nothing else.
+
+The runtime interface emulator that SAM brings speaks to the runtime's own client; behind the
+functions is the running local stack. The interpreter sees no site-packages, so that a
+dependency that the layer lacks is missing here too.
+"""
+
+import base64
+import json
+import os
+import platform
+import shutil
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from local import template
+from tests.stack import PATIENCE, operate
+
+pytestmark = [
+    pytest.mark.stack,
+    pytest.mark.skipif(sys.platform != "linux", reason="the emulator is a program for Linux"),
+]
+
+EMULATORS = template.ROOT / ".venv-sam/lib/python3.13/site-packages/samcli/local/rapid"
+#: The message and template of the samples do not exist; everything else is answered in full.
+ABSENT = {"get_message", "get_template", "delete_template"}
+#: What the sweeper finds on a stack that has just started.
+NOTHING_FOUND = {"overdue": 0, "given_up": 0, "orphaned_bodies": 0}
+FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
+
+type Invoke = Callable[[dict[str, Any]], Any]
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port: int = free.getsockname()[1]
+        return port
+
+
+def resource_of(function: str) -> str:
+    resources = template.load()["Resources"]
+    (name,) = (
+        name
+        for name, resource in resources.items()
+        if resource.get("Properties", {}).get("CodeUri") == f"functions/{function}"
+    )
+    return str(name)
+
+
+def settings_of(function: str) -> dict[str, str]:
+    """What the deployed function's environment would be, of the running stack."""
+    told = template.load(template.ROOT / ".local" / "tests" / "template.json")
+    own = told["Resources"][resource_of(function)]["Properties"].get("Environment", {})
+    variables = told["Globals"]["Function"]["Environment"]["Variables"] | own.get("Variables", {})
+    defaults = {name: str(each.get("Default")) for name, each in told["Parameters"].items()}
+    return {
+        name: value if isinstance(value, str) else defaults[value["Ref"]]
+        for name, value in variables.items()
+    }
+
+
+def _emulator(
+    function: str, pythonpath: str, task: Path, ports: tuple[int, int], log: Path
+) -> subprocess.Popen[bytes]:
+    architecture = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
+    with log.open("wb") as written:
+        return subprocess.Popen(
+            [
+                EMULATORS / f"aws-lambda-rie-{architecture}",
+                *("--runtime-interface-emulator-address", f"127.0.0.1:{ports[0]}"),
+                *("--runtime-api-address", f"127.0.0.1:{ports[1]}"),
+                *(sys.executable, "-S", "-P", "-m", "awslambdaric", "app.lambda_handler"),
+            ],
+            cwd=task,
+            env=settings_of(function)
+            | {
+                "AWS_LAMBDA_FUNCTION_NAME": resource_of(function),
+                "AWS_LAMBDA_FUNCTION_TIMEOUT": "60",
+                "HOME": "/nonexistent",
+                "LAMBDA_TASK_ROOT": str(task),
+                "NO_PROXY": "127.0.0.1",
+                "PATH": os.environ["PATH"],
+                "PYTHONDONTWRITEBYTECODE": "1",  # to root a folder is never read-only
+                "PYTHONPATH": pythonpath,
+            },
+            stdout=written,
+            stderr=subprocess.STDOUT,
+        )
+
+
+@contextmanager
+def running(function: str, layer: Path, runtime: Path, task: Path) -> Iterator[Invoke]:
+    """The function in its runtime, until the end of the block."""
+    shutil.copytree(
+        template.ROOT / "functions" / function, task, ignore=shutil.ignore_patterns("__pycache__")
+    )
+    for path in (*task.rglob("*"), task):
+        path.chmod(path.stat().st_mode & ~0o222)
+    log = task.with_name("log")
+    ports = free_port(), free_port()
+    process = _emulator(function, f"{task}:{layer / 'python'}:{runtime}", task, ports, log)
+
+    def invoke(event: dict[str, Any]) -> Any:
+        url = f"http://127.0.0.1:{ports[0]}/2015-03-31/functions/function/invocations"
+        late = time.monotonic() + PATIENCE
+        while True:
+            try:
+                return httpx.post(url, json=event, timeout=PATIENCE).json()
+            except httpx.ConnectError:
+                assert process.poll() is None
+                assert time.monotonic() < late, "the emulator does not answer"
+                time.sleep(0.05)
+
+    try:
+        yield invoke
+    except Exception as failure:
+        failure.add_note(log.read_text())
+        raise
+    finally:
+        process.kill()
+        process.wait()
+
+
+def sample(function: str, key: str) -> dict[str, Any]:
+    text = (template.ROOT / "events" / f"{function}.json").read_text()
+    event: dict[str, Any] = json.loads(text.replace("<API_KEY>", key))
+    return event
+
+
+def full_key(stack: dict[str, Any]) -> str:
+    """A key with every permission, made as an operator makes one."""
+    account = ("--account", stack["accounts"]["live"])
+    made = operate("key", "create", *account, "--name", "samples", "--preset", "marketing")
+    return str(made["key"])
+
+
+def contents(folder: Path) -> dict[Path, tuple[int, int]]:
+    return {p: (p.stat().st_size, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file()}
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_packed_function_answers_its_sample(
+    stack: dict[str, Any], layer: Path, runtime: Path, tmp_path: Path, function: str
+) -> None:
+    """With its folder and the layer alone, and without writing to them, it does its work."""
+    before = contents(layer)
+    event = sample(function, full_key(stack))
+    with running(function, layer, runtime, tmp_path / "task") as invoke:
+        answer = invoke(event)
+        if "httpMethod" in event:
+            body = answer["body"]
+            text = base64.b64decode(body) if answer.get("isBase64Encoded") else body
+            assert answer["statusCode"] == (404 if function in ABSENT else 200), text
+            assert json.loads(text)
+        else:
+            assert answer in ({"batchItemFailures": []}, NOTHING_FOUND)
+    assert contents(layer) == before
+    assert [path.name for path in (tmp_path / "task").rglob("*")] == ["app.py"]

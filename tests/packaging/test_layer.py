@@ -1,0 +1,86 @@
+"""The layer that is deployed: complete, compiled, of the right architecture, within the limits."""
+
+import importlib.util
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from local import template
+
+#: Lambda's limits: what may be uploaded zipped, and a function with its layers unzipped, in bytes.
+ZIPPED = 50 * 1024 * 1024
+UNZIPPED = 250 * 1024 * 1024
+#: The C library of Amazon Linux 2023, which the runtime is made of.
+GLIBC = (2, 34)
+#: e_machine of the ELF header for AArch64.
+AARCH64 = 183
+
+
+def size(folder: Path) -> int:
+    return sum(path.stat().st_size for path in folder.rglob("*") if path.is_file())
+
+
+def test_the_layer_and_functions_fit(deployed_layer: Path, tmp_path: Path) -> None:
+    """Zipped and unzipped, the layer and the largest function stay far below what Lambda takes."""
+    archive = tmp_path / "layer.zip"
+    with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
+        for path in deployed_layer.rglob("*"):
+            zipped.write(path, path.relative_to(deployed_layer))
+    assert archive.stat().st_size < ZIPPED / 2
+    functions = [path.parent for path in template.ROOT.glob("functions/*/app.py")]
+    assert size(deployed_layer) + max(map(size, functions)) < UNZIPPED / 5
+
+
+def test_native_code_runs_on_the_runtime(deployed_layer: Path) -> None:
+    """Each shared object is for arm64 and asks for no newer C library than the runtime's."""
+    declared = template.load()["Globals"]["Function"]["Architectures"]
+    assert declared == ["arm64"]
+    objects = list(deployed_layer.rglob("*.so"))
+    assert objects
+    for path in objects:
+        content = path.read_bytes()
+        assert content.startswith(b"\x7fELF")
+        assert int.from_bytes(content[18:20], "little") == AARCH64, path
+        needed = {(int(a), int(b)) for a, b in re.findall(rb"GLIBC_(\d+)\.(\d+)", content)}
+        assert max(needed, default=GLIBC) <= GLIBC, path
+
+
+def test_nothing_is_compiled_at_a_cold_start(deployed_layer: Path) -> None:
+    """Every module has byte code that is valid whatever the files' times become."""
+    modules = list(deployed_layer.rglob("*.py"))
+    assert modules
+    for module in modules:
+        code = Path(importlib.util.cache_from_source(str(module))).read_bytes()
+        assert code[:4] == importlib.util.MAGIC_NUMBER
+        assert code[4:8] == b"\x01\x00\x00\x00", f"{module}: by hash, and unchecked (PEP 552)"
+
+
+@pytest.mark.parametrize("stray", ["boto3", "moto", "pytest", "local", "admin", "relay"])
+def test_the_layer_carries_nothing_else(deployed_layer: Path, stray: str) -> None:
+    """What only development, the operator or the relay needs is no part of the layer."""
+    assert not (deployed_layer / "python" / stray).exists()
+
+
+IMPORT_ALL = """
+import importlib, pkgutil, pillarbox
+for module in pkgutil.walk_packages(pillarbox.__path__, "pillarbox."):
+    importlib.import_module(module.name)
+import dns.resolver, jinja2
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="the layer's native code is for Linux")
+def test_every_module_can_be_imported(layer: Path) -> None:
+    """What is loaded only when it is needed finds all that it imports in the layer too."""
+    done = subprocess.run(
+        [sys.executable, "-S", "-P", "-c", IMPORT_ALL],
+        env={"PYTHONPATH": str(layer / "python")},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
