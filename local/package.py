@@ -116,7 +116,7 @@ def _archive(build: Path, source: Path, dependencies: Path | None = None) -> Pat
     unfinished = target.with_suffix(".unfinished")
     with zipfile.ZipFile(unfinished, "w") as archive:
         for folder in filter(None, (staging, dependencies)):
-            for path in folder.rglob("*"):
+            for path in filter(Path.is_file, folder.rglob("*")):
                 place = path.relative_to(folder)
                 archive.write(path, f"python/{place}" if dependencies else place)
     shutil.rmtree(staging)
