@@ -73,7 +73,20 @@ def blocked(rules: Iterable[dict[str, Any]], agent: Agent) -> bool:
     Raises:
         KeyError: a rule uses a statement of AWS WAF that is not known here.
     """
-    return any("Block" in rule["Action"] and _matches(rule["Statement"], agent) for rule in rules)
+    return any(_judges(rule) and _matches(rule["Statement"], agent) for rule in rules)
+
+
+def _judges(rule: dict[str, Any]) -> bool:
+    """Whether a rule judges a client here.
+
+    Not what merely counts, the rule groups of AWS, a rate, nor the rule that keeps those out
+    who pass the edge by: this is the edge.
+    """
+    return (
+        "Block" in rule.get("Action", {})
+        and "RateBasedStatement" not in rule["Statement"]
+        and rule.get("Name") != "edge-only"
+    )
 
 
 def _matches(statement: dict[str, Any], agent: Agent) -> bool:

@@ -21,8 +21,14 @@ REGION: Final = "us-east-1"
 type Template = dict[str, Any]
 
 _VERBS: Final = ("get", "head", "post", "put", "patch", "delete", "options")
-#: The condition under which there is a relay.
-_RELAY: Final = "WithRelay"
+#: The conditions of what stays out: the containers, and the firewall of CloudFront.
+_ELSEWHERE: Final = {"WithRelay", "InUsEast1"}
+#: What the edge stands in for.
+_EDGE: Final = (
+    "AWS::CloudFront::",
+    "AWS::SecretsManager::",
+    "AWS::WAFv2::",
+)
 _ANY: Final = "x-amazon-apigateway-any-method"
 
 
@@ -59,17 +65,17 @@ def for_sam(environment: Mapping[str, str]) -> Template:
 def for_engine(translated: Template) -> Template:
     """The translated template with what the engine would leave out.
 
-    It imports no ANY method and no binary media types from an API's body, stumbles over the
-    concurrency of an event source, and has no association of a firewall (the edge stands in).
-    The relay's containers stay out: the stack runs the relay itself.
+    It imports no ANY method and no binary media types from an API's body, and stumbles over
+    the concurrency of an event source. Distribution, firewall and containers stay out: the stack
+    has an edge and a relay of its own.
     It speaks no TLS, so the policies that demand it would shut everybody out. It asks for
     sqs:SendMessageBatch, where AWS takes sqs:SendMessage for a batch too and knows no other.
     """
     resources = {
         name: resource
         for name, resource in translated["Resources"].items()
-        if resource["Type"] != "AWS::WAFv2::WebACLAssociation"
-        and resource.get("Condition") != _RELAY
+        if not resource["Type"].startswith(_EDGE)
+        and resource.get("Condition") not in _ELSEWHERE
         and "aws:SecureTransport" not in json.dumps(resource)
     }
     for resource in resources.values():
@@ -91,6 +97,6 @@ def for_engine(translated: Template) -> Template:
     outputs = {
         name: output
         for name, output in translated["Outputs"].items()
-        if output.get("Condition") != _RELAY
+        if output.get("Condition") not in _ELSEWHERE and '"Edge' not in json.dumps(output)
     }
     return translated | {"Resources": resources, "Outputs": outputs}
