@@ -6,8 +6,9 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 from typer.core import TyperGroup
 
-from admin import accounts, domains, keys, queues, senders, stats, suppressions, templates
+from admin import accounts, doctor, domains, keys, queues, senders, stats, suppressions, templates
 from admin.session import Session
+from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 
 
@@ -19,6 +20,9 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except ServiceError as error:
             self._fail(ctx, error)
+        except SettingMissing as error:
+            message = f"{error}: the stack does not say it. Deploy this version of it first."
+            self._fail(ctx, ServiceError("service_unavailable", message))
         except ClientError as error:
             answer = error.response["Error"]
             said = f"{error.operation_name}: {answer.get('Code')}: {answer.get('Message')}"
@@ -54,6 +58,7 @@ app.add_typer(templates.app, name="template")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
+app.command("doctor")(doctor.doctor)
 
 
 @app.callback()

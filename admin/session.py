@@ -26,7 +26,12 @@ _SETTINGS: Final = {
     "PILLARBOX_JOBS_DEAD_LETTERS_URL": "JobsDeadLettersUrl",
     "PILLARBOX_EVENTS_QUEUE_URL": "EventsQueueUrl",
     "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "EventsDeadLettersUrl",
+    "PILLARBOX_CONFIGURATION_SET": "ConfigurationSetName",
+    "PILLARBOX_PREVIEW_SENDER": "PreviewSender",
+    "PILLARBOX_API_URL": "ApiUrl",
 }
+#: Those that the stack's parameters say.
+_PARAMETERS: Final = {"PILLARBOX_DELIVERY_CONCURRENCY": "DeliveryConcurrency"}
 #: Columns of a table that no terminal bounds: enough for ids in one piece.
 _WIDE: Final = 200
 
@@ -123,12 +128,20 @@ def _cause(error: ServiceError) -> str:
 def _local_settings() -> dict[str, str]:
     state = Path(os.environ.get("PILLARBOX_STATE_DIR") or _ROOT / ".local")
     try:
-        found: dict[str, str] = json.loads((state / "stack.json").read_text())["environment"]
+        found = json.loads((state / "stack.json").read_text())
     except FileNotFoundError:
         raise ServiceError(
             "service_unavailable", "The local stack is not running: start it with `make up`."
         ) from None
-    return found
+    settings: dict[str, str] = found["environment"]
+    # The rest is for looking at the whole; the first two mean nothing here.
+    settings |= {"PILLARBOX_STACK": "local", "PILLARBOX_DELIVERY_CONCURRENCY": "1"}
+    if "base_url" in found:
+        settings["PILLARBOX_API_URL"] = found["base_url"]
+    if smtp := found.get("smtp"):
+        settings["PILLARBOX_RELAY"] = f"{smtp['host']}:{smtp['port']}"
+        settings["SSL_CERT_FILE"] = smtp["certificate"]  # nobody has signed it
+    return settings
 
 
 def _settings_of(stack_name: str) -> dict[str, str]:
@@ -140,4 +153,12 @@ def _settings_of(stack_name: str) -> dict[str, str]:
         raise ServiceError(
             "service_unavailable", f"The stack {stack_name} is no Pillarbox that is up."
         )
-    return {name: outputs[output] for name, output in _SETTINGS.items() if output in outputs}
+    parameters = {
+        item.get("ParameterKey"): item.get("ParameterValue", "")
+        for item in stack.get("Parameters", [])
+    }
+    settings = {name: outputs[output] for name, output in _SETTINGS.items() if output in outputs}
+    settings |= {name: parameters[each] for name, each in _PARAMETERS.items() if each in parameters}
+    if "RelayAddress" in outputs:
+        settings["PILLARBOX_RELAY"] = f"{parameters['RelayName']}:587"
+    return {**settings, "PILLARBOX_STACK": stack_name}

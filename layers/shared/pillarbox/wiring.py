@@ -19,9 +19,11 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.sqs import SqsJobs
     from pillarbox.application.administration.accounts import Accounts
+    from pillarbox.application.administration.doctor import Doctor
     from pillarbox.application.administration.domains import Domains
     from pillarbox.application.administration.keys import Keys
     from pillarbox.application.administration.queues import QueueCare
+    from pillarbox.application.administration.round_trip import RoundTrip
     from pillarbox.application.administration.saved_templates import SavedTemplates
     from pillarbox.application.administration.senders import Senders
     from pillarbox.application.administration.suppressions import SuppressionList
@@ -336,4 +338,49 @@ def queue_care() -> "QueueCare":
                 config.read("EVENTS_QUEUE_URL"), config.read("EVENTS_DEAD_LETTERS_URL")
             ),
         },
+    )
+
+
+@cache
+def doctor() -> "Doctor":
+    """An operator's look at the whole stack."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.dynamodb.care import DynamoCare
+    from pillarbox.adapters.front_door import HttpDoor
+    from pillarbox.adapters.relay_certificate import RelayCertificate
+    from pillarbox.adapters.ses_account import SesAccount
+    from pillarbox.adapters.watching import StackWatch
+    from pillarbox.application.administration.doctor import Doctor
+
+    (relay,) = config.read_servers("RELAY") or (None,)
+    host, _, port = (relay or "").rpartition(":")
+    return Doctor(
+        provider=SesAccount(utc_now),
+        accounts=DynamoAccounts(table()),
+        domains=domains(),
+        queues=queue_care(),
+        table=DynamoCare(table()),
+        watch=StackWatch(config.read("STACK"), utc_now),
+        door=HttpDoor(config.read("API_URL")),
+        certificates=RelayCertificate(host, int(port)) if relay else None,
+        clock=utc_now,
+        configuration_set=config.read("CONFIGURATION_SET"),
+        preview_sender=config.read("PREVIEW_SENDER"),
+        workers=int(config.read("DELIVERY_CONCURRENCY")),
+    )
+
+
+@cache
+def round_trip() -> "RoundTrip":
+    """An operator's mail through the whole service."""
+    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+    from pillarbox.adapters.front_door import HttpDoor
+    from pillarbox.application.administration.round_trip import RoundTrip
+
+    return RoundTrip(
+        accounts=DynamoAccounts(table()),
+        keys=api_keys(),
+        door=HttpDoor(config.read("API_URL")),
+        clock=utc_now,
+        pause=sleep,
     )

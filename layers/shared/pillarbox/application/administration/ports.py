@@ -283,6 +283,14 @@ class Standing:
     our_time: datetime
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ConfigurationSet:
+    """Under which mail is handed over; `published` are the kinds of events on the event bus."""
+
+    sending: bool
+    published: frozenset[str]
+
+
 class ProviderAccount(Protocol):
     """What the delivery provider says of the account."""
 
@@ -290,8 +298,8 @@ class ProviderAccount(Protocol):
         """Read quotas and state."""
         ...
 
-    def published(self, configuration_set: str) -> frozenset[str] | None:
-        """The kinds of events that reach the event bus; None when there is no such set."""
+    def configuration_set(self, name: str) -> ConfigurationSet | None:
+        """Read a configuration set; None when there is no such one."""
         ...
 
 

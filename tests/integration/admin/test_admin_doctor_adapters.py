@@ -1,0 +1,156 @@
+"""What the doctor asks: SES, the table, CloudWatch, the public address, the relay."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import boto3
+import pytest
+
+from local.ses.store import EVENT_TYPES, Mailbox
+from pillarbox import wiring
+from pillarbox.adapters.aws import make_client
+from pillarbox.adapters.dynamodb.care import DynamoCare
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.front_door import HttpDoor
+from pillarbox.adapters.relay_certificate import RelayCertificate
+from pillarbox.adapters.ses_account import SesAccount
+from pillarbox.adapters.watching import StackWatch
+from pillarbox.application.administration.ports import ConfigurationSet, TableState
+from pillarbox.domain.errors import ServiceError
+from tests.integration.admin.front import api, relay, serving
+
+STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
+
+
+def test_ses_tells_of_the_account(
+    ses: tuple[str, Mailbox], table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """State, quotas and the time of its answer; a configuration set with its events, or none."""
+    assert table.name
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
+    account = SesAccount(wiring.utc_now)
+    standing = account.standing()
+    assert (standing.sandbox, standing.sending, standing.enforcement) == (False, True, "HEALTHY")
+    assert (standing.per_day, standing.sent_of_day, standing.per_second) == (50_000.0, 0.0, 14.0)
+    assert standing.their_time is not None
+    assert abs(standing.their_time - standing.our_time) < timedelta(seconds=30)
+    assert account.configuration_set("set") is None
+    ses[1].create_configuration_set("set")
+    assert account.configuration_set("set") == ConfigurationSet(sending=True, published=EVENT_TYPES)
+    ses[1].configuration_sets["set"].event_destinations["events"] = {
+        "Enabled": False,
+        "MatchingEventTypes": ["SEND"],
+        "EventBridgeDestination": {"EventBusArn": "arn"},
+    }
+    found = account.configuration_set("set")
+    assert found is not None
+    assert found.published == frozenset()
+
+
+def test_the_table_tells_how_it_is_protected(table: Table) -> None:
+    """Bare at first; then everything that the template switches on."""
+    care = DynamoCare(table)
+    assert care.state() == TableState(recovery=False, deletion_protection=False, expiry=None)
+    dynamodb = boto3.client("dynamodb")
+    dynamodb.update_table(TableName=table.name, DeletionProtectionEnabled=True)
+    dynamodb.update_continuous_backups(
+        TableName=table.name,
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+    )
+    dynamodb.update_time_to_live(
+        TableName=table.name,
+        TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
+    )
+    assert care.state() == TableState(recovery=True, deletion_protection=True, expiry="expires_at")
+
+
+def test_a_refusal_is_told_in_the_words_of_aws(table: Table) -> None:
+    """A table that is not there cannot be asked, and AWS says why."""
+    assert table.name
+    with pytest.raises(ServiceError, match="AWS refused DescribeTable: ResourceNotFound"):
+        DynamoCare(Table("another")).state()
+
+
+@pytest.fixture
+def topic(table: Table) -> str:
+    """The alarm topic of the stack `pillarbox`."""
+    assert table.name
+    cloudformation = boto3.client("cloudformation")
+    cloudformation.create_stack(StackName="pillarbox", TemplateBody=json.dumps(STACK))
+    arn: str = cloudformation.describe_stack_resource(
+        StackName="pillarbox", LogicalResourceId="AlarmTopic"
+    )["StackResourceDetail"]["PhysicalResourceId"]
+    return arn
+
+
+def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
+    """Of the alarms that go to the topic those in alarm are named, of others none."""
+    cloudwatch = make_client("cloudwatch")
+    alarm = {
+        "Namespace": "A",
+        "MetricName": "b",
+        "Statistic": "Sum",
+        "Period": 60,
+        "EvaluationPeriods": 1,
+        "Threshold": 1.0,
+        "ComparisonOperator": "GreaterThanThreshold",
+    }
+    for name, action in (("late", topic), ("well", topic), ("other", f"{topic[:-1]}x")):
+        cloudwatch.put_metric_alarm(AlarmName=name, AlarmActions=[action], **alarm)
+    for name in ("late", "other"):
+        cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="test")
+    watch = StackWatch("pillarbox", wiring.utc_now)
+    assert watch.firing() == ["late"]
+    assert watch.listeners() == 0
+    make_client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="ops@shop.example")
+    assert watch.listeners() == 1
+
+
+@pytest.mark.usefixtures("table")
+def test_the_age_of_a_queue_is_its_newest_figure() -> None:
+    """Of the last quarter of an hour the newest counts; older ones and other queues do not."""
+    now = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
+    cloudwatch = make_client("cloudwatch")
+    for minutes, queue, value in ((20, "jobs", 1), (9, "jobs", 2), (3, "jobs", 3), (1, "other", 4)):
+        cloudwatch.put_metric_data(
+            Namespace="AWS/SQS",
+            MetricData=[
+                {
+                    "MetricName": "ApproximateAgeOfOldestMessage",
+                    "Dimensions": [{"Name": "QueueName", "Value": queue}],
+                    "Timestamp": now - timedelta(minutes=minutes),
+                    "Value": value,
+                }
+            ],
+        )
+    watch = StackWatch("pillarbox", lambda: now)
+    assert watch.oldest("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
+    assert watch.oldest("https://sqs.us-east-1.amazonaws.com/1/events") is None
+
+
+def test_the_public_address_is_asked_as_clients_ask() -> None:
+    """Answers are read with any status; what is not JSON says nothing, silence is told."""
+    with serving(api()) as port:
+        door = HttpDoor(f"http://127.0.0.1:{port}/")
+        assert door.ask("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
+        accepted = door.ask("POST", "/v1/emails", key="k", body={"to": "a"})
+        assert accepted == (200, {"messageId": "m1", "status": "delivered"})
+        assert door.ask("GET", "/broken") == (502, None)
+    with pytest.raises(ServiceError, match="cannot be reached"):
+        door.ask("GET", "/v1/emails")
+
+
+def test_the_relays_certificate_is_looked_at_as_a_client_does(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Trusted, its end is told; not trusted, or not reached, the relay is of no use."""
+    server, chain = relay(tmp_path)
+    with serving(server) as port:
+        with pytest.raises(ServiceError, match="CERTIFICATE_VERIFY_FAILED"):
+            RelayCertificate("127.0.0.1", port).end()
+        monkeypatch.setenv("SSL_CERT_FILE", str(chain))
+        left = RelayCertificate("127.0.0.1", port).end() - datetime.now(UTC)
+        assert timedelta(days=29) < left < timedelta(days=31)
+    with pytest.raises(ServiceError, match="cannot use the relay"):
+        RelayCertificate("127.0.0.1", port).end()

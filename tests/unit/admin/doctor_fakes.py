@@ -1,0 +1,126 @@
+"""What the doctor looks at, over plain values; everything is well until a test breaks it."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any
+
+from pillarbox.application.administration.ports import (
+    ConfigurationSet,
+    QueueStatus,
+    Standing,
+    TableState,
+)
+from pillarbox.domain.errors import Json, ServiceError
+from tests.unit.admin.fakes import NOW
+
+
+def standing(**changes: Any) -> Standing:
+    well: dict[str, Any] = {
+        "sandbox": False,
+        "sending": True,
+        "enforcement": "HEALTHY",
+        "per_day": 50_000.0,
+        "sent_of_day": 100.0,
+        "per_second": 14.0,
+        "their_time": NOW,
+        "our_time": NOW,
+    }
+    return Standing(**well | changes)
+
+
+ALL_EVENTS = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY"})
+
+
+@dataclass
+class FakeProvider:
+    """Fulfils `ProviderAccount`."""
+
+    now: Standing = field(default_factory=standing)
+    sets: dict[str, ConfigurationSet] = field(
+        default_factory=lambda: {"set": ConfigurationSet(sending=True, published=ALL_EVENTS)}
+    )
+    failing: bool = False
+
+    def standing(self) -> Standing:
+        if self.failing:
+            raise ServiceError("service_unavailable", "AWS refused GetAccount: AccessDenied: no")
+        return self.now
+
+    def configuration_set(self, name: str) -> ConfigurationSet | None:
+        return self.sets.get(name)
+
+
+@dataclass
+class FakeCare:
+    """Fulfils `TableCare`."""
+
+    now: TableState = field(
+        default_factory=lambda: TableState(
+            recovery=True, deletion_protection=True, expiry="expires_at"
+        )
+    )
+
+    def state(self) -> TableState:
+        return self.now
+
+
+@dataclass
+class FakeWatch:
+    """Fulfils `Watch`."""
+
+    in_alarm: list[str] = field(default_factory=list)
+    told: int = 1
+    ages: dict[str, float] = field(default_factory=dict)
+
+    def firing(self) -> Sequence[str]:
+        return self.in_alarm
+
+    def listeners(self) -> int:
+        return self.told
+
+    def oldest(self, queue_url: str) -> float | None:
+        return self.ages.get(queue_url)
+
+
+@dataclass
+class FakeQueues:
+    """Fulfils the part of `Queues` that counts."""
+
+    waiting: dict[str, int] = field(default_factory=dict)
+
+    def status(self, queue_url: str) -> QueueStatus:
+        return QueueStatus(waiting=self.waiting.get(queue_url, 0), in_flight=0, delayed=0)
+
+    def move(self, source_url: str, target_url: str, at_most: int) -> int:
+        raise NotImplementedError
+
+
+@dataclass
+class FakeCertificates:
+    """Fulfils `Certificates`."""
+
+    ends: datetime = NOW + timedelta(days=60)
+
+    def end(self) -> datetime:
+        return self.ends
+
+
+@dataclass
+class FakeDoor:
+    """Fulfils `FrontDoor`; a mail comes to each state of `states` at one look after another."""
+
+    states: list[str] = field(default_factory=lambda: ["pending", "sent", "delivered"])
+    keyless: tuple[int, Json] = (401, {"error": {"code": "missing_api_key"}})
+    accepted: tuple[int, Json] = (200, {"messageId": "m1", "status": "queued"})
+    asked: list[tuple[str, str, str | None, Json]] = field(default_factory=list)
+
+    def ask(
+        self, method: str, path: str, *, key: str | None = None, body: Json = None
+    ) -> tuple[int, Json]:
+        self.asked.append((method, path, key, body))
+        if key is None:
+            return self.keyless
+        if method == "POST":
+            return self.accepted
+        return 200, {"status": self.states.pop(0) if len(self.states) > 1 else self.states[0]}

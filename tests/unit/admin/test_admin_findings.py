@@ -1,0 +1,143 @@
+"""What the doctor makes of what it sees."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pillarbox.application.administration import findings
+from pillarbox.application.administration.findings import Finding, Verdict
+from pillarbox.application.administration.ports import (
+    ConfigurationSet,
+    QueueStatus,
+    TableState,
+)
+from tests.unit.admin.doctor_fakes import ALL_EVENTS, standing
+from tests.unit.admin.fakes import NOW
+
+
+def verdicts(found: list[Finding]) -> list[str]:
+    """The verdicts; what is not well has a remedy, what is well has none."""
+    for finding in found:
+        assert bool(finding.remedy) == (finding.verdict in {Verdict.WARN, Verdict.FAIL})
+    return [finding.verdict.value for finding in found]
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "said"),
+    [
+        ({}, "pass", "Out of the sandbox"),
+        ({"sandbox": True}, "warn", "sandbox"),
+        ({"sending": False}, "fail", "paused"),
+        ({"enforcement": "SHUTDOWN"}, "fail", "SHUTDOWN"),
+        ({"enforcement": "PROBATION", "sandbox": True}, "warn", "PROBATION"),
+    ],
+)
+def test_whether_ses_lets_the_account_send(
+    changes: dict[str, Any], verdict: str, said: str
+) -> None:
+    """Paused fails; a review and the sandbox warn."""
+    found = list(findings.of_sending(standing(**changes)))
+    assert verdicts(found) == [verdict]
+    assert said in found[0].said
+
+
+@pytest.mark.parametrize(
+    ("changes", "workers", "expected", "remedy"),
+    [
+        ({}, 2, ["pass", "pass"], ""),
+        ({"sent_of_day": 40_000.0}, 2, ["warn", "pass"], ""),
+        ({"sent_of_day": 50_000.0}, 2, ["fail", "pass"], ""),
+        ({"per_day": -1.0}, 2, ["pass", "pass"], ""),
+        ({"per_second": 1.0}, 10, ["pass", "warn"], "DeliveryConcurrency=2"),
+        ({"per_second": 3.0}, 10, ["pass", "warn"], "DeliveryConcurrency=6"),
+        ({"per_second": 0.5}, 2, ["pass", "warn"], "higher sending rate"),
+        ({"per_second": 100.0}, 10, ["pass", "warn"], "DeliveryConcurrency=13"),
+        ({"per_second": 14.0}, 28, ["pass", "pass"], ""),
+    ],
+)
+def test_the_quota_and_the_rate_for_the_workers(
+    changes: dict[str, Any], workers: int, expected: list[str], remedy: str
+) -> None:
+    """Much and all of the day's quota, too many workers for the rate and too few for it."""
+    found = list(findings.of_rate(standing(**changes), workers))
+    assert verdicts(found) == expected
+    assert remedy in found[1].remedy
+
+
+@pytest.mark.parametrize(
+    ("found", "verdict", "said"),
+    [
+        (None, "fail", "does not know"),
+        (ConfigurationSet(sending=False, published=ALL_EVENTS), "fail", "paused"),
+        (ConfigurationSet(sending=True, published=frozenset()), "fail", "BOUNCE, COMPLAINT"),
+        (ConfigurationSet(sending=True, published=ALL_EVENTS - {"SEND"}), "fail", "report SEND to"),
+        (ConfigurationSet(sending=True, published=ALL_EVENTS), "pass", "SES reports"),
+    ],
+)
+def test_whether_ses_reports(found: ConfigurationSet | None, verdict: str, said: str) -> None:
+    """No configuration set, a paused one, and each kind of event that is lacking fail."""
+    result = list(findings.of_events(found))
+    assert verdicts(result) == [verdict]
+    assert said in result[0].said
+
+
+def test_what_was_set_aside_and_what_waits() -> None:
+    """Dead messages fail with how to redrive; age fails by each queue's own bound."""
+    empty = QueueStatus(waiting=0, in_flight=0, delayed=0)
+    dead = QueueStatus(waiting=3, in_flight=0, delayed=0)
+    found = list(findings.of_queues({"jobs": (dead, empty), "events": (empty, dead)}))
+    assert verdicts(found) == ["pass", "fail"]
+    assert "redrive events" in found[1].remedy
+    assert verdicts(list(findings.of_waiting({"jobs": 3600.0, "events": 300.0}))) == ["pass"] * 2
+    assert verdicts(list(findings.of_waiting({"jobs": 3601.0, "events": 301.0}))) == ["fail"] * 2
+    assert verdicts(list(findings.of_waiting({"jobs": None}))) == ["skipped"]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ((True, True, "expires_at"), ["pass", "pass", "pass"]),
+        ((False, False, None), ["fail", "warn", "fail"]),
+        ((True, True, "ttl"), ["pass", "pass", "fail"]),
+    ],
+)
+def test_whether_the_table_can_be_lost(
+    state: tuple[bool, bool, str | None], expected: list[str]
+) -> None:
+    """Without recovery or expiry it fails, without deletion protection it warns."""
+    recovery, protection, expiry = state
+    table = TableState(recovery=recovery, deletion_protection=protection, expiry=expiry)
+    assert verdicts(list(findings.of_table(table))) == expected
+
+
+def test_alarms_and_who_is_told() -> None:
+    """Each alarm fails by its name; that nobody is told warns."""
+    assert verdicts(list(findings.of_alarms([], 1))) == ["pass", "pass"]
+    found = list(findings.of_alarms(["pillarbox-SlowAlarm-1"], 0))
+    assert verdicts(found) == ["fail", "warn"]
+    assert "pillarbox-SlowAlarm-1" in found[0].said
+
+
+@pytest.mark.parametrize(
+    ("left", "verdict"),
+    [
+        (timedelta(days=21), "pass"),
+        (timedelta(days=20), "warn"),
+        (timedelta(days=6), "fail"),
+        (timedelta(days=-1), "fail"),
+    ],
+)
+def test_the_end_of_the_certificate(left: timedelta, verdict: str) -> None:
+    """Three weeks ahead it warns, one week ahead it fails."""
+    assert verdicts(list(findings.of_certificate(NOW + left, NOW))) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("offset", "verdict"), [(0, "pass"), (-30, "pass"), (31, "warn"), (-240, "warn"), (241, "fail")]
+)
+def test_the_clock(offset: int, verdict: str) -> None:
+    """Off by half a minute warns; before AWS refuses signatures it fails."""
+    seen = standing(our_time=NOW + timedelta(seconds=offset))
+    assert verdicts(list(findings.of_clock(seen))) == [verdict]
+    assert verdicts(list(findings.of_clock(standing(their_time=None)))) == ["skipped"]
