@@ -3,13 +3,27 @@
 
 Each module is changed in every way that cosmic-ray knows, one change at a time,
 in a copy of the tree, and its tests must fail. Prints the changes that survived.
+One process has the libraries loaded and forks for each change, since starting
+Python takes longer than the tests.
 """
 
+import os
 import shutil
+import signal
+import socket
 import subprocess
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Final
+from typing import Final, Never
+
+# Loaded once, before any test is run: whatever the tests need that is not ours.
+import aws_lambda_powertools  # noqa: F401  loaded for the tests
+import boto3  # noqa: F401  loaded for the tests
+import hypothesis  # noqa: F401  loaded for the tests
+import moto  # noqa: F401  loaded for the tests
+import pytest
 
 ROOT: Final = Path(__file__).parents[2]
 COPY: Final = ROOT / ".local" / "mutants"
@@ -31,6 +45,17 @@ MODULES: Final = {
     "adapters/dynamodb/quotas.py": "tests/ports/test_ports_quotas.py",
 }
 
+#: In seconds; a change may make a loop that never ends.
+_PATIENCE: Final = 60
+_HOW: Final = ["-x", "-q", "-p", "no:xdist", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+#: What tells the tests' verdict: cosmic-ray starts it for each change, so it loads nothing else.
+_ASK: Final = """
+import socket, sys
+asked = socket.socket(socket.AF_UNIX)
+asked.connect(sys.argv[1])
+sys.exit(ord(asked.recv(1) or b"?"))
+"""
+
 #: Only marks and types: they change nothing that runs, or nothing that is a rule here.
 _LEFT_OUT: Final = """
 [cosmic-ray.filters.operators-filter]
@@ -43,6 +68,7 @@ def main() -> int:
     shutil.rmtree(COPY, ignore_errors=True)
     leave = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
     shutil.copytree(ROOT, COPY, ignore=leave)
+    (COPY / "ask.py").write_text(_ASK)
     modules = sys.argv[1:] or [*MODULES]
     survived = [module for module in modules if _survivors(module)]
     return 1 if survived else 0
@@ -51,20 +77,54 @@ def main() -> int:
 def _survivors(module: str) -> bool:
     config, session = COPY / "mutants.toml", COPY / "mutants.sqlite"
     session.unlink(missing_ok=True)
-    python = f"env PYTHONPATH={COPY}:{COPY / 'layers/shared'} {ROOT / '.venv/bin/python'}"
     config.write_text(
         "[cosmic-ray]\n"
         f'module-path = "{PACKAGE}/{module}"\n'
-        "timeout = 120.0\nexcluded-modules = []\n"
-        f'test-command = "{python} -m pytest -x -q -p no:xdist {MODULES[module]}"\n'
+        f"timeout = {2 * _PATIENCE}.0\nexcluded-modules = []\n"
+        f'test-command = "{sys.executable} -S ask.py tests.socket"\n'
         '[cosmic-ray.distributor]\nname = "local"\n' + _LEFT_OUT
     )
     _run("cosmic-ray", "init", str(config), str(session))
     _run("cr-filter-operators", str(session), str(config))
-    _run("cosmic-ray", "exec", str(config), str(session))
+    with _testing(MODULES[module].split()):
+        _run("cosmic-ray", "baseline", str(config))
+        _run("cosmic-ray", "exec", str(config), str(session))
     report = _run("cr-report", "--surviving-only", "--show-diff", str(session))
     print(f"== {module}\n{report}", flush=True)
     return "surviving mutants: 0 " not in report
+
+
+@contextmanager
+def _testing(tests: list[str]) -> Iterator[None]:
+    """Answer whoever connects to tests.socket with the exit status of the tests."""
+    place = COPY / "tests.socket"
+    place.unlink(missing_ok=True)
+    with socket.socket(socket.AF_UNIX) as asked:
+        asked.bind(str(place))
+        asked.listen()
+        server = os.fork()
+        if not server:
+            _serve(asked, tests)
+        try:
+            yield
+        finally:
+            os.kill(server, signal.SIGKILL)
+            os.waitpid(server, 0)
+
+
+def _serve(asked: socket.socket, tests: list[str]) -> Never:
+    os.chdir(COPY)
+    sys.path[:0] = [str(COPY), str(COPY / "layers" / "shared")]
+    sys.dont_write_bytecode = True  # two changes within a second would look the same
+    while True:
+        client, _ = asked.accept()
+        runner = os.fork()
+        if not runner:
+            signal.alarm(_PATIENCE)
+            os._exit(int(pytest.main([*_HOW, *tests])))
+        _, status = os.waitpid(runner, 0)
+        client.send(bytes([1 if status else 0]))
+        client.close()
 
 
 def _run(*command: str) -> str:
