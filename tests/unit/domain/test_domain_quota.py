@@ -132,3 +132,18 @@ def test_preview_keys_have_limits_of_their_own() -> None:
     principal = Principal(builders.preview_key(text), builders.account(plan=Plan.ENTERPRISE))
     assert principal.limits == PREVIEW_LIMITS
     assert principal.limits == Limits(per_minute=10, per_day=50, per_month=1_500)
+
+
+@pytest.mark.parametrize(
+    ("used", "count", "room"),
+    [({}, 2, 2), ({}, 3, 2), ({"minute": 3, "day": 3}, 7, 7), ({"minute": 3, "day": 3}, 8, 7)],
+)
+def test_all_that_fits_is_let_through(used: dict[Window, int], count: int, room: int) -> None:
+    """Up to the last message that fits there is no refusal; one more is told what was left."""
+    limits = Limits(per_minute=2 if not used else 10, per_day=None, per_month=None)
+    refusal = first_full(limits, used, count, NOW)
+
+    assert left(limits, used) == room
+    assert (refusal is None) == (count <= room)
+    if refusal is not None:
+        assert refusal.headers["RateLimit-Remaining"] == str(room)
