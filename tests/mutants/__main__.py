@@ -121,6 +121,7 @@ def _serve(asked: socket.socket, tests: list[str]) -> Never:
         runner = os.fork()
         if not runner:
             signal.alarm(_PATIENCE)
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             os._exit(int(pytest.main([*_HOW, *tests])))
         _, status = os.waitpid(runner, 0)
         client.send(bytes([1 if status else 0]))
