@@ -42,9 +42,10 @@ openapi: setup ## docs/openapi.json, from the wire models and routes
 
 build: setup .venv-sam/made ## what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
+	$(RUN)python layers/shared/stamp_release.py .aws-sam/build/template.yaml
 
-deploy: build ## to AWS, as the stack of samconfig.toml that CONFIG_ENV names
-	$(SAM) deploy --config-env $${CONFIG_ENV:-default}
+deploy: setup .venv-sam/made ## to AWS, with a first account and key: ENVIRONMENT=dev or prod
+	$(RUN)pillarbox deploy --environment $${ENVIRONMENT:-dev}
 
 setup: $(UV)
 	@$(UV) sync --locked --quiet

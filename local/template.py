@@ -39,7 +39,12 @@ def load(path: Path = PATH) -> Template:
 
 
 def translate(template: Template) -> Template:
-    """The template after the SAM transform: plain CloudFormation."""
+    """The template after the SAM transform: plain CloudFormation.
+
+    Without versions of functions, and so without a rollout: what is there is what runs.
+    """
+    for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
+        template["Globals"]["Function"].pop(name, None)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
     translated: Template = translator.translate(sam_template=template, parameter_values={})
     return translated

@@ -1,0 +1,103 @@
+"""A new version of the functions takes over by and by, and goes back when it fails."""
+
+import importlib.util
+import shutil
+from pathlib import Path
+from typing import Any
+
+import boto3
+import pytest
+from samtranslator.parser.parser import Parser
+from samtranslator.translator.translator import Translator
+
+from local import template
+
+_LAYER = template.ROOT / "layers" / "shared"
+
+
+def _stamping() -> Any:
+    spec = importlib.util.spec_from_file_location("stamp_release", _LAYER / "stamp_release.py")
+    assert spec
+    assert spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _deployed(path: Path, **parameters: str) -> dict[str, Any]:
+    """The resources that SAM makes of a template in AWS."""
+    source = template.load(path)
+    for resource in source["Resources"].values():
+        for place in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
+            resource["Properties"][place] = "s3://bucket/key"
+    session = boto3.Session(region_name=template.REGION)
+    translated = Translator({}, Parser(), boto_session=session).translate(
+        sam_template=source, parameter_values=parameters
+    )
+    resources: dict[str, Any] = translated["Resources"]
+    return resources
+
+
+def _of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
+    return {name: r for name, r in resources.items() if r["Type"] == kind}
+
+
+def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path) -> None:
+    """SAM does not see such a change; the release that the build names makes it one."""
+    stamping = _stamping()
+    layer, built = tmp_path / "layer", tmp_path / "template.yaml"
+    shutil.copytree(_LAYER, layer)
+    versions: list[set[str]] = []
+    for change in ("", "# a change\n"):
+        with (layer / "pillarbox" / "config.py").open("a") as file:
+            file.write(change)
+        built.write_text(
+            template.PATH.read_text().replace("unbuilt", f"r-{stamping.release(layer)}", 1)
+        )
+        versions.append(set(_of_type(_deployed(built), "AWS::Lambda::Version")))
+    assert len(versions[0]) == len(versions[1]) == len(list(template.ROOT.glob("functions/*/")))
+    assert not versions[0] & versions[1]
+
+
+def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
+    """The same sources give the same release, and a template without its place is refused."""
+    stamping = _stamping()
+    built = tmp_path / "template.yaml"
+    built.write_text(template.PATH.read_text())
+    stamping.stamp(built)
+    settings = template.load(built)["Globals"]["Function"]["Environment"]["Variables"]
+    assert settings["RELEASE"] == f"r-{stamping.release()}"
+    with pytest.raises(ValueError, match="RELEASE"):
+        stamping.stamp(built)
+
+
+def test_every_caller_goes_through_the_alias() -> None:
+    """No queue, stream, schedule or route reaches a function but by `live`, which can go back."""
+    resources = _deployed(template.PATH)
+    aliases = _of_type(resources, "AWS::Lambda::Alias")
+    functions = _of_type(resources, "AWS::Lambda::Function")
+    assert len(aliases) == len(functions)
+    for source in _of_type(resources, "AWS::Lambda::EventSourceMapping").values():
+        assert source["Properties"]["FunctionName"]["Ref"] in aliases
+    for rule in _of_type(resources, "AWS::Events::Rule").values():
+        for target in rule["Properties"]["Targets"]:
+            assert target["Arn"].get("Ref", "") in aliases or "Fn::GetAtt" in target["Arn"]
+    (api,) = _of_type(resources, "AWS::ApiGateway::RestApi").values()
+    for methods in api["Properties"]["Body"]["paths"].values():
+        for method in methods.values():
+            uri = method["x-amazon-apigateway-integration"]["uri"]["Fn::Sub"]
+            assert uri.endswith("Aliaslive}/invocations")
+
+
+@pytest.mark.parametrize("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
+def test_a_rollout_goes_back_on_its_alarm(rollout: str) -> None:
+    """Each function's deployment follows the parameter and watches the one alarm."""
+    groups = _of_type(_deployed(template.PATH, Rollout=rollout), "AWS::CodeDeploy::DeploymentGroup")
+    for group in groups.values():
+        properties = group["Properties"]
+        assert properties["AlarmConfiguration"] == {
+            "Enabled": True,
+            "Alarms": [{"Name": {"Ref": "RolloutAlarm"}}],
+        }
+        assert "DEPLOYMENT_STOP_ON_ALARM" in properties["AutoRollbackConfiguration"]["Events"]
+        assert properties["DeploymentConfigName"]["Fn::Sub"][1] == {"ConfigName": rollout}
