@@ -1,11 +1,11 @@
 """`pillarbox doctor`."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Final
 
 import typer
 
-from admin.session import Session, connected
+from admin.session import Record, Session, connected
 from pillarbox import wiring
 from pillarbox.application.administration.findings import Finding, Verdict
 
@@ -40,24 +40,30 @@ def doctor(
 
     Example: `pillarbox doctor --send --account qh4ybvcvbqzk`
     """
-    if not examine(connected(ctx), send=send, account=account):
+    session = connected(ctx)
+    trial = (lambda: wiring.round_trip().make(account)) if send else None
+    found = look(session, trial)
+    show(session, found)
+    if failures(found):
         raise typer.Exit(1)
 
 
-def examine(session: Session, *, send: bool = False, account: str | None = None) -> bool:
-    """Make every check and show what was found; False when one failed.
+def look(session: Session, trial: Callable[[], Finding] | None = None) -> list[Finding]:
+    """Make every check.
 
     Raises:
         SettingMissing: the stack does not say what is needed to look at it.
     """
-    trial = (lambda: wiring.round_trip().make(account)) if send else None
-    found = list(wiring.doctor().examine(_NOT_LOCALLY if session.local else {}, trial))
-    failed = sum(finding.verdict is Verdict.FAIL for finding in found)
-    _show(session, found, failed)
-    return not failed
+    return list(wiring.doctor().examine(_NOT_LOCALLY if session.local else {}, trial))
 
 
-def _show(session: Session, found: Iterable[Finding], failed: int) -> None:
+def failures(found: Iterable[Finding]) -> int:
+    """How many checks failed."""
+    return sum(finding.verdict is Verdict.FAIL for finding in found)
+
+
+def show(session: Session, found: Sequence[Finding], more: Record | None = None) -> None:
+    """Show what was found; `more` goes along to programs."""
     session.show_list(
         [
             {
@@ -69,5 +75,5 @@ def _show(session: Session, found: Iterable[Finding], failed: int) -> None:
             for finding in found
         ],
         ("verdict", "check", "said", "remedy"),
-        {"failed": failed},
+        {"failed": failures(found), **(more or {})},
     )

@@ -6,7 +6,18 @@ import typer
 from botocore.exceptions import BotoCoreError, ClientError
 from typer.core import TyperGroup
 
-from admin import accounts, doctor, domains, keys, queues, senders, stats, suppressions, templates
+from admin import (
+    accounts,
+    deploy,
+    doctor,
+    domains,
+    keys,
+    queues,
+    senders,
+    stats,
+    suppressions,
+    templates,
+)
 from admin.session import Session
 from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
@@ -59,6 +70,7 @@ app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.command("doctor")(doctor.doctor)
+app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
 
 
 @app.callback()

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pillarbox.application.administration.accounts import Accounts
     from pillarbox.application.administration.doctor import Doctor
     from pillarbox.application.administration.domains import Domains
+    from pillarbox.application.administration.first_steps import FirstSteps
     from pillarbox.application.administration.keys import Keys
     from pillarbox.application.administration.queues import QueueCare
     from pillarbox.application.administration.round_trip import RoundTrip
@@ -274,6 +275,14 @@ def domains() -> "Domains":
         clock=utc_now,
         pause=sleep,
     )
+
+
+@cache
+def first_steps() -> "FirstSteps":
+    """An operator's first account, key and sender."""
+    from pillarbox.application.administration.first_steps import FirstSteps
+
+    return FirstSteps(accounts=accounts(), keys=api_keys(), senders=senders())
 
 
 @cache
