@@ -40,9 +40,11 @@ MODULES: Final = {
     "application/sweeping.py": "tests/unit/application/test_application_sweeping.py",
     "application/submission.py": "tests/unit/application/test_application_submission.py"
     " tests/unit/application/test_application_faults.py",
-    "adapters/dynamodb/claims.py": "tests/ports/test_ports_claims.py",
-    "adapters/dynamodb/messages.py": "tests/ports/test_ports_messages.py",
-    "adapters/dynamodb/quotas.py": "tests/ports/test_ports_quotas.py",
+    "adapters/dynamodb/claims.py": "-k adapters tests/ports/test_ports_claims.py"
+    " tests/ports/test_ports_groups.py",
+    "adapters/dynamodb/messages.py": "-k adapters tests/ports/test_ports_claims.py"
+    " tests/ports/test_ports_groups.py",
+    "adapters/dynamodb/quotas.py": "-k adapters tests/ports/test_ports_quotas.py",
 }
 
 #: In seconds; a change may make a loop that never ends.
