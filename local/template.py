@@ -70,9 +70,9 @@ def for_sam(environment: Mapping[str, str]) -> Template:
 def for_engine(translated: Template) -> Template:
     """The translated template with what the engine would leave out.
 
-    It imports no ANY method and no binary media types from an API's body, and stumbles over
-    the concurrency of an event source. Distribution, firewall and containers stay out: the stack
-    has an edge and a relay of its own.
+    It imports no ANY method and no binary media types from an API's body, stumbles over the
+    concurrency of an event source, and knows no alarm on several metrics. Distribution, firewall
+    and containers stay out: the stack has an edge and a relay of its own.
     It speaks no TLS, so the policies that demand it would shut everybody out. It asks for
     sqs:SendMessageBatch, where AWS takes sqs:SendMessage for a batch too and knows no other.
     """
@@ -82,6 +82,9 @@ def for_engine(translated: Template) -> Template:
         if not resource["Type"].startswith(_EDGE)
         and resource.get("Condition") not in _ELSEWHERE
         and "aws:SecureTransport" not in json.dumps(resource)
+        and not (
+            resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]
+        )
     }
     for resource in resources.values():
         properties = resource.get("Properties", {})
