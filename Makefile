@@ -25,12 +25,13 @@ mutants: setup ## every change of a condition, rank or lease must fail a test: h
 fuzz: setup .venv-engine/made ## ten minutes of requests that the document leads to
 	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/fuzz --capture=no
 
-check: setup .venv-sam/made ## lint, format, types, template
+check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, template
 	$(RUN)ruff check
 	$(RUN)ruff format --check
 	$(RUN)mypy
 	$(RUN)cfn-lint template.yaml
 	$(SAM) validate --lint
+	.venv-checkov/bin/checkov --config-file .checkov.yaml
 
 bench: setup ## what a mail costs, rendering and MIME beside their peers: minutes
 	$(RUN)python -m benchmarks.accepting
@@ -53,11 +54,18 @@ setup: $(UV)
 $(UV):
 	python3 -m venv .uv && .uv/bin/pip install --quiet uv==0.13.8
 
-# The engine and SAM pin what the service does not want pinned: each has its own environment.
+# The engine, SAM and checkov pin what the service does not want pinned: each has its own environment.
 .venv-engine/made: uv.lock | $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-engine $(UV) sync --locked --quiet --only-group engine
 	@touch $@
 
 .venv-sam/made: uv.lock | $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-sam $(UV) sync --locked --quiet --only-group sam
+	@touch $@
+
+# Not in uv.lock, where its old urllib3 would become the layer's. Made by
+# `echo checkov==… | uv pip compile --no-annotate --no-header - --output-file .checkov.txt`.
+.venv-checkov/made: .checkov.txt | $(UV)
+	$(UV) venv --quiet --clear .venv-checkov
+	VIRTUAL_ENV=.venv-checkov $(UV) pip sync --quiet .checkov.txt
 	@touch $@
