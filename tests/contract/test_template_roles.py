@@ -1,0 +1,249 @@
+"""Each function's role allows the AWS calls that the function makes, and no others.
+
+The calls are recorded where botocore makes them, over everything that a function does, refusals
+and failures included.
+"""
+
+import json
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+
+from local import template
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.application.administration.saved_templates import TemplateSource
+from pillarbox.domain.identity import new_id
+from pillarbox.domain.key import Preset
+from pillarbox.domain.message import Event, EventKind
+from tests.contract import client, service
+from tests.contract.bodies import attachment, otp, raw_html
+from tests.contract.client import Api, Invocation, handler
+from tests.contract.service import Service, queue_record
+from tests.contract.test_backend_down import no_answer
+from tests.contract.test_messages import DELIVERED, HARD, event
+from tests.fakes.builders import message
+
+_RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
+_FUNCTIONS: Final = {
+    resource["Properties"]["CodeUri"].removeprefix("functions/"): name
+    for name, resource in _RESOURCES.items()
+    if resource["Type"] == "AWS::Serverless::Function"
+}
+_LARGE: Final = otp(attachments=[attachment(b"%PDF-1.7" + bytes(400_000))])
+
+#: Calls whose permission has another name: the service authorization reference.
+_ACTIONS: Final = {
+    "s3:ListObjectsV2": {"s3:ListBucket"},
+    "sqs:SendMessageBatch": {"sqs:SendMessage"},
+    "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # with raw content SES asks for both
+}
+#: What roles need beside the calls of the functions' own code.
+_LAMBDAS_OWN: Final = {
+    # Lambda itself: logs, traces, and taking from a queue or stream.
+    "logs:CreateLogStream",
+    "logs:PutLogEvents",
+    "xray:PutTelemetryRecords",
+    "xray:PutTraceSegments",
+    "sqs:DeleteMessage",
+    "sqs:GetQueueAttributes",
+    "sqs:ReceiveMessage",
+    "dynamodb:DescribeStream",
+    "dynamodb:GetRecords",
+    "dynamodb:GetShardIterator",
+    "dynamodb:ListStreams",
+}
+_UNCALLED: Final = {
+    # Without it S3 tells of a missing object as of a forbidden one.
+    "deliver_message": {"s3:ListBucket"},
+    # As `ReportBatchItemFailures` asks for it.
+    "record_feedback": {"sqs:ChangeMessageVisibility"},
+}
+
+
+class Calls:
+    """The actions that each function took, while it was the one that ran."""
+
+    def __init__(self) -> None:
+        self.taken: dict[str, set[str]] = {}
+        self.running: str | None = None
+
+    def handler(self, function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
+        """A function's handler, whose calls are recorded."""
+
+        def run(given: dict[str, Any], context: object) -> dict[str, Any]:
+            self.running = function
+            try:
+                return handler(function)(given, context)
+            finally:
+                self.running = None
+
+        return run
+
+    def record(self, of: str, operation: str, parameters: Mapping[str, Any]) -> None:
+        """Note a call, by any thread of the function that runs."""
+        if self.running is None:
+            return
+        if operation == "TransactWriteItems":
+            kinds = {kind for item in parameters["TransactItems"] for kind in item}
+            names = {
+                "ConditionCheck" if kind == "ConditionCheck" else f"{kind}Item" for kind in kinds
+            }
+        else:
+            names = {operation}
+        taken = self.taken.setdefault(self.running, set())
+        for name in names:
+            action = f"{'ses' if of == 'sesv2' else of}:{name}"
+            taken |= _ACTIONS.get(action, {action})
+
+
+@pytest.fixture(scope="module")
+def calls(service: Service) -> Iterator[dict[str, set[str]]]:
+    """Everything that every function does, and the actions that it took."""
+    recorded = Calls()
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def recording(made_by: BaseClient, operation: str, parameters: Mapping[str, Any]) -> Any:
+        recorded.record(made_by.meta.service_model.service_name, operation, parameters)
+        return call(made_by, operation, parameters)
+
+    dead = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("PILLARBOX_JOBS_DEAD_LETTERS_URL", dead)
+        patch.setattr(BaseClient, "_make_api_call", recording)
+        patch.setattr(client, "handler", recorded.handler)
+        patch.setattr(f"{_SERVICE}.handler", recorded.handler)
+        _accept(service)
+        _read(service)
+        _deliver(service, recorded)
+        _follow(service, recorded)
+        _sweep(service, recorded)
+        yield recorded.taken
+
+
+_SERVICE: Final = service.__name__
+
+
+def _accept(service: Service) -> None:
+    """Mail and batches, small and large, with a key and without; what fails is given back."""
+    api = service.live()
+    for path, body in (
+        ("/emails", otp()),
+        ("/emails", _LARGE),
+        ("/emails/batch", {"messages": [otp(), otp()]}),
+        ("/emails/batch", {"messages": [_LARGE]}),
+    ):
+        text, key = json.dumps(body), {"Idempotency-Key": str(uuid4())}
+        for headers in ({}, key, key):
+            assert api.raw("POST", path, text, headers).status == 200
+        for call in ("PutItem", "TransactWriteItems"):
+            with _failing(call):
+                assert api.raw("POST", path, text).status in {200, 503}
+        with _failing("UpdateItem"):
+            key = {"Idempotency-Key": str(uuid4())}
+            assert api.raw("POST", path, text, key).status == 503
+
+
+@contextmanager
+def _failing(call: str) -> Iterator[None]:
+    """Let a call to the table have no answer."""
+    events, name = wiring.table().client.meta.events, f"before-call.dynamodb.{call}"
+    events.register(name, no_answer)
+    yield
+    events.unregister(name, no_answer)
+
+
+def _read(service: Service) -> None:
+    """Every route that reads, and the deletion of a template."""
+    account = service.account()
+    api = Api(service.key(account, Preset.MARKETING))
+    sent = api.send(otp()).json["messageId"]
+    source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
+    saved = wiring.saved_templates().create(account, source, internal=False).template_id
+    for method, path in (
+        ("GET", f"/emails/{sent}"),
+        ("GET", "/emails"),
+        ("GET", "/starter-templates"),
+        ("POST", "/starter-templates/otp/preview"),
+        ("GET", "/templates"),
+        ("GET", f"/templates/{saved}"),
+        ("DELETE", f"/templates/{saved}"),
+    ):
+        assert api.raw(method, path).status in {200, 204}, path
+    window = {"from": "2026-01-01", "to": "2027-01-01"}
+    assert api.raw("GET", "/emails/analytics", query=window).status == 200
+
+
+def _deliver(service: Service, recorded: Calls) -> None:
+    """Mail of both ways, one that nobody answers for, and a job that nobody can read."""
+    service.deliver()
+    account = service.account()
+    Api(service.key(account)).send(raw_html())
+    (job,) = service.jobs()
+    service.ses.failure = (500, "InternalServerError")
+    service.consume("deliver_message", job["body"])
+    service.ses.failure = None
+    with service.at(wiring.utc_now() + timedelta(minutes=20)):
+        service.consume("deliver_message", job["body"])
+    unreadable = queue_record("{}")
+    unreadable["attributes"]["SentTimestamp"] = "0"
+    recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
+
+
+def _follow(service: Service, recorded: Calls) -> None:
+    """SES's events, and the table's stream with what they changed, older mail too."""
+    account = service.account()
+    sent = Api(service.key(account)).send(otp()).json["messageId"]
+    service.deliver()
+    service.report(*(event(account, sent, *each) for each in (DELIVERED, HARD)))
+    at = wiring.utc_now() - timedelta(days=40)
+    old = message(account, new_id(at))
+    for hours, kind in ((0, EventKind.SENT), (2, EventKind.DELIVERED), (5, EventKind.COMPLAINED)):
+        happened = Event(kind=kind, at=at + timedelta(hours=hours))
+        old = replace(old.with_events([happened]), revision=old.revision + 1)
+        wiring.table().put(message_item(old))
+        items = boto3.client("dynamodb").scan(TableName="pillarbox")["Items"]
+        records = [
+            {"eventName": "INSERT", "dynamodb": {"NewImage": item, "SequenceNumber": str(number)}}
+            for number, item in enumerate(items)
+            if item["pk"]["S"].startswith("MSG#")
+        ]
+        taken = recorded.handler("aggregate_stats")({"Records": records}, Invocation())
+        assert taken == {"batchItemFailures": []}
+
+
+def _sweep(service: Service, recorded: Calls) -> None:
+    """A pass that finds mail without hope, and bodies that nobody will send."""
+    account = service.account()
+    wiring.table().put(keys.account_list(account))
+    Api(service.key(account)).send(_LARGE)
+    for hours in (30, 50):
+        with service.at(wiring.utc_now() + timedelta(hours=hours)):
+            recorded.handler("sweep_messages")({}, Invocation())
+
+
+def _allowed(function: str) -> set[str]:
+    role = _RESOURCES[f"{_FUNCTIONS[function]}Role"]["Properties"]
+    found: set[str] = set()
+    for policy in role["Policies"]:
+        for statement in policy["PolicyDocument"]["Statement"]:
+            actions = statement["Action"]
+            found |= {actions} if isinstance(actions, str) else set(actions)
+    return found - _LAMBDAS_OWN - _UNCALLED.get(function, set())
+
+
+@pytest.mark.parametrize("function", sorted(_FUNCTIONS))
+def test_a_role_allows_what_its_function_calls(
+    function: str, calls: Mapping[str, set[str]]
+) -> None:
+    """Nothing is missing in the role, and nothing is there that no path of the function needs."""
+    allowed, called = _allowed(function), calls[function]
+    assert (called - allowed, allowed - called) == (set(), set())
