@@ -27,7 +27,10 @@ COMMANDS = {
     "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
     "suppression": ("add", "list", "remove"),
     "stats": ("verify", "rebuild"),
+    "queue": ("status", "redrive"),
 }
+#: Those that stand alone.
+SINGLE = ("doctor", "deploy")
 
 
 def test_an_account_from_making_to_listing(run: Operator) -> None:
@@ -282,7 +285,10 @@ def test_the_local_stack_must_run(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "words", [[group, name] for group, names in COMMANDS.items() for name in names], ids=" ".join
+    "words",
+    [[group, name] for group, names in COMMANDS.items() for name in names]
+    + [[name] for name in SINGLE],
+    ids=" ".join,
 )
 def test_every_command_explains_itself(words: list[str]) -> None:
     """Each command has help with an example, without any stack."""
