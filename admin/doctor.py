@@ -13,6 +13,7 @@ from pillarbox.application.administration.findings import Finding, Verdict
 _NOT_LOCALLY: Final = {
     "clock": "What stands in for AWS here goes by this machine's clock.",
     "rate": "What stands in for SES here has no rate.",
+    "functions": "The local stack knows no such limit.",
     "domains": "The local name server knows no records of domains.",
     "waiting": "Nothing measures the local queues; see `pillarbox --local queue status`.",
     "table": "The local table ends with its stack.",

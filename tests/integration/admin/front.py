@@ -26,7 +26,9 @@ class Api(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         assert not self.headers["User-Agent"].startswith("Python-urllib")
-        if self.path == "/api/broken":
+        if self.path == "/2016-08-19/account-settings":  # Lambda's, which moto does not know
+            self._write(200, json.dumps({"AccountLimit": {"ConcurrentExecutions": 10}}).encode())
+        elif self.path == "/api/broken":
             self._write(502, b"<html>")
         elif self.headers["X-API-Key"] is None:
             self._write(401, json.dumps({"error": {"code": "missing_api_key"}}).encode())

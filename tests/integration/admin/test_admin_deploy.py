@@ -85,6 +85,7 @@ def script(
     ses[1].create_configuration_set("set")
     ses[1].create_identity("shop.example")
     with serving(api()) as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
         yield Script(f"http://127.0.0.1:{port}")
 
 

@@ -129,6 +129,14 @@ def test_the_age_of_a_queue_is_its_newest_figure() -> None:
     assert watch.oldest("https://sqs.us-east-1.amazonaws.com/1/events") is None
 
 
+@pytest.mark.usefixtures("table")
+def test_lambda_tells_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is the account's, not a function's."""
+    with serving(api()) as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
+        assert StackWatch("pillarbox", wiring.utc_now).concurrency() == 10
+
+
 def test_the_public_address_is_asked_as_clients_ask() -> None:
     """Answers are read with any status; what is not JSON says nothing, silence is told."""
     with serving(api()) as port:

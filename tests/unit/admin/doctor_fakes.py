@@ -71,6 +71,7 @@ class FakeWatch:
 
     in_alarm: list[str] = field(default_factory=list)
     told: int = 1
+    functions: int = 1000
     ages: dict[str, float] = field(default_factory=dict)
 
     def firing(self) -> Sequence[str]:
@@ -78,6 +79,9 @@ class FakeWatch:
 
     def listeners(self) -> int:
         return self.told
+
+    def concurrency(self) -> int:
+        return self.functions
 
     def oldest(self, queue_url: str) -> float | None:
         return self.ages.get(queue_url)

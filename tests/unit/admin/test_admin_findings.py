@@ -82,6 +82,13 @@ def test_whether_ses_reports(found: ConfigurationSet | None, verdict: str, said:
     assert said in result[0].said
 
 
+def test_functions_are_left_for_requests() -> None:
+    """A new account's ten are too few beside ten workers; fifty beside them are enough."""
+    assert verdicts(list(findings.of_functions(10, 2))) == ["warn"]
+    assert verdicts(list(findings.of_functions(59, 10))) == ["warn"]
+    assert verdicts(list(findings.of_functions(60, 10))) == ["pass"]
+
+
 def test_what_was_set_aside_and_what_waits() -> None:
     """Dead messages fail with how to redrive; age fails by each queue's own bound."""
     empty = QueueStatus(waiting=0, in_flight=0, delayed=0)

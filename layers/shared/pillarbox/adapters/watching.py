@@ -1,4 +1,4 @@
-"""CloudWatch and SNS: alarms, who is told of them, and how old the queues' messages are."""
+"""CloudWatch, SNS and Lambda: alarms, who is told of them, the queues' ages, concurrency."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -67,6 +67,12 @@ class StackWatch:
                 for page in pages
                 for each in page["Subscriptions"]
             )
+
+    def concurrency(self) -> int:
+        """The account's limit of functions at a time, in this region."""
+        with asking(_NAME):
+            limits = make_client("lambda").get_account_settings()["AccountLimit"]
+        return int(limits["ConcurrentExecutions"])
 
     def oldest(self, queue_url: str) -> float | None:
         """The newest figure of a queue's ApproximateAgeOfOldestMessage."""

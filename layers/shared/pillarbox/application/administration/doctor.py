@@ -60,6 +60,7 @@ class Doctor:
             "clock": lambda: findings.of_clock(self.provider.standing()),
             "sending": lambda: findings.of_sending(self.provider.standing()),
             "rate": lambda: findings.of_rate(self.provider.standing(), self.workers),
+            "functions": lambda: findings.of_functions(self.watch.concurrency(), self.workers),
             "events": lambda: findings.of_events(
                 self.provider.configuration_set(self.configuration_set)
             ),

@@ -43,6 +43,8 @@ _MUCH: Final = 0.8
 _LEAST_SHARE: Final = 0.5
 #: What one worker hands over in a second, at 120 ms a mail.
 _WORKER_RATE: Final = 8
+#: Functions at a time that are left for requests, events and statistics at the least.
+_FREE: Final = 50
 #: The alarms' own bounds, in seconds.
 _LATE: Final = {"jobs": 3600, "events": 300}
 _RENEW: Final = timedelta(days=21)
@@ -104,6 +106,21 @@ def of_rate(standing: Standing, workers: int) -> Iterator[Finding]:
         yield Finding("rate", Verdict.WARN, said, remedy)
     else:
         yield Finding("rate", Verdict.PASS, said)
+
+
+def of_functions(concurrency: int, workers: int) -> Iterator[Finding]:
+    """Whether requests find a function that is free while all workers deliver."""
+    said = f"{concurrency} functions at a time in this AWS account, {workers} of them deliver."
+    if concurrency - workers < _FREE:
+        yield Finding(
+            "functions",
+            Verdict.WARN,
+            said,
+            "Ask for more (Service Quotas, Lambda, Concurrent executions): new accounts have 10,"
+            " and requests beyond them are refused.",
+        )
+    else:
+        yield Finding("functions", Verdict.PASS, said)
 
 
 def of_events(found: ConfigurationSet | None) -> Iterator[Finding]:

@@ -332,6 +332,10 @@ class Watch(Protocol):
         """How many are told of alarms."""
         ...
 
+    def concurrency(self) -> int:
+        """How many functions the AWS account runs at a time."""
+        ...
+
     def oldest(self, queue_url: str) -> float | None:
         """Seconds that a queue's oldest message has waited; None when nothing was measured."""
         ...
