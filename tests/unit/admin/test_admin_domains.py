@@ -103,8 +103,9 @@ def test_the_mail_from_domain_can_be_chosen_and_stays(setting: Setting) -> None:
     assert setting.domains.add("shop.example", mail_from="b2").identity.mail_from == (
         "b2.shop.example"
     )
-    with pytest.raises(ValidationFailed):
+    with pytest.raises(ValidationFailed) as refused:
         setting.domains.add("shop.example", mail_from="no label")
+    assert faults(refused) == [("mail-from", "invalid_domain")]
 
 
 def test_a_domain_that_ses_does_not_know_is_told(setting: Setting) -> None:

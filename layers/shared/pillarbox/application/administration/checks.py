@@ -82,17 +82,17 @@ def spell_sender(text: str) -> str:
     return address
 
 
-def spell_domain(text: str) -> str:
+def spell_domain(text: str, field: str = "domain") -> str:
     """Give a domain its one spelling, in A-labels, if it cannot be taken for another one.
 
     Raises:
-        ValidationFailed: on `domain`.
+        ValidationFailed: on the field.
     """
     try:
         domain = domain_of(parse_address(f"postmaster@{text}", to_a_label))
     except AddressSyntaxError as error:
-        raise ValidationFailed(FieldFault("domain", str(error), "invalid_domain")) from error
-    _check_scripts("domain", domain)
+        raise ValidationFailed(FieldFault(field, str(error), "invalid_domain")) from error
+    _check_scripts(field, domain)
     return domain
 
 

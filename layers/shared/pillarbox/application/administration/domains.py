@@ -74,7 +74,7 @@ class Domains:
                 exactly one hosted zone can be meant.
         """
         name = spell_domain(name)
-        envelope = spell_domain(f"{mail_from or _MAIL_FROM}.{name}")
+        envelope = spell_domain(f"{mail_from or _MAIL_FROM}.{name}", "mail-from")
         zone = self._zone(name) if create_records else None
         identity = self.identities.add(name)
         if identity.mail_from is None or (mail_from and identity.mail_from != envelope):
