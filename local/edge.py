@@ -1,13 +1,14 @@
-"""What stands in front of the API in AWS: the stage's address, the firewall, the gateway's limits.
+"""What stands in front of the API in AWS: the edge, the firewall, the gateway's limits.
 
-The firewall's rules and the gateway's answers are read from template.yaml, so that a client
-meets here what it will meet there.
+The edge's rule, the firewall's rules and the gateway's answers are read from template.yaml, so
+that a client meets here what it will meet there.
 """
 
 import gzip
 import json
 import re
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
 
@@ -16,10 +17,10 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from local.route import Origin, Route
 from local.template import Template
+from pillarbox.domain.errors import ServiceError
 
-#: API Gateway's limit on a payload, in bytes.
-PAYLOAD_LIMIT: Final = 10 * 1024 * 1024
 #: In seconds. API Gateway gives up after 29; many cold starts at once take a laptop longer.
 INTEGRATION_TIMEOUT: Final = 120.0
 
@@ -129,23 +130,37 @@ _POSITIONS: Final[dict[str, Callable[[str, str], bool]]] = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class Front:
+    """Where the container for large requests is, and what shows it that the edge asks."""
+
+    url: str
+    secret: str
+
+
 class Edge:
     """One address for the API, as an ASGI application.
 
-    `{base_url}/api/…` goes to the stage `api` in the engine.
+    `{base_url}/api/…` goes to the stage `api` in the engine, a send over what Lambda takes to
+    the front.
     """
 
-    def __init__(self, template: Template, stage_url: str, client: httpx.AsyncClient) -> None:
+    def __init__(
+        self, template: Template, stage_url: str, front: Front, client: httpx.AsyncClient
+    ) -> None:
         """Read the rules.
 
         Args:
             template: as `template.load` gives it.
             stage_url: where the engine serves the stage `api`, without a slash at its end.
-            client: asks the engine; owned by the caller.
+            front: who answers what is too large for the engine.
+            client: asks both; owned by the caller.
         """
         self._rules = template["Resources"]["Firewall"]["Properties"]["Rules"]
         self._gateway = GatewayResponses(template)
+        self._route = Route(template)
         self._stage = httpx.URL(stage_url)
+        self._front = front
         self._client = client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -160,11 +175,16 @@ class Edge:
         path = request.scope["raw_path"].decode("latin-1")
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
             return self._gateway.answer("MISSING_AUTHENTICATION_TOKEN")
-        body = await _read(request)
+        length = request.headers.get("content-length")
+        origin, limit = self._route.origin(request.method, path, int(length) if length else None)
+        body = await _read(request, limit)
+        if origin is Origin.NONE or (body is None and origin is Origin.FRONT):
+            return _too_large(limit)
         if body is None:
             return self._gateway.answer("REQUEST_TOO_LARGE")
+        onward = self._onward if origin is Origin.API else self._to_front
         try:
-            answer = await self._client.send(self._onward(request, path, body), stream=True)
+            answer = await self._client.send(onward(request, path, body), stream=True)
             content = b"".join([part async for part in answer.aiter_raw()])
         except httpx.TimeoutException:
             return self._gateway.answer("INTEGRATION_TIMEOUT")
@@ -218,8 +238,34 @@ class Edge:
             extensions={"timeout": self._client.timeout.as_dict()},
         )
 
+    def _to_front(self, request: Request, path: str, body: bytes) -> httpx.Request:
+        headers = [
+            (name, value)
+            for name, value in request.headers.items()
+            if name not in _HOP_BY_HOP and not name.startswith("x-pillarbox-")
+        ]
+        headers.append(("x-pillarbox-edge", self._front.secret))
+        headers.append(("x-pillarbox-client", request.client.host if request.client else ""))
+        target = httpx.URL(self._front.url).copy_with(raw_path=path.encode("latin-1"))
+        return httpx.Request(
+            request.method,
+            target,
+            headers=[(name.encode(), value.encode("latin-1")) for name, value in headers],
+            content=body,
+            extensions={"timeout": self._client.timeout.as_dict()},
+        )
 
-async def _read(request: Request) -> bytes | None:
+
+def _too_large(limit: int) -> Response:
+    error = ServiceError(
+        "request_too_large", "The request is too large.", details={"limit_bytes": limit}
+    )
+    return Response(
+        json.dumps({"error": error.envelope()}), error.status, media_type="application/json"
+    )
+
+
+async def _read(request: Request, limit: int) -> bytes | None:
     """The body, or None when it is over the limit; it is read to its end all the same.
 
     A client that is still sending would see a broken connection in place of the answer.
@@ -228,11 +274,11 @@ async def _read(request: Request) -> bytes | None:
     size = 0
     async for part in request.stream():
         size += len(part)
-        if size <= PAYLOAD_LIMIT:
+        if size <= limit:
             body += part
         else:
             body.clear()
-    return bytes(body) if size <= PAYLOAD_LIMIT else None
+    return bytes(body) if size <= limit else None
 
 
 def _is_envelope(content: bytes) -> bool:

@@ -6,19 +6,17 @@ here. Another engine takes its place by offering the same four methods.
 
 import asyncio
 import contextlib
-import json
 import os
-import signal
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
 import boto3
 import httpx
-import psutil
 from botocore.config import Config
 from botocore.exceptions import WaiterError
 
+from local import processes
 from local.package import BUCKET, Package
 from local.template import REGION, ROOT
 
@@ -90,8 +88,7 @@ class Engine:
                 start_new_session=True,
             )
         self._process = process
-        created = psutil.Process(process.pid).create_time()
-        self._record.write_text(json.dumps({"pid": process.pid, "created": created}))
+        processes.remember(self._record, process.pid)
         try:
             async with asyncio.timeout(_STARTS_WITHIN):
                 await self._answering(process)
@@ -121,7 +118,7 @@ class Engine:
             self._process.terminate()
             with contextlib.suppress(TimeoutError):
                 await asyncio.wait_for(self._process.wait(), _GRACE)
-        _kill_group(self._process.pid)
+        processes.kill_group(self._process.pid)
         await self._process.wait()
         self._record.unlink(missing_ok=True)
 
@@ -158,20 +155,6 @@ class Engine:
         return {item["OutputKey"]: item["OutputValue"] for item in stack["Outputs"]}
 
 
-def end_previous(state: Path) -> None:
-    """End the engine that a run left behind when it was killed.
-
-    A process is known by its id and its time of birth, so that another one which was given
-    the same id since is left alone.
-    """
-    record = state / "engine.json"
-    with contextlib.suppress(FileNotFoundError, ValueError, psutil.NoSuchProcess):
-        left = json.loads(record.read_text())
-        if abs(psutil.Process(left["pid"]).create_time() - left["created"]) < 1:
-            _kill_group(left["pid"])
-    record.unlink(missing_ok=True)
-
-
 def aws_environment(url: str) -> dict[str, str]:
     """What makes an AWS SDK speak to the engine, and to no account of the user."""
     return {
@@ -194,11 +177,6 @@ def _inherited() -> dict[str, str]:
         for name, value in os.environ.items()
         if not name.startswith(("AWS_", "PILLARBOX_", "PYTHON"))
     }
-
-
-def _kill_group(leader: int) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        os.killpg(leader, signal.SIGKILL)
 
 
 def _failures(cloudformation: Any) -> Iterator[str]:  # noqa: ANN401  boto3 makes its clients at run time

@@ -17,10 +17,10 @@ import httpx
 import uvicorn
 from rich.console import Console
 
-from local import banner, relay, template
+from local import banner, front, processes, relay, template
 from local.dns import DnsServer
 from local.edge import INTEGRATION_TIMEOUT, Edge
-from local.engine import Engine, aws_environment, end_previous
+from local.engine import Engine, aws_environment
 from local.inbox.app import inbox_app
 from local.logs import following
 from local.package import package
@@ -156,10 +156,11 @@ async def _run(settings: Settings, console: Console) -> int:
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)
         stage = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
+        behind = await parts.enter_async_context(front.serving(settings.state, client))
         apps = {
             "ses": ses_app(mailbox, emit),
             "inbox": inbox_app(mailbox),
-            "edge": Reference(Edge(template.load(), stage, client)),
+            "edge": Reference(Edge(template.load(), stage, behind, client)),
         }
         for name, app in apps.items():
             await parts.enter_async_context(_serving(app, sockets[name]))
@@ -238,7 +239,8 @@ def _clear(state: Path) -> None:
     """Remove what belongs to one run, this one's or one's that was killed."""
     for name in ("stack.json", "template.json"):
         (state / name).unlink(missing_ok=True)
-    end_previous(state)
+    for part in ("engine", "front"):
+        processes.end_remembered(state / f"{part}.json")
     shutil.rmtree(state / "engine", ignore_errors=True)
 
 

@@ -147,7 +147,7 @@ ERRORS: Final[Mapping[str, ErrorExample]] = {
     "request_too_large": ErrorExample(
         "The request is larger than the service takes.",
         "The request is too large.",
-        {"limit_bytes": 10485760},
+        {"limit_bytes": 16777216},
     ),
     "validation_failed": ErrorExample(
         "The body, a header or a parameter is not of the documented shape; all faults are listed.",

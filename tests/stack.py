@@ -1,11 +1,16 @@
 """What tests on the running local stack share."""
 
+import email
+import email.policy
 import json
 import subprocess
 import time
 from collections.abc import Callable
+from email.message import EmailMessage
 from pathlib import Path
 from typing import Any
+
+import httpx
 
 ROOT = Path(__file__).parents[1]
 AGENT = {"User-Agent": "pillarbox-tests/1.0"}
@@ -32,3 +37,13 @@ def operate(*arguments: str) -> Any:
         check=True,
     )
     return json.loads(done.stdout) if done.stdout.strip() else None
+
+
+def inbox(stack: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
+    items = httpx.get(f"{stack['inbox_url']}/messages", timeout=PATIENCE).json()["items"]
+    return [item for item in items if item["messageId"] == message_id]
+
+
+def raw(stack: dict[str, Any], item: dict[str, Any]) -> EmailMessage:
+    answer = httpx.get(f"{stack['inbox_url']}/messages/{item['id']}/raw", timeout=PATIENCE)
+    return email.message_from_bytes(answer.content, _class=EmailMessage, policy=email.policy.SMTP)

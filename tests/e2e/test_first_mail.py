@@ -1,19 +1,16 @@
 """A first mail, as a new user sends it: curl, the operator's command, the inbox."""
 
 import base64
-import email
-import email.policy
 import hashlib
 import json
 import subprocess
-from email.message import EmailMessage
 from typing import Any
 from urllib.parse import urlparse
 
 import httpx
 import pytest
 
-from tests.stack import AGENT, PATIENCE, operate, wait_for
+from tests.stack import AGENT, PATIENCE, inbox, operate, raw, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -24,16 +21,6 @@ def status(stack: dict[str, Any], key: str, message_id: str) -> dict[str, Any]:
         url, headers=AGENT | {"X-API-Key": key}, timeout=PATIENCE
     ).json()
     return detail
-
-
-def inbox(stack: dict[str, Any], message_id: str) -> list[dict[str, Any]]:
-    items = httpx.get(f"{stack['inbox_url']}/messages", timeout=PATIENCE).json()["items"]
-    return [item for item in items if item["messageId"] == message_id]
-
-
-def raw(stack: dict[str, Any], item: dict[str, Any]) -> EmailMessage:
-    answer = httpx.get(f"{stack['inbox_url']}/messages/{item['id']}/raw", timeout=PATIENCE)
-    return email.message_from_bytes(answer.content, _class=EmailMessage, policy=email.policy.SMTP)
 
 
 def test_a_mail_sent_by_curl_is_delivered_and_reads_well(stack: dict[str, Any]) -> None:

@@ -25,6 +25,7 @@ MAY_IMPORT = {
     },
     "http": {"application", "domain", "config", "observability"},
     "functions": {"http", "application", "domain", "wiring", "consumer"},
+    "front": {"http", "domain", "config", "observability"},
 }
 ONLY_ADAPTERS = {"boto3", "botocore"}
 
@@ -39,7 +40,7 @@ def imports(source: Path) -> Iterator[str]:
 
 
 def sources(part: str) -> list[Path]:
-    found = sorted((ROOT / part if part == "functions" else PACKAGE / part).rglob("*.py"))
+    found = sorted((ROOT / part if part in {"functions", "front"} else PACKAGE / part).rglob("*.py"))
     assert found
     return found
 

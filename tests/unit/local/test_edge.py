@@ -10,9 +10,12 @@ import httpx
 import pytest
 
 from local import template
-from local.edge import PAYLOAD_LIMIT, Edge, blocked
+from local.edge import Edge, Front, blocked
+from local.route import Route
 
 _TEMPLATE = template.load()
+_FRONT = Front("http://front", "secret")
+_LIMIT = Route(_TEMPLATE).lambda_bytes
 _RULES = _TEMPLATE["Resources"]["Firewall"]["Properties"]["Rules"]
 
 type Engine = Callable[[httpx.Request], httpx.Response]
@@ -35,7 +38,7 @@ def ask(
     async def asking() -> httpx.Response:
         transport = httpx.MockTransport(answered)
         async with httpx.AsyncClient(transport=transport) as behind:
-            edge = Edge(_TEMPLATE, "http://engine/stage", behind)
+            edge = Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(edge), base_url="http://edge"
             ) as client:
@@ -174,7 +177,7 @@ def test_what_is_outside_the_stage_is_not_found(path: str) -> None:
             "headers": [(b"user-agent", b"test")],
         }
         async with httpx.AsyncClient(transport=httpx.MockTransport(unreachable)) as behind:
-            await Edge(_TEMPLATE, "http://engine/stage", behind)(scope, receive, send)
+            await Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)(scope, receive, send)
         return sent
 
     start, body = asyncio.run(asking())
@@ -218,15 +221,35 @@ async def _parts(size: int) -> AsyncIterator[bytes]:
         yield b"x" * min(1 << 20, size - start)
 
 
-@pytest.mark.parametrize(("size", "status"), [(PAYLOAD_LIMIT, 200), (PAYLOAD_LIMIT + 1, 413)])
-def test_a_payload_ends_at_the_gateways_limit(size: int, status: int) -> None:
-    """10 MB pass; a byte more, chunked or not, is a 413 that names the limit."""
-    for content in (_parts(size), b"x" * size):
-        answer = ask(lambda _: httpx.Response(200), "POST", content=content)
-        assert answer.status_code == status
-        if status == 413:
-            assert code_of(answer) == "request_too_large"
-            assert answer.json()["error"]["details"] == {"limit_bytes": PAYLOAD_LIMIT}
+def test_what_lambda_does_not_take_goes_to_the_front() -> None:
+    """A send over Lambda's limit, or in chunks, reaches the front as it is, with the secret."""
+    for content in (_parts(_LIMIT + 1), b"x" * (_LIMIT + 1)):
+        seen: list[httpx.Request] = []
+
+        def behind(request: httpx.Request, seen: list[httpx.Request] = seen) -> httpx.Response:
+            seen.append(request)
+            return httpx.Response(200)
+
+        headers = {"X-API-Key": "k", "X-Pillarbox-Edge": "forged", "X-Pillarbox-Client": "::1"}
+        assert ask(behind, "POST", content=content, headers=headers).status_code == 200
+        (request,) = seen
+        assert str(request.url) == "http://front/api/v1/emails"
+        assert request.headers["x-api-key"] == "k"
+        assert request.headers.get_list("x-pillarbox-edge") == ["secret"]
+        assert request.headers.get_list("x-pillarbox-client") == ["127.0.0.1"]
+        assert len(request.content) == _LIMIT + 1
+
+
+@pytest.mark.parametrize(
+    ("path", "limit"),
+    [("/api/v1/emails", Route(_TEMPLATE).front_bytes), ("/api/v1/templates", _LIMIT)],
+)
+def test_a_payload_ends_at_the_limit(path: str, limit: int) -> None:
+    """A byte more than whoever answers takes, chunked or not, is a 413 that names the limit."""
+    for content in (_parts(limit + 1), b"x" * (limit + 1)):
+        answer = ask(lambda _: httpx.Response(200), "POST", path, content=content)
+        assert (answer.status_code, code_of(answer)) == (413, "request_too_large")
+    assert answer.json()["error"]["details"] == {"limit_bytes": limit}
 
 
 @pytest.mark.parametrize("failure", [httpx.ConnectError, httpx.ReadError, httpx.ReadTimeout])

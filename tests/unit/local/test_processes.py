@@ -5,10 +5,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-import psutil
 import pytest
 
-from local.engine import end_previous
+from local.processes import end_remembered, remember
 
 
 @pytest.mark.parametrize(("born_later_by", "ended"), [(0, True), (60, False)])
@@ -24,10 +23,11 @@ def test_only_the_recorded_process_is_ended(
         start_new_session=True,
     )
     with process:
-        created = psutil.Process(process.pid).create_time() + born_later_by
         record = tmp_path / "engine.json"
-        record.write_text(json.dumps({"pid": process.pid, "created": created}))
-        end_previous(tmp_path)
+        remember(record, process.pid)
+        written = json.loads(record.read_text())
+        record.write_text(json.dumps(written | {"created": written["created"] + born_later_by}))
+        end_remembered(record)
         assert not record.exists()
         if not ended:
             assert process.stdin is not None
@@ -40,5 +40,5 @@ def test_a_record_that_says_nothing_is_no_obstacle(tmp_path: Path, record: str |
     """A first start has no record, and a run may have been killed while writing one."""
     if record is not None:
         (tmp_path / "engine.json").write_text(record)
-    end_previous(tmp_path)
+    end_remembered(tmp_path / "engine.json")
     assert not (tmp_path / "engine.json").exists()

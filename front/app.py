@@ -1,0 +1,188 @@
+"""The ASGI application: what may come in, and how much of it."""
+
+import asyncio
+import hmac
+from base64 import b64decode
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Any, Final, Protocol
+from uuid import uuid4
+
+from front.events import FUNCTIONS, event_of, route_of
+from front.workers import WorkerDied
+from pillarbox.domain.errors import ServiceError
+from pillarbox.http.replies import reply_error
+from pillarbox.http.routes import allowed_methods
+from pillarbox.observability import make_logger
+
+#: In bytes. Two attachments of 5 MB are 14 MB of base64 (contract 2.3), html and text up to 2 MB;
+#: the edge in template.yaml knows the same figure.
+BODY_LIMIT: Final = 16 * 1024 * 1024
+#: In seconds: how long a body may take to arrive. The edge gives up after 60.
+_ARRIVES_WITHIN: Final = 50.0
+
+type Scope = dict[str, Any]
+type Receive = Callable[[], Awaitable[Mapping[str, Any]]]
+type Send = Callable[[dict[str, Any]], Awaitable[None]]
+
+
+class Handlers(Protocol):
+    """Whoever runs the functions: `workers.Workers`."""
+
+    async def run(self, function: str, event: dict[str, Any], body: bytes) -> Mapping[str, Any]:
+        """Give a function's answer to an event; WorkerDied when there is none."""
+        ...
+
+
+class Front:
+    """Answers POST on the send routes, for the edge alone, and GET /health."""
+
+    def __init__(self, handlers: Handlers, edge_secret: str, memory: int) -> None:
+        """Prepare it.
+
+        Args:
+            handlers: run the functions.
+            edge_secret: what the edge sends in X-Pillarbox-Edge.
+            memory: the most that bodies under way may take, in bytes.
+        """
+        self._handlers = handlers
+        self._edge_secret = edge_secret.encode()
+        self._free = memory
+        self._logger = make_logger()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request; X-Request-Id is on every answer."""
+        if scope["type"] != "http":
+            raise NotImplementedError(scope["type"])
+        if scope["path"] == "/health":
+            await _reply(send, 200, {"content-type": ["text/plain"]}, b"ok\n")
+            return
+        request_id = str(uuid4())
+        try:
+            answer = await self._answer(scope, receive, request_id)
+        except ServiceError as error:
+            answer = _envelope(error)
+        body = answer["body"]
+        content = b64decode(body) if answer.get("isBase64Encoded") else body.encode()
+        headers = answer["multiValueHeaders"] | {"X-Request-Id": [request_id]}
+        await _reply(send, answer["statusCode"], headers, content)
+
+    async def _answer(self, scope: Scope, receive: Receive, request_id: str) -> Mapping[str, Any]:
+        given = b"".join(value for name, value in scope["headers"] if name == b"x-pillarbox-edge")
+        if not hmac.compare_digest(given, self._edge_secret):
+            raise ServiceError("client_blocked", "Requests come through the service's address.")
+        function = _function(scope["method"], route_of(scope["path"]))
+        announced = _announced(scope)
+        size = BODY_LIMIT if announced is None else announced
+        if size > BODY_LIMIT:
+            raise _too_large()
+        if size > self._free:
+            raise ServiceError(
+                "service_unavailable",
+                "Too much large mail is under way at the moment. Try again.",
+                headers={"Retry-After": "5"},
+            )
+        self._free -= size
+        try:
+            body = await _read(receive)
+            event = event_of(scope, request_id)
+            return await self._handlers.run(function, event, body)
+        except WorkerDied as error:
+            self._logger.error(  # noqa: TRY400  where it was raised says nothing: the process is gone
+                "worker died", extra={"request_id": request_id, "handler": function}
+            )
+            raise ServiceError(
+                "service_unavailable",
+                "The request was not answered; it may or may not have been carried out."
+                " Try again with the same Idempotency-Key.",
+                headers={"Retry-After": "5"},
+            ) from error
+        finally:
+            self._free += size
+
+
+def _function(method: str, route: str) -> str:
+    """The function of a route that takes large bodies.
+
+    Raises:
+        ServiceError: `route_not_found`, `method_not_allowed`.
+    """
+    if route not in FUNCTIONS:
+        raise ServiceError("route_not_found", "There is no such route.")
+    if method != "POST":
+        allow = ", ".join(allowed_methods(route.removeprefix("/v1/v1") or route))
+        raise ServiceError(
+            "method_not_allowed", f"This route takes {allow}.", headers={"Allow": allow}
+        )
+    return FUNCTIONS[route]
+
+
+def _announced(scope: Scope) -> int | None:
+    for name, value in scope["headers"]:
+        if name == b"content-length":
+            return int(value)
+    return None
+
+
+async def _read(receive: Receive) -> bytes:
+    """The whole body.
+
+    One that is too large is read to its end all the same, and not kept: a client that is still
+    sending would see a broken connection in place of the answer.
+
+    Raises:
+        ServiceError: `request_too_large`; `service_unavailable` when it does not arrive.
+    """
+    body = bytearray()
+    size, more = 0, True
+    try:
+        async with asyncio.timeout(_ARRIVES_WITHIN):
+            while more:
+                message = await receive()
+                if message["type"] == "http.disconnect":
+                    raise _gone()
+                more = message.get("more_body", False)
+                size += len(message["body"])
+                if size <= BODY_LIMIT:
+                    body += message["body"]
+                else:
+                    body.clear()
+    except TimeoutError:
+        raise _gone() from None
+    if size > BODY_LIMIT:
+        raise _too_large()
+    return bytes(body)
+
+
+def _gone() -> ServiceError:
+    return ServiceError(
+        "service_unavailable",
+        "The request did not arrive in time; nothing was done.",
+        headers={"Connection": "close"},
+    )
+
+
+def _too_large() -> ServiceError:
+    return ServiceError(
+        "request_too_large", "The request is too large.", details={"limit_bytes": BODY_LIMIT}
+    )
+
+
+def _envelope(error: ServiceError) -> Mapping[str, Any]:
+    response = reply_error(error)
+    headers = {name: [str(value)] for name, value in response.headers.items()}
+    return {
+        "statusCode": response.status_code,
+        "multiValueHeaders": headers,
+        "body": response.body,
+    }
+
+
+async def _reply(send: Send, status: int, headers: Mapping[str, list[str]], content: bytes) -> None:
+    raw = [
+        (name.lower().encode("latin-1"), value.encode("latin-1"))
+        for name, values in headers.items()
+        for value in values
+    ]
+    raw.append((b"content-length", str(len(content)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": raw})
+    await send({"type": "http.response.body", "body": content})

@@ -1,0 +1,96 @@
+"""Mail over what Lambda takes: the edge, the front, and the same promises."""
+
+import base64
+import json
+import random
+from typing import Any
+
+import httpx
+import pytest
+
+from tests.stack import AGENT, PATIENCE, inbox, raw, wait_for
+
+pytestmark = pytest.mark.stack
+
+#: The contract's limit on one attachment, in bytes (section 2.3).
+ATTACHMENT = 5 * 1024 * 1024
+
+
+def content(size: int, seed: int) -> bytes:
+    return random.Random(seed).randbytes(size)  # noqa: S311  any bytes do, each time the same
+
+
+def attachment(name: str, octets: bytes) -> dict[str, Any]:
+    encoded = base64.b64encode(octets).decode()
+    return {"filename": name, "contentType": "application/pdf", "content": encoded}
+
+
+def mail(*attachments: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "to": "large@customer.example",
+        "subject": "Two scans",
+        "html": "<p>See attached.</p>",
+        "attachments": list(attachments),
+    }
+
+
+def send(stack: dict[str, Any], body: dict[str, Any], **headers: str) -> httpx.Response:
+    return httpx.post(
+        f"{stack['base_url']}/api/v1/emails",
+        json=body,
+        headers=AGENT | {"X-API-Key": stack["keys"]["live"]} | headers,
+        timeout=PATIENCE,
+    )
+
+
+def test_two_attachments_of_the_largest_size_arrive(stack: dict[str, Any]) -> None:
+    """Two attachments of 5 MB are accepted, replayed to a retry, and arrive whole and once."""
+    scans = {"one.pdf": content(ATTACHMENT, 1), "two.pdf": content(ATTACHMENT, 2)}
+    body = mail(*(attachment(name, octets) for name, octets in scans.items()))
+    key = {"Idempotency-Key": "two-scans"}
+
+    answer = send(stack, body, **key)
+    assert answer.status_code == 200, answer.text
+    again = send(stack, body, **key)
+    assert (again.status_code, again.content) == (200, answer.content)
+    assert again.headers["Idempotent-Replay"] == "true"
+
+    (item,) = wait_for(lambda: inbox(stack, answer.json()["messageId"]))
+    parts = raw(stack, item).iter_attachments()
+    arrived = {part.get_filename(): part.get_content() for part in parts}
+    assert arrived == scans
+
+
+def test_one_key_is_one_mail_on_both_ways(stack: dict[str, Any]) -> None:
+    """A key that was used for a small mail is a mismatch for a large one: both share the claims."""
+    key = {"Idempotency-Key": "small-then-large"}
+    assert send(stack, mail(), **key).status_code == 200
+    large = send(stack, mail(attachment("one.pdf", content(ATTACHMENT, 3))), **key)
+    assert (large.status_code, large.json()["error"]["code"]) == (409, "idempotency_key_mismatch")
+
+
+def test_a_byte_too_many_is_named(stack: dict[str, Any]) -> None:
+    """Beyond 5 MB an attachment gets the contract's 400 with its scope, not a gateway's answer."""
+    answer = send(stack, mail(attachment("one.pdf", content(ATTACHMENT + 1, 4))))
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (400, "attachment_too_large")
+    assert "per_attachment" in json.dumps(error["details"])
+
+
+@pytest.mark.parametrize("chunked", [False, True])
+def test_what_nothing_takes_is_413(
+    stack: dict[str, Any],
+    chunked: bool,  # noqa: FBT001  a row of the table
+) -> None:
+    """A body over the edge's limit, however it is sent, is 413 in the envelope with the limit."""
+    body = b" " * (16 * 1024 * 1024 + 1)
+    answer = httpx.post(
+        f"{stack['base_url']}/api/v1/emails",
+        content=iter([body]) if chunked else body,
+        headers=AGENT | {"X-API-Key": stack["keys"]["live"]},
+        timeout=PATIENCE,
+    )
+    error = answer.json()["error"]
+    assert (answer.status_code, error["code"]) == (413, "request_too_large")
+    assert error["details"] == {"limit_bytes": 16 * 1024 * 1024}
+    assert answer.headers["X-Request-Id"]

@@ -1,0 +1,242 @@
+"""The front takes what the edge sends it, up to its limits, and answers in the envelope."""
+
+import asyncio
+import json
+from base64 import b64encode
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from front import app
+from front.app import BODY_LIMIT, Front
+from front.workers import WorkerDied
+from local import template
+from local.route import Route
+
+SECRET = "edge-secret"
+MIB = 1024 * 1024
+
+
+@dataclass
+class Handlers:
+    """Handlers that answer what they are told to, and remember what they were given."""
+
+    failure: Exception | None = None
+    given: list[tuple[str, dict[str, Any], bytes]] = field(default_factory=list)
+
+    async def run(self, function: str, event: dict[str, Any], body: bytes) -> Mapping[str, Any]:
+        self.given.append((function, event, body))
+        await asyncio.sleep(0)
+        if self.failure:
+            raise self.failure
+        return {
+            "statusCode": 200,
+            "multiValueHeaders": {"Content-Type": ["application/json"], "X-Two": ["a", "b"]},
+            "body": b64encode(b'{"ok":true}').decode(),
+            "isBase64Encoded": True,
+        }
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: list[tuple[str, str]]
+    body: bytes
+
+    @property
+    def error(self) -> dict[str, Any]:
+        error: dict[str, Any] = json.loads(self.body)["error"]
+        return error
+
+    def header(self, name: str) -> str:
+        (value,) = (v for n, v in self.headers if n == name)
+        return value
+
+
+async def asked(
+    front: Front,
+    path: str = "/api/v1/emails",
+    method: str = "POST",
+    parts: Iterable[bytes] = (b"{}",),
+    headers: Mapping[str, str] | None = None,
+) -> Answer:
+    given = {"x-pillarbox-edge": SECRET} | dict(headers or {})
+    messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts] + [
+        {"type": "http.request", "body": b"", "more_body": False}
+    ]
+    sent: list[dict[str, Any]] = []
+
+    async def receive() -> Mapping[str, Any]:
+        return messages.pop(0) if messages else {"type": "http.disconnect"}
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": method,
+        "path": path,
+        "query_string": b"a=1&a=2",
+        "headers": [(n.encode(), v.encode()) for n, v in given.items()],
+    }
+    await front(scope, receive, send)
+    start, body = sent
+    return Answer(
+        start["status"], [(n.decode(), v.decode()) for n, v in start["headers"]], body["body"]
+    )
+
+
+def ask(handlers: Handlers, memory: int = 64 * MIB, **request: Any) -> Answer:
+    return asyncio.run(asked(Front(handlers, SECRET, memory), **request))
+
+
+@pytest.mark.parametrize(
+    ("path", "function"),
+    [
+        ("/api/v1/emails", "send_email"),
+        ("/api/v1/v1/emails/", "send_email"),
+        ("/api/v1/emails/batch", "send_batch"),
+        ("/api/v1/v1/emails/batch", "send_batch"),
+    ],
+)
+def test_a_send_reaches_its_function(path: str, function: str) -> None:
+    """Both readings of a send route run its function, with the request as the gateway has it."""
+    handlers = Handlers()
+    headers = {"x-api-key": "k", "x-pillarbox-client": "192.0.2.7"}
+    answer = ask(handlers, path=path, parts=[b"ab", b"c"], headers=headers)
+    ((name, event, body),) = handlers.given
+    assert (name, body) == (function, b"abc")
+    assert event["path"] == event["resource"] == path.removeprefix("/api").rstrip("/")
+    assert event["httpMethod"] == "POST"
+    assert event["multiValueHeaders"]["x-api-key"] == ["k"]
+    assert event["multiValueQueryStringParameters"] == {"a": ["1", "2"]}
+    assert event["queryStringParameters"] == {"a": "2"}
+    assert event["requestContext"]["identity"]["sourceIp"] == "192.0.2.7"
+    assert (answer.status, answer.body) == (200, b'{"ok":true}')
+    assert [v for n, v in answer.headers if n == "x-two"] == ["a", "b"]
+    assert answer.header("x-request-id") == event["requestContext"]["requestId"]
+
+
+@pytest.mark.parametrize("secret", ["", "edge-secre", "edge-secret2"])
+def test_only_the_edge_is_answered(secret: str) -> None:
+    """Without the edge's secret nothing is read or run: 403 in the envelope."""
+    handlers = Handlers()
+    answer = ask(handlers, headers={"x-pillarbox-edge": secret})
+    assert (answer.status, answer.error["code"]) == (403, "client_blocked")
+    assert handlers.given == []
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status", "code"),
+    [
+        ("GET", "/api/v1/emails", 405, "method_not_allowed"),
+        ("POST", "/api/v1/templates", 404, "route_not_found"),
+        ("POST", "/v1/emails", 404, "route_not_found"),
+        ("POST", "/", 404, "route_not_found"),
+    ],
+)
+def test_other_routes_are_not_the_fronts(method: str, path: str, status: int, code: str) -> None:
+    """Anything but POST on a send route gets the contract's 404 or 405, with X-Request-Id."""
+    answer = ask(Handlers(), method=method, path=path)
+    assert (answer.status, answer.error["code"]) == (status, code)
+    assert UUID(answer.header("x-request-id"))
+    if status == 405:
+        assert answer.header("allow") == "GET, POST"
+
+
+@pytest.mark.parametrize("announced", [True, False])
+def test_a_body_over_the_limit_is_413(announced: bool) -> None:  # noqa: FBT001  a row of the table
+    """One byte too many, announced or found while reading, is 413 with the limit; it is read on."""
+    handlers = Handlers()
+    parts = [b"x" * MIB] * (BODY_LIMIT // MIB) + [b"x"]
+    headers = {"content-length": str(BODY_LIMIT + 1)} if announced else {}
+    answer = ask(handlers, parts=parts, headers=headers)
+    assert (answer.status, answer.error["code"]) == (413, "request_too_large")
+    assert answer.error["details"] == {"limit_bytes": BODY_LIMIT}
+    assert handlers.given == []
+
+
+def test_a_body_at_the_limit_is_taken() -> None:
+    """The limit itself passes, whole."""
+    handlers = Handlers()
+    assert ask(handlers, parts=[b"x" * MIB] * (BODY_LIMIT // MIB)).status == 200
+    assert len(handlers.given[0][2]) == BODY_LIMIT
+
+
+def test_the_edge_knows_the_same_limit() -> None:
+    """What the edge lets through to the front is what the front takes."""
+    assert Route(template.load()).front_bytes == BODY_LIMIT
+
+
+def test_more_than_the_memory_is_put_off() -> None:
+    """Bodies under way beyond the ceiling get 503 with Retry-After; what is done makes room."""
+    handlers = Handlers()
+    headers = {"content-length": str(10 * MIB)}
+
+    async def three() -> list[Answer]:
+        front = Front(handlers, SECRET, memory=25 * MIB)
+        together = await asyncio.gather(*(asked(front, headers=headers) for _ in range(3)))
+        return [*together, await asked(front, headers=headers)]
+
+    first, second, third, later = asyncio.run(three())
+    assert [each.status for each in (first, second, third, later)] == [200, 200, 503, 200]
+    assert third.error["code"] == "service_unavailable"
+    assert third.header("retry-after") == "5"
+
+
+def test_a_failed_request_gives_its_memory_back() -> None:
+    """Whatever becomes of a request, the next one finds the room that it had."""
+
+    async def two() -> list[int]:
+        front = Front(Handlers(failure=WorkerDied()), SECRET, memory=MIB)
+        headers = {"content-length": str(MIB)}
+        return [(await asked(front, headers=headers)).status for _ in range(2)]
+
+    answers = asyncio.run(two())
+    assert answers == [503, 503]
+
+
+def test_a_dead_worker_is_503() -> None:
+    """A worker that died leaves the outcome open, which the answer says, with Retry-After."""
+    answer = ask(Handlers(failure=WorkerDied()))
+    assert (answer.status, answer.error["code"]) == (503, "service_unavailable")
+    assert "may or may not" in answer.error["message"]
+    assert answer.header("retry-after") == "5"
+
+
+def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A body that does not arrive in time is given up: 503, the connection closed, nothing run."""
+    monkeypatch.setattr(app, "_ARRIVES_WITHIN", 0.01)
+    handlers = Handlers()
+    sent: list[dict[str, Any]] = []
+
+    async def slow() -> None:
+        async def receive() -> Mapping[str, Any]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+        async def send(message: dict[str, Any]) -> None:
+            sent.append(message)
+
+        scope = {
+            "type": "http",
+            "method": "POST",
+            "path": "/api/v1/emails",
+            "query_string": b"",
+            "headers": [(b"x-pillarbox-edge", SECRET.encode())],
+        }
+        await Front(handlers, SECRET, 64 * MIB)(scope, receive, send)
+
+    asyncio.run(slow())
+    assert sent[0]["status"] == 503
+    assert (b"connection", b"close") in sent[0]["headers"]
+    assert handlers.given == []
+
+
+def test_health_needs_no_secret() -> None:
+    """The load balancer's health check is answered without the edge's secret."""
+    answer = ask(Handlers(), method="GET", path="/health", headers={"x-pillarbox-edge": ""})
+    assert (answer.status, answer.body) == (200, b"ok\n")
