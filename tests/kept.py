@@ -13,7 +13,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from cfnlint.schema.manager import (  # type: ignore[import-untyped]  ships no types
+from cfnlint.schema.manager import (  # type: ignore[import-untyped]  # ships no types
     PROVIDER_SCHEMA_MANAGER,
 )
 
