@@ -1,18 +1,20 @@
 """Delivering: every branch between a job and the provider."""
 
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
+from uuid import UUID
 
 import pytest
 
 from pillarbox.application.delivery import Delivered, Outcome, backoff, message_id_header
-from pillarbox.application.ports import Refused, Throttled, Uncertain
+from pillarbox.application.ports import NotTaken, Refused, Throttled, Uncertain
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, at, event
+from tests.fakes.stores import FakeMessages
 from tests.fakes.world import Fault, Killed, World
 
 ANN, BOB = "ann@example.com", "bob@example.com"
@@ -28,6 +30,16 @@ def world() -> World:
 def job(world: World) -> Job:
     """The job of an accepted message."""
     return world.accept(builders.message())
+
+
+class Untaken(FakeMessages):
+    """Messages that cannot be leased, though they have no lease when they are shown."""
+
+    def take(
+        self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+    ) -> NotTaken:
+        del body_hash, owner, now
+        return NotTaken(self.get(account_id, message_id))
 
 
 def fail_sending(world: World, error: BaseException, *, taken: bool = False) -> None:
@@ -70,9 +82,10 @@ def test_a_finished_message_is_left_alone(world: World, kind: EventKind) -> None
     assert not world.mailer.taken
 
 
-def test_a_job_of_another_request_is_dropped(world: World, job: Job) -> None:
+@pytest.mark.parametrize("other", [OTHER_HASH, "0" * 64, "f" * 64])
+def test_a_job_of_another_request_is_dropped(world: World, job: Job, other: str) -> None:
     """A job whose hash is not the record's never was accepted mail."""
-    assert world.delivery.deliver(replace(job, body_hash=OTHER_HASH)).outcome is Outcome.DROPPED
+    assert world.delivery.deliver(replace(job, body_hash=other)).outcome is Outcome.DROPPED
     assert not world.mailer.taken
 
 
@@ -96,6 +109,7 @@ def test_a_record_that_is_late_is_looked_for(world: World) -> None:
         (timedelta(0), Delivered(Outcome.WAITING, MINUTE)),
         (timedelta(minutes=14, seconds=59), Delivered(Outcome.WAITING, MINUTE)),
         (timedelta(minutes=15), Delivered(Outcome.DROPPED)),
+        (timedelta(minutes=16), Delivered(Outcome.DROPPED)),
     ],
 )
 def test_a_job_without_a_record_is_no_mail(
@@ -123,7 +137,29 @@ def test_a_leased_message_is_left_to_its_worker(world: World, job: Job) -> None:
     fail_sending(world, Killed())
     assert world.run(job) is not None
     later(world, seconds=30)
-    assert world.delivery.deliver(job) == Delivered(Outcome.WAITING, timedelta(seconds=60))
+    as_read = replace(job, body_hash="".join(list(job.body_hash)))
+    assert world.delivery.deliver(as_read) == Delivered(Outcome.WAITING, timedelta(seconds=60))
+
+
+def test_a_lease_that_is_just_given_back_is_tried_at_once(world: World, job: Job) -> None:
+    """Given back between the refusal of the lease and its reading: the job comes again now."""
+    not_taken = replace(world.delivery, messages=Untaken(world.store))
+    assert not_taken.deliver(job) == Delivered(Outcome.WAITING, timedelta(0))
+
+
+def test_of_two_that_would_resend_one_does(world: World, job: Job) -> None:
+    """Whoever finds the uncertain message changed by another looks again at once."""
+    fail_sending(world, Uncertain())
+    world.delivery.deliver(job)
+    later(world, minutes=15)
+    world.store.newest_event = at(900)
+    slow = Actor(world, lambda: world.delivery.deliver(job))
+    slow.run_to("messages.save")
+    world.gate.watch = lambda _: None
+    assert world.delivery.deliver(job) == Delivered(Outcome.SENT, resent=True)
+    slow.finish()
+    assert slow.result == Delivered(Outcome.WAITING, timedelta(0))
+    assert len(world.mailer.taken) == 1
 
 
 def test_a_lease_that_runs_out_is_no_leave_to_resend(world: World, job: Job) -> None:
@@ -160,16 +196,39 @@ def test_silence_says_nothing_while_no_events_come(
     assert not world.mailer.taken
 
 
-def test_an_uncertain_mail_without_event_is_resent_once(world: World, job: Job) -> None:
+@pytest.mark.parametrize("newest", [900, 901, 5000])
+def test_an_uncertain_mail_without_event_is_resent_once(
+    world: World, job: Job, newest: float
+) -> None:
     """The event did not come while others do: one more hand-over, and it is counted."""
     fail_sending(world, Uncertain())
     world.delivery.deliver(job)
     later(world, minutes=15)
-    world.store.newest_event = at(900)
+    world.store.newest_event = at(newest)
     assert world.delivery.deliver(job) == Delivered(Outcome.SENT, resent=True)
     assert world.message().attempt == 2
     assert world.delivery.deliver(job) == Delivered(Outcome.DROPPED)
     assert len(world.mailer.taken) == 1
+
+
+@pytest.mark.parametrize(
+    ("error", "outcome"),
+    [(Throttled(), Outcome.THROTTLED), (Refused("rejected", "No."), Outcome.FAILED)],
+)
+def test_a_resend_that_is_not_taken_is_not_counted(
+    world: World, job: Job, error: Exception, outcome: Outcome
+) -> None:
+    """Only a second hand-over that the provider took is an ambiguous resend."""
+    fail_sending(world, Uncertain())
+    world.delivery.deliver(job)
+    later(world, minutes=15)
+    world.store.newest_event = at(900)
+    ahead = ["messages.take", "directory.look_up", "pulse.last", "messages.save"]
+    again = ["messages.take", "directory.look_up", "jobs.load"]
+    world.gate.fault = Fault(len(world.gate.calls) + len(ahead + again), "before", error)
+    delivered = world.delivery.deliver(job)
+    assert world.gate.calls[world.gate.fault.position] == "mailer.send"
+    assert (delivered.outcome, delivered.resent) == (outcome, False)
 
 
 def test_an_account_may_hold_what_is_uncertain(world: World, job: Job) -> None:
@@ -186,9 +245,10 @@ def test_an_account_may_hold_what_is_uncertain(world: World, job: Job) -> None:
     assert world.message().status == "sent"
 
 
-def test_an_uncertain_mail_past_its_deadline_is_given_up(world: World) -> None:
-    """A dead code is not sent again."""
-    job = world.accept(builders.message(), deadline=at(600))
+@pytest.mark.parametrize("deadline", [600, 900])
+def test_an_uncertain_mail_past_its_deadline_is_given_up(world: World, deadline: float) -> None:
+    """A dead code is not sent again, from the very moment of its deadline."""
+    job = world.accept(builders.message(), deadline=at(deadline))
     fail_sending(world, Uncertain())
     world.delivery.deliver(job)
     later(world, minutes=15)
@@ -230,6 +290,15 @@ def test_backoff_doubles_up_to_a_quarter_of_an_hour(
     assert (len(waits) > 1) == (least != most)
 
 
+@pytest.mark.parametrize(("chance", "wait"), [(0.0, 7.5), (0.5, 11.25), (1.0, 15)])
+def test_jitter_spreads_over_the_upper_half(
+    monkeypatch: pytest.MonkeyPatch, chance: float, wait: float
+) -> None:
+    """The wait is between half of the ceiling and the ceiling, as chance has it."""
+    monkeypatch.setattr("random.random", lambda: chance)
+    assert backoff(1, timedelta(days=1)) == wait * SECOND
+
+
 def test_a_refused_mail_fails(world: World, job: Job) -> None:
     """Refused for good: failed, with the provider's code and words."""
     fail_sending(world, Refused("message_rejected", "Email address is not verified."))
@@ -239,9 +308,10 @@ def test_a_refused_mail_fails(world: World, job: Job) -> None:
     assert (error.code, error.reason) == ("message_rejected", "Email address is not verified.")
 
 
-def test_past_its_deadline_a_mail_is_not_sent(world: World) -> None:
+@pytest.mark.parametrize("deadline", [600, 599])
+def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> None:
     """A mail that is of no use any more fails as expired."""
-    job = world.accept(builders.message(), deadline=at(600))
+    job = world.accept(builders.message(), deadline=at(deadline))
     later(world, minutes=10)
     assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
     assert not world.mailer.taken
@@ -309,6 +379,19 @@ def test_an_event_may_be_faster_than_the_worker(world: World, job: Job) -> None:
     kinds = {e.kind for e in world.message().events}
     assert kinds == {EventKind.SENT, EventKind.DELIVERED}
     assert (world.message().status, world.message().lease) == ("delivered", None)
+
+
+def test_an_event_does_not_keep_a_mail_from_failing(world: World, job: Job) -> None:
+    """A delay was reported while the worker found the mail refused: the failure is written."""
+    fail_sending(world, Refused("message_rejected", "No."))
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    worker.run_to("messages.save")
+    world.gate.watch = lambda _: None
+    world.report(world.message(), event(EventKind.DELAYED, 1, ANN))
+    worker.finish()
+    assert worker.result == Delivered(Outcome.FAILED)
+    assert world.message().status == "failed"
+    assert {e.kind for e in world.message().events} == {EventKind.FAILED, EventKind.DELAYED}
 
 
 def overtaken(world: World, job: Job, answer: BaseException | None) -> Message:
