@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import os
 import signal
 import socket
 import sys
+from typing import Final
 
 import uvloop
 
@@ -12,11 +14,15 @@ from pillarbox.config import SettingMissing
 from pillarbox.wiring import read_secret, relaying
 from relay import certificates, log, settings
 from relay.certificates import Certificates
+from relay.launcher import launch
 from relay.memory import Memory
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import House
 from relay.settings import Settings
+
+#: Set for each of several processes, which share the limits but launch no others.
+ONE_OF_MANY: Final = "PILLARBOX_SMTP_ONE_OF_MANY"
 
 
 def main() -> int:
@@ -27,7 +33,11 @@ def main() -> int:
         print(missing, file=sys.stderr)  # noqa: T201  there is no log yet
         return 2
     log.set_up(found.log_level)
-    uvloop.run(serve(found))
+    if found.processes > 1 and ONE_OF_MANY not in os.environ:
+        environment = os.environ | {ONE_OF_MANY: "true"}
+        asyncio.run(launch(found.processes, environment))
+    else:
+        uvloop.run(serve(found))
     return 0
 
 

@@ -14,7 +14,8 @@ class Settings:
     """How the server runs.
 
     `name` is what it calls itself, `certificate` and `key` are PEM files or,
-    with `secret`, the fields of the secret of that name.
+    with `secret`, the fields of the secret of that name. The limits are those
+    of one of `processes`.
     """
 
     name: str
@@ -23,6 +24,7 @@ class Settings:
     certificate: str
     key: str
     secret: str
+    processes: int
     proxies: Networks
     paid_plans_only: bool
     limits: Limits
@@ -37,6 +39,7 @@ def from_environment() -> Settings:
     """
     secret = _get("SECRET", "")
     usual = Limits()
+    processes = _number("PROCESSES", 1, least=1)
     return Settings(
         name=read("SMTP_NAME"),
         host=_get("HOST", "0.0.0.0"),  # noqa: S104  in a container, behind its load balancer
@@ -44,11 +47,12 @@ def from_environment() -> Settings:
         certificate="" if secret else read("SMTP_CERTIFICATE"),
         key="" if secret else read("SMTP_KEY"),
         secret=secret,
+        processes=processes,
         proxies=_networks("PROXIES"),
         paid_plans_only=_get("PAID_PLANS_ONLY", "false") == "true",
         limits=Limits(
-            memory=_number("MEMORY_MIB", usual.memory // MIB) * MIB,
-            connections=_number("CONNECTIONS", usual.connections),
+            memory=_number("MEMORY_MIB", usual.memory // MIB) * MIB // processes,
+            connections=-(-_number("CONNECTIONS", usual.connections) // processes),
             connections_of_address=_number("CONNECTIONS_OF_ADDRESS", usual.connections_of_address),
             drain=_number("DRAIN_SECONDS", round(usual.drain)),
         ),
@@ -60,10 +64,12 @@ def _get(name: str, usual: str) -> str:
     return os.environ.get(f"PILLARBOX_SMTP_{name}", "").strip() or usual
 
 
-def _number(name: str, usual: int) -> int:
+def _number(name: str, usual: int, *, least: int = 0) -> int:
     text = _get(name, str(usual))
-    if not (text.isascii() and text.isdigit()):
-        raise SettingMissing(f"PILLARBOX_SMTP_{name} must be a number, not {text!r}")
+    if not (text.isascii() and text.isdigit() and int(text) >= least):
+        raise SettingMissing(
+            f"PILLARBOX_SMTP_{name} must be a number from {least} on, not {text!r}"
+        )
     return int(text)
 
 

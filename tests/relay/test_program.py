@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import psutil
 import pytest
 
 from relay.certificates import Certificates, from_files, from_secret
 from relay.tls import Certificate
 from tests.relay.served import MESSAGE, PATIENCE, Client, certificate, serve
+from tests.stack import wait_for
 
 ROOT = Path(__file__).parents[2]
 MIB = 2**20
@@ -76,6 +78,35 @@ def test_program_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
         output, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
         assert '"message":"listening"' in output
+
+
+def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
+    return psutil.Process(process.pid).children()
+
+
+def test_several_processes_share_one_port(tmp_path: Path) -> None:
+    """One that dies is replaced; at SIGTERM all let their clients go, and it ends with 0."""
+    with program(tmp_path, PILLARBOX_SMTP_PROCESSES="2") as (process, port):
+        with connect(port) as client:
+            assert client.reply().startswith(b"220 ")
+        wait_for(lambda: len(children(process)) == 2, PATIENCE)
+        victim = children(process)[0]
+        victim.kill()
+        wait_for(lambda: len(children(process)) == 2 and victim not in children(process), PATIENCE)
+        with connect(port) as client:
+            assert client.reply().startswith(b"220 ")
+            process.send_signal(signal.SIGTERM)
+            assert client.reply().startswith(b"421 4.3.2 ")
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+
+
+def test_no_processes_are_no_server(tmp_path: Path) -> None:
+    """At least one process is asked for."""
+    with program(tmp_path, PILLARBOX_SMTP_PROCESSES="0") as (process, _):
+        _, told = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+        assert "PILLARBOX_SMTP_PROCESSES" in told
 
 
 def test_settings_that_are_missing(tmp_path: Path) -> None:
