@@ -8,7 +8,14 @@ from pillarbox.wiring import feedback
 
 
 def record_feedback(record: SQSRecord, _: LambdaContext) -> Consumed:
-    return Consumed(outcome=feedback().record(record.body), ids={})
+    seen = feedback().record(record.body)
+    ids = {}
+    if seen.notice is not None:
+        ids = {
+            "account_id": seen.notice.account_id,
+            "message_id": str(seen.notice.message_id),
+        }
+    return Consumed(outcome=seen.outcome, ids=ids)
 
 
 lambda_handler = consume(record_feedback)

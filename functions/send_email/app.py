@@ -2,7 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
-from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.app import build_app, entrypoint, note_accepted
 from pillarbox.http.replies import reply_answer
 from pillarbox.http.requests import read_api_key
 from pillarbox.http.sends import read_send
@@ -15,7 +15,9 @@ app = build_app()
 def send_email() -> Response[str]:
     key = read_api_key(app.current_event)
     send = read_send(app.current_event, "POST /v1/emails")
-    return reply_answer(submission().submit(key, send.request, send.idempotency_digest))
+    answer = submission().submit(key, send.request, send.idempotency_digest)
+    note_accepted(app.current_event.raw_event, key, answer)
+    return reply_answer(answer)
 
 
 lambda_handler = entrypoint(app)

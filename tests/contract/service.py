@@ -89,6 +89,7 @@ class Service:
     """Everything behind the API, for a test to set up and to look into."""
 
     queue_url: str
+    dead_url: str
     ses: Ses
     clock: Clock
 
@@ -216,13 +217,12 @@ class Service:
 
     def jobs(self) -> list[dict[str, Any]]:
         """Take everything from the jobs queue, as records of an event source mapping."""
-        sqs = boto3.client("sqs")
-        taken: list[Any] = []
-        while batch := sqs.receive_message(
-            QueueUrl=self.queue_url, MaxNumberOfMessages=10, WaitTimeSeconds=0
-        ).get("Messages"):
-            taken += batch
+        taken = _received(self.queue_url)
         return [queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"]) for job in taken]
+
+    def dead_letters(self) -> list[str]:
+        """Take everything that was set aside, as it came."""
+        return [letter["Body"] for letter in _received(self.dead_url)]
 
     def deliver(self) -> list[str]:
         """Run the worker over all jobs; gives the ids of those that are to come again."""
@@ -286,10 +286,15 @@ def running_service(dns_server: str) -> Iterator[Service]:
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+        dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
+        queues = {
+            "PILLARBOX_JOBS_QUEUE_URL": queue_url,
+            "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
+        }
         forget_wiring()
         clock = Clock()
         with (
-            mock.patch.dict(os.environ, {"PILLARBOX_JOBS_QUEUE_URL": queue_url}),
+            mock.patch.dict(os.environ, queues),
             mock.patch.object(wiring, "utc_now", clock),
             mock.patch.object(wiring, "sleep"),
         ):
@@ -297,8 +302,16 @@ def running_service(dns_server: str) -> Iterator[Service]:
             mailer: Any = wiring.delivery().mailer
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
             mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
-            yield Service(queue_url, ses, clock)
+            yield Service(queue_url, dead_url, ses, clock)
         forget_wiring()
+
+
+def _received(queue_url: str) -> list[Any]:
+    sqs = boto3.client("sqs")
+    taken: list[Any] = []
+    while batch := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
+        taken += batch
+    return taken
 
 
 def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> dict[str, Any]:
@@ -307,7 +320,10 @@ def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> 
         "messageId": message_id,
         "receiptHandle": receipt,
         "body": body,
-        "attributes": {"ApproximateReceiveCount": "1"},
+        "attributes": {
+            "ApproximateReceiveCount": "1",
+            "SentTimestamp": str(round(wiring.utc_now().timestamp() * 1000)),
+        },
         "messageAttributes": {},
         "eventSource": "aws:sqs",
         "awsRegion": _REGION,

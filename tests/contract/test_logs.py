@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.contract.bodies import otp
+from tests.contract.client import Api
 from tests.contract.log_canaries import CANARY
+from tests.contract.service import Service
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,3 +39,29 @@ def test_no_canary_reaches_the_output(level: str, dns_server: str) -> None:
     encoded = base64.b64encode(CANARY.encode()).decode().rstrip("=")[:-1]
     for trace in (CANARY, encoded.lower(), "bx_live_", "482913", "customer.example"):
         assert trace not in output
+
+
+def test_a_mail_is_found_in_the_logs(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+    """Accepting, delivering and following a mail each log a line with its account and id."""
+    account = service.account()
+    api = Api(service.key(account))
+    single = api.send(otp()).json["messageId"]
+    batch = api.raw("POST", "/emails/batch", json.dumps({"messages": [otp(), {"to": 5}]}), {}).json[
+        "results"
+    ]
+    service.deliver()
+    service.report(
+        {
+            "eventType": "Delivery",
+            "mail": {"messageId": "p", "tags": {"account": [account], "message": [single]}},
+            "delivery": {"timestamp": "2027-01-01T00:00:00.000Z", "recipients": ["a@b.example"]},
+        }
+    )
+    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[0] == "{"]
+    answered = [line for line in lines if line.get("message") == "answered"]
+    consumed = [line for line in lines if line.get("message") == "consumed"]
+    assert [line["message_ids"] for line in answered] == [[single], [batch[0]["messageId"]]]
+    assert {line["account_id"] for line in answered + consumed} == {account}
+    assert all(line["request_id"] for line in answered)
+    outcomes = [line["outcome"] for line in consumed if line["message_id"] == single]
+    assert outcomes == ["sent", "changed"]

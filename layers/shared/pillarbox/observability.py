@@ -37,7 +37,7 @@ def log_failure(logger: Logger, error: Exception, **context: str) -> None:
     )
 
 
-def log_answer(logger: Logger, event: dict[str, Any], status: int, **context: str) -> None:
+def log_answer(logger: Logger, event: dict[str, Any], status: int, **context: object) -> None:
     """Log one line for a request: route, status, ids."""
     logger.info(
         "answered",

@@ -38,18 +38,18 @@ def world() -> World:
 
 def test_a_notice_changes_the_message_and_suppresses(world: World) -> None:
     """A permanent bounce shows on the message and suppresses the mailbox; again, it is known."""
-    assert world.feedback(BOUNCE).record("") is Recorded.CHANGED
+    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
     assert (world.message().status, world.message().provider_message_id) == ("bounced", "ses-1")
     assert world.store.suppressed == {(ACCOUNT, ANN): "bounced"}
     assert world.store.newest_event == at(5)
-    assert world.feedback(BOUNCE).record("") is Recorded.KNOWN
+    assert world.feedback(BOUNCE).record("").outcome is Recorded.KNOWN
     assert world.message().revision == 1
 
 
 def test_a_known_notice_still_suppresses(world: World) -> None:
     """When the suppression failed after the message was saved, the repeated notice makes it."""
     world.feedback(replace(BOUNCE, suppress=())).record("")
-    assert world.feedback(BOUNCE).record("") is Recorded.KNOWN
+    assert world.feedback(BOUNCE).record("").outcome is Recorded.KNOWN
     assert world.store.suppressed
 
 
@@ -59,14 +59,14 @@ def test_a_notice_of_no_message_of_ours_changes_nothing(world: World, account: s
     foreign = replace(BOUNCE, account_id=account)
     if account == ACCOUNT:
         foreign = replace(foreign, message_id=UUID(int=7))
-    assert world.feedback(foreign).record("") is Recorded.UNKNOWN
+    assert world.feedback(foreign).record("").outcome is Recorded.UNKNOWN
     assert not world.store.suppressed
     assert world.message() == MESSAGE
 
 
 def test_what_says_nothing_is_ignored(world: World) -> None:
     """A record that means nothing to a message is no sign of life either."""
-    assert world.feedback(None).record("") is Recorded.IGNORED
+    assert world.feedback(None).record("").outcome is Recorded.IGNORED
     assert world.gate.calls == []
 
 
@@ -79,7 +79,7 @@ def test_a_change_meanwhile_is_not_lost(world: World) -> None:
             world.report(world.message(), event(EventKind.DELIVERED, 3, ANN))
 
     world.gate.watch = meanwhile
-    assert world.feedback(BOUNCE).record("") is Recorded.CHANGED
+    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 

@@ -23,6 +23,14 @@ class Recorded(StrEnum):
     IGNORED = "ignored"
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What became of one record; `notice` is what it said, None when that was nothing."""
+
+    outcome: Recorded
+    notice: Notice | None = None
+
+
 class Contended(Exception):
     """The message kept changing under our hands; the notice comes again by itself."""
 
@@ -36,7 +44,7 @@ class Feedback:
     suppressions: Suppressions
     pulse: FeedbackPulse
 
-    def record(self, text: str) -> Recorded:
+    def record(self, text: str) -> Seen:
         """Take one record as the provider wrote it.
 
         Raises:
@@ -45,7 +53,7 @@ class Feedback:
         """
         notice = self.read(text)
         if notice is None:
-            return Recorded.IGNORED
+            return Seen(Recorded.IGNORED)
         self.pulse.beat(notice.at)
         recorded = self._apply(notice)
         if recorded is not Recorded.UNKNOWN:
@@ -57,7 +65,7 @@ class Feedback:
                     notice.at,
                     notice.message_id,
                 )
-        return recorded
+        return Seen(recorded, notice)
 
     def _apply(self, notice: Notice) -> Recorded:
         for _ in range(_TRIES):

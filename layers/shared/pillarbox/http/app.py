@@ -1,17 +1,23 @@
 """The resolver that every HTTP function uses, and the entry point around it."""
 
+import json
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, Final
 
 from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
+from pillarbox.application.ports import Answer
 from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.key import account_of_key
 from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import allowed_methods, canonical_path
+
+#: Where a request's event holds the ids that its log line names.
+_NOTED: Final = "pillarbox.noted"
 
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
@@ -48,10 +54,21 @@ def entrypoint(app: APIGatewayRestResolver) -> Handler:
         event["path"] = canonical_path(event)
         answer = app.resolve(event, context)
         answer["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
-        observability.log_answer(logger, event, answer["statusCode"], request_id=request_id(event))
+        ids = {"request_id": request_id(event)} | event.pop(_NOTED, {})
+        observability.log_answer(logger, event, answer["statusCode"], **ids)
         return answer
 
     return lambda_handler
+
+
+def note_accepted(event: dict[str, Any], key_text: str, answer: Answer) -> None:
+    """Let the log line of a request name the account and the messages that were accepted."""
+    told = json.loads(answer.body)
+    ids = [result["messageId"] for result in told.get("results", [told])]
+    event[_NOTED] = {
+        "account_id": account_of_key(key_text),
+        "message_ids": [message_id for message_id in ids if message_id],
+    }
 
 
 def request_id(event: Mapping[str, Any]) -> str:
