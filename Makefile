@@ -55,7 +55,8 @@ setup: $(UV)
 $(UV):
 	python3 -m venv .uv && .uv/bin/pip install --quiet uv==0.13.8
 
-# The engine, SAM and checkov pin what the service does not want pinned: each has its own environment.
+# The engine, SAM and checkov pin what the service does not want pinned: each has an environment
+# of its own.
 .venv-engine/made: uv.lock | $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-engine $(UV) sync --locked --quiet --only-group engine
 	@touch $@
