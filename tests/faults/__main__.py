@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterable
 from pathlib import Path
 
+from tests.faults.counting import counted
 from tests.faults.engine import running
 from tests.faults.runs import Tried, at_random, at_random_from, one_by_one, within
 from tests.faults.seeded import BUGS, caught
@@ -34,7 +35,7 @@ def main() -> int:
         if chosen.bugs:
             missed = [name for name in BUGS if not show(system, name)]
             return 1 if missed else 0
-        broken = tell("one by one", one_by_one(system))
+        broken = tell("one by one", one_by_one(system)) | tell("statistics", counted(system))
         return broken | tell("random", within(chosen.seconds, at_random_from(system, chosen.seed)))
 
 

@@ -5,11 +5,13 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
+from uuid import uuid4
 
 from pillarbox import wiring
 from pillarbox.application.batch import BatchRequest
 from pillarbox.application.ports import Answer
 from pillarbox.domain.mail import SendRequest
+from tests.fakes.builders import SENDER
 
 
 class Process:
@@ -52,6 +54,7 @@ class Send:
     digest: str | None
     #: Seconds until each further try of a client that was not answered.
     patience: tuple[float, ...]
+    smtp: bool = False
     #: The message ids that were answered, by subject.
     answers: dict[str, set[str]] = field(default_factory=dict)
     #: A try ended without an answer, so nobody can say what became of it.
@@ -59,12 +62,29 @@ class Send:
 
     def submit(self, key: str) -> Answer:
         """What the accepting process does with the request."""
+        if self.smtp:
+            relaying = wiring.relaying(paid_plans_only=False)
+            message_id = relaying.submit(key, self.mails[0].to, self._octets())
+            return Answer(json.dumps({"messageId": message_id}))
         if len(self.mails) == 1:
             return wiring.submission().submit(key, self.mails[0], self.digest)
         batch = BatchRequest(
             body_hash=self.mails[0].body_hash, count=len(self.mails), items=self.mails
         )
         return wiring.batch_submission().submit(key, batch, self.digest)
+
+    def _octets(self) -> bytearray:
+        """The mail as a program writes it; at each try with a Message-ID of its own."""
+        (mail,) = self.mails
+        fields = [
+            f"From: {SENDER}",
+            f"Subject: {mail.subject}",
+            f"Message-ID: <{uuid4()}@shop.example>",
+            "Content-Type: text/html",
+        ]
+        if self.digest is not None:
+            fields.append(f"Idempotency-Key: {self.digest}")
+        return bytearray("\r\n".join([*fields, "", mail.html or ""]).encode())
 
     def hear(self, answer: Answer) -> None:
         """Note the ids that were answered."""

@@ -14,7 +14,7 @@ from tests.fakes.builders import attachment, request
 from tests.faults.processes import Send
 from tests.faults.system import System
 from tests.faults.verdict import Verdict, judge
-from tests.faults.wire import FAULTS, Fault, Kind
+from tests.faults.wire import FAULTS, Fault, Kind, faults_of
 
 _BOUNCING: Final = "bounce@simulator.amazonses.com"
 #: Base64 of this is over the size from which a mail goes through the spool.
@@ -33,14 +33,17 @@ class Path:
     to: tuple[str, ...] = ("ann@example.com",)
     #: How many mails go in one request; of a large batch only the first is large.
     mails: int = 1
+    #: Whether it comes in over SMTP.
+    smtp: bool = False
 
     def send(self) -> Send:
         mails = tuple(self._mail(large=self.large and n == 0) for n in range(self.mails))
         digest = new_token(32) if self.keyed else None
-        return Send(mails, digest, _PATIENT if self.keyed else ())
+        return Send(mails, digest, _PATIENT if self.keyed else (), self.smtp)
 
     def _mail(self, *, large: bool) -> SendRequest:
-        files = (attachment(_LARGE),) if large else ()
+        files = (attachment(_LARGE),) if large and not self.smtp else ()
+        html = "<p>Hello</p>\r\n" * (_LARGE // 10 if large and self.smtp else 1)
         subject = new_token(16)
         # An address of its own: once it has bounced, it would hold up the mail after it.
         to = tuple(address.replace("bounce@", f"bounce+{subject}@") for address in self.to)
@@ -48,6 +51,7 @@ class Path:
             to=to,
             subject=subject,
             attachments=files,
+            html=html,
             body_hash=sha256(subject.encode()).hexdigest(),
         )
 
@@ -66,6 +70,13 @@ PATHS: Final = (
     Path("batch, unkeyed", keyed=False, mails=2),
     Path("batch, keyed, spooled", keyed=True, mails=3, large=True),
 )
+#: Over SMTP, through the relay's use-case. Apart, so that the seeds of schedules stay true.
+SMTP: Final = (
+    Path("SMTP, unkeyed", keyed=False, smtp=True),
+    Path("SMTP, keyed", keyed=True, smtp=True),
+    Path("SMTP, keyed, spooled", keyed=True, large=True, smtp=True),
+    Path("SMTP, keyed, bounced", keyed=True, to=(_BOUNCING,), smtp=True),
+)
 
 
 def finals(send: Send, path: Path) -> dict[str, set[Status]]:
@@ -82,14 +93,14 @@ class Tried:
     verdict: Verdict
 
 
-def one_by_one(system: System, paths: tuple[Path, ...] = PATHS) -> Iterator[Tried]:
+def one_by_one(system: System, paths: tuple[Path, ...] = PATHS + SMTP) -> Iterator[Tried]:
     """Every path with every fault at every call, one fault a run."""
     for path in paths:
         undisturbed = _one_fault(system, path, -1, FAULTS[0])
         calls = list(system.wire.calls)
         yield undisturbed
         for position, call in enumerate(calls):
-            for fault in FAULTS:
+            for fault in faults_of(call):
                 yield _one_fault(system, path, position, fault, call)
 
 
@@ -97,7 +108,7 @@ def aimed(system: System, path: Path, call: str) -> Iterator[Tried]:
     """Every fault at the first call of a name on a path."""
     yield _one_fault(system, path, -1, FAULTS[0])
     position = system.wire.calls.index(call)
-    for fault in FAULTS:
+    for fault in faults_of(call):
         yield _one_fault(system, path, position, fault, call)
 
 
@@ -105,7 +116,7 @@ def sampled(system: System, seed: int) -> Iterator[Tried]:
     """Some of these, drawn at random, without end."""
     draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret
     while True:
-        path, fault = draw.choice(PATHS), draw.choice(FAULTS)
+        path, fault = draw.choice(PATHS + SMTP), draw.choice(FAULTS)
         yield _one_fault(system, path, draw.randrange(16), fault)
 
 

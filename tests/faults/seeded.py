@@ -4,7 +4,7 @@ Each is a way of doing a step that looks simpler than what the protocol asks for
 """
 
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -20,6 +20,7 @@ from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.pulse import DynamoPulse
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.sqs import SqsJobs
 from pillarbox.application import delivery
 from pillarbox.application.delivery import Delivered, Delivery, Outcome
 from pillarbox.application.ports import Answer, Claim
@@ -138,6 +139,16 @@ def _forget_the_uncertain() -> AbstractContextManager[object]:
     return mock.patch.object(Delivery, "_run", once)
 
 
+def _ignore_what_a_queue_refuses() -> AbstractContextManager[object]:
+    send = SqsJobs._send_batch
+
+    def ignoring(self: SqsJobs, entries: Sequence[tuple[str, str]]) -> list[str]:
+        send(self, entries)
+        return []
+
+    return mock.patch.object(SqsJobs, "_send_batch", ignoring)
+
+
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": _enqueue_after_commit,
     "no lease": _unconditional("attribute_not_exists(lease)"),
@@ -148,9 +159,10 @@ BUGS: Final[Mapping[str, Bug]] = {
     "write over another's change": _unconditional("rev = :rev"),
     "no refund": _no_refund,
     "forget the uncertain": _forget_the_uncertain,
+    "ignore what a queue refuses": _ignore_what_a_queue_refuses,
 }
 
-_UNKEYED, _KEYED = PATHS[0], PATHS[2]
+_UNKEYED, _KEYED, _BATCH = PATHS[0], PATHS[2], PATHS[6]
 #: Where each can be seen soonest.
 AIMS: Final = {
     "enqueue after commit": (_KEYED, "sqs.SendMessage"),
@@ -161,4 +173,5 @@ AIMS: Final = {
     "status without rank": (_UNKEYED, "sesv2.SendEmail"),
     "no refund": (_UNKEYED, "sqs.SendMessage"),
     "forget the uncertain": (_UNKEYED, "sesv2.SendEmail"),
+    "ignore what a queue refuses": (_BATCH, "sqs.SendMessageBatch"),
 }

@@ -43,6 +43,8 @@ class Kind(StrEnum):
     RESET = "reset"
     REFUSED = "connection refused"
     KILL = "kill"
+    #: Of a group's entries the last is not taken; "after", it is, and said not to be.
+    PARTLY = "partly refused"
 
 
 @dataclass(frozen=True)
@@ -65,11 +67,21 @@ class Fault:
 FAULTS: Final = tuple(
     Fault(kind, when, lasting)
     for kind in Kind
+    if kind is not Kind.PARTLY
     for when in ("before", "after")
     for lasting in (False, True)
     if not (kind in {Kind.THROTTLE, Kind.REFUSED} and when == "after")
     if not (kind is Kind.KILL and lasting)
 )
+
+#: A queue answers for each entry by itself.
+_PARTLY: Final = (Fault(Kind.PARTLY, "before"), Fault(Kind.PARTLY, "after"))
+
+
+def faults_of(call: str) -> tuple[Fault, ...]:
+    """Every way a call of a name can go wrong."""
+    return FAULTS + _PARTLY if call == "sqs.SendMessageBatch" else FAULTS
+
 
 #: The errors by service: (status, code) of a throttled call.
 _THROTTLED: Final = {
@@ -158,6 +170,8 @@ class Wire:
         first = call.tries == 0
         if fault is None or not (first or fault.lasting):
             return self._let_through(call.name, request, send)
+        if fault.kind is Kind.PARTLY:
+            return self._refuse_last(fault, request, send)
         if fault.when == "after" and first:
             answer = self._let_through(call.name, request, send)
             answer.content  # noqa: B018  reads the answer off the connection, which is used again
@@ -170,6 +184,23 @@ class Wire:
         if answer.status_code < 300:
             self.heard(name, bytes_of(request))
         return answer
+
+    def _refuse_last(
+        self, fault: Fault, request: AWSPreparedRequest, send: Callable[[], AWSResponse]
+    ) -> AWSResponse:
+        """Let a group of entries through, save for what the fault says of the last."""
+        asked = json.loads(bytes_of(request))
+        *entries, last = asked["Entries"]
+        told: dict[str, Any] = {}
+        if fault.when == "before":
+            request.body = json.dumps(asked | {"Entries": entries}).encode()
+            request.headers["Content-Length"] = str(len(request.body))
+        if entries or fault.when == "after":
+            told = json.loads(self._let_through(self._call.name, request, send).content)
+        told["Successful"] = [e for e in told.get("Successful", ()) if e["Id"] != last["Id"]]
+        told["Failed"] = [{"Id": last["Id"], "Code": "InternalError", "SenderFault": False}]
+        headers = {"content-type": "application/x-amz-json-1.0"}
+        return response(request.url, 200, json.dumps(told).encode(), headers)
 
     def _strike(self, fault: Fault, service: str, url: str) -> AWSResponse:
         match fault.kind:
@@ -187,6 +218,8 @@ class Wire:
             case Kind.KILL:
                 self._die()
                 raise Killed
+            case Kind.PARTLY:
+                raise AssertionError  # `_refuse_last` has it
 
 
 def answer_of(url: str, service: str, status: int, code: str) -> AWSResponse:
