@@ -128,10 +128,12 @@ def at_random_from(system: System, seed: int) -> Iterator[Tried]:
 
 
 def within(seconds: float, runs: Iterator[Tried]) -> Iterator[Tried]:
-    """As many of these as so many seconds allow."""
+    """As many of these as so many seconds allow, and one at least."""
     end = time.monotonic() + seconds
-    while time.monotonic() < end:
-        yield next(runs)
+    for run in runs:
+        yield run
+        if time.monotonic() >= end:
+            return
 
 
 def _one_fault(system: System, path: Path, position: int, fault: Fault, call: str = "") -> Tried:
