@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from uuid import uuid4
 
 from front.events import FUNCTIONS, event_of, route_of
-from front.workers import WorkerDied
+from front.workers import NoWorkerFree, WorkerDied
 from pillarbox.domain.errors import ServiceError
 from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import allowed_methods
@@ -29,7 +29,7 @@ class Handlers(Protocol):
     """Whoever runs the functions: `workers.Workers`."""
 
     async def run(self, function: str, event: dict[str, Any], body: bytes) -> Mapping[str, Any]:
-        """Give a function's answer to an event; WorkerDied when there is none."""
+        """Give a function's answer to an event; NoWorkerFree, WorkerDied when there is none."""
         ...
 
 
@@ -76,16 +76,14 @@ class Front:
         if size > BODY_LIMIT:
             raise _too_large()
         if size > self._free:
-            raise ServiceError(
-                "service_unavailable",
-                "Too much large mail is under way at the moment. Try again.",
-                headers={"Retry-After": "5"},
-            )
+            raise _busy()
         self._free -= size
         try:
             body = await _read(receive)
             event = event_of(scope, request_id)
             return await self._handlers.run(function, event, body)
+        except NoWorkerFree:
+            raise _busy() from None
         except WorkerDied as error:
             self._logger.error(  # noqa: TRY400  where it was raised says nothing: the process is gone
                 "worker died", extra={"request_id": request_id, "handler": function}
@@ -151,6 +149,14 @@ async def _read(receive: Receive) -> bytes:
     if size > BODY_LIMIT:
         raise _too_large()
     return bytes(body)
+
+
+def _busy() -> ServiceError:
+    return ServiceError(
+        "service_unavailable",
+        "Too much large mail is under way at the moment. Try again.",
+        headers={"Retry-After": "5"},
+    )
 
 
 def _gone() -> ServiceError:

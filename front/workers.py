@@ -5,6 +5,7 @@ Powertools' resolver keeps the current request on its class: threads would read 
 
 import asyncio
 import contextlib
+import gc
 import multiprocessing
 import signal
 from base64 import b64encode
@@ -20,9 +21,16 @@ from typing import Any, Final, Self
 TIME_LIMIT: Final = 30.0
 #: In seconds; a container that is so busy at its start is not worth waiting for.
 _STARTS_WITHIN: Final = 60.0
+#: In seconds, for a free process: with TIME_LIMIT less than the 60 after which the edge gives up,
+#: so that nothing is begun whose answer would reach nobody.
+_FREE_WITHIN: Final = 25.0
 
 type Event = dict[str, Any]
 type Answer = Mapping[str, Any]
+
+
+class NoWorkerFree(Exception):
+    """All processes were busy for too long; nothing was done."""
 
 
 class WorkerDied(Exception):
@@ -76,6 +84,7 @@ class Workers:
         work: Callable[[Connection], None] | None = None,
         *,
         time_limit: float = TIME_LIMIT,
+        free_within: float = _FREE_WITHIN,
     ) -> None:
         """Prepare them.
 
@@ -83,10 +92,12 @@ class Workers:
             number: how many.
             work: what each process runs; the handlers of the send routes unless another is given.
             time_limit: of one request, in seconds.
+            free_within: how long a request waits for a process, in seconds.
         """
         self._number = number
         self._work = work or serve_handlers
         self._time_limit = time_limit
+        self._free_within = free_within
         self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
         self._all: set[_Worker] = set()
         self._replacing: set[asyncio.Task[None]] = set()
@@ -106,9 +117,14 @@ class Workers:
         """Let a function answer an event, whose body is given as it came.
 
         Raises:
+            NoWorkerFree: none was in time.
             WorkerDied: there is no answer, and it is not known what was done.
         """
-        worker = await self._idle.get()
+        try:
+            async with asyncio.timeout(self._free_within):
+                worker = await self._idle.get()
+        except TimeoutError:
+            raise NoWorkerFree from None
         try:
             answer = await asyncio.to_thread(worker.answer, function, event, body, self._time_limit)
         except WorkerDied:
@@ -169,3 +185,7 @@ def serve_handlers(pipe: Connection) -> None:
                 event["requestContext"]["requestId"], function, monotonic() + time_limit
             )
             pipe.send(handlers[function](event, run))
+            # What failed refers to itself, and with it to its body: tens of MB, in few objects,
+            # for which Python would not look for long.
+            del event
+            gc.collect()

@@ -69,6 +69,22 @@ def test_one_key_is_one_mail_on_both_ways(stack: dict[str, Any]) -> None:
     assert (large.status_code, large.json()["error"]["code"]) == (409, "idempotency_key_mismatch")
 
 
+def test_a_replay_comes_from_either_way(stack: dict[str, Any]) -> None:
+    """What the API accepted the front replays: the same mail in chunks takes the large way."""
+    body = json.dumps(mail()).encode()
+    headers = AGENT | {"X-API-Key": stack["keys"]["live"], "Idempotency-Key": "either-way"}
+    headers["Content-Type"] = "application/json"
+    url = f"{stack['base_url']}/api/v1/emails"
+    first, again = (
+        httpx.post(url, content=sent, headers=headers, timeout=PATIENCE)
+        for sent in (body, iter([body]))
+    )
+    assert first.status_code == 200, first.text
+    assert (again.status_code, again.content) == (200, first.content)
+    assert again.headers["Idempotent-Replay"] == "true"
+    wait_for(lambda: inbox(stack, first.json()["messageId"]))
+
+
 def test_a_byte_too_many_is_named(stack: dict[str, Any]) -> None:
     """Beyond 5 MB an attachment gets the contract's 400 with its scope, not a gateway's answer."""
     answer = send(stack, mail(attachment("one.pdf", content(ATTACHMENT + 1, 4))))

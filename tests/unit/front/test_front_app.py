@@ -12,7 +12,7 @@ import pytest
 
 from front import app
 from front.app import BODY_LIMIT, Front
-from front.workers import WorkerDied
+from front.workers import NoWorkerFree, WorkerDied
 from local import template
 from local.route import Route
 
@@ -204,6 +204,13 @@ def test_a_dead_worker_is_503() -> None:
     answer = ask(Handlers(failure=WorkerDied()))
     assert (answer.status, answer.error["code"]) == (503, "service_unavailable")
     assert "may or may not" in answer.error["message"]
+    assert answer.header("retry-after") == "5"
+
+
+def test_no_free_worker_is_503() -> None:
+    """When all workers stay busy nothing was done, and the answer says when to come back."""
+    answer = ask(Handlers(failure=NoWorkerFree()))
+    assert (answer.status, answer.error["code"]) == (503, "service_unavailable")
     assert answer.header("retry-after") == "5"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from front.workers import WorkerDied, Workers, serve_handlers
+from front.workers import NoWorkerFree, WorkerDied, Workers, serve_handlers
 
 
 def obey(pipe: Connection) -> None:
@@ -77,6 +77,21 @@ def test_a_process_that_takes_too_long_is_ended() -> None:
     assert before != after
     with pytest.raises(ProcessLookupError):
         os.kill(before, 0)
+
+
+def test_a_request_does_not_wait_for_ever() -> None:
+    """When no process gets free in time the request is not begun; a later one is."""
+
+    async def run() -> None:
+        async with Workers(1, obey, free_within=0.1) as workers:
+            first = asyncio.create_task(pid_of(workers, sleep=0.5))
+            await asyncio.sleep(0)
+            with pytest.raises(NoWorkerFree):
+                await pid_of(workers)
+            pid = await first
+            assert await pid_of(workers) == pid
+
+    asyncio.run(run())
 
 
 def test_handlers_that_do_not_start_are_told_of() -> None:

@@ -1,0 +1,105 @@
+"""Memory of the front for a request of 14 MB.
+
+    .venv/bin/python benchmarks/front.py
+
+`python -m front` with one worker gets a mail with two attachments of 5 MB. Its API key is
+asked for at a port where nothing answers well, so the handler ends there with a 5xx, after it has
+parsed and validated the body, as it does before it looks at the key's record. Peak is the
+kernel's VmHWM of each process over what it had when it was ready and one small request was done.
+"""
+
+import base64
+import http.client
+import json
+import os
+import random
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import psutil
+
+from pillarbox.domain.attachment import MAX_BYTES_EACH
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+
+MIB = 1024 * 1024
+SECRET = "benchmark"  # noqa: S105  of this run alone
+REQUESTS = 20
+UP = "spawn_main"
+
+
+def peak(pid: int) -> int:
+    """The most resident memory a process ever had, in bytes."""
+    line = next(x for x in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmHWM" in x)
+    return int(line.split()[1]) * 1024
+
+
+def post(port: int, body: bytes) -> int:
+    """Send a mail; the status of its answer, 0 while nobody listens."""
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
+    key = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)
+    try:
+        connection.request(
+            "POST", "/api/v1/emails", body, {"X-Pillarbox-Edge": SECRET, "X-API-Key": key}
+        )
+        return connection.getresponse().status
+    except ConnectionRefusedError:
+        return 0
+    finally:
+        connection.close()
+
+
+def main() -> None:
+    """Print the peaks."""
+    files = [
+        {
+            "filename": f"{n}.pdf",
+            "contentType": "application/pdf",
+            "content": base64.b64encode(random.Random(n).randbytes(MAX_BYTES_EACH)).decode(),  # noqa: S311  any bytes
+        }
+        for n in range(2)
+    ]
+    mail = {"to": "a@mail.example", "subject": "Scans", "html": "<p>x</p>", "attachments": files}
+    body = json.dumps(mail).encode()
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    names = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
+    environment = os.environ | {f"PILLARBOX_{name}": "x" for name in names}
+    environment |= {
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+        "PILLARBOX_EDGE_SECRET": SECRET,
+        "PILLARBOX_FRONT_HOST": "127.0.0.1",
+        "PILLARBOX_FRONT_PORT": str(port),
+        "PILLARBOX_FRONT_WORKERS": "1",
+        "POWERTOOLS_SERVICE_NAME": "benchmark",
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "front"], env=environment, stdout=subprocess.DEVNULL
+    ) as front:
+        try:
+            while not post(port, b"{}"):
+                time.sleep(0.1)
+            children = psutil.Process(front.pid).children()
+            worker = next(c.pid for c in children if UP in " ".join(c.cmdline()))
+            processes = {"front": front.pid, "worker": worker}
+            before = {name: peak(pid) for name, pid in processes.items()}
+            print(f"body {len(body) / MIB:.1f} MiB")
+            for n in range(1, REQUESTS + 1):
+                status = post(port, body)
+                for name, pid in processes.items():
+                    rise = peak(pid) - before[name]
+                    print(
+                        f"after {n} ({status}): {name} {before[name] / MIB:.0f} MiB"
+                        f" + {rise / MIB:.0f} MiB, {rise / len(body):.2f} x body"
+                    )
+        finally:
+            front.terminate()
+
+
+if __name__ == "__main__":
+    main()
