@@ -2,14 +2,13 @@
 
 import json
 import re
-import shutil
-import subprocess
 from typing import Any, Final
 
 import pytest
 
 from local import template
 from pillarbox.domain.errors import CODES
+from tests.edge_function import needs_node, route
 
 _SOURCE: Final = template.load()
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -21,52 +20,12 @@ _LAMBDA_PAYLOAD: Final = 6 * 1024 * 1024
 #: API Gateway's quota on request line and headers, in bytes.
 _HEADERS: Final = 10_240
 
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node runs the function")
-
-_HARNESS: Final = """
-let chosen = 'api';
-const cf = { selectRequestOriginById(id) { chosen = id; } };
-%s
-const event = JSON.parse(require('fs').readFileSync(0, 'utf8'));
-const answer = handler(event);
-console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
-"""
-
 
 def _limit(name: str) -> int:
     return int(re.findall(rf"const {name} = (\d+);", _CODE)[0])
 
 
 LAMBDA, FRONT = _limit("LAMBDA_BYTES"), _limit("FRONT_BYTES")
-
-
-def route(
-    length: int | None, *, method: str = "POST", uri: str = "/api/v1/emails", front: bool = True
-) -> Any:
-    """What the function gives for a request: the request or an answer, and the origin."""
-    first, _, rest = _CODE.partition("\n")
-    assert first == "import cf from 'cloudfront';"
-    event = {
-        "context": {"requestId": "request-1"},
-        "viewer": {"ip": "2001:db8::1"},
-        "request": {
-            "method": method,
-            "uri": uri,
-            "headers": {
-                "x-pillarbox-client": {"value": "forged"},
-                **({} if length is None else {"content-length": {"value": str(length)}}),
-            },
-        },
-    }
-    ran = subprocess.run(
-        ["node", "-e", _HARNESS % rest.replace("${Front}", json.dumps(front))],
-        input=json.dumps(event),
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    return json.loads(ran.stdout)
 
 
 def error_of(answer: Any) -> Any:

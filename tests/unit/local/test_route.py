@@ -1,14 +1,12 @@
 """The local edge chooses the origin as the deployed one does."""
 
 import json
-import shutil
-import subprocess
-from pathlib import Path
 
 import pytest
 
 from local import template
 from local.route import Origin, Route
+from tests.edge_function import needs_node, route
 
 ROUTE = Route(template.load())
 LAMBDA, FRONT = ROUTE.lambda_bytes, ROUTE.front_bytes
@@ -41,42 +39,6 @@ REQUESTS: list[tuple[str, str, int | None, Origin]] = [
     ("PUT", SENDS[0], LAMBDA + 1, Origin.NONE),
 ]
 
-#: The function in place of CloudFront's module, and what it makes of each request.
-IN_NODE = """
-let chosen;
-const cf = { selectRequestOriginById: (id) => { chosen = id; } };
-CODE
-const requests = JSON.parse(require('fs').readFileSync(0));
-console.log(JSON.stringify(requests.map(([method, uri, length]) => {
-  chosen = 'api';
-  const headers = length === null ? {} : { 'content-length': { value: String(length) } };
-  const context = { requestId: 'r' }, viewer = { ip: '192.0.2.1' };
-  const answer = handler({ context, viewer, request: { method, uri, headers } });
-  return answer.statusCode ? ['none', answer.statusCode, JSON.parse(answer.body).error] : [chosen];
-})));
-"""
-
-
-def in_node() -> list[list[object]]:
-    node = shutil.which("node")
-    if node is None:
-        pytest.skip("there is no node to run the function with")
-    code, values = template.load()["Resources"]["EdgeRoute"]["Properties"]["FunctionCode"][
-        "Fn::Sub"
-    ]
-    assert list(values) == ["Front"]
-    code = code.replace("import cf from 'cloudfront';", "").replace("${Front}", "true")
-    done = subprocess.run(
-        [node, "-e", IN_NODE.replace("CODE", code)],
-        input=json.dumps([request[:3] for request in REQUESTS]),
-        capture_output=True,
-        text=True,
-        check=True,
-        cwd=Path(node).parent,
-    )
-    answers: list[list[object]] = json.loads(done.stdout)
-    return answers
-
 
 @pytest.mark.parametrize(("method", "path", "length", "origin"), REQUESTS)
 def test_the_origin_is_chosen_by_size(
@@ -88,17 +50,16 @@ def test_the_origin_is_chosen_by_size(
     assert limit == (FRONT if method == "POST" and path in SENDS else LAMBDA)
 
 
-def test_the_deployed_function_chooses_alike() -> None:
+@needs_node
+@pytest.mark.parametrize(("method", "path", "length", "origin"), REQUESTS)
+def test_the_deployed_function_chooses_alike(
+    method: str, path: str, length: int | None, origin: Origin
+) -> None:
     """The code that CloudFront runs, run in node, decides every request as the local rule."""
-    for request, answer in zip(REQUESTS, in_node(), strict=True):
-        assert answer[0] == request[3].name.lower(), request
-        if request[3] is Origin.NONE:
-            _, limit = ROUTE.origin(*request[:3])
-            status, error = answer[1:]
-            assert status == 413
-            assert error == {
-                "code": "request_too_large",
-                "message": "The request is too large.",
-                "type": "invalid_request_error",
-                "details": {"limit_bytes": limit},
-            }
+    answer = route(length, method=method, uri=path)
+    if origin is Origin.NONE:
+        details = json.loads(answer["body"])["error"]["details"]
+        _, limit = ROUTE.origin(method, path, length)
+        assert (answer["statusCode"], details) == (413, {"limit_bytes": limit})
+    else:
+        assert answer["origin"] == origin.name.lower()
