@@ -40,7 +40,8 @@ def imports(source: Path) -> Iterator[str]:
 
 
 def sources(part: str) -> list[Path]:
-    found = sorted((ROOT / part if part in {"functions", "front"} else PACKAGE / part).rglob("*.py"))
+    folder = ROOT / part if part in {"functions", "front"} else PACKAGE / part
+    found = sorted(folder.rglob("*.py"))
     assert found
     return found
 
