@@ -7,7 +7,6 @@ from base64 import b64encode
 from dataclasses import dataclass
 
 SENDER = "hello@shop.example"
-_AUTH = b64encode(b"\0apikey\0secret")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,14 +30,14 @@ def message(size: int) -> bytes:
     return head + (b"x" * 74 + b"\r\n") * ((size - len(head)) // 76)
 
 
-def run(port: int, load: Load) -> None:
+def run(port: int, load: Load, key: str = "secret") -> None:
     """Send it all; raises when anything is refused."""
     faults: list[Exception] = []
 
     def work() -> None:
         try:
             for _ in range(load.rounds):
-                _session(port, load.messages, message(load.size))
+                _session(port, key, load.messages, message(load.size))
         except Exception as error:  # noqa: BLE001  told in the main thread
             faults.append(error)
 
@@ -51,7 +50,7 @@ def run(port: int, load: Load) -> None:
         raise faults[0]
 
 
-def _session(port: int, messages: int, content: bytes) -> None:
+def _session(port: int, key: str, messages: int, content: bytes) -> None:
     context = ssl.create_default_context()
     context.check_hostname = False
     context.verify_mode = ssl.CERT_NONE
@@ -62,7 +61,7 @@ def _session(port: int, messages: int, content: bytes) -> None:
     _say(sock, b"STARTTLS", b"220")
     sock = context.wrap_socket(sock)
     _say(sock, b"EHLO client.example", b"250")
-    _say(sock, b"AUTH PLAIN " + _AUTH, b"235")
+    _say(sock, b"AUTH PLAIN " + b64encode(f"\0apikey\0{key}".encode()), b"235")
     for _ in range(messages):
         _say(sock, b"MAIL FROM:<" + SENDER.encode() + b">", b"250")
         _say(sock, b"RCPT TO:<ann@example.com>", b"250")

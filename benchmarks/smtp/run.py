@@ -104,15 +104,20 @@ def running(command: tuple[str, ...], port: int) -> Iterator[psutil.Process]:
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
         try:
-            for _ in range(600):
-                with socket.socket() as probe:
-                    if probe.connect_ex(("127.0.0.1", port)) == 0:
-                        break
-                time.sleep(0.1)
+            wait_until_open(port)
             yield psutil.Process(process.pid)
         finally:
             for each in [*psutil.Process(process.pid).children(recursive=True), process]:
                 each.terminate()
+
+
+def wait_until_open(port: int) -> None:
+    """Wait until a server listens, for a minute at most."""
+    for _ in range(600):
+        with socket.socket() as probe:
+            if probe.connect_ex(("127.0.0.1", port)) == 0:
+                return
+        time.sleep(0.1)
 
 
 def cpu(server: psutil.Process) -> float:

@@ -1,0 +1,141 @@
+"""From SMTP to the stores and the queue of the local engine: CPU of the relay for each message.
+
+.venv/bin/python benchmarks/smtp/end_to_end.py
+"""
+
+import asyncio
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+import boto3
+import psutil
+
+sys.path.insert(0, str(Path(__file__).parents[2]))
+sys.path.insert(0, str(Path(__file__).parent))
+import load as client
+import run
+
+from local.engine import Engine
+from pillarbox.adapters.dynamodb import records
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, digest_of_key, new_key_text
+
+ACCOUNT: Final = "acct00000001"
+AIOSMTPD: Final = (*run.UV, "--no-project", "--with", "aiosmtpd==1.4.6", "--with", "boto3")
+SERVERS: Final = {
+    "pillarbox, calls grouped": (sys.executable, str(run.HERE / "ours_with_aws.py"), "together"),
+    "pillarbox, calls alone": (sys.executable, str(run.HERE / "ours_with_aws.py"), "alone"),
+    "aiosmtpd with boto3": (*AIOSMTPD, str(run.HERE / "peer_with_boto3.py"), ""),
+}
+LOADS: Final = {
+    "1 connection": client.Load(1, 20, 2, 2_000),
+    "10 connections": client.Load(10, 20, 1, 2_000),
+    "50 connections": client.Load(50, 10, 1, 2_000),
+}
+
+
+def main() -> None:
+    """Measure, and print a table in Markdown."""
+    with tempfile.TemporaryDirectory() as made:
+        folder = Path(made)
+        run.certificate(folder)
+        asyncio.run(measure(folder))
+
+
+async def measure(folder: Path) -> None:
+    """Start the engine, and one server after another."""
+    engine_port = run.free_port()
+    engine = Engine(folder, engine_port, {"AUTH": "false"})
+    await engine.start()
+    try:
+        os.environ.update(
+            AWS_ENDPOINT_URL=engine.url,
+            AWS_ACCESS_KEY_ID="test",
+            AWS_SECRET_ACCESS_KEY="test",  # noqa: S106  the engine's
+            AWS_DEFAULT_REGION="eu-west-1",
+            PYTHONPATH=str(run.ROOT),
+        )
+        password = seed()
+        print("| ms of CPU per message |", " | ".join(LOADS), "|")
+        print("|---|" + "---|" * len(LOADS))
+        for name, command in SERVERS.items():
+            print(f"| {name} |", " | ".join(figures(command, folder, password)), "|", flush=True)
+    finally:
+        await engine.stop()
+
+
+def seed() -> str:
+    """Make the table, the queue, an account and its key; gives the key's text."""
+    dynamodb = boto3.client("dynamodb")
+    dynamodb.create_table(
+        TableName="pillarbox",
+        AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "sk")],
+        KeySchema=[
+            {"AttributeName": "pk", "KeyType": "HASH"},
+            {"AttributeName": "sk", "KeyType": "RANGE"},
+        ],
+        BillingMode="PAY_PER_REQUEST",
+    )
+    os.environ.update(
+        PILLARBOX_TABLE="pillarbox",
+        PILLARBOX_JOBS_QUEUE_URL=boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"],
+        PILLARBOX_SPOOL_BUCKET="spool",
+        PILLARBOX_PREVIEW_SENDER="preview@shop.example",
+        PILLARBOX_UPGRADE_URL="https://shop.example/upgrade",
+    )
+    text, now = new_key_text(ACCOUNT, KeyType.LIVE), datetime.now(UTC)
+    account = Account(
+        account_id=ACCOUNT,
+        name="Shop",
+        plan=Plan.ENTERPRISE,
+        created_at=now,
+        senders={client.SENDER: True},
+        default_sender=client.SENDER,
+    )
+    key = ApiKey(
+        key_id="k",
+        account_id=ACCOUNT,
+        name="web",
+        type=KeyType.LIVE,
+        preset=Preset.SEND,
+        scopes=PRESET_SCOPES[Preset.SEND],
+        digest=digest_of_key(text),
+        created_at=now,
+    )
+    for item in (records.account_item(account), records.key_item(key)):
+        dynamodb.put_item(TableName="pillarbox", Item=item)
+    return text
+
+
+def figures(command: tuple[str, ...], folder: Path, password: str) -> list[str]:
+    """Start a server and put each load on it."""
+    port = run.free_port()
+    *start, mode = command
+    measured = []
+    with subprocess.Popen(
+        [*start, str(folder), str(port), mode], stderr=subprocess.DEVNULL
+    ) as process:
+        try:
+            server = psutil.Process(process.pid)
+            run.wait_until_open(port)
+            client.run(port, client.Load(10, 2, 1, 2_000), password)
+            for load in LOADS.values():
+                before = run.cpu(server)
+                client.run(port, load, password)
+                time.sleep(0.3)
+                measured.append(f"{(run.cpu(server) - before) / load.total * 1000:.2f}")
+        finally:
+            for child in server.children(recursive=True):
+                child.terminate()
+            process.terminate()
+    return measured
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,50 @@
+"""The relay over the stores and the queue, its calls grouped or each alone."""
+
+import asyncio
+import socket
+import sys
+from collections.abc import Iterable, Mapping
+from dataclasses import replace
+from pathlib import Path
+
+import uvloop
+
+from pillarbox.application.grouping import grouped
+from pillarbox.application.ports import DomainVerdict
+from pillarbox.application.relaying import Relaying
+from pillarbox.wiring import submission
+from relay.limits import Limits
+from relay.memory import Memory
+from relay.server import Server
+from relay.service import ThreadedService
+from relay.session import House
+from relay.tls import Certificate, make_context
+
+
+class Known:
+    """Fulfils `ports.MailDomains`: a domain that was asked for before."""
+
+    def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
+        """Every domain takes mail."""
+        return dict.fromkeys(domains, DomainVerdict.ACCEPTS)
+
+
+async def serve(folder: Path, port: int, *, together: bool) -> None:
+    """Serve until killed."""
+    one = replace(submission(), domains=Known())
+    relaying = Relaying(grouped(one) if together else one)
+    limits = Limits(connections_of_address=1_000)
+    house = House(
+        name="relay.example",
+        limits=limits,
+        service=ThreadedService(lambda: relaying),
+        memory=Memory(limits.memory),
+    )
+    certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
+    context = make_context(certificate)
+    await Server(house, lambda: context).start(socket.create_server(("127.0.0.1", port)))
+    await asyncio.Event().wait()
+
+
+if __name__ == "__main__":
+    uvloop.run(serve(Path(sys.argv[1]), int(sys.argv[2]), together=sys.argv[3] == "together"))
