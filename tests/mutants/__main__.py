@@ -40,8 +40,8 @@ MODULES: Final = {
     "application/sweeping.py": "tests/unit/application/test_application_sweeping.py",
     "application/submission.py": "tests/unit/application/test_application_submission.py"
     " tests/unit/application/test_application_faults.py",
-    "adapters/dynamodb/claims.py": "-k adapters tests/ports/test_ports_claims.py"
-    " tests/ports/test_ports_groups.py",
+    "adapters/dynamodb/claims.py": "tests/ports/test_ports_claim_races.py"
+    " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/messages.py": "-k adapters tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py",
     "adapters/dynamodb/quotas.py": "-k adapters tests/ports/test_ports_quotas.py",
