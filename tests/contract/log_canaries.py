@@ -10,9 +10,10 @@ import sys
 from typing import Any
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import attachment, otp
-from tests.contract.client import Api
+from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import Service, answered, running_service
 
 CANARY = "canary7f3a"
@@ -128,6 +129,28 @@ def report_everything(service: Service) -> None:
     service.consume("record_feedback", CANARY, f"[{base64.b64encode(CANARY.encode()).decode()}]")
 
 
+def batch_everything(service: Service) -> None:
+    api = service.live()
+    bodies = accepted("")[:2] + refused()
+    for messages in (bodies, CANARY, [CANARY, {CANARY: CANARY}]):
+        body = json.dumps({"messages": messages, "extra": CANARY})
+        api.raw("POST", "/emails/batch", body, {"Idempotency-Key": CANARY})
+        api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), {})
+
+
+def count_and_sweep(service: Service) -> None:
+    """The functions behind the table's stream and the schedule, with what the records hold."""
+    account = service.account()
+    Api(service.key(account)).send(accepted("")[0])
+    broken = {"pk": f"MSG#{CANARY}", "sk": CANARY}
+    records = [
+        {"dynamodb": {"NewImage": to_item(image), "SequenceNumber": str(number)}}
+        for number, image in enumerate([*service.messages(account), broken])
+    ]
+    for function, event in (("aggregate_stats", {"Records": records}), ("sweep_messages", {})):
+        handler(function)(event, Invocation())
+
+
 def main(dns_server: str) -> None:
     # Lambda's runtime has a handler like this one: what libraries log is in the log too.
     logging.basicConfig(level=logging.INFO)
@@ -137,6 +160,9 @@ def main(dns_server: str) -> None:
         service.deliver()
         deliver_everything(service)
         report_everything(service)
+        batch_everything(service)
+        service.deliver()
+        count_and_sweep(service)
 
 
 if __name__ == "__main__":

@@ -1,0 +1,58 @@
+"""The spool as the sweeper sees it, on S3."""
+
+from datetime import UTC, datetime, timedelta
+from uuid import UUID
+
+import boto3
+import pytest
+
+from pillarbox.adapters.spool import S3Spool
+from pillarbox.application.ports import SpoolObject
+from tests.aws import Aws
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT
+
+MESSAGE = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
+LATER = timedelta(hours=1)
+
+
+@pytest.fixture
+def spool(aws: Aws) -> S3Spool:
+    return S3Spool(aws.bucket)
+
+
+def put(aws: Aws, *keys: str) -> None:
+    for key in keys:
+        boto3.client("s3").put_object(Bucket=aws.bucket, Key=key, Body=b"x")
+
+
+def test_what_lies_there_is_listed_with_its_message(aws: Aws, spool: S3Spool) -> None:
+    """Each object put before the moment is given, with the account and message of its key."""
+    key = f"{ACCOUNT}/{MESSAGE}/try"
+    put(aws, key)
+    now = datetime.now(UTC)
+    assert [*spool.all_before(now + LATER)] == [SpoolObject(key, ACCOUNT, MESSAGE)]
+    assert [*spool.all_before(now - LATER)] == []
+
+
+def test_what_the_service_did_not_put_is_left_out(aws: Aws, spool: S3Spool) -> None:
+    """A key that names no message is nobody's to delete."""
+    put(aws, "x", f"{ACCOUNT}/no-id/x", f"{MESSAGE}/x")
+    assert [*spool.all_before(datetime.now(UTC) + LATER)] == []
+
+
+def test_more_than_a_page_is_listed(aws: Aws, spool: S3Spool) -> None:
+    """S3 answers by the thousand; all of it is looked at."""
+    keys = {f"{ACCOUNT}/{MESSAGE}/{n}" for n in range(1_001)}
+    put(aws, *keys)
+    assert {stored.key for stored in spool.all_before(datetime.now(UTC) + LATER)} == keys
+
+
+def test_an_object_is_deleted_once_or_twice(aws: Aws, spool: S3Spool) -> None:
+    """Deleting takes the one object; one that is gone already is fine."""
+    message = builders.message()
+    keys = [f"{ACCOUNT}/{message.message_id}/{n}" for n in range(2)]
+    put(aws, *keys)
+    spool.delete(keys[0])
+    spool.delete(keys[0])
+    assert [stored.key for stored in spool.all_before(datetime.now(UTC) + LATER)] == keys[1:]
