@@ -356,6 +356,7 @@ function listen() {
     }
   });
   live.addEventListener("cleared", () => {
+    answered = ++asked; // a list that is under way is of before
     items = [];
     mail = null;
     unseen.clear();
