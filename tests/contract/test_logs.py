@@ -41,7 +41,7 @@ def test_no_canary_reaches_the_output(level: str, dns_server: str) -> None:
         assert trace not in output
 
 
-def test_a_mail_is_found_in_the_logs(service: Service, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_mail_is_found_in_the_logs(service: Service, caplog: pytest.LogCaptureFixture) -> None:
     """Accepting, delivering and following a mail each log a line with its account and id."""
     account = service.account()
     api = Api(service.key(account))
@@ -57,9 +57,9 @@ def test_a_mail_is_found_in_the_logs(service: Service, capsys: pytest.CaptureFix
             "delivery": {"timestamp": "2027-01-01T00:00:00.000Z", "recipients": ["a@b.example"]},
         }
     )
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines() if line[0] == "{"]
-    answered = [line for line in lines if line.get("message") == "answered"]
-    consumed = [line for line in lines if line.get("message") == "consumed"]
+    lines = [vars(record) for record in caplog.records]
+    answered = [line for line in lines if line["msg"] == "answered"]
+    consumed = [line for line in lines if line["msg"] == "consumed"]
     assert [line["message_ids"] for line in answered] == [[single], [batch[0]["messageId"]]]
     assert {line["account_id"] for line in answered + consumed} == {account}
     assert all(line["request_id"] for line in answered)

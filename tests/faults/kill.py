@@ -141,6 +141,7 @@ def kill_until(over: threading.Event) -> None:
                 worker
                 for worker in engine.children(recursive=True)
                 if time.time() - worker.create_time() > OLD_ENOUGH
+                and worker.status() != psutil.STATUS_ZOMBIE  # killed before, and not reaped
             ]
             if workers:
                 victim = draw.choice(workers)

@@ -14,7 +14,7 @@ LAYER = Path(__file__).parents[2] / "layers" / "shared"
 WHOLE = Path(botocore.__file__).parent
 
 #: Of the operator's command alone, which has the whole SDK.
-OPERATORS = {"cloudformation", "cloudwatch", "route53", "sns", "sts"}
+OPERATORS = {"cloudformation", "cloudwatch", "lambda", "route53", "sns"}
 
 ENDPOINTS = """
 import sys, botocore.session

@@ -9,8 +9,8 @@ import boto3
 import pytest
 
 from local.ses.store import Mailbox
-from tests.integration.admin.front import api, serving
-from tests.integration.admin.operator import Operator, refusal
+from tests.integration.admin.address import api, serving
+from tests.integration.admin.operated import Operator, refusal
 
 
 @pytest.fixture
