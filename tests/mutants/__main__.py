@@ -26,7 +26,8 @@ import moto  # noqa: F401  loaded for the tests
 import pytest
 
 ROOT: Final = Path(__file__).parents[2]
-COPY: Final = ROOT / ".local" / "mutants"
+#: One for each run, so that two may go side by side.
+COPY: Final = ROOT / ".local" / "mutants" / str(os.getpid())
 PACKAGE: Final = "layers/shared/pillarbox"
 TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.7.0")
 
@@ -67,12 +68,14 @@ exclude-operators = ["core/RemoveDecorator", "core/ReplaceBinaryOperator_BitOr_.
 
 def main() -> int:
     """Give 1 when a change survived."""
-    shutil.rmtree(COPY, ignore_errors=True)
     leave = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
     shutil.copytree(ROOT, COPY, ignore=leave)
     (COPY / "ask.py").write_text(_ASK)
     modules = sys.argv[1:] or [*MODULES]
-    survived = [module for module in modules if _survivors(module)]
+    try:
+        survived = [module for module in modules if _survivors(module)]
+    finally:
+        shutil.rmtree(COPY)
     return 1 if survived else 0
 
 

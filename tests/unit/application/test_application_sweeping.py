@@ -8,13 +8,19 @@ from typing import Any
 import pytest
 
 from pillarbox.application.ports import SpoolObject
-from pillarbox.application.sweeping import HOPELESS, OVERDUE, SETTLED, STRETCH, Sweep, Swept
+from pillarbox.application.sweeping import Sweep, Swept
 from pillarbox.domain.identity import new_id
 from pillarbox.domain.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, event
 
+MILLISECOND = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)
+#: An hour after a day of tries; a day more, for an id that is older than its job; four
+#: times what a job waits for its record.
+OVERDUE, HOPELESS, SETTLED = (timedelta(hours=hours) for hours in (25, 49, 1))
+#: What one pass reads from there on.
+STRETCH = timedelta(hours=2)
 
 
 class Case:
@@ -75,13 +81,14 @@ def case() -> Case:
 
 def test_nothing_is_found_where_nothing_is_stuck(case: Case) -> None:
     """Mail that is finished, or young, is no finding."""
-    case.message(OVERDUE - SECOND)
+    case.message(OVERDUE)
+    case.message(OVERDUE + STRETCH + MILLISECOND)
     case.message(OVERDUE + SECOND, events=(event(EventKind.DELIVERED),))
     case.message(HOPELESS + SECOND, events=(event(EventKind.FAILED),))
     assert case.run() == Swept(0, 0, 0)
 
 
-@pytest.mark.parametrize("age", [OVERDUE + SECOND, OVERDUE + STRETCH - SECOND])
+@pytest.mark.parametrize("age", [OVERDUE + MILLISECOND, OVERDUE + STRETCH])
 def test_mail_past_its_deadline_is_counted(case: Case, age: timedelta) -> None:
     """Pending a day and an hour after its acceptance: counted for two hours, left alone."""
     message = case.message(age)

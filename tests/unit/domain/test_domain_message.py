@@ -43,6 +43,7 @@ def test_each_kind_has_its_rank_and_status(kind: EventKind, rank: int, status: S
     message = MESSAGE.with_events([event(kind, 5)])
     assert (kind.rank, kind.status, message.status) == (rank, status, status)
     assert message.rank == max(rank, 10)
+    assert message.pending == (status is Status.PENDING)
     assert message.updated_at == at(5)
 
 

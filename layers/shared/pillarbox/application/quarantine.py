@@ -14,8 +14,6 @@ from pillarbox.domain.message import Event, EventKind, Message
 
 #: A deploy replaces the workers within minutes; after this no worker knows the form.
 VERSION_WAIT: Final = timedelta(hours=1)
-#: Somebody else may finish the message between reading and writing; then read it again.
-_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,13 +43,13 @@ class Quarantine:
             return Delivered(Outcome.WAITING, LOOK_AGAIN)
         # Kept first: a crash after it keeps it twice, a crash before it not at all.
         self.dead_letters.put(text)
-        for _ in range(_TRIES):
-            if message is None or message.rank > EventKind.ACCEPTED.rank:
-                break
-            if message.lease is not None:  # another copy, a readable one, is being delivered
-                break
-            if self.messages.save(self._failed(message)):
-                break
+        # Somebody else may finish it meanwhile, or deliver another copy, a readable one.
+        while (
+            message is not None
+            and message.pending
+            and message.lease is None
+            and not self.messages.save(self._failed(message))
+        ):
             message = self._message(unreadable)
         return Delivered(Outcome.QUARANTINED)
 

@@ -67,9 +67,7 @@ class Sweep:
         last = round(until.timestamp() * 1000)
         first = last - STRETCH // timedelta(milliseconds=1)
         return (
-            message
-            for message in self.log.newest_first(account_id, first, last)
-            if message.rank == EventKind.ACCEPTED.rank
+            message for message in self.log.newest_first(account_id, first, last) if message.pending
         )
 
     def _give_up(self, message: Message, now: datetime) -> bool:
@@ -101,4 +99,4 @@ class Sweep:
 
     def _done(self, stored: SpoolObject) -> bool:
         message = self.messages.get(stored.account_id, stored.message_id)
-        return message is None or message.rank > EventKind.ACCEPTED.rank
+        return message is None or not message.pending

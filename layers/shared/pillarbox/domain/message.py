@@ -133,6 +133,11 @@ class Message:
         return self.decisive.kind.status if self.decisive else Status.PENDING
 
     @property
+    def pending(self) -> bool:
+        """Whether nothing is decided yet: a delay decides nothing."""
+        return self.status is Status.PENDING
+
+    @property
     def error(self) -> Event | None:
         """The decisive event when it is a failure, else None."""
         failed = self.status in {Status.FAILED, Status.BOUNCED, Status.COMPLAINED}
