@@ -1,6 +1,7 @@
 """Messages over SMTP: the rules of HTTP, what goes out, and the promise at every fault."""
 
 import contextlib
+import time
 from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
@@ -291,6 +292,37 @@ def test_idempotency_key() -> None:
     assert len(world.store.messages) == 1
     world.advance(timedelta(hours=24, seconds=1))
     assert submit(world, keyed("Hello", 4)) != first
+
+
+def nested(number: int) -> str:
+    """A multipart ten deep, whose boundaries begin alike."""
+    boundaries = [f"{'A' * 60}{number:02}{depth}" for depth in range(9)]
+    return "".join(
+        f'Content-Type: multipart/mixed; boundary="{each}"\r\n\r\n--{each}\r\n'
+        for each in boundaries
+    )
+
+
+@pytest.mark.parametrize(
+    "message",
+    [
+        pytest.param(
+            "Content-Type: multipart/mixed; boundary=B\r\n\r\n"
+            + "".join(f"--B\r\n{nested(number)}\r\nx\r\n" for number in range(99))
+            + f"--B\r\n\r\n{('A' * 98 + '\r\n') * 5_000}--B--\r\n",
+            id="boundaries",
+        ),
+        pytest.param(f"To: {'a\r\n ' * 10}{'a' * 120_000}\r\n\r\n", id="addresses"),
+        pytest.param(f"Subject: {'=?a?q?' * 20_000}\r\n\r\n", id="words"),
+    ],
+)
+def test_mail_that_is_made_to_be_slow(message: str) -> None:
+    """Mail whose structure invites a search of everything for everything costs next to nothing."""
+    world = World()
+    began = time.thread_time()
+    submit(world, FROM + message)
+    # Tenths of a second; a search for everything takes half a minute.
+    assert time.thread_time() - began < 5
 
 
 @pytest.mark.parametrize("when", ["before", "after"])

@@ -1,6 +1,7 @@
 """Reading submitted messages: fields, parts, and what is refused as unclear."""
 
 import base64
+from collections import Counter
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 
@@ -91,7 +92,11 @@ def test_parts() -> None:
         ("text/csv", "attachment", 495),
     ]
     assert first_octets(octets, parsed.parts[2]).startswith(b"%PDF%PDF")
-    assert len(parsed.boundaries) == 2
+    # The inner multipart's and the outer's: in its field, before each of two or three parts, and
+    # at the end.
+    written = Counter(octets[start:end] for start, end in parsed.boundaries)
+    assert sorted(written.values()) == [4, 5]
+    assert all(octets.count(boundary) == times for boundary, times in written.items())
 
 
 def test_delimiters_stand_on_lines_of_their_own() -> None:
@@ -146,7 +151,7 @@ def nested(depth: int) -> bytes:
 
 def test_depth() -> None:
     """Parts may be nested ten deep; a thousand are refused without going there."""
-    assert len(parse(nested(MAX_DEPTH)).boundaries) == MAX_DEPTH
+    assert len(parse(nested(MAX_DEPTH)).boundaries) == 2 * MAX_DEPTH
     for depth in (MAX_DEPTH + 1, 1_000):
         with pytest.raises(ValidationFailed):
             parse(nested(depth))

@@ -7,7 +7,6 @@ two fields that a message must have.
 
 import hashlib
 import json
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Final
@@ -168,19 +167,13 @@ def _files(octets: bytearray, parts: Iterable[Part]) -> list[_File]:
 def _hash(octets: bytearray, parsed: Parsed, recipients: tuple[str, ...]) -> str:
     """What makes two messages the same: not what a program makes up anew for each try."""
     digest = hashlib.sha256(json.dumps(recipients).encode())
-    anew = re.compile(b"|".join(map(re.escape, parsed.boundaries)) or b"(?!)")
+    anew = [(each.start, each.end) for each in parsed.fields if each.name in _OF_ONE_TRY]
+    position = 0
     with memoryview(octets) as whole:
-
-        def take(position: int, end: int) -> None:
-            for boundary in anew.finditer(octets, position, end):
-                digest.update(whole[position : boundary.start()])
-                position = boundary.end()
-            digest.update(whole[position:end])
-
-        for each in parsed.fields:
-            if each.name not in _OF_ONE_TRY:
-                take(each.start, each.end)
-        take(parsed.body, len(octets))
+        for start, end in sorted([*anew, *parsed.boundaries]):
+            digest.update(whole[position:start])
+            position = end
+        digest.update(whole[position:])
     return digest.hexdigest()
 
 

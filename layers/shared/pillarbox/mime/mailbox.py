@@ -16,7 +16,7 @@ _MAILBOX: Final = re.compile(
 )
 _QUOTED: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE: Final = re.compile(rb"\\(.)")
-_ADDRESSES: Final = re.compile(rb'[^\s<>"(),:;]+@[^\s<>"(),:;]+')
+_WORDS: Final = re.compile(rb'[^\s<>"(),:;]+')
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +49,5 @@ def read_text(value: bytes) -> str:
 
 def addresses_in(value: bytes) -> frozenset[str]:
     """Whatever looks like an address in To or Cc, in lower case."""
-    return frozenset(each.decode("latin-1").lower() for each in _ADDRESSES.findall(value))
+    words: list[bytes] = _WORDS.findall(value)
+    return frozenset(each.decode("latin-1").lower() for each in words if b"@" in each[1:-1])

@@ -39,6 +39,7 @@ _PARAMETER: Final = re.compile(
     rb";[ \t]*(" + _TOKEN + rb')[ \t]*=[ \t]*(?:([^\0- "(),;<>\\\x7f]+)|"((?:[^"\\]|\\.)*)")[ \t]*',
     re.DOTALL,
 )
+_NOTHING_MORE: Final = re.compile(rb"[; \t]*+\Z")
 _ESCAPE: Final = re.compile(rb"\\(.)", re.DOTALL)
 #: RFC 2046 section 5.1.1.
 _BOUNDARY: Final = re.compile(rb"[0-9A-Za-z'()+_,./:=? -]{0,69}[0-9A-Za-z'()+_,./:=?-]")
@@ -76,13 +77,14 @@ class Part:
 class Parsed:
     """What was read of a message.
 
-    `boundaries` are the multiparts' own, which a client makes up anew each time.
+    `boundaries` are where those of the multiparts are written, in the order of the
+    octets: a client makes them up anew each time.
     """
 
     fields: tuple[Field, ...]
     body: int
     parts: tuple[Part, ...]
-    boundaries: tuple[bytes, ...]
+    boundaries: tuple[tuple[int, int], ...]
 
     def all(self, name: bytes) -> list[Field]:
         """The fields of a name, given in lower case."""
@@ -106,7 +108,7 @@ def parse(octets: bytes | bytearray) -> Parsed:
         fields=tuple(fields),
         body=body,
         parts=tuple(walk.parts),
-        boundaries=tuple(walk.boundaries),
+        boundaries=tuple(sorted(walk.boundaries)),
     )
 
 
@@ -143,7 +145,7 @@ class _Walk:
 
     octets: bytes | bytearray
     parts: list[Part] = field(default_factory=list)
-    boundaries: list[bytes] = field(default_factory=list)
+    boundaries: list[tuple[int, int]] = field(default_factory=list)
     delimiters: int = 0
 
     def part(self, fields: list[Field], start: int, end: int, depth: int) -> None:
@@ -153,7 +155,8 @@ class _Walk:
             values.get(b"content-type", b"text/plain"), "Content-Type"
         )
         if content_type.startswith(b"multipart/"):
-            self._multipart(parameters, start, end, depth)
+            (written,) = (each for each in fields if each.name == b"content-type")
+            self._multipart(written, parameters, (start, end), depth)
             return
         disposition, of_disposition = _structured_disposition(values.get(b"content-disposition"))
         encoding = values.get(b"content-transfer-encoding", b"7bit").strip().lower()
@@ -172,16 +175,20 @@ class _Walk:
         if len(self.parts) > MAX_PARTS:
             raise _fault("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
 
-    def _multipart(self, parameters: dict[bytes, bytes], start: int, end: int, depth: int) -> None:
+    def _multipart(
+        self, written: Field, parameters: dict[bytes, bytes], body: tuple[int, int], depth: int
+    ) -> None:
         if depth >= MAX_DEPTH:
             raise _fault("", f"its parts are nested more than {MAX_DEPTH} deep", "bad_mime")
         boundary = parameters.get(b"boundary", b"")
         if not _BOUNDARY.fullmatch(boundary):
             raise _fault("Content-Type", "a multipart without a proper boundary", "bad_mime")
-        self.boundaries.append(boundary)
-        for part_start, part_end in self._between(boundary, start, end):
-            fields, body = _read_header(self.octets, part_start, part_end)
-            self.part(fields, body, part_end, depth + 1)
+        at = self.octets.rfind(boundary, written.start, written.end)
+        if at >= 0:  # it is not where it is folded or escaped within, as nobody does
+            self.boundaries.append((at, at + len(boundary)))
+        for part_start, part_end in self._between(boundary, *body):
+            fields, part_body = _read_header(self.octets, part_start, part_end)
+            self.part(fields, part_body, part_end, depth + 1)
 
     def _between(self, boundary: bytes, start: int, end: int) -> Iterator[tuple[int, int]]:
         """Where the parts of a multipart lie; the last may lack its end, as readers allow."""
@@ -197,6 +204,7 @@ class _Walk:
             after = at + len(line)
             match = _DELIMITER_END.match(self.octets, after, end)
             if match:
+                self.boundaries.append((at + len(b"\r\n--"), after))
                 if begun is not None:
                     yield begun, max(at, begun)
                 if match[1]:
@@ -254,7 +262,7 @@ def _structured_disposition(value: bytes | None) -> tuple[bytes, dict[bytes, byt
 
 def _read_parameters(value: bytes, position: int, name: str) -> dict[bytes, bytes]:
     parameters: dict[bytes, bytes] = {}
-    while position < len(value) and value[position:].strip(b"; \t"):
+    while not _NOTHING_MORE.match(value, position):
         match = _PARAMETER.match(value, position)
         if match is None or match[1].lower() in parameters:
             raise _fault(name, "its parameters cannot be read", "bad_mime")
