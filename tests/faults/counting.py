@@ -42,25 +42,17 @@ _BATCH: Final = 5
 _TRIES: Final = 3
 
 
-def counted(system: System, every: int = 1) -> Iterator[Tried]:
+def counted(system: System, every: int = 1, faults: tuple[Fault, ...] = FAULTS) -> Iterator[Tried]:
     """Every fault at every call of `aggregate_stats`, one fault a run; or one of so many."""
     yield _count(system, -1, FAULTS[0])
     positions = range(len(system.wire.calls))
-    for position, fault in islice(product(positions, FAULTS), 0, None, every):
+    for position, fault in islice(product(positions, faults), 0, None, every):
         yield _count(system, position, fault)
 
 
 def _count(system: System, position: int, fault: Fault) -> Tried:
-    struck = []
-
-    def plan(number: int, name: str) -> Fault | None:
-        if number != position:
-            return None
-        struck.append(name)
-        return fault
-
     system.begin()
-    system.wire.plan = plan
+    struck = system.wire.plant(fault, position)
     records = _changes(system)
     verdict = Verdict(stuck=0 if _follow(system, records) else 1)
     system.pass_time(timedelta(days=3).total_seconds())  # nothing is on its way any more

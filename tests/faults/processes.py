@@ -15,18 +15,21 @@ from tests.fakes.builders import SENDER
 
 
 class Process:
-    """Something that runs until it ends, or until it is paused at a call."""
+    """Something that runs until it ends, or until it is paused at a call, which it is once."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.result: Any = None
         self.error: BaseException | None = None
         self.done = self.paused = False
+        self._work = work
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
-        threading.Thread(target=self._run, args=(work,), daemon=True).start()
 
     def go_on(self) -> None:
         """Run to the end or to the next pause."""
-        self._go.release()
+        if self.paused:
+            self._go.release()
+        else:
+            threading.Thread(target=self._run, daemon=True).start()
         self._stopped.acquire()
 
     def pause(self) -> None:
@@ -35,10 +38,9 @@ class Process:
         self._stopped.release()
         self._go.acquire()
 
-    def _run(self, work: Callable[[], Any]) -> None:
-        self._go.acquire()
+    def _run(self) -> None:
         try:
-            self.result = work()
+            self.result = self._work()
         except BaseException as error:  # noqa: BLE001  a killed process ends here
             self.error = error
         self.done = True

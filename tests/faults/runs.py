@@ -1,7 +1,7 @@
 """The runs: one fault at every call in turn, then random schedules of everything at once."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from hashlib import sha256
 from random import Random
@@ -93,14 +93,18 @@ class Tried:
     verdict: Verdict
 
 
-def one_by_one(system: System, paths: tuple[Path, ...] = PATHS + SMTP) -> Iterator[Tried]:
-    """Every path with every fault at every call, one fault a run."""
+def one_by_one(
+    system: System,
+    paths: tuple[Path, ...] = PATHS + SMTP,
+    faults: Callable[[str], tuple[Fault, ...]] = faults_of,
+) -> Iterator[Tried]:
+    """Every path with every fault at every call, one fault a run; `faults` are those of a call."""
     for path in paths:
         undisturbed = _one_fault(system, path, -1, FAULTS[0])
         calls = list(system.wire.calls)
         yield undisturbed
         for position, call in enumerate(calls):
-            for fault in faults_of(call):
+            for fault in faults(call):
                 yield _one_fault(system, path, position, fault, call)
 
 
@@ -112,11 +116,11 @@ def aimed(system: System, path: Path, call: str) -> Iterator[Tried]:
         yield _one_fault(system, path, position, fault, call)
 
 
-def sampled(system: System, seed: int) -> Iterator[Tried]:
+def sampled(system: System, seed: int, faults: tuple[Fault, ...] = FAULTS) -> Iterator[Tried]:
     """Some of these, drawn at random, without end."""
     draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret
     while True:
-        path, fault = draw.choice(PATHS + SMTP), draw.choice(FAULTS)
+        path, fault = draw.choice(PATHS + SMTP), draw.choice(faults)
         yield _one_fault(system, path, draw.randrange(16), fault)
 
 
@@ -137,16 +141,8 @@ def within(seconds: float, runs: Iterator[Tried]) -> Iterator[Tried]:
 
 
 def _one_fault(system: System, path: Path, position: int, fault: Fault, call: str = "") -> Tried:
-    struck = []
-
-    def plan(number: int, name: str) -> Fault | None:
-        if number != position:
-            return None
-        struck.append(name)
-        return fault
-
     system.begin()
-    system.wire.plan = plan
+    struck = system.wire.plant(fault, position)
     # Late enough for a worker to look again before; the last thing that happened comes first.
     late = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
     system.arrivals = lambda record: (late[record["eventType"]],)

@@ -78,6 +78,8 @@ class System:
         self.sends: list[Send] = []
         self.account_id = self.key = ""
         self.dead: list[Received | str] = []
+        #: Makes what runs some work; a thread that plays a process.
+        self.process_of: Callable[[Callable[[], Any]], Process] = Process
         self.process: Process | None = None
         self._queue_url = queue_url
         self._sqs, self._s3 = boto3.client("sqs"), boto3.client("s3")
@@ -175,7 +177,7 @@ class System:
         waiting: Callable[[], None] = lambda: None,
     ) -> None:
         """Run a process; `ended` is called when it has, `waiting` if it is paused before."""
-        process = Process(work)
+        process = self.process_of(work)
         self._run(process, ended)
         if not process.done:
             waiting()
@@ -206,10 +208,6 @@ class System:
             asked = json.loads(body)
             hidden = timedelta(seconds=asked["VisibilityTimeout"])
             self._visible[asked["ReceiptHandle"]] = self.now + hidden
-
-    def look(self) -> None:
-        """Look into the queue for what another process may have put."""
-        self._put = True
 
     def _receive(self) -> None:
         """Take from the queue what was put since; from now on this clock keeps it hidden."""

@@ -13,7 +13,8 @@ import pytest
 from pillarbox.application.statistics import Aggregation, Taken
 from tests.faults.__main__ import tell
 from tests.faults.counting import counted
-from tests.faults.runs import at_random_from, sampled, within
+from tests.faults.exits import EXITS, real_processes
+from tests.faults.runs import at_random_from, one_by_one, sampled, within
 from tests.faults.seeded import AIMS, caught
 from tests.faults.system import System
 
@@ -24,6 +25,15 @@ _SECONDS = 12
 def test_one_fault_breaks_no_promise(system: System) -> None:
     """A fault at a call of a path, drawn from all: lost 0, doubled 0, stuck 0."""
     assert tell("one fault", within(_SECONDS, sampled(system, seed=20261121))) == 0
+
+
+def test_processes_that_really_end_break_no_promise(system: System) -> None:
+    """Each process is one of the operating system's, and one ends at a call by os._exit."""
+    next(one_by_one(system))  # what they need is made once, before they part
+    with real_processes(system):
+        runs = list(within(_SECONDS / 2, sampled(system, seed=20261121, faults=EXITS)))
+    assert tell("real exits", runs) == 0
+    assert any(run.faults for run in runs)
 
 
 def test_many_faults_at_once_break_no_promise(system: System) -> None:

@@ -109,10 +109,9 @@ class Wire:
 
     Args:
         pass_time: called with the seconds that a wait or a time-out takes.
-        die: ends the process, or what stands for it.
     """
 
-    def __init__(self, pass_time: Callable[[float], None], die: Callable[[], None] = _die) -> None:
+    def __init__(self, pass_time: Callable[[float], None]) -> None:
         self.calls: list[str] = []
         #: Whether a process of the service runs; the harness's own calls meet no faults.
         self.live = False
@@ -122,10 +121,24 @@ class Wire:
         self.stand_in: Callable[[AWSPreparedRequest], AWSResponse | None] = lambda _request: None
         #: Told of each call that took effect, with its name and its body.
         self.heard: Callable[[str, bytes], None] = lambda _name, _body: None
+        #: Ends the process, or what stands for it.
+        self.die: Callable[[], None] = _die
         self._pass_time = pass_time
-        self._die = die
         self._call = Call("")
         self._fault: Fault | None = None
+
+    def plant(self, fault: Fault, position: int) -> list[str]:
+        """Let a fault strike the call of one number; gives a list that then holds its name."""
+        struck: list[str] = []
+
+        def plan(number: int, name: str) -> Fault | None:
+            if number != position:
+                return None
+            struck.append(name)
+            return fault
+
+        self.plan = plan
+        return struck
 
     @contextmanager
     def patched(self) -> Iterator[None]:
@@ -216,7 +229,7 @@ class Wire:
             case Kind.REFUSED:
                 raise EndpointConnectionError(endpoint_url=url)
             case Kind.KILL:
-                self._die()
+                self.die()
                 raise Killed
             case Kind.PARTLY:
                 raise AssertionError  # `_refuse_last` has it
