@@ -53,6 +53,8 @@ class Store:
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
+    #: Messages as those see them who read without seeing the last writes.
+    behind: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
     #: The most addresses that a read of the directory was asked for.
     most_asked: int = 0
 
@@ -174,6 +176,7 @@ class FakeMessages:
 
     def __init__(self, store: Store) -> None:
         self._messages, self._claims = store.messages, store.claims
+        self._behind = store.behind
 
     def commit(self, message: Message, claim: Claim | None, answer: Answer) -> None:
         name = (message.account_id, message.message_id)
@@ -196,6 +199,10 @@ class FakeMessages:
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         return self._messages.get((account_id, message_id))
+
+    def peek(self, account_id: str, message_id: UUID) -> Message | None:
+        name = (account_id, message_id)
+        return self._behind[name] if name in self._behind else self._messages.get(name)
 
     def take(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
@@ -266,6 +273,9 @@ class FakeSuppressions:
     ) -> None:
         del at, message_id  # kept for operators; no use-case reads them
         self._suppressed.setdefault((account_id, mailbox_key(address)), reason)
+
+    def among(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
+        return frozenset(a for a in addresses if (account_id, a) in self._suppressed)
 
 
 class FakePulse:

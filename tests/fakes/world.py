@@ -122,6 +122,7 @@ class World:
         return Delivery(
             messages=self._port("messages", stores.FakeMessages(self.store)),
             directory=self._port("directory", stores.FakeDirectory(self.store)),
+            suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
             mailer=self._port("mailer", self.mailer),
             pulse=self._port("pulse", stores.FakePulse(self.store)),

@@ -160,6 +160,8 @@ def test_a_message_reads_back_as_it_was_written(side: Side) -> None:
     )
     side.messages.commit(message, None, ANSWER)
     assert side.messages.get(ACCOUNT, message.message_id) == message
+    assert side.messages.peek(ACCOUNT, message.message_id) == message
+    assert side.messages.peek(ACCOUNT, UUID(int=1)) is None
     assert side.messages.get("acct00000002", message.message_id) is None
     assert side.messages.get(ACCOUNT, UUID(int=1)) is None
     bare = builders.message(from_name=None)

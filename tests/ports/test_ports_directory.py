@@ -97,6 +97,15 @@ def test_the_first_suppression_stays(side: Side) -> None:
     assert found.suppressed == {"ann@example.com": "complained"}
 
 
+def test_the_suppressed_among_some_addresses(side: Side) -> None:
+    """Of the addresses asked for those come back that this account must not mail."""
+    for account, address in ((ACCOUNT, "ann@example.com"), (OTHER, "bob@example.com")):
+        side.suppressions.put(account, address, "bounced", NOW, None)
+    asked = ["bob@example.com", "ann@example.com", "ann@example.com"]
+    assert side.suppressions.among(ACCOUNT, asked) == {"ann@example.com"}
+    assert side.suppressions.among(ACCOUNT, ["cleo@example.com"]) == frozenset()
+
+
 def test_a_full_mail_fits_one_read(side: Side) -> None:
     """Fifty recipients with key, account and template are read at once."""
     addresses = [f"a{n}@example.com" for n in range(50)]

@@ -154,6 +154,7 @@ def delivery() -> "Delivery":
     """Delivering mail."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.pulse import DynamoPulse
+    from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
     from pillarbox.adapters.ses import SesMailer
     from pillarbox.adapters.ses_rate import Pace
     from pillarbox.application.content import build_raw
@@ -163,6 +164,7 @@ def delivery() -> "Delivery":
     return Delivery(
         messages=DynamoMessages(table()),
         directory=DynamoDirectory(table()),
+        suppressions=DynamoSuppressions(table()),
         jobs=jobs(),
         mailer=SesMailer(
             config.read("CONFIGURATION_SET"),

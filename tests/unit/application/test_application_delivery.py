@@ -45,7 +45,7 @@ class Untaken(FakeMessages):
 def fail_sending(world: World, error: BaseException, *, taken: bool = False) -> None:
     """Let the provider's next answer be this error."""
     calls = world.gate.calls
-    ahead = ["messages.take", "directory.look_up", "jobs.load"]
+    ahead = ["messages.take", "suppressions.among", "jobs.load"]
     world.gate.fault = Fault(len(calls) + len(ahead), "after" if taken else "before", error)
 
 
@@ -58,7 +58,7 @@ def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
     assert world.delivery.deliver(job) == Delivered(Outcome.SENT)
     assert world.gate.calls == [
         "messages.take",
-        "directory.look_up",
+        "suppressions.among",
         "jobs.load",
         "mailer.send",
         "messages.save",
@@ -224,7 +224,7 @@ def test_a_resend_that_is_not_taken_is_not_counted(
     later(world, minutes=15)
     world.store.newest_event = at(900)
     ahead = ["messages.take", "directory.look_up", "pulse.last", "messages.save"]
-    again = ["messages.take", "directory.look_up", "jobs.load"]
+    again = ["messages.take", "suppressions.among", "jobs.load"]
     world.gate.fault = Fault(len(world.gate.calls) + len(ahead + again), "before", error)
     delivered = world.delivery.deliver(job)
     assert world.gate.calls[world.gate.fault.position] == "mailer.send"

@@ -83,6 +83,22 @@ def test_a_change_meanwhile_is_not_lost(world: World) -> None:
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
+def test_an_older_sight_of_a_message_harms_nothing(world: World) -> None:
+    """What is read a moment behind is written over nothing: the other event stays."""
+    world.store.behind[ACCOUNT, MESSAGE.message_id] = MESSAGE
+    newer = replace(MESSAGE, revision=1).with_events([event(EventKind.DELIVERED, 3, ANN)])
+    world.store.messages[ACCOUNT, MESSAGE.message_id] = newer
+    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
+    assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
+
+
+def test_a_record_that_is_not_seen_yet_is_looked_for_again(world: World) -> None:
+    """An event as fast as the record itself is not taken for somebody else's."""
+    world.store.behind[ACCOUNT, MESSAGE.message_id] = None
+    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
+    assert world.message().status == "bounced"
+
+
 def test_endless_contention_is_given_back(world: World) -> None:
     """After ten lost races the notice goes back to the queue; nothing was suppressed yet."""
 

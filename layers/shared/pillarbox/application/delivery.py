@@ -21,6 +21,7 @@ from pillarbox.application.ports import (
     NotTaken,
     PayloadGone,
     Refused,
+    Suppressions,
     Throttled,
     Uncertain,
 )
@@ -76,6 +77,7 @@ class Delivery:
 
     messages: Messages
     directory: Directory
+    suppressions: Suppressions
     jobs: Jobs
     mailer: Mailer
     pulse: FeedbackPulse
@@ -153,9 +155,9 @@ class Delivery:
         if self.clock() >= job.deadline:
             return self._fail(message, "expired", "The mail could not be sent in time.")
         try:
-            suppressed = self.directory.look_up(
-                job.account_id, addresses=map(mailbox_key, message.recipients)
-            ).suppressed
+            suppressed = self.suppressions.among(
+                job.account_id, map(mailbox_key, message.recipients)
+            )
             raw = self.build(self.jobs.load(job), message)
         except PayloadGone:
             return self._fail(message, "payload_gone", "The content of the mail has expired.")

@@ -68,8 +68,11 @@ class Feedback:
         return Seen(recorded, notice)
 
     def _apply(self, notice: Notice) -> Recorded:
+        # A peek that is behind does no harm: what it knows stays known, and what is made
+        # from it is refused. Only an absence has to be looked at twice.
+        message = self.messages.peek(notice.account_id, notice.message_id)
         for _ in range(_TRIES):
-            message = self.messages.get(notice.account_id, notice.message_id)
+            message = message or self.messages.get(notice.account_id, notice.message_id)
             if message is None:
                 return Recorded.UNKNOWN
             changed = message.with_events(notice.events, notice.provider_message_id)
@@ -77,4 +80,5 @@ class Feedback:
                 return Recorded.KNOWN
             if self.messages.save(changed):
                 return Recorded.CHANGED
+            message = None
         raise Contended(str(notice.message_id))

@@ -232,7 +232,8 @@ class GroupedMessages:
 
     def __init__(self, messages: Messages) -> None:
         self.commit_all, self.get_all = messages.commit_all, messages.get_all
-        self.get, self.take, self.save = messages.get, messages.take, messages.save
+        self.get, self.peek = messages.get, messages.peek
+        self.take, self.save = messages.take, messages.save
         self._commit_claimed = messages.commit
         self._commits = Grouping[tuple[Message, Answer], None](
             lambda pair: messages.commit(pair[0], None, pair[1]),

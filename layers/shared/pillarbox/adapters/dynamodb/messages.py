@@ -115,6 +115,11 @@ class DynamoMessages:
         item = self._table.get(keys.message(account_id, message_id))
         return message_of(item) if item else None
 
+    def peek(self, account_id: str, message_id: UUID) -> Message | None:
+        """Read one message with eventual consistency."""
+        item = self._table.get(keys.message(account_id, message_id), consistent=False)
+        return message_of(item) if item else None
+
     def take(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> Message | NotTaken:

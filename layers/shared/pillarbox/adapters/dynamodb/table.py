@@ -48,10 +48,10 @@ class Table:
         client: DynamoDBClient = make_client("dynamodb", self._config)
         return client
 
-    def get(self, key: Item) -> dict[str, Any] | None:
-        """Read one item, consistently."""
+    def get(self, key: Item, *, consistent: bool = True) -> dict[str, Any] | None:
+        """Read one item; what was written a moment ago is missed only if not `consistent`."""
         with reaching(_NAME):
-            answer = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=True)
+            answer = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
         return from_item(answer["Item"]) if "Item" in answer else None
 
     def get_all(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
