@@ -3,10 +3,14 @@
 import os
 from dataclasses import dataclass
 from ipaddress import ip_network
+from typing import Final
 
 from pillarbox.config import SettingMissing, read
 from relay.limits import MIB, Limits
 from relay.proxy import Networks
+
+#: In MiB: the largest message, counted twice, with what a read may bring beyond its end.
+_LEAST_MEMORY: Final = 2 * Limits().message_size // MIB + 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +44,12 @@ def from_environment() -> Settings:
     secret = _get("SECRET", "")
     usual = Limits()
     processes = _number("PROCESSES", 1, least=1)
+    memory = _number("MEMORY_MIB", usual.memory // MIB)
+    if memory // processes < _LEAST_MEMORY:
+        raise SettingMissing(
+            f"PILLARBOX_SMTP_MEMORY_MIB must be {_LEAST_MEMORY} or more for each process: "
+            "with less the largest message never fits"
+        )
     return Settings(
         name=read("SMTP_NAME"),
         host=_get("HOST", "0.0.0.0"),  # noqa: S104  in a container, behind its load balancer
@@ -51,7 +61,7 @@ def from_environment() -> Settings:
         proxies=_networks("PROXIES"),
         paid_plans_only=_get("PAID_PLANS_ONLY", "false") == "true",
         limits=Limits(
-            memory=_number("MEMORY_MIB", usual.memory // MIB) * MIB // processes,
+            memory=memory * MIB // processes,
             connections=-(-_number("CONNECTIONS", usual.connections) // processes),
             connections_of_address=_number("CONNECTIONS_OF_ADDRESS", usual.connections_of_address),
             drain=_number("DRAIN_SECONDS", round(usual.drain)),

@@ -1,11 +1,12 @@
 """The container's health check."""
 
 import socket
+import threading
 
 import pytest
 
 from relay import health
-from tests.relay.served import Served
+from tests.relay.served import Served, serve
 
 
 def test_health(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -16,3 +17,25 @@ def test_health(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
         port = probe.getsockname()[1]
     monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(port))
     assert health.main() == 1
+
+
+def test_full_server_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A server that sends everybody away since it is full must not be ended for it."""
+    with serve(connections=1) as served, served.greeted():
+        monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(served.port))
+        assert health.main() == 0
+
+
+def test_who_says_something_else_is_not_the_relay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another program on the port is no relay."""
+    with socket.create_server(("127.0.0.1", 0)) as other:
+        monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(other.getsockname()[1]))
+
+        def answer() -> None:
+            with other.accept()[0] as client:
+                client.sendall(b"HTTP")
+
+        answering = threading.Thread(target=answer)
+        answering.start()
+        assert health.main() == 1
+        answering.join()

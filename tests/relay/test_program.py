@@ -1,70 +1,19 @@
 """The relay as a program: its settings, its certificate, its end, and its memory."""
 
+import contextlib
 import os
 import signal
-import socket
 import ssl
-import subprocess
-import sys
-import time
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
-import psutil
 import pytest
 
 from relay.certificates import Certificates, from_files, from_secret
-from relay.tls import Certificate
-from tests.relay.served import MESSAGE, PATIENCE, Client, certificate, serve
+from tests.relay.program import COMMAND, connect, program, write
+from tests.relay.served import MESSAGE, PATIENCE, certificate, serve
 from tests.stack import wait_for
 
-ROOT = Path(__file__).parents[2]
 MIB = 2**20
-
-
-@contextmanager
-def program(folder: Path, **settings: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """`python -m relay` on a free port, over an AWS that is not there."""
-    (folder / "chain.pem").write_bytes(certificate().chain)
-    (folder / "key.pem").write_bytes(certificate().key)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    environment = {
-        "PATH": os.environ["PATH"],
-        "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
-        "AWS_DEFAULT_REGION": "eu-west-1",
-        "AWS_ACCESS_KEY_ID": "x",
-        "AWS_SECRET_ACCESS_KEY": "x",
-        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
-        "PILLARBOX_SMTP_NAME": "relay.example",
-        "PILLARBOX_SMTP_HOST": "127.0.0.1",
-        "PILLARBOX_SMTP_PORT": str(port),
-        "PILLARBOX_SMTP_CERTIFICATE": str(folder / "chain.pem"),
-        "PILLARBOX_SMTP_KEY": str(folder / "key.pem"),
-    }
-    process = subprocess.Popen(
-        [sys.executable, "-m", "relay"],
-        env=environment | settings,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-    )
-    try:
-        yield process, port
-    finally:
-        process.kill()
-        process.communicate()
-
-
-def connect(port: int) -> Client:
-    late = time.monotonic() + PATIENCE
-    while True:
-        try:
-            return Client(socket.create_connection(("127.0.0.1", port), PATIENCE))
-        except ConnectionRefusedError:
-            assert time.monotonic() < late
-            time.sleep(0.05)
 
 
 def test_program_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
@@ -80,39 +29,52 @@ def test_program_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
         assert '"message":"listening"' in output
 
 
-def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    return psutil.Process(process.pid).children()
+def test_each_process_has_room_for_the_largest_message(tmp_path: Path) -> None:
+    """Memory that is too little once it is shared out is refused."""
+    with program(tmp_path, MEMORY_MIB="67", PROCESSES="2") as (process, _):
+        _, told = process.communicate(timeout=PATIENCE)
+        assert process.returncode == 2
+        assert "PILLARBOX_SMTP_MEMORY_MIB must be 34 or more for each process" in told
 
 
-def test_several_processes_share_one_port(tmp_path: Path) -> None:
-    """One that dies is replaced; at SIGTERM all let their clients go, and it ends with 0."""
-    with program(tmp_path, PILLARBOX_SMTP_PROCESSES="2") as (process, port):
-        with connect(port) as client:
-            assert client.reply().startswith(b"220 ")
-        wait_for(lambda: len(children(process)) == 2, PATIENCE)
-        victim = children(process)[0]
-        victim.kill()
-        wait_for(lambda: len(children(process)) == 2 and victim not in children(process), PATIENCE)
-        with connect(port) as client:
-            assert client.reply().startswith(b"220 ")
-            process.send_signal(signal.SIGTERM)
-            assert client.reply().startswith(b"421 4.3.2 ")
-        process.communicate(timeout=PATIENCE)
-        assert process.returncode == 0
+def test_descriptors_run_out(tmp_path: Path) -> None:
+    """With more connections than descriptors it goes on, and greets again when some are free."""
+    few = ("sh", "-c", 'ulimit -n 64; exec "$0" "$@"', *COMMAND)
+    with program(tmp_path, command=few, CONNECTIONS_OF_ADDRESS="1000") as (process, port):
+        with contextlib.ExitStack() as flood:
+            for _ in range(100):
+                flood.enter_context(connect(port))
+            assert process.poll() is None
+
+        def greeted() -> bool:
+            with connect(port) as client:
+                return client.reply().startswith(b"220 ")
+
+        wait_for(greeted, PATIENCE)
 
 
 def test_no_processes_are_no_server(tmp_path: Path) -> None:
     """At least one process is asked for."""
-    with program(tmp_path, PILLARBOX_SMTP_PROCESSES="0") as (process, _):
+    with program(tmp_path, PROCESSES="0") as (process, _):
         _, told = process.communicate(timeout=PATIENCE)
         assert process.returncode == 2
         assert "PILLARBOX_SMTP_PROCESSES" in told
 
 
 def test_settings_that_are_missing(tmp_path: Path) -> None:
-    """Without a name, or with a port that is no number, it says so and ends with 2."""
-    for name, value in (("NAME", ""), ("PORT", "smtp"), ("PROXIES", "10.0.0.300")):
-        with program(tmp_path, **{f"PILLARBOX_SMTP_{name}": value}) as (process, _):
+    """Without a name, with a port that is no number, with too little memory: it ends with 2."""
+    with (
+        program(tmp_path, NAME="") as (nameless, _),
+        program(tmp_path, PORT="smtp") as (portless, _),
+        program(tmp_path, PROXIES="10.0.0.300") as (misled, _),
+        program(tmp_path, MEMORY_MIB="33") as (narrow, _),
+    ):
+        for process, name in (
+            (nameless, "NAME"),
+            (portless, "PORT"),
+            (misled, "PROXIES"),
+            (narrow, "MEMORY_MIB"),
+        ):
             _, told = process.communicate(timeout=PATIENCE)
             assert process.returncode == 2
             assert f"PILLARBOX_SMTP_{name}" in told
@@ -123,20 +85,17 @@ def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
     newer = certificate.__wrapped__()
     chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
 
-    def write(made: Certificate) -> None:
-        chain.write_bytes(made.chain)
-        key.write_bytes(made.key)
-
-    write(certificate())
+    write(tmp_path, certificate())
     certificates = Certificates(from_files(str(chain), str(key)))
     with serve(certificates=certificates) as served:
         with served.secured():
             pass
-        chain.write_bytes(b"nonsense")
-        served.call(certificates.refresh())
-        with served.secured():
-            pass
-        write(newer)
+        for nonsense in (b"nonsense", newer.chain):  # the latter without its key yet
+            chain.write_bytes(nonsense)
+            served.call(certificates.refresh())
+            with served.secured():
+                pass
+        write(tmp_path, newer)
         served.call(certificates.refresh())
         with served.greeted() as client:
             client.say("STARTTLS")
