@@ -1,9 +1,11 @@
 """Reading submitted messages: fields, parts, and what is refused as unclear."""
 
 import base64
+import quopri
 from collections import Counter
 from email import message_from_bytes, policy
 from email.message import EmailMessage
+from encodings.aliases import aliases
 
 import pytest
 from hypothesis import given
@@ -291,16 +293,31 @@ def test_what_is_not_one_mailbox(value: bytes) -> None:
 def test_text_and_addresses() -> None:
     """Subjects are decoded as far as they can be, and addresses found in any form of list."""
     assert read_text(b"=?utf-8?b?SMOkbGzDtg==?= =?iso-8859-1?q?=E4?=") == "Hällöä"
-    assert read_text(b"=?utf-8?b?x?= plain") == "=?utf-8?b?x?= plain"
+    for unreadable in ("=?utf-8?b?x?= plain", "=?\xc6?q?x?=", "=?undefined?q?x?=", "=?hex?q?x?="):
+        assert read_text(unreadable.encode()) == unreadable
+    assert read_text(b"=?utf-7?q?a+2AA-b?=") == "a?b"
+    assert read_text(b"=?unicode_escape?q?=5Cud800?=") == "?"
     assert addresses_in(b'"Ann, B" <Ann@B.example>, c@d.example (x)') == {
         "ann@b.example",
         "c@d.example",
     }
 
 
-@given(st.binary(max_size=80) | st.text(alphabet="=?utf-8qbB Q_=", max_size=40).map(str.encode))
+CHARSETS = sorted({*aliases.values(), "undefined", "unknown-8bit", "x\xc6"})
+
+
+@given(
+    st.binary(max_size=80)
+    | st.text(alphabet="=?utf-8qbB Q_=", max_size=40).map(str.encode)
+    | st.builds(
+        lambda charset, coding, text: f"=?{charset}?{coding}?".encode() + text + b"?=",
+        st.sampled_from(CHARSETS),
+        st.sampled_from("qb"),
+        st.binary(max_size=12).map(quopri.encodestring) | st.binary(max_size=12).map(base64.b64encode),
+    )
+)
 def test_any_text_can_be_read(value: bytes) -> None:
-    """Whatever a field holds, reading it raises nothing."""
-    read_text(value)
+    """Whatever a field holds, reading it raises nothing, and what is read can be stored."""
+    read_text(value).encode()
     read_mailbox(value)
     addresses_in(value)

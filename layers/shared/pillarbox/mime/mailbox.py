@@ -2,7 +2,7 @@
 
 import re
 from dataclasses import dataclass
-from email.errors import HeaderParseError
+from email.errors import MessageError
 from email.header import decode_header, make_header
 from typing import Final
 
@@ -42,8 +42,10 @@ def read_text(value: bytes) -> str:
     if "=?" not in text:
         return text
     try:
-        return str(make_header(decode_header(text)))
-    except (HeaderParseError, LookupError, ValueError):  # a charset or coding that nobody knows
+        decoded = str(make_header(decode_header(text)))
+        # UTF-7 and some codecs of Python's make lone surrogates, which nothing can store.
+        return decoded.encode("utf-8", "replace").decode()
+    except (MessageError, LookupError, ValueError):  # a charset or coding that nobody knows
         return text
 
 
