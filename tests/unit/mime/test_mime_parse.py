@@ -313,7 +313,8 @@ CHARSETS = sorted({*aliases.values(), "undefined", "unknown-8bit", "x\xc6"})
         lambda charset, coding, text: f"=?{charset}?{coding}?".encode() + text + b"?=",
         st.sampled_from(CHARSETS),
         st.sampled_from("qb"),
-        st.binary(max_size=12).map(quopri.encodestring) | st.binary(max_size=12).map(base64.b64encode),
+        st.binary(max_size=12).map(quopri.encodestring)
+        | st.binary(max_size=12).map(base64.b64encode),
     )
 )
 def test_any_text_can_be_read(value: bytes) -> None:
