@@ -1,89 +1,105 @@
 # ruff: noqa: T201  a program that is run by hand prints what it found
-"""Kill the functions of a running local stack while mail is being sent (`make faults`).
+"""Kill processes of a running local stack while mail is being sent (`make faults`).
 
-Clients send 200 mails in a minute and try again under their idempotency keys; meanwhile
-processes of the engine's functions are killed at random, with SIGKILL. Then every
-acknowledged mail must be in the inbox exactly once and be delivered. What a killed worker
-held comes again when the queue's visibility is over, and a mail whose hand-over has an
-unknown outcome waits 15 minutes for its event: so this takes up to half an hour.
+Clients send 200 mails in a minute, a third of them through the front, and try again under
+their idempotency keys; meanwhile the edge, the front, its handlers and the engine's functions
+are killed at random, with SIGKILL. Then every acknowledged mail must be in the inbox exactly
+once and have its right status. What a killed worker held comes again when the queue's
+visibility is over, and a mail whose hand-over has an unknown outcome waits 15 minutes for its
+event: so this takes up to half an hour.
 """
 
-import contextlib
+import argparse
 import json
 import os
 import random
 import signal
 import subprocess
 import sys
-import threading
 import time
 from collections import Counter
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
-import psutil
+
+from tests.faults.clients import Heard, Mail, Reading, judge, send_all
+from tests.faults.victims import Victim, client_of, entrance, functions, kill_at_random
 
 ROOT: Final = Path(__file__).parents[2]
 STATE: Final = ROOT / ".local" / "kill"
 MAILS: Final = 200
+#: Seconds in which they are sent, and seconds and kills until the killing ends.
 SECONDS: Final = 60
-CLIENTS: Final = 6
-#: Seconds that a process may live before it is killed: a cold start takes some.
-OLD_ENOUGH: Final = 3
-#: Seconds: until the stack is up, and until all is at rest after the kills.
+KILLS: Final = 60
+#: Seconds between two kills.
+PAUSE: Final = (0.5, 1.5)
+#: Seconds: until the stack is up, until a client gives up, and until all is at rest.
 STARTS_WITHIN: Final = 300
+PATIENCE: Final = 600
 RESTS_WITHIN: Final = 2_400
 
 
 def main() -> int:
     """Give 1 when a promise was broken."""
-    stack, process = start()
-    over = threading.Event()
-    try:
-        killer = threading.Thread(target=kill_until, args=(over,))
-        killer.start()
-        began = time.monotonic()
-        with ThreadPoolExecutor(CLIENTS) as clients:
-            answered = list(clients.map(lambda n: send(stack, n, began), range(MAILS)))
-        sent = time.monotonic()
-        over.set()
-        killer.join()
-        ids = [message_id for message_id in answered if message_id]
-        rested = rest(stack, ids)
-        arrived = Counter(item["messageId"] for item in inbox(stack))
-        statuses = Counter(status(stack, message_id) for message_id in ids)
-        return tell(ids, arrived, statuses, f"{sent - began:.0f}", f"{rested - sent:.0f}")
-    finally:
-        process.send_signal(signal.SIGINT)
-        process.wait(STARTS_WITHIN)
-
-
-def tell(
-    ids: list[str], arrived: Counter[str], statuses: Counter[str], sending: str, resting: str
-) -> int:
-    """Print the figures."""
-    lost = sum(1 for message_id in ids if not arrived[message_id])
-    doubled = sum(arrived[message_id] - 1 for message_id in ids if arrived[message_id])
-    doubled += len(ids) - len(set(ids))
-    strays = len(set(arrived) - set(ids))
-    wrong = len(ids) - statuses["delivered"]
-    print(
-        f"killed {dict(KILLED)}, mails {MAILS} in {sending} s, acknowledged {len(ids)}, "
-        f"lost {lost}, doubled {doubled}, not delivered {wrong}, "
-        f"sent but never acknowledged {strays}, at rest after {resting} s",
-        flush=True,
+    options = argparse.ArgumentParser(description=__doc__)
+    options.add_argument("--seed", type=int, default=20261121, help="of who is killed when")
+    options.add_argument(
+        "--unkeyed", action="store_true", help="clients that do it wrong, which must be seen"
     )
-    return int(bool(lost or doubled or wrong or not ids))
+    chosen = options.parse_args()
+    # What was started is ended in that case too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    with running() as stack, entrance(stack) as served:
+        engine = json.loads((STATE / "engine.json").read_text())["pid"]
+
+        def victims() -> list[Victim]:
+            return served.victims() + functions(engine)
+
+        began = time.monotonic()
+        with ThreadPoolExecutor(1) as beside:
+            draw = random.Random(chosen.seed)  # noqa: S311  who dies is no secret
+            killing = beside.submit(
+                kill_at_random,
+                victims,
+                lambda killed: time.monotonic() - began > SECONDS and killed.total() >= KILLS,
+                draw,
+                PAUSE,
+            )
+            key = stack["keys"]["live"]
+            mails = [Mail("kill", number, front=number % 3 == 0) for number in range(MAILS)]
+            heard = send_all(
+                served.url,
+                key,
+                mails,
+                seconds=SECONDS,
+                patience=PATIENCE,
+                keyed=not chosen.unkeyed,
+            )
+            killed = killing.result()
+        sent = time.monotonic()
+        with closing(Reading(stack, key)) as reading:
+            rested = rest(stack, reading, heard)
+            outcome = judge(heard, reading.inbox(), reading.status)
+        dead = left(stack, "JOBS_DEAD_LETTERS") + left(stack, "EVENTS_DEAD_LETTERS")
+        print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
+        print(
+            f"mails {MAILS} in {sent - began:.0f} s and {sum(one.tries for one in heard)} tries, "
+            f"{outcome}, dead letters {dead}, "
+            + (f"at rest after {rested - sent:.0f} s" if rested else "never at rest"),
+            flush=True,
+        )
+        for refusal, times in Counter(one.refused for one in heard if one.refused).items():
+            print(f"refused {times} times: {refusal}")
+        return int(bool(outcome) or not outcome.acknowledged or not rested or bool(dead))
 
 
-#: How many processes were killed, by the function that they ran.
-KILLED: Final = Counter[str]()
-
-
-def start() -> tuple[dict[str, Any], subprocess.Popen[bytes]]:
-    """Start a stack of this test's own."""
+@contextmanager
+def running() -> Iterator[dict[str, Any]]:
+    """A stack of this test's own, as its stack.json describes it."""
     STATE.mkdir(parents=True, exist_ok=True)
     told = STATE / "stack.json"
     told.unlink(missing_ok=True)
@@ -94,92 +110,49 @@ def start() -> tuple[dict[str, Any], subprocess.Popen[bytes]]:
         env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(STATE)},
         stdout=subprocess.DEVNULL,
     )
-    late = time.monotonic() + STARTS_WITHIN
-    while not told.exists():
-        if process.poll() is not None or time.monotonic() > late:
-            process.kill()
-            sys.exit("The local stack did not start.")
-        time.sleep(0.2)
-    return json.loads(told.read_text()), process
+    try:
+        late = time.monotonic() + STARTS_WITHIN
+        while not told.exists():
+            if process.poll() is not None or time.monotonic() > late:
+                sys.exit("The local stack did not start.")
+            time.sleep(0.2)
+        yield json.loads(told.read_text())
+    finally:
+        process.send_signal(signal.SIGINT)
+        process.wait(STARTS_WITHIN)
 
 
-def send(stack: dict[str, Any], number: int, began: float) -> str | None:
-    """Send one mail in its turn, and again until it is answered."""
-    time.sleep(max(0.0, began + SECONDS * number / MAILS - time.monotonic()))
-    headers = {
-        "User-Agent": "pillarbox-tests/1.0",
-        "X-API-Key": stack["keys"]["live"],
-        "Idempotency-Key": f"kill-{number}",
-    }
-    body = {
-        "to": f"customer{number}@example.com",
-        "subject": f"Number {number}",
-        "html": "<p>Once</p>",
-    }
-    for wait in (1, 2, 5, 10, 10, 10, 20, 30, 30, 30):
+def rest(stack: dict[str, Any], reading: Reading, heard: list[Heard]) -> float | None:
+    """Wait until every mail is finished and no job is left that could send one again.
+
+    Gives when that was, or None when it did not come.
+    """
+    finals = {one.message_id: one.mail.final for one in heard if one.message_id}
+    late = time.monotonic() + RESTS_WITHIN
+    while time.monotonic() < late:
         try:
-            answer = httpx.post(
-                f"{stack['base_url']}/api/v1/emails", json=body, headers=headers, timeout=40
-            )
-        except httpx.TransportError:
-            answer = None
-        if answer is not None and answer.status_code == 200:
-            return str(answer.json()["messageId"])
-        time.sleep(wait)
+            statuses = reading.statuses()
+            unfinished = sum(statuses.get(one) != final for one, final in finals.items())
+            jobs, events = left(stack, "JOBS_QUEUE"), left(stack, "EVENTS_QUEUE")
+        except httpx.HTTPError:  # the stack is busy
+            continue
+        if not (unfinished or jobs or events):
+            return time.monotonic()
+        print(f"unfinished {unfinished}, jobs {jobs}, events {events}", file=sys.stderr, flush=True)
+        time.sleep(10)
     return None
 
 
-def kill_until(over: threading.Event) -> None:
-    """Kill one of the engine's functions every few seconds, for a minute."""
-    draw = random.Random(20261121)  # noqa: S311  which process dies is no secret
-    engine = psutil.Process(json.loads((STATE / "engine.json").read_text())["pid"])
-    end = time.monotonic() + SECONDS
-    while time.monotonic() < end and not over.wait(draw.uniform(1, 4)):
-        # One that has only just started would have done nothing yet.
-        with contextlib.suppress(psutil.NoSuchProcess):  # it ended by itself
-            workers = [
-                worker
-                for worker in engine.children(recursive=True)
-                if time.time() - worker.create_time() > OLD_ENOUGH
-                and worker.status() != psutil.STATUS_ZOMBIE  # killed before, and not reaped
-            ]
-            if workers:
-                victim = draw.choice(workers)
-                function = _function_of(victim)
-                victim.kill()
-                KILLED[function] += 1
-
-
-def _function_of(worker: psutil.Process) -> str:
-    return worker.environ().get("AWS_LAMBDA_FUNCTION_NAME", "worker")
-
-
-def rest(stack: dict[str, Any], ids: list[str]) -> float:
-    """Wait until every mail is finished, or for long enough; gives when."""
-    late = time.monotonic() + RESTS_WITHIN
-    waiting = set(ids)
-    while waiting and time.monotonic() < late:
-        waiting = {one for one in waiting if status(stack, one) != "delivered"}
-        time.sleep(5)
-    return time.monotonic()
-
-
-def status(stack: dict[str, Any], message_id: str) -> str:
-    """What the API says of a message; nothing while it cannot be asked."""
-    headers = {"User-Agent": "pillarbox-tests/1.0", "X-API-Key": stack["keys"]["live"]}
-    url = f"{stack['base_url']}/api/v1/emails/{message_id}"
-    try:
-        return str(httpx.get(url, headers=headers, timeout=40).json().get("status"))
-    except (httpx.TransportError, ValueError):
-        return ""
-
-
-def inbox(stack: dict[str, Any]) -> list[dict[str, Any]]:
-    """What the provider took."""
-    items: list[dict[str, Any]] = httpx.get(f"{stack['inbox_url']}/messages", timeout=40).json()[
-        "items"
-    ]
-    return items
+def left(stack: dict[str, Any], queue: str) -> int:
+    """How many messages a queue holds, those included that are with a worker or wait."""
+    environment = stack["environment"]
+    counts = ("", "NotVisible", "Delayed")
+    with closing(client_of(environment, "sqs")) as sqs:
+        attributes = sqs.get_queue_attributes(
+            QueueUrl=environment[f"PILLARBOX_{queue}_URL"],
+            AttributeNames=[f"ApproximateNumberOfMessages{count}" for count in counts],
+        )["Attributes"]
+    return sum(int(number) for number in attributes.values())
 
 
 if __name__ == "__main__":
