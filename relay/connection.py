@@ -89,6 +89,7 @@ class Connection(asyncio.Protocol):
             return
         self._flush()
         if self._records is not None and self._records.ended:
+            self._flush(last=True)
             self._transport.close()
 
     def pause_writing(self) -> None:

@@ -70,8 +70,6 @@ def _prompt(text: str) -> str:
 def _decode(response: bytes) -> str:
     if response == b"*":
         raise Cancelled
-    if response == b"=":  # an empty initial response
-        return ""
     text = response.decode("ascii", "replace")
     if not is_canonical_base64(text):
         raise BadResponse

@@ -164,8 +164,9 @@ class Session:
         begin = sasl.MECHANISMS.get(mechanism.upper())
         if begin is None:
             return replies.UNKNOWN_MECHANISM
-        exchange = begin(initial[0] if initial else None)
-        return self._respond(exchange, None)
+        response = initial[0] if initial else None
+        # RFC 4954 section 4: an empty initial response is written as "=".
+        return self._respond(begin(b"" if response == b"=" else response), None)
 
     def _respond(self, exchange: sasl.Exchange, response: bytes | None) -> Answer:
         """Go on with an exchange of AUTH: the next challenge, or the end."""

@@ -209,6 +209,12 @@ class Client:
         self.send(message + b".\r\n")
         return self.reply()
 
+    def reply_or_end(self) -> bytes:
+        """The next reply; empty when the connection has ended, in whatever way."""
+        with contextlib.suppress(ConnectionError, ssl.SSLError):
+            return self.reply()
+        return b""
+
     def closed(self) -> bool:
         """Whether the server has said all it had to say and closed."""
         with contextlib.suppress(ConnectionError, ssl.SSLError):
