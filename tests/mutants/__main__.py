@@ -1,8 +1,10 @@
 # ruff: noqa: T201  a program that is run by hand prints what it found
 """Mutation testing of the conditions, ranks and leases: `make mutants`.
 
-Each module is changed in every way that cosmic-ray knows, one change at a time,
-in a copy of the tree, and its tests must fail. Prints the changes that survived.
+Each module is changed in every way that cosmic-ray knows, and each term of the
+conditions that it hands to DynamoDB in every way of `conditions.py`: one change at a
+time, in a copy of the tree, and its tests must fail. Prints the changes that survived.
+With `--conditions` only the latter are tried. Arguments are modules, else all are.
 One process has the libraries loaded and forks for each change, since starting
 Python takes longer than the tests.
 """
@@ -15,6 +17,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from difflib import unified_diff
 from pathlib import Path
 from typing import Final, Never
 
@@ -22,8 +25,12 @@ from typing import Final, Never
 import aws_lambda_powertools  # noqa: F401  loaded for the tests
 import boto3  # noqa: F401  loaded for the tests
 import hypothesis  # noqa: F401  loaded for the tests
-import moto  # noqa: F401  loaded for the tests
+import moto.dynamodb.responses
+import moto.s3.responses
+import moto.sqs.responses  # noqa: F401  loaded for the tests
 import pytest
+
+from tests.mutants.conditions import changed
 
 ROOT: Final = Path(__file__).parents[2]
 #: One for each run, so that two may go side by side.
@@ -47,10 +54,26 @@ MODULES: Final = {
     " tests/ports/test_ports_groups.py",
     "adapters/dynamodb/quotas.py": "-k adapters tests/ports/test_ports_quotas.py",
 }
+#: The same for those of which only the conditions are changed.
+CONDITIONS: Final = {
+    "adapters/dynamodb/accounts.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/api_keys.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/listed.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/pulse.py": "-k adapters tests/ports/test_ports_notices.py",
+    "adapters/dynamodb/statistics.py": "tests/unit/history",
+    "adapters/dynamodb/statistics_audit.py": "tests/unit/history",
+    "adapters/dynamodb/suppressions.py": "-k adapters tests/ports/test_ports_notices.py"
+    " tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/templates.py": "tests/integration/admin/test_admin_stores.py",
+}
 
 #: In seconds; a change may make a loop that never ends.
 _PATIENCE: Final = 60
-_HOW: Final = ["-x", "-q", "-p", "no:xdist", "-W", "ignore::pytest.PytestAssertRewriteWarning"]
+_HOW: Final = (
+    *("-x", "-q", "-p", "no:xdist", "-p", "no:schemathesis"),
+    *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
+)
+_PLACE: Final = "tests.socket"
 #: What tells the tests' verdict: cosmic-ray starts it for each change, so it loads nothing else.
 _ASK: Final = """
 import socket, sys
@@ -71,9 +94,15 @@ def main() -> int:
     leave = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
     shutil.copytree(ROOT, COPY, ignore=leave)
     (COPY / "ask.py").write_text(_ASK)
-    modules = sys.argv[1:] or [*MODULES]
+    options = {argument for argument in sys.argv[1:] if argument.startswith("-")}
+    modules = [argument for argument in sys.argv[1:] if argument not in options]
+    survived = 0
     try:
-        survived = [module for module in modules if _survivors(module)]
+        for module in modules or [*MODULES, *CONDITIONS]:
+            with _testing((MODULES | CONDITIONS)[module].split()):
+                if module in MODULES and not options:
+                    survived += _survivors(module)
+                survived += _surviving_conditions(module)
     finally:
         shutil.rmtree(COPY)
     return 1 if survived else 0
@@ -86,23 +115,40 @@ def _survivors(module: str) -> bool:
         "[cosmic-ray]\n"
         f'module-path = "{PACKAGE}/{module}"\n'
         f"timeout = {2 * _PATIENCE}.0\nexcluded-modules = []\n"
-        f'test-command = "{sys.executable} -S ask.py tests.socket"\n'
+        f'test-command = "{sys.executable} -S ask.py {_PLACE}"\n'
         '[cosmic-ray.distributor]\nname = "local"\n' + _LEFT_OUT
     )
     _run("cosmic-ray", "init", str(config), str(session))
     _run("cr-filter-operators", str(session), str(config))
-    with _testing(MODULES[module].split()):
-        _run("cosmic-ray", "baseline", str(config))
-        _run("cosmic-ray", "exec", str(config), str(session))
+    _run("cosmic-ray", "baseline", str(config))
+    _run("cosmic-ray", "exec", str(config), str(session))
     report = _run("cr-report", "--surviving-only", "--show-diff", str(session))
     print(f"== {module}\n{report}", flush=True)
     return "surviving mutants: 0 " not in report
 
 
+def _surviving_conditions(module: str) -> int:
+    place = COPY / PACKAGE / module
+    source = place.read_text()
+    if _asked():
+        sys.exit(f"{module}: its tests fail unchanged")
+    changes, survived = [*changed(source)], 0
+    for change in changes:
+        place.write_text(change)
+        if not _asked():
+            survived += 1
+            print(
+                *unified_diff(source.splitlines(), change.splitlines(), n=0, lineterm=""), sep="\n"
+            )
+    place.write_text(source)
+    print(f"== {module}: of {len(changes)} changes of conditions {survived} survived", flush=True)
+    return survived
+
+
 @contextmanager
 def _testing(tests: list[str]) -> Iterator[None]:
-    """Answer whoever connects to tests.socket with the exit status of the tests."""
-    place = COPY / "tests.socket"
+    """Answer whoever connects to the socket with the exit status of the tests."""
+    place = COPY / _PLACE
     place.unlink(missing_ok=True)
     with socket.socket(socket.AF_UNIX) as asked:
         asked.bind(str(place))
@@ -117,20 +163,31 @@ def _testing(tests: list[str]) -> Iterator[None]:
             os.waitpid(server, 0)
 
 
+def _asked() -> int:
+    """The exit status of the tests as the module is now."""
+    with socket.socket(socket.AF_UNIX) as asked:
+        asked.connect(str(COPY / _PLACE))
+        return ord(asked.recv(1) or b"?")
+
+
 def _serve(asked: socket.socket, tests: list[str]) -> Never:
     os.chdir(COPY)
     sys.path[:0] = [str(COPY), str(COPY / "layers" / "shared")]
+    _fails(tests)  # unchanged: what it leaves compiled serves all that follow
     sys.dont_write_bytecode = True  # two changes within a second would look the same
     while True:
         client, _ = asked.accept()
-        runner = os.fork()
-        if not runner:
-            signal.alarm(_PATIENCE)
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-            os._exit(int(pytest.main([*_HOW, *tests])))
-        _, status = os.waitpid(runner, 0)
-        client.send(bytes([1 if status else 0]))
+        client.send(bytes([_fails(tests)]))
         client.close()
+
+
+def _fails(tests: list[str]) -> bool:
+    runner = os.fork()
+    if not runner:
+        signal.alarm(_PATIENCE)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        os._exit(int(pytest.main([*_HOW, *tests])))
+    return os.waitpid(runner, 0)[1] != 0
 
 
 def _run(*command: str) -> str:
