@@ -239,14 +239,25 @@ def plain(password: str, user: str = "apikey") -> str:
 
 @contextlib.contextmanager
 def serve(
-    *, proxies: Any = (), service: Any = None, certificates: Any = None, **limits: Any
+    *,
+    proxies: Any = (),
+    service: Any = None,
+    certificates: Any = None,
+    buffers: int = 0,
+    **limits: Any,
 ) -> Iterator[Served]:
-    """Run a server for the time of a block; its limits are the usual ones but those given."""
+    """Run a server for the time of a block; its limits are the usual ones but those given.
+
+    With `buffers` the system holds so many octets each way for a connection, not megabytes.
+    """
     started: list[Served] = []
     ready, stop = threading.Event(), asyncio.Event()
 
     async def run() -> None:
         listener = socket.create_server(("127.0.0.1", 0))
+        if buffers:
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
+            listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)
         bounds = replace(Limits(drain=1), **limits)
         memory = Memory(bounds.memory)
         recording = service or RecordingService()

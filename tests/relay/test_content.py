@@ -22,6 +22,10 @@ SMUGGLING = {
     "LFLF.CRLF": b"\n\n.\r\n",
     "CRLFCR.CRLF": b"\r\n\r.\r\n",
     "CRCRLF.CRCRLF": b"\r\r\n.\r\r\n",
+    ".LF": b".\n",
+    ".CR": b".\rx",
+    ".CRCRLF": b".\r\r\n",
+    ".NULCRLF": b".\0\r\n",
     "LF": b"\n",
     "CR": b"\rx",
     "NUL": b"\0",
@@ -29,12 +33,13 @@ SMUGGLING = {
 INJECTED = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<victim@example.com>\r\nDATA\r\n".encode()
 
 
+@pytest.mark.parametrize("before", [b"Subject: one\r\n\r\none", b""])
 @pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
-def test_smuggling(served: Served, octets: bytes) -> None:
+def test_smuggling(served: Served, octets: bytes, before: bytes) -> None:
     """Any bare CR, LF or NUL gets 550 5.5.2 and the end: neither mail is taken."""
     with served.ready() as client:
         client.envelope()
-        client.send(b"Subject: one\r\n\r\none" + octets + INJECTED + b"two\r\n.\r\n")
+        client.send(before + octets + INJECTED + b"two\r\n.\r\n")
         assert client.reply().startswith(b"550 5.5.2 ")
         assert client.closed()
     assert served.service.accepted == []
@@ -52,6 +57,28 @@ def test_smuggling_octet_by_octet(served: Served, octets: bytes) -> None:
             except ConnectionError:
                 break
         assert client.reply().startswith(b"550 5.5.2 ")
+    assert served.service.accepted == []
+
+
+def test_bare_controls_behind_a_message(served: Served) -> None:
+    """A message that has ended is taken; what follows it is commands, and must be lines."""
+    with served.ready() as client:
+        client.envelope()
+        client.send(MESSAGE + b".\r\n\n.\r\n" + INJECTED)
+        assert client.reply().startswith(b"250 2.0.0 ")
+        assert client.reply().startswith(b"500 5.5.2 ")
+        assert client.closed()
+    assert len(served.service.accepted) == 1
+
+
+def test_messages_in_pieces_that_are_not_announced(served: Served) -> None:
+    """BDAT, which is not announced, begins nothing: its octets are commands, and wrong ones."""
+    with served.ready() as client:
+        client.say(f"MAIL FROM:<{SENDER}>")
+        client.say(f"RCPT TO:<{TO}>")
+        client.send(b"BDAT 20 LAST\r\n.\r\nNOOP\r\n")
+        replies = [client.reply()[:10] for _ in range(3)]
+        assert replies == [b"500 5.5.1 ", b"500 5.5.1 ", b"250 2.0.0 "]
     assert served.service.accepted == []
 
 
@@ -97,6 +124,20 @@ def test_message_of_the_limit() -> None:
         assert client.deliver(line * 99 + b"x" * 99 + b"\r\n").startswith(b"552 5.3.4 ")
         assert client.deliver().startswith(b"250 ")
     assert len(served.service.accepted) == 2
+
+
+def test_size_that_was_a_lie() -> None:
+    """What SIZE said counts for nothing once the message comes: its octets do."""
+    with serve(message_size=10_000) as served, served.ready() as client:
+        for octets, reply in (
+            ((b"x" * 98 + b"\r\n") * 100, b"250 "),
+            (b"x\r\n" * 4_000, b"552 5.3.4 "),
+        ):
+            assert client.say(f"MAIL FROM:<{SENDER}> SIZE=1").startswith(b"250 ")
+            assert client.say(f"RCPT TO:<{TO}>").startswith(b"250 ")
+            client.say("DATA")
+            client.send(octets + b".\r\n")
+            assert client.reply().startswith(reply)
 
 
 def test_message_far_over_the_limit() -> None:

@@ -1,0 +1,123 @@
+"""The PROXY protocol, version 2: who may speak for others, and what becomes of it."""
+
+import contextlib
+import struct
+from ipaddress import ip_address, ip_network
+
+import pytest
+
+from tests.relay.served import KEY, plain, serve
+
+LOOPBACK = (ip_network("127.0.0.0/8"),)
+SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
+
+
+def proxied(address: str, options: bytes = b"\x04\x00\x03abc") -> bytes:
+    """A PROXY header, version 2, of a client at an address; by default with an option."""
+    packed = ip_address(address).packed
+    family = {4: b"\x11", 16: b"\x21"}[len(packed)]
+    told = packed + packed + struct.pack("!HH", 40_000, 587) + options
+    return SIGNATURE + b"\x21" + family + struct.pack("!H", len(told)) + told
+
+
+def test_proxy_tells_the_address() -> None:
+    """Behind a load balancer the limits hold for the addresses that it tells."""
+    with (
+        serve(proxies=LOOPBACK, connections_of_address=1) as served,
+        contextlib.ExitStack() as open_ones,
+    ):
+        for number in range(3):
+            client = open_ones.enter_context(served.connect())
+            client.send(proxied(f"192.0.2.{number}"))
+            assert client.reply().startswith(b"220 ")
+        with served.connect() as client:
+            client.send(proxied("192.0.2.1"))
+            assert client.reply().startswith(b"421 4.7.0 ")
+
+
+def test_session_through_a_proxy() -> None:
+    """A header in pieces, and what follows it in the same segment, are read right."""
+    with serve(proxies=LOOPBACK) as served, served.connect() as client:
+        for octet in proxied("192.0.2.1"):
+            client.send(bytes((octet,)))
+        assert client.reply().startswith(b"220 ")
+        client.start_tls()
+        client.say("EHLO client.example")
+        assert client.say(f"AUTH PLAIN {plain(KEY)}").startswith(b"235 ")
+        assert client.deliver().startswith(b"250 ")
+
+
+@pytest.mark.parametrize(
+    "octets",
+    [
+        b"EHLO client.example\r\n",
+        b"PROXY TCP4 192.0.2.1 127.0.0.1 40000 587\r\n",
+        SIGNATURE + b"\x31\x11\x00\x0c" + bytes(12),
+        SIGNATURE + b"\x21\x31\x00\x0c" + bytes(12),
+        SIGNATURE + b"\x21\x12\x00\x0c" + bytes(12),
+        SIGNATURE + b"\x21\x00\x00\x00",
+        SIGNATURE + b"\x22\x11\x00\x0c" + bytes(12),
+        SIGNATURE + b"\x21\x11\x00\x02" + bytes(2),
+        SIGNATURE + b"\x21\x21\x00\x23" + bytes(35),
+        SIGNATURE + b"\x21\x11\xff\xff",
+    ],
+)
+def test_proxy_that_does_not_tell(octets: bytes) -> None:
+    """What comes from a load balancer's address without a good header is cut off."""
+    with serve(proxies=LOOPBACK) as served, served.connect() as client:
+        client.send(octets)
+        assert client.reply_or_end() == b""
+
+
+@pytest.mark.parametrize("rest", [b"\x00\x00\x00", b"\x11\x00\x0c" + bytes(12)])
+def test_check_of_the_load_balancer(rest: bytes) -> None:
+    """The load balancer's own connection (LOCAL), with addresses or none, ends without a word."""
+    with serve(proxies=LOOPBACK) as served, served.connect() as client:
+        client.send(SIGNATURE + b"\x20" + rest)
+        assert client.reply_or_end() == b""
+
+
+def test_options_of_a_load_balancer() -> None:
+    """Options of some two thousand octets are passed over; more come from nobody."""
+    with serve(proxies=LOOPBACK) as served:
+        with served.connect() as client:
+            client.send(proxied("192.0.2.1", bytes(2_048 - 12)))
+            assert client.reply().startswith(b"220 ")
+        with served.connect() as client:
+            client.send(proxied("192.0.2.1", bytes(2_048 - 11)))
+            assert client.reply_or_end() == b""
+
+
+def test_addresses_of_version_6() -> None:
+    """Of IPv6 a network of 64 bits is one address, and a mapped one is that of IPv4."""
+    with (
+        serve(proxies=LOOPBACK, connections_of_address=1) as served,
+        contextlib.ExitStack() as open_ones,
+    ):
+        for address, greeted in {
+            "2001:db8:0:1::1": True,
+            "2001:db8:0:1:ffff::2": False,
+            "2001:db8:0:2::1": True,
+            "192.0.2.1": True,
+            "::ffff:192.0.2.1": False,
+            "::ffff:192.0.2.2": True,
+        }.items():
+            client = open_ones.enter_context(served.connect())
+            client.send(proxied(address))
+            assert client.reply().startswith(b"220 " if greeted else b"421 4.7.0 ")
+
+
+@pytest.mark.parametrize("begun", [b"", SIGNATURE, proxied("192.0.2.1")[:-1]])
+def test_header_that_does_not_end(begun: bytes) -> None:
+    """A load balancer that does not tell who is there is cut off in time, without a word."""
+    with serve(proxies=LOOPBACK, handshake=0.2) as served, served.connect() as client:
+        client.send(begun)
+        assert client.reply_or_end() == b""
+
+
+def test_proxy_header_from_others() -> None:
+    """A PROXY header from any other address is no command: nobody gives itself an address."""
+    with serve() as served, served.greeted() as client:
+        client.send(proxied("192.0.2.1"))
+        replies = list(iter(client.reply, b""))
+        assert [reply[:9] for reply in replies] == [b"500 5.5.1", b"500 5.5.1", b"500 5.5.2"]
