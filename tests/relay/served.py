@@ -206,7 +206,8 @@ class Client:
     def deliver(self, message: bytes = MESSAGE) -> bytes:
         """A whole message, ended as it must be; the reply to it."""
         self.envelope()
-        self.send(message + b".\r\n")
+        self.send(message)
+        self.send(b".\r\n")
         return self.reply()
 
     def reply_or_end(self) -> bytes:

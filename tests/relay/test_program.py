@@ -1,7 +1,6 @@
-"""The relay as a program: its settings, its certificate, its end, and its memory."""
+"""The relay as a program: its settings, its certificate, its end."""
 
 import contextlib
-import os
 import signal
 import ssl
 from pathlib import Path
@@ -10,10 +9,8 @@ import pytest
 
 from relay.certificates import Certificates, from_files, from_secret
 from tests.relay.program import COMMAND, connect, program, write
-from tests.relay.served import MESSAGE, PATIENCE, certificate, serve
+from tests.relay.served import PATIENCE, certificate, serve
 from tests.stack import wait_for
-
-MIB = 2**20
 
 
 def test_program_serves_until_it_is_told_to_end(tmp_path: Path) -> None:
@@ -112,26 +109,3 @@ def test_certificate_of_a_secret() -> None:
     made = from_secret(lambda: '{"certificate": "chain", "key": "private"}')()
     assert (made.chain, made.key) == (b"chain", b"private")
     assert "private" not in repr(made)
-
-
-def resident() -> int:
-    """Octets of memory that this process has now."""
-    return int(Path("/proc/self/statm").read_text().split()[1]) * os.sysconf("SC_PAGE_SIZE")
-
-
-def test_memory_of_mail_in_transit() -> None:
-    """Six clients amid 15 MB each take what the ceiling lets them; the others get 452."""
-    content = MESSAGE + (b"x" * 98 + b"\r\n") * (15 * MIB // 100)
-    with serve(memory=64 * MIB) as served:
-        clients = [served.ready() for _ in range(6)]
-        before = resident()
-        for client in clients:
-            client.envelope()
-            client.send(content)
-        assert resident() - before < 80 * MIB
-        for client in clients:
-            client.send(b".\r\n")
-        replies = [client.reply()[:9] for client in clients]
-        for client in clients:
-            client.sock.close()
-    assert set(replies) == {b"250 2.0.0", b"452 4.3.1"}

@@ -1,0 +1,152 @@
+"""What mail in transit takes of the memory: one mail, and more than there is room for."""
+
+import hashlib
+import json
+import threading
+import tracemalloc
+from base64 import encodebytes
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import replace
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+
+import pytest
+
+from pillarbox.adapters.sqs import SqsJobs
+from pillarbox.application.relaying import Relaying
+from relay.service import ThreadedService
+from tests.aws import forget_sessions
+from tests.fakes.world import World
+from tests.relay.served import AUTHENTICATED, MESSAGE, PATIENCE, SENDER, Served, plain, serve
+from tests.stack import wait_for
+
+MIB = 2**20
+HEAD = f"From: {SENDER}\r\nMIME-Version: 1.0\r\n".encode()
+FILE = b"Content-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding: "
+
+
+def files() -> bytes:
+    """Two files of 5 MB, as the contract allows: 14 MB as they are sent."""
+    file = FILE + b"base64\r\n\r\n" + encodebytes(bytes(5 * MIB)).replace(b"\n", b"\r\n")
+    return b"".join(
+        (
+            HEAD + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n",
+            *(b"--b\r\n" + file for _ in range(2)),
+            b"--b--\r\n",
+        )
+    )
+
+
+def dots() -> bytes:
+    """Text whose every line begins with a dot, so that each loses one."""
+    return HEAD + b"\r\n" + (b".." + b"x" * 96 + b"\r\n") * (14 * MIB // 100)
+
+
+def quoted() -> bytes:
+    """A file of which each octet is written as three."""
+    return HEAD + FILE + b"quoted-printable\r\n\r\n" + (b"=41" * 24 + b"=\r\n") * (14 * MIB // 75)
+
+
+class _Aws(BaseHTTPRequestHandler):
+    """A queue, and a spool that keeps nothing but the size of what comes."""
+
+    protocol_version = "HTTP/1.1"
+    spooled: list[int]
+
+    def do_PUT(self) -> None:
+        size = left = int(self.headers["Content-Length"])
+        room = memoryview(bytearray(65_536))
+        while left:
+            left -= self.rfile.readinto(room[:left])
+        self.spooled.append(size)
+        self._answer(b"")
+
+    def do_POST(self) -> None:
+        text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["MessageBody"]
+        told = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+        self._answer(json.dumps({"MessageId": "1", "MD5OfMessageBody": told}).encode())
+
+    def _answer(self, body: bytes) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture
+def spooled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
+    """The sizes of the objects in a spool of AWS's, which is one of ours."""
+    sizes: list[int] = []
+    handler = type("Handler", (_Aws,), {"spooled": sizes})
+    with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        monkeypatch.setenv("AWS_ENDPOINT_URL", f"http://127.0.0.1:{server.server_port}")
+        for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+            monkeypatch.setenv(name, "x")
+        monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+        forget_sessions()
+        serving = threading.Thread(target=server.serve_forever)
+        serving.start()
+        yield sizes
+        server.shutdown()
+        serving.join()
+    forget_sessions()
+
+
+@contextmanager
+def measured() -> Iterator[list[int]]:
+    """What Python holds at most and at the end, in octets, beyond what it held before."""
+    found: list[int] = []
+    tracemalloc.start()
+    try:
+        yield found
+        found += reversed(tracemalloc.get_traced_memory())
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.parametrize("make", [files, dots, quoted])
+def test_memory_of_one_mail(make: Callable[[], bytes], spooled: list[int]) -> None:
+    """From the socket to the spool a mail is held two and a half times at most, then not at all."""
+    world = World()
+    submission = replace(world.submission, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
+    service = ThreadedService(lambda: Relaying(submission))
+    small, large = MESSAGE + b"x\r\n" * 70_000, make()
+    with serve(service=service) as served, served.secured() as client:
+        assert client.say(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED
+        # The SDK is loaded with the first mail.
+        assert client.deliver(small).startswith(b"250 ")
+        with measured() as found:
+            reply = client.deliver(large)
+        assert reply.startswith(b"250 "), reply
+    peak, after = found
+    assert spooled[1] > 0.9 * len(large)
+    assert peak <= 2.5 * len(large)
+    assert after < MIB
+
+
+def test_memory_of_many_mails() -> None:
+    """Of six mails of 14 MB at once two have room; the others get 452, and nobody is killed."""
+    large = files()
+    with serve(memory=64 * MIB) as served, ThreadPoolExecutor(6) as clients:
+        served.service.gate.clear()
+        with measured() as found:
+            replies = [clients.submit(deliver, served, large) for _ in range(6)]
+            wait_for(lambda: sum(reply.done() for reply in replies) == 4, 6 * PATIENCE)
+            assert {reply.result()[:10] for reply in replies if reply.done()} == {b"452 4.3.1 "}
+            served.service.gate.set()
+            codes = sorted(reply.result(PATIENCE)[:4] for reply in replies)
+        assert codes == [b"250 "] * 2 + [b"452 "] * 4
+        assert found[0] < 64 * MIB
+        assert [octets for _, octets in served.service.accepted] == [large] * 2
+        assert deliver(served, large).startswith(b"250 ")
+
+
+def deliver(served: Served, message: bytes) -> bytes:
+    """A session of one message."""
+    with served.ready() as client:
+        client.sock.settimeout(6 * PATIENCE)
+        return client.deliver(message)
