@@ -134,7 +134,7 @@ class FakeClaims:
 
     def finish(self, claim: Claim, answer: Answer) -> None:
         held = self._claims.get((claim.account_id, claim.digest))
-        if held is not None and held.claim.owner == claim.owner:
+        if held is not None and held.answer is None and held.claim.owner == claim.owner:
             held.answer = answer.body
 
     def release(self, claim: Claim) -> Answer | None:

@@ -10,6 +10,7 @@ Python takes longer than the tests.
 """
 
 import os
+import shlex
 import shutil
 import signal
 import socket
@@ -48,21 +49,21 @@ MODULES: Final = {
     "application/sweeping.py": "tests/unit/application/test_application_sweeping.py",
     "application/submission.py": "tests/unit/application/test_application_submission.py"
     " tests/unit/application/test_application_faults.py",
-    "adapters/dynamodb/claims.py": "tests/ports/test_ports_claim_races.py"
+    "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
-    "adapters/dynamodb/messages.py": "-k adapters tests/ports/test_ports_claims.py"
-    " tests/ports/test_ports_groups.py",
-    "adapters/dynamodb/quotas.py": "-k adapters tests/ports/test_ports_quotas.py",
+    "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
+    " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
+    "adapters/dynamodb/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
 }
 #: The same for those of which only the conditions are changed.
 CONDITIONS: Final = {
     "adapters/dynamodb/accounts.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/api_keys.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/listed.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/pulse.py": "-k adapters tests/ports/test_ports_notices.py",
+    "adapters/dynamodb/pulse.py": "-k 'not fakes' tests/ports/test_ports_notices.py",
     "adapters/dynamodb/statistics.py": "tests/unit/history",
     "adapters/dynamodb/statistics_audit.py": "tests/unit/history",
-    "adapters/dynamodb/suppressions.py": "-k adapters tests/ports/test_ports_notices.py"
+    "adapters/dynamodb/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
     " tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/templates.py": "tests/integration/admin/test_admin_stores.py",
 }
@@ -99,7 +100,7 @@ def main() -> int:
     survived = 0
     try:
         for module in modules or [*MODULES, *CONDITIONS]:
-            with _testing((MODULES | CONDITIONS)[module].split()):
+            with _testing(shlex.split((MODULES | CONDITIONS)[module])):
                 if module in MODULES and not options:
                     survived += _survivors(module)
                 survived += _surviving_conditions(module)

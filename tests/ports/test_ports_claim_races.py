@@ -92,6 +92,19 @@ def test_a_claim_that_is_released_meanwhile_is_not_taken_over(aws: Aws) -> None:
     assert take(claims, STALE).owner != owner.owner
 
 
+def test_a_claim_that_is_answered_meanwhile_is_not_taken_over(aws: Aws) -> None:
+    """The owner came back and answered between read and write: its answer stays."""
+    claims = DynamoClaims(Table(aws.table))
+    owner, puts = take(claims), count(1)
+
+    def finish() -> None:
+        if next(puts) == 2:  # the first put found the old claim
+            claims.finish(owner, Answer("{}"))
+
+    assert refused(DynamoClaims(Racing(aws.table, finish)), STALE) == "idempotency_in_flight"
+    assert claims.take(ACCOUNT, DIGEST, HASH, at(STALE)) == Answer("{}", replayed=True)
+
+
 @pytest.mark.parametrize(
     ("body_hash", "same"), [(HASH, True), ("0" * 64, False), ("f" * 64, False)]
 )

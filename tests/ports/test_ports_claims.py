@@ -138,6 +138,17 @@ def test_release_tells_of_a_commit_that_was_not_heard(side: Side) -> None:
     assert side.claims.take(ACCOUNT, DIGEST, HASH, at(1)) == replace(ANSWER, replayed=True)
 
 
+def test_a_claim_is_committed_once(side: Side) -> None:
+    """What a claim was answered stays its answer, though its owner commits something else."""
+    claim, first, second = take(side), builders.message(), builders.message()
+    side.messages.commit(first, claim, ANSWER)
+    with pytest.raises(ServiceError) as error:
+        side.messages.commit(second, claim, Answer("{}"))
+    assert error.value.code == "service_unavailable"
+    assert side.messages.get(ACCOUNT, second.message_id) is None
+    assert side.claims.release(claim) == ANSWER
+
+
 def test_an_unkeyed_commit_may_come_twice(side: Side) -> None:
     """The record of a random id can only be our own: the second write changes nothing."""
     message = builders.message()
@@ -181,7 +192,9 @@ def test_a_pending_message_is_leased_once(side: Side) -> None:
         revision=1,
     )
     assert taken == leased
-    assert side.messages.take(ACCOUNT, message.message_id, HASH, "two", at(2)) == NotTaken(leased)
+    for other in ("anyone", "two"):
+        refused = side.messages.take(ACCOUNT, message.message_id, HASH, other, at(2))
+        assert refused == NotTaken(leased)
 
 
 def test_what_is_not_there_or_another_request_is_not_leased(side: Side) -> None:

@@ -85,6 +85,14 @@ def test_a_finished_claim_replays(side: Side, answer: Answer) -> None:
     assert side.claims.take(ACCOUNT, DIGEST, HASH, at(40)) == replace(answer, replayed=True)
 
 
+def test_a_claim_is_finished_once(side: Side) -> None:
+    """What a claim was answered stays its answer, though its owner finishes it once more."""
+    claim = take(side)
+    for answer in ANSWERS:
+        side.claims.finish(claim, answer)
+    assert side.claims.release(claim) == ANSWERS[0]
+
+
 def test_a_finished_claim_is_not_released(side: Side) -> None:
     """Who releases what it had finished hears the answer, and it stays."""
     claim = take(side)

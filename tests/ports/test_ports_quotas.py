@@ -162,6 +162,18 @@ def test_the_minute_before_outlives_the_sweep(table: Table) -> None:
             assert item[window_name("minute", now - timedelta(minutes=1))] == 0
 
 
+def test_a_refund_brings_no_swept_minute_back(table: Table) -> None:
+    """The minute is over and swept off: the refund counts in its day and month alone."""
+    quotas = DynamoQuotas(table)
+    for minute in range(30):
+        quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * minute))
+    quotas.refund(ACCOUNT, 1, NOW)
+    item = table.get(keys.quota(ACCOUNT))
+    assert item is not None
+    assert window_name("minute", NOW) not in item
+    assert (item["day:2026-03-14"], item["month:2026-03"]) == (29, 29)
+
+
 def test_a_sweep_that_fails_does_not_fail_the_send(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:

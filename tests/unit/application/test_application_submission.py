@@ -11,6 +11,7 @@ import pytest
 from pillarbox.application.ports import Answer, DomainVerdict
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.identity import derived_id
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.mail import SavedBody, StarterBody
 from pillarbox.domain.quota import Limits
@@ -86,6 +87,13 @@ def test_a_keyed_send_takes_five_rounds(world: World) -> None:
 
     assert world.gate.calls == [LOOK_UP, TAKE, DNS, RESERVE, PUT, COMMIT]
     assert world.store.claims[ACCOUNT, DIGEST].answer == answer.body
+
+
+def test_a_keyed_message_has_the_first_id_of_its_claim(world: World) -> None:
+    """Whichever version of the service goes on under a claim makes the same message."""
+    submit(world, digest=DIGEST)
+    claim = world.store.claims[ACCOUNT, DIGEST].claim
+    assert world.message().message_id == derived_id(claim.generation, 0)
 
 
 def test_a_replay_costs_two_rounds_and_no_quota(world: World) -> None:

@@ -64,8 +64,7 @@ class Sweep:
         return Swept(overdue, given_up, self._clear_spool(now))
 
     def _pending(self, account_id: str, until: datetime) -> Iterator[Message]:
-        last = round(until.timestamp() * 1000)
-        first = last - STRETCH // timedelta(milliseconds=1)
+        first, last = (round(at.timestamp() * 1000) for at in (until - STRETCH, until))
         return (
             message for message in self.log.newest_first(account_id, first, last) if message.pending
         )

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, reaching, unavailable
+from pillarbox.adapters.aws import reaching, unavailable
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
 from pillarbox.adapters.dynamodb.claims import DONE, PENDING, answer_attribute
@@ -68,9 +68,7 @@ class DynamoMessages:
                         {"Put": self._put(message)},
                     ]
                 )
-        except ClientError as error:
-            if code_of(error) != "TransactionCanceledException":
-                raise
+        except self._table.client.exceptions.TransactionCanceledException as error:
             raise ServiceError(
                 "service_unavailable",
                 "The request was overtaken by another one with the same Idempotency-Key.",
