@@ -110,7 +110,7 @@ class Delivery:
                 if waited >= RECORD_WAIT
                 else Delivered(Outcome.WAITING, LOOK_AGAIN)
             )
-        if message.body_hash != job.body_hash or message.rank > EventKind.ACCEPTED.rank:
+        if message.body_hash != job.body_hash or not message.pending:
             return Delivered(Outcome.DROPPED)
         return self._wait_for_outcome(job, message)
 
