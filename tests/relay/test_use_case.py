@@ -1,20 +1,26 @@
 """The server over the use-case itself, with fakes for what lies behind: codes from end to end."""
 
 import smtplib
+import threading
 from collections.abc import Iterator
 from dataclasses import replace
 from uuid import UUID
 
 import pytest
 
+from pillarbox.application.content import build_raw
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.relaying import Relaying
+from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.key import EMAILS_READ
 from pillarbox.domain.quota import Limits
+from relay.limits import Limits as Bounds
 from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import Fault, World
-from tests.relay.served import MESSAGE, PATIENCE, SENDER, TO, Served, serve, trusting
+from tests.relay.served import MESSAGE, PATIENCE, SENDER, TO, Served, plain, serve, trusting
+from tests.stack import wait_for
 
 
 @pytest.fixture
@@ -72,6 +78,127 @@ def test_each_rule_has_its_reply(relay: Served, world: World) -> None:
         assert refusal(client, start + b"X: " + b"x\r\n " * 2**19 + b"\r\n") == (554, b"5.6.0")
         client.sendmail(SENDER, [TO], MESSAGE)
     assert len(world.store.messages) == 1
+
+
+START = f"From: {SENDER}\r\n".encode()
+
+
+def nested(depth: int) -> bytes:
+    """A message of multiparts, one in another."""
+    return START + b"".join(
+        b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n" % (level, level)
+        for level in range(depth)
+    )
+
+
+@pytest.mark.parametrize(
+    ("message", "reply"),
+    [
+        (START + START + b"\r\n", (550, b"5.7.1")),
+        (f"From: {SENDER}, b@shop.example\r\n\r\n".encode(), (550, b"5.7.1")),
+        (START + b"Sender: x@y.example\r\n\r\n", (550, b"5.7.1")),
+        (START + b"From : x@y.example\r\n\r\n", (550, b"5.7.1")),
+        (START + b"no field\r\n\r\n", (554, b"5.6.0")),
+        (START + b"X: x\r\n" * 1_001 + b"\r\n", (554, b"5.6.0")),
+        (START + b"Content-Type: text/plain\r\n" * 2 + b"\r\n", (554, b"5.6.0")),
+        (nested(11) + b"\r\nx\r\n", (554, b"5.6.0")),
+        (nested(1_000) + b"\r\nx\r\n", (554, b"5.6.0")),
+        (nested(1) + b"\r\n--b0\r\n" * 250, (554, b"5.6.0")),
+        (nested(1) + b"Content-Type: application/pdf\r\n\r\n\r\n--b0\r\n" * 11, (554, b"5.7.1")),
+        (nested(1) + b"Content-Type: message/rfc822\r\n\r\nX: y\r\n", (554, b"5.7.1")),
+        (nested(1) + b"Content-Type: image/png\r\n\r\nMZ\r\n", (554, b"5.7.1")),
+        (
+            nested(1) + b"Content-Type: image/png\r\n\r\n" + b"x\r\n" * (5 * 2**20 // 3 + 1),
+            (552, b"5.3.4"),
+        ),
+        (START + b"Idempotency-Key: " + b"k" * 257 + b"\r\n\r\n", (554, b"5.6.0")),
+    ],
+)
+def test_messages_that_are_refused(
+    relay: Served, world: World, message: bytes, reply: tuple[int, bytes]
+) -> None:
+    """Other authors, unclear structures, too many or wrong files: refused as a whole, at once."""
+    with login(relay, world.live) as client:
+        assert refusal(client, message) == reply
+        client.sendmail(SENDER, [TO], nested(10) + b"\r\nten is fine\r\n")
+    assert len(world.store.messages) == len(world.store.queue) == 1
+
+
+def test_fields_that_do_not_go_out(relay: Served, world: World) -> None:
+    """Bcc, Return-Path, Idempotency-Key and what SES would obey are stripped; all else stays."""
+    with login(relay, world.live) as client:
+        client.sendmail(
+            SENDER,
+            [TO],
+            b"X-SES-CONFIGURATION-SET: evil\r\nReturn-Path: <x@y.example>\r\n"
+            b"BCC: eve@example.com,\r\n mallory@example.com\r\nx-ses-tenant : t\r\n"
+            b"Idempotency-Key: k\r\nDate: now\r\nMessage-ID: <1@x>\r\nX-Mine: stays\r\n" + MESSAGE,
+        )
+    (job,) = world.store.queue
+    assert job.mail
+    outgoing = build_raw(job.mail, world.message())
+    assert outgoing == b"Date: now\r\nMessage-ID: <1@x>\r\nX-Mine: stays\r\n" + MESSAGE
+
+
+def test_duplicates_get_one_copy(relay: Served, world: World) -> None:
+    """A recipient that is named twice in the envelope gets the mail once."""
+    with login(relay, world.live) as client:
+        client.sendmail(SENDER, [TO, TO, "bob@example.com"], MESSAGE)
+    message = world.message()
+    assert sorted(message.to + message.cc + message.bcc) == [TO, "bob@example.com"]
+
+
+def test_keys_that_may_not_send_are_not_told_apart(relay: Served, world: World) -> None:
+    """A preview key, a read-only one, a revoked one and an unknown one: 535 5.7.8, all alike."""
+    keys = {name: builders.key_text() for name in ("read-only", "revoked", "unknown")}
+    read_only = replace(builders.api_key(keys["read-only"]), scopes=frozenset({EMAILS_READ}))
+    revoked = replace(builders.api_key(keys["revoked"]), revoked_at=builders.NOW)
+    world.store.keys |= {each.digest: each for each in (read_only, revoked)}
+    replies = set()
+    for key in (world.preview, *keys.values(), "", "bx_live_", world.live[:-1], world.live + "x"):
+        with relay.secured() as client:
+            replies.add(client.say(f"AUTH PLAIN {plain(key)}"))
+    (reply,) = replies
+    assert reply.startswith(b"535 5.7.8 ")
+
+
+def test_paid_plans_only(world: World) -> None:
+    """Where the relay is open to paid plans alone, a free account's key gets the same 535."""
+    world.set_account(builders.account(plan=Plan.FREE))
+    service = ThreadedService(lambda: Relaying(world.submission, paid_plans_only=True))
+    with serve(service=service) as served, served.secured() as client:
+        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
+
+
+@pytest.mark.parametrize(("key", "records"), [(b"", 2), (b"Idempotency-Key: order-1\r\n", 1)])
+def test_client_that_goes_before_its_250(
+    relay: Served, world: World, key: bytes, records: int
+) -> None:
+    """A mail whose 250 nobody heard is sent once; sent again it is another, but under one key."""
+    committing, go_on = threading.Event(), threading.Event()
+
+    def hold(call: str) -> None:
+        if call.startswith("messages."):
+            committing.set()
+            assert go_on.wait(PATIENCE)
+
+    with relay.secured() as client:
+        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
+        world.gate.watch = hold
+        client.envelope()
+        client.send(key + MESSAGE + b".\r\n")
+        assert committing.wait(PATIENCE)
+    go_on.set()
+    wait_for(lambda: relay.memory.has_room(Bounds().memory), PATIENCE)
+    first = world.message().message_id
+    with login(relay, world.live) as again:
+        again.mail(SENDER)
+        again.rcpt(TO)
+        code, text = again.data(key + MESSAGE)
+    assert code == 250
+    assert (str(first) == text.decode().rpartition(" ")[2]) == (records == 1)
+    world.settle()
+    assert len(world.store.messages) == len(world.mailer.taken) == records
 
 
 def test_quotas(relay: Served, world: World) -> None:
