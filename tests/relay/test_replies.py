@@ -1,0 +1,77 @@
+"""Replies: their form, their enhanced status codes, and that docs/relay.md tells of each."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from pillarbox.domain.errors import CODES, FieldFault, ServiceError, ValidationFailed
+from relay import replies
+from relay.replies import Reply
+
+DOCUMENT = Path(__file__).parents[2] / "docs" / "relay.md"
+CONSTANTS = [each for each in vars(replies).values() if isinstance(each, Reply)]
+REFUSALS = [
+    *(replies.refusal(ServiceError(code, "no")) for code in CODES if code != "validation_failed"),
+    *(
+        replies.refusal(
+            ServiceError("invalid_recipient", "no", details={"recipients": [{"code": reason}]})
+        )
+        for reason in ("no_mx", "null_mx", "syntax")
+    ),
+    *(
+        replies.refusal(ValidationFailed(FieldFault("", "no", code)))
+        for code in ("mail_loop", "bad_mime")
+    ),
+]
+BAD = ValidationFailed(FieldFault("", "no", "bad_mime"))
+#: Codes of the contract that are the client's doing and that no mail over SMTP gets.
+NOT_OF_MAIL = {
+    "missing_field",
+    "multiple_modes",
+    "batch_limit_exceeded",
+    "missing_api_key",
+    "SCOPE_NOT_ALLOWED_FOR_TIER",
+    "client_blocked",
+    "template_not_found",
+    "message_not_found",
+    "account_not_found",
+    "key_not_found",
+    "sender_not_found",
+    "suppression_not_found",
+    "route_not_found",
+    "method_not_allowed",
+    "template_in_use",
+}
+
+
+@pytest.mark.parametrize("reply", [*CONSTANTS, *REFUSALS], ids=lambda reply: reply.wire[:9])
+def test_every_reply_has_its_status(reply: Reply) -> None:
+    """A reply has an enhanced status code of its class; a 3xx has none (RFC 2034, 4)."""
+    if reply.code == 354:
+        assert reply.status == ""
+    else:
+        assert re.fullmatch(rf"{reply.code // 100}\.\d+\.\d+", reply.status)
+    assert reply.wire.startswith(f"{reply.code} {reply.status}".rstrip().encode() + b" ")
+    assert reply.wire.endswith(b"\r\n")
+    assert len(reply.wire) <= 512
+
+
+def test_what_is_the_clients_doing_is_not_put_off() -> None:
+    """A code with a 4xx status of HTTP is a reply of its own; 451 4.3.0 is for what is ours."""
+    put_off = {
+        code
+        for code, (status, _) in CODES.items()
+        if replies.refusal(ServiceError(code, "no") if code != "validation_failed" else BAD).status
+        == "4.3.0"
+        and status < 500
+    }
+    assert put_off == NOT_OF_MAIL
+
+
+def test_document_tells_of_every_refusal() -> None:
+    """The table of docs/relay.md has each 4xx and 5xx reply that there is, and no other."""
+    rows = re.findall(r"^\| (\d{3}) ([\d., ]+) \|", DOCUMENT.read_text(), re.MULTILINE)
+    told = {(int(code), status) for code, listed in rows for status in listed.split(", ")}
+    refusals = {(each.code, each.status) for each in [*CONSTANTS, *REFUSALS] if each.code >= 400}
+    assert {each for each in told if each[0] >= 400} == refusals
