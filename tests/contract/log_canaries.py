@@ -1,25 +1,28 @@
 """A program: puts canaries into everything that a caller or SES can say, and lets it be handled.
 
-`test_logs.py` runs it and searches what it writes.
+`test_logs.py` runs it and searches what it writes. With `--leaking` requests and messages are
+logged whole, which the search must find.
 """
 
 import base64
 import json
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from typing import Any
+from unittest import mock
 
-from pillarbox import wiring
+from pillarbox import observability, wiring
 from pillarbox.adapters.dynamodb.attributes import to_item
+from pillarbox.domain.identity import new_id
 from pillarbox.domain.key import Preset
+from relay.service import Envelope, ThreadedService
 from tests.contract.bodies import attachment, otp
+from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
-from tests.contract.service import Service, answered, running_service
-
-CANARY = "canary7f3a"
-#: Where the local part would be found in a log, the domain cannot hide it.
-ADDRESS = f"{CANARY}@customer.example"
-URL = f"https://customer.example/{CANARY}"
+from tests.contract.service import Service, running_service
+from tests.contract.smtp_canaries import relay_everything
 
 
 def accepted(template: str) -> list[dict[str, Any]]:
@@ -61,6 +64,10 @@ def refused() -> list[dict[str, Any]]:
         otp(attachments=[attachment(content=CANARY)]),
         otp(attachments=[attachment(filename=f"{CANARY}/")]),
         otp(to=[ADDRESS] * 51),
+        otp(variables={"otp_code": CANARY * 30_000}),
+        otp(attachments=[attachment(CANARY.encode() * 530_000)]),
+        otp(attachments=[attachment(CANARY.encode())] * 11),
+        otp(subject=CANARY * 100, html=CANARY, starterTemplate=...),
         {"to": ADDRESS, "html": CANARY},
         {"to": ADDRESS, "html": CANARY, "starterTemplate": CANARY},
     ]
@@ -87,16 +94,49 @@ def send_everything(service: Service) -> None:
     api.preview("otp", {"variables": {"otp_code": CANARY, "app_name": [CANARY]}})
 
 
+def read_everything(service: Service) -> None:
+    """History, analytics and templates that hold canaries, asked for well and badly."""
+    account = service.account()
+    api = Api(service.key(account, Preset.MARKETING))
+    template = service.template(account, f"<p>{CANARY} {{{{ {CANARY} }}}}</p>", subject=CANARY)
+    message = api.send(accepted(template)[0]).json["messageId"]
+    service.ses.failure, service.ses.says = (400, "MessageRejected"), CANARY
+    service.deliver()  # so that there is an error to tell of
+    service.ses.failure = None
+    day = {"from": "2026-01-01", "to": "2027-01-01", "bucket": "day"}
+    reads = [
+        ("GET", "/emails", {}),
+        ("GET", f"/emails/{message}", {}),
+        ("GET", "/emails/analytics", day),
+        ("GET", "/templates", {}),
+        ("GET", f"/templates/{template}", {}),
+        ("DELETE", f"/templates/{template}", {}),
+    ]
+    for method, path, query in reads:
+        statuses = set()
+        for fault in ("BatchGetItem", "GetItem", "DeleteItem", "Query", "none"):
+            with failing(fault):
+                statuses.add(api.raw(method, path, query=query).status)
+        assert 500 in statuses, path
+        assert statuses & {200, 204}, (method, path, statuses)
+        api.raw(method, path, f'{{"{CANARY}', {"X-Other": CANARY}, query={CANARY: CANARY})
+        for name in ("from", "to", "bucket", "status", "skip", "limit", "sortBy"):
+            if method == "GET":
+                api.raw(method, path, query=query | {name: CANARY})
+        for absent in (CANARY, str(new_id(wiring.utc_now()))):
+            api.raw(method, f"/{path.split('/')[1]}/{absent}", query={CANARY: CANARY})
+        for key in (None, CANARY, f"bx_live_{CANARY}", service.key(account, scopes=frozenset())):
+            Api(key).raw(method, path, query={"key": CANARY})
+
+
 def fail_unexpectedly(service: Service) -> None:
     """An error that nobody foresaw, and whose message quotes what was sent."""
-
-    def fail(**_: object) -> Any:
-        return answered(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
-
-    events = wiring.table().client.meta.events
-    events.register_first("before-call.dynamodb.BatchGetItem", fail)
-    assert service.live().send(otp(to=ADDRESS)).status == 500
-    events.unregister("before-call.dynamodb.BatchGetItem", fail)
+    api = service.live()
+    with failing("BatchGetItem"):
+        assert api.send(otp(to=ADDRESS)).status == 500
+        batch = json.dumps({"messages": [otp(to=ADDRESS)]})
+        assert api.raw("POST", "/emails/batch", batch).status == 500
+        assert api.preview("otp", {"variables": {"otp_code": CANARY}}).status == 500
 
 
 def deliver_everything(service: Service) -> None:
@@ -136,6 +176,9 @@ def batch_everything(service: Service) -> None:
         body = json.dumps({"messages": messages, "extra": CANARY})
         api.raw("POST", "/emails/batch", body, {"Idempotency-Key": CANARY})
         api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), {})
+    for text in (f'{{"{CANARY}', json.dumps({"messages": [otp(to=ADDRESS)] * 101})):
+        api.raw("POST", "/emails/batch", text)
+        api.raw("POST", "/starter-templates/otp/preview", text)
 
 
 def count_and_sweep(service: Service) -> None:
@@ -151,10 +194,31 @@ def count_and_sweep(service: Service) -> None:
         handler(function)(event, Invocation())
 
 
-def main(dns_server: str) -> None:
+@contextmanager
+def leaking() -> Iterator[None]:
+    """What nobody should write: logs of whole requests and whole messages."""
+    log_answer, submit = observability.log_answer, ThreadedService.submit
+
+    def log_all(logger: Any, event: dict[str, Any], status: int, **context: object) -> None:
+        log_answer(logger, event, status, whole=event, **context)
+
+    async def submit_aloud(
+        self: ThreadedService, key_text: str, envelope: Envelope, octets: bytearray
+    ) -> str:
+        logging.getLogger("relay").info("submitting %s", octets)
+        return await submit(self, key_text, envelope, octets)
+
+    with (
+        mock.patch.object(observability, "log_answer", log_all),
+        mock.patch.object(ThreadedService, "submit", submit_aloud),
+    ):
+        yield
+
+
+def main(dns_server: str, *options: str) -> None:
     # Lambda's runtime has a handler like this one: what libraries log is in the log too.
     logging.basicConfig(level=logging.INFO)
-    with running_service(dns_server) as service:
+    with leaking() if options else nullcontext(), running_service(dns_server) as service:
         send_everything(service)
         fail_unexpectedly(service)
         service.deliver()
@@ -163,7 +227,10 @@ def main(dns_server: str) -> None:
         batch_everything(service)
         service.deliver()
         count_and_sweep(service)
+        read_everything(service)
+        relay_everything(service)
+        service.deliver()
 
 
 if __name__ == "__main__":
-    main(sys.argv[1])
+    main(*sys.argv[1:])

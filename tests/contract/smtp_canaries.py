@@ -1,0 +1,136 @@
+"""Canaries over SMTP: in commands, logins, envelopes and messages, accepted, refused and broken."""
+
+import os
+import sys
+from base64 import b64encode
+
+from pillarbox import wiring
+from relay import log
+from relay.service import ThreadedService
+from tests.contract.canaries import ADDRESS, CANARY, failing, traces
+from tests.contract.service import Service
+from tests.relay.served import SENDER, Client, Served, plain, serve
+
+#: Octets of the largest message that this server takes.
+_LARGEST = 60_000
+
+
+def relay_everything(service: Service) -> None:
+    """Let a relay over the service say and log whatever it does."""
+    log.set_up(os.environ["POWERTOOLS_LOG_LEVEL"], sys.stdout)
+    account = service.account(senders={SENDER: True}, default=SENDER)
+    service.suppress(account, f"suppressed.{ADDRESS}")
+    key = service.key(account)
+    threads = ThreadedService(lambda: wiring.relaying(paid_plans_only=False))
+    with serve(service=threads, message_size=_LARGEST) as served:
+        log_in(served)
+        command(served, key)
+        submit(served, key)
+        break_off(served, key)
+
+
+def log_in(served: Served) -> None:
+    """Keys that are none, under names that are none, in base64 that is none."""
+    for tried in (
+        f"AUTH PLAIN {plain(CANARY)}",
+        f"AUTH PLAIN {plain(f'bx_live_{CANARY}')}",
+        f"AUTH PLAIN {plain(CANARY, CANARY)}",
+        f"AUTH PLAIN {CANARY}!",
+        f"AUTH {CANARY} {CANARY}",
+        f"AUTH LOGIN {b64encode(CANARY.encode()).decode()}",
+    ):
+        with served.secured() as client:
+            refused(client, tried)
+
+
+def command(served: Served, key: str) -> None:
+    """Commands that are none, and envelopes that are refused."""
+    with served.greeted() as client:
+        client.say(f"EHLO {CANARY}.example")
+        for line in (CANARY, f"STARTTLS {CANARY}", f"MAIL FROM:<{ADDRESS}>", f"NOOP {key}"):
+            refused(client, line)
+        client.start_tls()
+        client.say(f"EHLO {CANARY}.example")
+        client.say(f"AUTH PLAIN {plain(key)}")
+        for line in (
+            f"MAIL FROM:<{ADDRESS}>",
+            f"MAIL FROM:{ADDRESS}",
+            f"MAIL FROM:<{SENDER}> {CANARY}={CANARY}",
+            f"MAIL FROM:<{SENDER}> SIZE={_LARGEST + 1}",
+            f"RCPT TO:<{ADDRESS}>",
+            f"VRFY {ADDRESS}",
+            f"EXPN {CANARY}",
+            CANARY * 100,
+        ):
+            refused(client, line)
+        assert client.say(f"MAIL FROM:<{SENDER}>").startswith(b"250")
+        refused(client, f"RCPT TO:<{CANARY}>")
+        refused(client, f"RCPT TO:<{ADDRESS}> {CANARY}")
+
+
+def submit(served: Served, key: str) -> None:
+    """A message that is accepted, and one for each way to be refused."""
+    for recipient, octets, code in (
+        (ADDRESS, message(), b"250 "),
+        (ADDRESS, message(), b"250 "),  # the same key again: a replay
+        (ADDRESS, message(Subject=f"{CANARY} 2"), b"554 "),  # another message under it
+        (f"suppressed.{ADDRESS}", message(Key="2"), b"550 "),
+        (f"{CANARY}@gone.invalid", message(Key="3"), b"550 "),
+        (ADDRESS, message(Key="4", From=ADDRESS), b"550 "),
+        (ADDRESS, message(Key="5", From=CANARY), b"550 "),
+        (ADDRESS, message(Key="6", **{"Content-Type": f"{CANARY}/{CANARY}"}), b"554 "),
+        (ADDRESS, message(Key="7") + f"{CANARY}\r\n".encode() * _LARGEST, b"552 "),
+        (ADDRESS, message(Key="8") + CANARY.encode() * 100 + b"\r\n", b"500 "),
+        (ADDRESS, f"{CANARY}\r\n".encode(), b"55"),
+    ):
+        with ready(served, key) as client:
+            client.envelope(recipient)
+            client.send(octets + b".\r\n")
+            reply = client.reply()
+            assert reply.startswith(code), (octets[:200], reply)
+
+
+def break_off(served: Served, key: str) -> None:
+    """Clients that go away in the middle, that speak no TLS, and a table that fails."""
+    for octets in (message()[:-2], f"{CANARY}\n".encode()):
+        with ready(served, key) as client:
+            client.envelope(ADDRESS)
+            client.send(octets)
+    with served.greeted() as client:
+        assert client.say("STARTTLS").startswith(b"220")
+        client.send(f"{CANARY} is no handshake\r\n".encode())
+        assert client.closed()
+    with ready(served, key) as client:
+        client.envelope(ADDRESS)
+        with failing("BatchGetItem"):
+            client.send(message(Key="9") + b".\r\n")
+            assert client.reply().startswith(b"451 ")
+
+
+def ready(served: Served, key: str) -> Client:
+    """A connection that may send."""
+    client = served.secured()
+    assert client.say(f"AUTH PLAIN {plain(key)}").startswith(b"235")
+    return client
+
+
+def refused(client: Client, line: str) -> None:
+    """Say something that may not be repeated."""
+    assert not traces(client.say(line).decode())
+
+
+def message(**changed: str) -> bytes:
+    """A message with the word in each part of it; `Key` is added to its idempotency key."""
+    fields = {
+        "From": f"{CANARY} <{SENDER}>",
+        "To": ADDRESS,
+        "Cc": f"cc.{ADDRESS}",
+        "Reply-To": f"reply.{ADDRESS}",
+        "Subject": CANARY,
+        "Message-ID": f"<{CANARY}@shop.example>",
+        "Idempotency-Key": CANARY + changed.pop("Key", ""),
+        "X-Other": CANARY,
+        "Content-Type": f'text/html; about="{CANARY}"',
+    }
+    lines = [f"{name}: {value}" for name, value in (fields | changed).items()]
+    return "\r\n".join([*lines, "", f"<p>{CANARY}</p>", ""]).encode()
