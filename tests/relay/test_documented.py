@@ -1,0 +1,119 @@
+"""The examples of docs/relay.md as they are written there, with the libraries that they are for."""
+
+import re
+import subprocess
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from tests.relay.served import KEY, PATIENCE, SENDER, TO, Served, certificate
+
+ROOT = Path(__file__).parents[2]
+KEPT = ROOT / ".local" / "clients" / "python"
+UV = ROOT / ".uv" / "bin" / "uv"
+
+DJANGO = """
+import django
+from django.conf import settings
+from django.core.mail import EmailMessage
+settings.configure(**{name: value for name, value in globals().items() if name.isupper()})
+mail = EmailMessage("Hé", "Hello\\n.\\n", to=[%r], bcc=["eve@example.com"])
+mail.attach("a.csv", "a,b", "text/csv")
+assert mail.send() == 1
+"""
+FLASK_BEFORE = "from flask import Flask\napp = Flask('shop')\n"
+FLASK = """
+from flask_mail import Mail, Message
+extension = Mail(app)
+with app.app_context():
+    mail = Message("Hé", [%r], body="Hello\\n.\\n", bcc=["eve@example.com"])
+    mail.attach("a.csv", "text/csv", "a,b")
+    extension.send(mail)
+"""
+PLAIN_BEFORE = """
+import smtplib, ssl
+from email.message import EmailMessage
+key = os.environ["PILLARBOX_KEY"]
+message = EmailMessage()
+message["From"], message["To"], message["Bcc"] = "Shop <%s>", %r, "eve@example.com"
+message["Subject"] = "Hé"
+message.set_content("Hello\\n.\\n")
+message.add_attachment("a,b", subtype="csv", filename="a.csv")
+"""
+
+
+def example(name: str, port: int) -> str:
+    """The code below a name in the document, with the server of the test for its host."""
+    text = (ROOT / "docs" / "relay.md").read_text()
+    found = re.search(rf"^{name}\b[^`]*:\n\n```python\n(.*?)```", text, re.MULTILINE | re.DOTALL)
+    assert found
+    code = found[1]
+    assert '"smtp.example.com"' in code
+    assert "587" in code
+    return code.replace("smtp.example.com", "127.0.0.1").replace("587", str(port))
+
+
+@cache
+def libraries() -> Path:
+    """A Python that has Django and Flask-Mail, in an environment of its own."""
+    python = KEPT / "bin" / "python"
+    if not UV.exists():
+        pytest.skip("there is no uv to install them with")
+    if not (KEPT / "made").exists():
+        commands = (
+            (UV, "venv", "--quiet", "--clear", "--python", ROOT / ".venv/bin/python", KEPT),
+            (UV, "pip", "install", "--quiet", "--python", python, "django>=5.2,<7", "flask-mail<1"),
+        )
+        for command in commands:
+            if subprocess.run(command, check=False, timeout=120).returncode:
+                pytest.skip("Django and Flask-Mail cannot be installed here")
+        (KEPT / "made").touch()
+    return python
+
+
+EXAMPLES = {
+    "Django": ("", DJANGO % TO),
+    "Django before 6.1": ("", DJANGO % TO),
+    "Flask-Mail": (FLASK_BEFORE, FLASK % TO),
+    "Plain Python": (PLAIN_BEFORE % (SENDER, TO), ""),
+}
+#: What they replace is deprecated in the newest version, which still takes it.
+DEPRECATED = {"Django before 6.1"}
+
+
+def run(name: str, port: int, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    """Run an example with what comes before and after it in a program."""
+    before, after = EXAMPLES[name]
+    warnings = "ignore" if name in DEPRECATED else "error"
+    return subprocess.run(
+        [libraries(), "-W", warnings, "-c", f"import os\n{before}{example(name, port)}{after}"],
+        env={"PILLARBOX_KEY": KEY} | environment,
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        timeout=3 * PATIENCE,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_example(served: Served, tmp_path: Path, name: str) -> None:
+    """The example sends: text, attachment and a blind copy reach the service, without warnings."""
+    trusted = tmp_path / "trusted.pem"
+    trusted.write_bytes(certificate().chain)
+    done = run(name, served.port, tmp_path, SSL_CERT_FILE=str(trusted))
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    ((envelope, octets),) = served.service.accepted
+    assert envelope.sender == SENDER
+    assert sorted(envelope.recipients) == sorted((TO, "eve@example.com"))
+    assert b'filename="a.csv"' in octets
+    assert b"eve@example.com" not in octets
+
+
+@pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "Flask-Mail"])
+def test_example_checks_the_certificate(served: Served, tmp_path: Path, name: str) -> None:
+    """To a server whose certificate nobody has signed the key is not told."""
+    assert "CERTIFICATE_VERIFY_FAILED" in run(name, served.port, tmp_path).stderr
+    assert served.service.authentications == 0
