@@ -7,12 +7,11 @@ who wait ask in one call. Nobody waits for company, and nobody is told of a succ
 before the call that it was part of has succeeded.
 """
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from threading import Event, Lock
 from typing import Final, cast
-from uuid import UUID
 
 from pillarbox.application.ports import (
     Answer,
@@ -141,32 +140,18 @@ class Grouping[T, R]:
         return cast("R", own.outcome)
 
 
-class GroupedDirectory:
+class GroupedDirectory(Directory):
     """Fulfils `ports.Directory`: all who ask at one moment are answered by one read."""
 
     def __init__(self, directory: Directory) -> None:
-        self.look_up_all = directory.look_up_all
         self._reads = Grouping[Question, Found](
             lambda question: directory.look_up_all([question])[0],
             _or_alone(directory.look_up_all),
         )
 
-    def look_up(
-        self,
-        account_id: str,
-        *,
-        key_digest: str | None = None,
-        addresses: Iterable[str] = (),
-        template_ids: Iterable[UUID] = (),
-    ) -> Found:
-        """Read as `ports.Directory.look_up` does; the read begins after this was called."""
-        question = Question(
-            account_id=account_id,
-            key_digest=key_digest,
-            addresses=frozenset(addresses),
-            template_ids=frozenset(template_ids),
-        )
-        return self._reads.ask(question)
+    def look_up_all(self, questions: Sequence[Question]) -> Sequence[Found]:
+        """Each joins those that are asked now; its read begins after this was called."""
+        return [self._reads.ask(question) for question in questions]
 
 
 class GroupedQuotas:

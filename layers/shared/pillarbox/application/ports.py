@@ -58,7 +58,13 @@ class Directory(Protocol):
         template_ids: Iterable[UUID] = (),
     ) -> Found:
         """Read an account, and of it whatever else is asked for; never from a cache."""
-        ...
+        question = Question(
+            account_id=account_id,
+            key_digest=key_digest,
+            addresses=frozenset(addresses),
+            template_ids=frozenset(template_ids),
+        )
+        return self.look_up_all([question])[0]
 
     def look_up_all(self, questions: Sequence[Question]) -> Sequence[Found]:
         """Answer several questions, of any accounts, in their order."""

@@ -1,38 +1,20 @@
 """Keys, accounts, suppressions and templates, in one BatchGetItem."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.records import account_of, key_of, template_of
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Found, Question
+from pillarbox.application.ports import Directory, Found, Question
 
 
-class DynamoDirectory:
+class DynamoDirectory(Directory):
     """Fulfils `ports.Directory`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
-
-    def look_up(
-        self,
-        account_id: str,
-        *,
-        key_digest: str | None = None,
-        addresses: Iterable[str] = (),
-        template_ids: Iterable[UUID] = (),
-    ) -> Found:
-        """Read all that is asked for consistently, in as few round trips as it fits."""
-        question = Question(
-            account_id=account_id,
-            key_digest=key_digest,
-            addresses=frozenset(addresses),
-            template_ids=frozenset(template_ids),
-        )
-        return self.look_up_all([question])[0]
 
     def look_up_all(self, questions: Sequence[Question]) -> list[Found]:
         """Read what several questions ask for, each item once: DynamoDB takes no key twice."""
