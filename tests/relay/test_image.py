@@ -1,0 +1,205 @@
+"""The container's image, as far as it can be made and run without a container.
+
+What relay/Dockerfile copies and runs is copied and run here; then its command is started the
+way ECS does: as nobody, without capabilities, with nothing around it that can be written.
+"""
+
+import json
+import os
+import re
+import shlex
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import urllib.request
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from tests.relay.program import connect, write
+from tests.relay.served import PATIENCE, certificate, plain
+from tests.stack import wait_for
+
+ROOT = Path(__file__).parents[2]
+DOCKERFILE = (ROOT / "relay" / "Dockerfile").read_text().replace("\\\n", " ")
+_, MADE, RUN = DOCKERFILE.split("\nFROM ")
+#: Where a root file system that nobody can write has Python, the image's content, and a secret.
+LIKE_ECS = """
+mount --make-rprivate /
+mount -t tmpfs none /mnt
+mkdir /mnt/python /mnt/relay /mnt/tls
+mount --bind {python} /mnt/python
+mount --bind {site} /mnt/relay
+cp {tls}/chain.pem {tls}/key.pem /mnt/tls
+chmod -R a+rX /mnt/tls
+for each in / /mnt /mnt/python /mnt/relay; do mount -o remount,ro,bind $each; done
+for each in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro none $each; done
+cd /
+exec setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs \
+  --bounding-set -all --inh-caps -all \
+  env --ignore-environment {variables} /mnt/python/bin/python3.13 {arguments}
+"""
+
+
+def instructions(of: str, name: str) -> list[str]:
+    """What the instructions of a name in the Dockerfile say."""
+    return re.findall(rf"^{name} (.+)$", of, re.MULTILINE)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the first stage makes; anybody may read it."""
+    folder = tmp_path_factory.mktemp("made")
+    tools = f"{ROOT / '.uv/bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+    environment = os.environ | {"PATH": tools, "UV_PYTHON": sys.executable}
+    for instruction, said in re.findall(r"^(COPY|RUN) (.+)$", MADE, re.MULTILINE):
+        if instruction == "COPY":
+            *sources, target = said.split()
+            for source in sources:
+                to = folder / target
+                if (ROOT / source).is_dir():
+                    shutil.copytree(ROOT / source, to)
+                else:
+                    shutil.copy(ROOT / source, to)
+        elif not said.startswith("pip install"):  # uv itself
+            subprocess.run(said, shell=True, cwd=folder, env=environment, check=True)  # noqa: S602  the Dockerfile's own words
+    subprocess.run(["chmod", "-R", "a+rX", folder / "site"], check=True)
+    return folder / "site"
+
+
+@contextmanager
+def started(
+    site: Path, tls: Path, *arguments: str, **variables: str
+) -> Iterator[subprocess.Popen[str]]:
+    """Python in the image, as ECS runs it."""
+    if os.geteuid() or not (shutil.which("unshare") and shutil.which("setpriv")):
+        pytest.skip("only root may make a file system that cannot be written")
+    (image,) = instructions(RUN, "ENV")
+    given = dict(each.split("=", 1) for each in image.split()) | {
+        "PYTHONPATH": "/mnt/relay",
+        "LD_LIBRARY_PATH": "/mnt/python/lib",
+        "AWS_DEFAULT_REGION": "eu-west-1",
+        "AWS_ACCESS_KEY_ID": "x",
+        "AWS_SECRET_ACCESS_KEY": "x",
+        "AWS_ENDPOINT_URL": "http://127.0.0.1:9",
+    }
+    script = LIKE_ECS.format(
+        python=sys.base_prefix,
+        site=site,
+        tls=tls,
+        variables=shlex.join(f"{name}={value}" for name, value in (given | variables).items()),
+        arguments=shlex.join(arguments),
+    )
+    process = subprocess.Popen(
+        ["unshare", "--mount", "sh", "-euc", script],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    try:
+        yield process
+    finally:
+        process.kill()
+        process.communicate()
+
+
+def service() -> dict[str, str]:
+    """What the service behind reads of its environment."""
+    task = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
+    return {f"PILLARBOX_{name}": "https://x.example/1/x" for name in task}
+
+
+def free_port() -> int:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
+    """What the next tests run in is what they say: nobody, without rights, nothing to write to."""
+    write(tmp_path, certificate())
+    tries = (
+        "import json, os, tempfile\n"
+        "def writes(folder):\n"
+        "    try:\n"
+        "        open(os.path.join(folder, 'x'), 'w').close()\n"
+        "    except OSError:\n"
+        "        return False\n"
+        "    return True\n"
+        "folders = ['/', '/tmp', '/var/tmp', '/dev/shm', '/mnt', '/mnt/relay']\n"
+        "status = open('/proc/self/status').read()\n"
+        "print(json.dumps([os.getuid(), [f for f in folders if writes(f)],\n"
+        "                  'CapEff:\\t0000000000000000' in status]))\n"
+    )
+    with started(site, tmp_path, "-c", tries) as process:
+        output, told = process.communicate(timeout=PATIENCE)
+        assert json.loads(output or "null") == [65534, [], True], told
+
+
+@pytest.mark.parametrize("processes", ["1", "2"])
+def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
+    """The image's command greets, speaks TLS, reaches for AWS, is well, and ends at SIGTERM."""
+    write(tmp_path, certificate())
+    (command,) = instructions(RUN, "CMD")[-1:]
+    port = free_port()
+    settings = service() | {
+        "PILLARBOX_SMTP_NAME": "relay.example",
+        "PILLARBOX_SMTP_PORT": str(port),
+        "PILLARBOX_SMTP_CERTIFICATE": "/mnt/tls/chain.pem",
+        "PILLARBOX_SMTP_KEY": "/mnt/tls/key.pem",
+        "PILLARBOX_SMTP_PROCESSES": processes,
+    }
+    with started(site, tmp_path, *json.loads(command)[1:], **settings) as process:
+        with connect(port) as client:
+            assert client.reply() == b"220 relay.example ESMTP Pillarbox\r\n"
+            client.start_tls()
+            client.say("EHLO client.example")
+            key = "bx_live_acct000000010123456789abcdefghjkmnpqrstvwxyz56c98250"
+            assert client.say(f"AUTH PLAIN {plain(key)}").startswith(b"454 4.7.0 ")
+            with started(site, tmp_path, "-m", "relay.health", **settings) as check:
+                assert check.wait(PATIENCE) == 0
+            process.send_signal(signal.SIGTERM)
+            assert client.reply().startswith(b"421 4.3.2 ")
+        output, told = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, told) == (0, "")
+        assert "unexpected" not in output
+
+
+def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
+    """The image's other command serves too, and is well."""
+    write(tmp_path, certificate())
+    port = free_port()
+    settings = service() | {
+        "PILLARBOX_FRONT_PORT": str(port),
+        "PILLARBOX_FRONT_WORKERS": "2",
+        "PILLARBOX_EDGE_SECRET": "secret",
+    }
+
+    def healthy() -> bool:
+        try:
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
+                return bool(answer.status == 200)
+        except OSError:
+            return False
+
+    with started(site, tmp_path, "-m", "front", **settings) as process:
+        wait_for(healthy, 3 * PATIENCE)
+        with started(site, tmp_path, "-m", "front.health", **settings) as check:
+            assert check.wait(PATIENCE) == 0
+        process.send_signal(signal.SIGTERM)
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
+
+
+def test_image_runs_as_nobody() -> None:
+    """The image's user is not root; its port, its signal and its health check are told."""
+    assert instructions(RUN, "USER") == ["65534:65534"]
+    (port,) = instructions(RUN, "EXPOSE")
+    assert int(port) > 1_023
+    assert f"PILLARBOX_SMTP_PORT={port}" in RUN
+    assert instructions(RUN, "STOPSIGNAL") == ["SIGTERM"]
+    assert any("relay.health" in check for check in instructions(RUN, "HEALTHCHECK"))
