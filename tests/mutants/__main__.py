@@ -9,7 +9,9 @@ One process has the libraries loaded and forks for each change, since starting
 Python takes longer than the tests.
 """
 
+import gc
 import os
+import resource
 import shlex
 import shutil
 import signal
@@ -22,13 +24,6 @@ from difflib import unified_diff
 from pathlib import Path
 from typing import Final, Never
 
-# Loaded once, before any test is run: whatever the tests need that is not ours.
-import aws_lambda_powertools  # noqa: F401  loaded for the tests
-import boto3  # noqa: F401  loaded for the tests
-import hypothesis  # noqa: F401  loaded for the tests
-import moto.dynamodb.responses
-import moto.s3.responses
-import moto.sqs.responses  # noqa: F401  loaded for the tests
 import pytest
 
 from tests.mutants.conditions import changed
@@ -60,7 +55,7 @@ CONDITIONS: Final = {
     "adapters/dynamodb/accounts.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/api_keys.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/listed.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/pulse.py": "-k 'not fakes' tests/ports/test_ports_notices.py",
+    "adapters/dynamodb/pulse.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
     "adapters/dynamodb/statistics.py": "tests/unit/history",
     "adapters/dynamodb/statistics_audit.py": "tests/unit/history",
     "adapters/dynamodb/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
@@ -68,10 +63,12 @@ CONDITIONS: Final = {
     "adapters/dynamodb/templates.py": "tests/integration/admin/test_admin_stores.py",
 }
 
-#: In seconds; a change may make a loop that never ends.
+#: In seconds of computing; a change may make a loop that never ends.
 _PATIENCE: Final = 60
+#: In seconds by the clock; one that sleeps is as good as dead too.
+_LONGEST: Final = 600
 _HOW: Final = (
-    *("-x", "-q", "-p", "no:xdist", "-p", "no:schemathesis"),
+    *("-x", "-q", "-p", "no:xdist", "-p", "no:schemathesis", "-p", "no:unraisableexception"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
 _PLACE: Final = "tests.socket"
@@ -115,7 +112,7 @@ def _survivors(module: str) -> bool:
     config.write_text(
         "[cosmic-ray]\n"
         f'module-path = "{PACKAGE}/{module}"\n'
-        f"timeout = {2 * _PATIENCE}.0\nexcluded-modules = []\n"
+        f"timeout = {2 * _LONGEST}.0\nexcluded-modules = []\n"
         f'test-command = "{sys.executable} -S ask.py {_PLACE}"\n'
         '[cosmic-ray.distributor]\nname = "local"\n' + _LEFT_OUT
     )
@@ -174,21 +171,23 @@ def _asked() -> int:
 def _serve(asked: socket.socket, tests: list[str]) -> Never:
     os.chdir(COPY)
     sys.path[:0] = [str(COPY), str(COPY / "layers" / "shared")]
-    _fails(tests)  # unchanged: what it leaves compiled serves all that follow
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    # Once here, unchanged: what is not ours stays loaded, and what is ours compiled.
+    pytest.main([*_HOW, *tests])
+    for name, module in [*sys.modules.items()]:
+        if str(getattr(module, "__file__", "")).startswith(str(COPY)):
+            del sys.modules[name]
+    gc.freeze()
     sys.dont_write_bytecode = True  # two changes within a second would look the same
     while True:
         client, _ = asked.accept()
-        client.send(bytes([_fails(tests)]))
+        runner = os.fork()
+        if not runner:
+            resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE, _PATIENCE))
+            signal.alarm(_LONGEST)
+            os._exit(int(pytest.main([*_HOW, *tests])))
+        client.send(bytes([os.waitpid(runner, 0)[1] != 0]))
         client.close()
-
-
-def _fails(tests: list[str]) -> bool:
-    runner = os.fork()
-    if not runner:
-        signal.alarm(_PATIENCE)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        os._exit(int(pytest.main([*_HOW, *tests])))
-    return os.waitpid(runner, 0)[1] != 0
 
 
 def _run(*command: str) -> str:

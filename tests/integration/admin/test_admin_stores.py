@@ -5,11 +5,12 @@ from uuid import UUID
 
 import pytest
 
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.adapters.dynamodb.templates import DynamoTemplates
 from pillarbox.domain.errors import ServiceError
 from tests.unit.admin.fakes import ACCOUNT, NOW
@@ -60,11 +61,21 @@ def test_an_account_is_not_written_over(table: Table) -> None:
 
 def test_a_key_that_cannot_be_listed_is_not_made(table: Table) -> None:
     """Record and list entry come together: when the entry is refused, so is the record."""
-    keys = DynamoApiKeys(table)
-    keys.add(api_key(1))
+    records = DynamoApiKeys(table)
+    records.add(api_key(1))
     with pytest.raises(ServiceError):
-        keys.add(replace(api_key(1), digest="another"))
+        records.add(replace(api_key(1), digest="another"))
     assert DynamoDirectory(table).look_up(ACCOUNT, key_digest="another").key is None
+
+
+def test_revoking_makes_no_key(table: Table) -> None:
+    """An entry of the list whose record is gone is no leave to write half a record."""
+    made = api_key(1)
+    DynamoApiKeys(table).add(made)
+    table.delete(keys.api_key(made.digest))
+    with pytest.raises(ConditionFailed):
+        DynamoApiKeys(table).revoke(ACCOUNT, made.key_id, NOW)
+    assert table.get(keys.api_key(made.digest)) is None
 
 
 def test_the_directory_finds_what_operators_make(table: Table) -> None:
