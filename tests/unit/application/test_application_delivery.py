@@ -255,6 +255,22 @@ def test_an_uncertain_mail_past_its_deadline_is_given_up(world: World, deadline:
     world.store.newest_event = at(900)
     assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
     assert not world.mailer.taken
+    error = world.message().error
+    assert error is not None
+    assert error.code == "delivery_uncertain"
+
+
+def test_an_uncertain_mail_of_an_account_that_is_gone_is_given_up(world: World, job: Job) -> None:
+    """Nobody is left who could say that it is to be sent again."""
+    fail_sending(world, Uncertain())
+    world.delivery.deliver(job)
+    later(world, minutes=15)
+    world.store.newest_event = at(900)
+    world.store.accounts.clear()
+    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    error = world.message().error
+    assert error is not None
+    assert error.code == "delivery_uncertain"
 
 
 def test_throttled_mail_comes_again(world: World, job: Job) -> None:

@@ -81,8 +81,9 @@ def case() -> Case:
 
 def test_nothing_is_found_where_nothing_is_stuck(case: Case) -> None:
     """Mail that is finished, or young, is no finding."""
-    case.message(OVERDUE)
-    case.message(OVERDUE + STRETCH + MILLISECOND)
+    for begin in (OVERDUE, HOPELESS):
+        case.message(begin)
+        case.message(begin + STRETCH + MILLISECOND)
     case.message(OVERDUE + SECOND, events=(event(EventKind.DELIVERED),))
     case.message(HOPELESS + SECOND, events=(event(EventKind.FAILED),))
     assert case.run() == Swept(0, 0, 0)
