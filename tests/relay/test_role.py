@@ -1,0 +1,95 @@
+"""What the relay does in AWS, its role allows; recorded where botocore makes the calls."""
+
+import json
+from collections.abc import Mapping
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+
+from local import template
+from pillarbox import wiring
+from relay import certificates
+from relay.service import ThreadedService
+from relay.tls import make_context
+from tests.contract.conftest import dns_server, service
+from tests.contract.service import SENDER, Service
+from tests.contract.test_backend_down import no_answer
+from tests.contract.test_template_roles import Calls, _named
+from tests.relay.served import AUTHENTICATED, PATIENCE, Served, certificate, plain, serve
+
+__all__ = ["dns_server", "service"]
+
+ROLE = template.load()["Resources"]["RelayRole"]["Properties"]
+START = f"From: {SENDER}\r\nSubject: x\r\n".encode()
+
+
+@pytest.fixture
+def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
+    """The actions that are taken in a test."""
+    recorded = Calls()
+    recorded.running = "relay"
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def recording(made_by: BaseClient, operation: str, parameters: Mapping[str, Any]) -> Any:
+        recorded.record(made_by.meta.service_model.service_name, operation, parameters)
+        return call(made_by, operation, parameters)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", recording)
+    recorded.taken["relay"] = taken = set[str]()
+    return taken
+
+
+def send(served: Served, key: str, *messages: bytes) -> set[bytes]:
+    """A session; gives the codes of the messages."""
+    with served.secured() as client:
+        client.sock.settimeout(6 * PATIENCE)
+        assert client.say(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
+        codes = set()
+        for message in messages:
+            client.say(f"MAIL FROM:<{SENDER}>")
+            client.say("RCPT TO:<ann@example.com>")
+            client.say("DATA")
+            client.send(message + b".\r\n")
+            codes.add(client.reply()[:3])
+        return codes
+
+
+def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str]) -> None:
+    """Mail alone and in groups, small and large, with a key, and when calls get no answer."""
+    key = service.key(service.account())
+    small, large = (
+        START + b"\r\nHello\r\n",
+        START + b"\r\n" + b"x" * 98 + b"\r\n" + b"y\r\n" * 70_000,
+    )
+    keyed = b"Idempotency-Key: k\r\n" + small
+    secret = json.dumps({name: value.decode() for name, value in PEM.items()})
+    boto3.client("secretsmanager").create_secret(Name="smtp", SecretString=secret)
+    calls.clear()
+    make_context(certificates.from_secret(lambda: wiring.read_secret("smtp"))())
+    relaying = wiring.relaying(paid_plans_only=False)
+    with serve(service=ThreadedService(lambda: relaying)) as served:
+        assert send(served, key, small, large, keyed, keyed) == {b"250"}
+        with ThreadPoolExecutor(8) as clients:
+            for codes in clients.map(lambda _: send(served, key, *[small] * 5), range(8)):
+                assert codes == {b"250"}
+        events = wiring.table().client.meta.events
+        for operation in ("PutItem", "TransactWriteItems", "UpdateItem"):
+            name = f"before-call.dynamodb.{operation}"
+            events.register(name, no_answer)
+            assert send(served, key, small, b"Idempotency-Key: l\r\n" + small) <= {b"451", b"250"}
+            events.unregister(name, no_answer)
+    allowed = {
+        f"{action} {_named(statement['Resource'])}"
+        for policy in ROLE["Policies"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        for action in (
+            [statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"]
+        )
+    }
+    assert (calls - allowed, allowed - calls) == (set(), set())
+
+
+PEM = {"certificate": certificate().chain, "key": certificate().key}
