@@ -5,7 +5,10 @@ import ssl
 import warnings
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives.asymmetric import ec
 
+from local.relay import self_signed
 from tests.relay.served import AUTHENTICATED, KEY, SENDER, TO, Served, plain, trusting
 
 
@@ -166,3 +169,10 @@ def test_end_of_tls_is_no_end_of_a_message(served: Served) -> None:
         client.send(b".\r\n")
         assert client.closed()
     assert served.service.accepted == []
+
+
+def test_certificate_of_the_local_stack_is_the_cheap_kind() -> None:
+    """`make up` makes an ECDSA certificate on P-256, as the document advises."""
+    key = x509.load_pem_x509_certificate(self_signed().chain).public_key()
+    assert isinstance(key, ec.EllipticCurvePublicKey)
+    assert key.curve.name == "secp256r1"
