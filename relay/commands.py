@@ -6,7 +6,7 @@ differently are how mail gets past a check.
 
 import re
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from pillarbox.domain.address import AddressSyntaxError, parse_address
 from relay import replies
@@ -30,8 +30,7 @@ class Refused(Exception):
         self.reply = reply
 
 
-@dataclass(frozen=True, slots=True)
-class Command:
+class Command(NamedTuple):
     """A verb in upper case and its argument; None when there is not even a space."""
 
     verb: bytes

@@ -108,6 +108,8 @@ class Connection(asyncio.Protocol):
         """The client is gone. A call of the service goes on; a half message is nothing."""
         del exc
         self._ending = self._lost = True
+        # The session knows us and we know it: let go, or TLS's buffers stay until a collection.
+        self._session = self._records = None
         if self._calling is None:
             self._connections.discard(self)
             self._drop_content()

@@ -50,6 +50,8 @@ class Lines:
             BareControl: it has a CR, LF or NUL within.
         """
         buffer = self._buffer
+        if not buffer:
+            return None
         if self._skipping:
             self._skip()
         end = buffer.find(_CRLF, 0, longest)

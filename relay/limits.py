@@ -2,6 +2,7 @@
 
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
+from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 
@@ -83,6 +84,7 @@ class Doors:
             self._failures.popitem(last=False)
 
 
+@lru_cache
 def _place(address: str) -> str:
     ip = ip_address(address)
     if isinstance(ip, IPv6Address):

@@ -32,8 +32,7 @@ class Proxied:
 
 def is_proxy(address: str, proxies: Networks) -> bool:
     """Whether a peer may speak for others."""
-    ip = ip_address(address)
-    return any(ip in network for network in proxies)
+    return any(ip_address(address) in network for network in proxies)
 
 
 def read_header(octets: bytes | bytearray) -> Proxied | None:
