@@ -1,19 +1,23 @@
 """Replies (RFC 5321 section 4.2), each with its enhanced status code (RFC 3463, RFC 2034).
 
-What the service refuses becomes a reply in one place, `refusal`. A text never
-repeats what the client sent: it may be an address, or a key in the wrong place.
+What the service refuses becomes a reply in one place, `refusal`. A text repeats
+nothing that the client sent, which may be an address, or a key in the wrong place,
+but the name of a file that is refused.
 """
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, auto
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Final
 
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 
 #: RFC 5321 section 4.5.3.1.5: octets of a reply line with code and CRLF.
 _MAX_LINE: Final = 512
+#: What the text of a reply may not have (RFC 5321 section 4.2): controls, and beyond ASCII.
+_NOT_SAID: Final = re.compile(r"[^ -~]")
 #: The first digit from which on a reply says that the client did something wrong.
 _PERMANENT: Final = 500
 
@@ -41,7 +45,7 @@ class Reply:
         status = f"{self.status} " if self.status else ""
         *others, last = [f"{status}{line}"[: _MAX_LINE - len("250 \r\n")] for line in self.lines]
         text = "".join(f"{self.code}-{line}\r\n" for line in others)
-        return f"{text}{self.code} {last}\r\n".encode("ascii", "replace")
+        return f"{text}{self.code} {last}\r\n".encode("ascii")
 
     @property
     def refuses(self) -> bool:
@@ -139,11 +143,13 @@ _LOOP: Final = (554, "5.4.6")
 KEY_FAULTS: Final = frozenset({"invalid_api_key", "scope_required", "upgrade_required"})
 
 
+@cache
 def greeting(host: str) -> Reply:
     """The first thing said (RFC 5321 section 4.2)."""
     return _reply(220, "", f"{host} ESMTP Pillarbox")
 
 
+@cache
 def hello(host: str, extensions: tuple[str, ...] = ()) -> Reply:
     """The answer to EHLO: a line each; to HELO without extensions."""
     return Reply(250, "", (host, *extensions))
@@ -170,7 +176,7 @@ def refusal(error: ServiceError) -> Reply:
         code, status = _recipient_refusal(error)
     elif isinstance(error, ValidationFailed) and error.faults[0].code == "mail_loop":
         code, status = _LOOP
-    return _reply(code, status, " ".join(error.message.split()))
+    return _reply(code, status, _NOT_SAID.sub("?", " ".join(error.message.split())))
 
 
 def _recipient_refusal(error: ServiceError) -> tuple[int, str]:

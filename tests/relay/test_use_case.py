@@ -1,5 +1,6 @@
 """The server over the use-case itself, with fakes for what lies behind: codes from end to end."""
 
+import re
 import smtplib
 import threading
 from collections.abc import Iterator
@@ -122,6 +123,16 @@ def test_messages_that_are_refused(
         assert refusal(client, message) == reply
         client.sendmail(SENDER, [TO], nested(10) + b"\r\nten is fine\r\n")
     assert len(world.store.messages) == len(world.store.queue) == 1
+
+
+def test_name_of_a_file_in_a_reply(relay: Served, world: World) -> None:
+    """The name of a refused file is told in one line of visible ASCII, whatever it has."""
+    named = 'Content-Type: a/b; name="\x1b[31m\x7f\u202ex' + "\xe9" * 450 + '"\r\n\r\n'
+    with relay.secured() as client:
+        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
+        reply = client.deliver(START + named.encode())
+    assert re.fullmatch(rb"554 5\.7\.1 \?\[31m\?\?x\?[ -~]*\r\n", reply)
+    assert len(reply) <= 512
 
 
 def test_fields_that_do_not_go_out(relay: Served, world: World) -> None:
