@@ -47,15 +47,7 @@ def commands(folder: Path, port: int) -> dict[str, tuple[str, ...]]:
     alone = (*UV, "--no-project", "--with")
     servers = {
         "pillarbox": (sys.executable, str(HERE / "ours.py"), *end),
-        "pillarbox, uvloop": (
-            *UV,
-            "--no-sync",
-            "--with",
-            "uvloop",
-            str(HERE / "ours.py"),
-            *end,
-            "uvloop",
-        ),
+        "pillarbox, uvloop": (sys.executable, str(HERE / "ours.py"), *end, "uvloop"),
         "aiosmtpd": (*alone, "aiosmtpd==1.4.6", str(HERE / "peer_aiosmtpd.py"), *end),
     }
     if shutil.which("npm"):
@@ -130,9 +122,11 @@ def cpu(server: psutil.Process) -> float:
 
 
 def peak_memory(server: psutil.Process) -> float:
-    """MB that the processes of a server had at most, each for itself."""
+    """MB that the processes of a server had at most, each for itself; uv only starts them."""
     total = 0
     for process in (server, *server.children(recursive=True)):
+        if process.name() == "uv":
+            continue
         status = Path(f"/proc/{process.pid}/status").read_text()
         total += next(int(line.split()[1]) for line in status.splitlines() if "VmHWM" in line)
     return total / 1024
