@@ -43,6 +43,7 @@ def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> N
     assert all(one.message_id for one in heard)
     finals = {one.message_id: one.mail.final for one in heard}
     with closing(Reading(stack, made["key"])) as reading:
+        assert reading.statuses().keys() == finals.keys()  # none that no client was told of
         wait_for(lambda: reading.statuses() == finals)
         outcome = judge(heard, reading.inbox(), reading.status)
     assert (outcome.acknowledged, bool(outcome)) == (MAILS, False), outcome

@@ -187,7 +187,7 @@ def kill_at_random(
     draw: random.Random,
     pause: tuple[float, float],
 ) -> Counter[str]:
-    """Kill one victim after another until it is over; each kind of process as often as another.
+    """Kill one victim after another until it is over, each time one of the kind least killed.
 
     Args:
         victims: who they are, at each moment.
@@ -206,7 +206,8 @@ def kill_at_random(
             for victim in victims():
                 by_kind.setdefault(victim.kind, []).append(victim)
             if by_kind:
-                chosen = draw.choice(by_kind[draw.choice(sorted(by_kind))])
+                kind = min(sorted(by_kind), key=lambda kind: (killed[kind], draw.random()))
+                chosen = draw.choice(by_kind[kind])
                 chosen.kill()
                 killed[chosen.kind] += 1
     return killed
