@@ -13,11 +13,8 @@ up: setup .venv-engine/made ## the whole service, until Ctrl-C
 test: check .venv-engine/made ## the checks and every test
 	$(RUN)pytest --numprocesses 2
 
-faults: setup .venv-engine/made ## every fault at every call, random schedules, known bugs, kills: an hour
+faults: setup .venv-engine/made ## known bugs, every fault at every call, random schedules, kills: an hour
 	$(RUN)python -m tests.faults
-	$(RUN)python -m tests.faults --bugs
-	$(RUN)python -m tests.faults.exits
-	$(RUN)python -m tests.faults.kill
 
 mutants: setup ## every change of a condition, rank or lease must fail a test: hours
 	$(RUN)python -m tests.mutants

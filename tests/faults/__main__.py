@@ -1,60 +1,109 @@
 # ruff: noqa: T201  a program that is run by hand prints what it found
-"""The long run: `make faults`. Every fault at every call of every path, then random schedules.
+"""The long run: `make faults`. Every fault at every call of every path, then all at once.
 
-Prints what was tried and what broke; a failure names what shows it again.
+Prints what was tried and what broke, part by part and in all; a failure names what shows it
+again. The parts, in this order:
+
+* bugs: known ones, each of which must be caught.
+* calls: every fault at every call of the paths that mail takes.
+* statistics: every fault at every call of those who count it.
+* exits: processes that really end, at each call of both.
+* random: schedules of faults, pauses, copies and lost events, each of one seed.
+* kills: processes of a running local stack (`kill.py`).
 """
 
 import argparse
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
+from typing import Final
 
+from tests.faults import kill, runs
 from tests.faults.counting import counted
 from tests.faults.engine import running
-from tests.faults.runs import Tried, at_random, at_random_from, one_by_one, within
+from tests.faults.exits import caught_by_exits, exits
 from tests.faults.seeded import BUGS, caught
 from tests.faults.system import System
-from tests.faults.verdict import Verdict
+from tests.faults.telling import Figures, Tried, tell
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is asked for."""
+
+    parts: Sequence[str]
+    paths: Sequence[runs.Path]
+    seconds: float
+    seed: int
+
+
+#: What runs on the engine, in one process.
+_ON_THE_ENGINE: Final[dict[str, Callable[[System, Chosen], Iterator[Tried]]]] = {
+    "calls": lambda system, chosen: runs.one_by_one(system, chosen.paths),
+    "statistics": lambda system, _: counted(system),
+    "exits": lambda system, chosen: exits(system, chosen.paths),
+    "random": lambda system, chosen: runs.within(
+        chosen.seconds, runs.at_random_from(system, chosen.seed)
+    ),
+}
+_PARTS: Final = ("bugs", *_ON_THE_ENGINE, "kills")
 
 
 def main() -> int:
-    """Give 1 when a promise was broken."""
-    options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seconds", type=float, default=600, help="for the random schedules")
-    options.add_argument("--seed", type=int, default=1, help="the first of the random schedules")
-    options.add_argument("--only", action="store_true", help="only that one")
-    options.add_argument("--bugs", action="store_true", help="only show that known bugs are caught")
-    chosen = options.parse_args()
+    """Give 1 when a promise was broken, or a known bug was not seen."""
+    chosen = _read()
+    missed, total = False, Figures()
     with (
         tempfile.TemporaryDirectory(prefix="faults-") as state,
         running(Path(state)) as system,
     ):
-        if chosen.only:
-            return tell("random", [at_random(system, chosen.seed)])
-        if chosen.bugs:
-            missed = [name for name in BUGS if not show(system, name)]
-            return 1 if missed else 0
-        broken = tell("one by one", one_by_one(system)) | tell("statistics", counted(system))
-        return broken | tell("random", within(chosen.seconds, at_random_from(system, chosen.seed)))
+        if "bugs" in chosen.parts:
+            missed = not show(system)
+        for name, part in _ON_THE_ENGINE.items():
+            if name in chosen.parts:
+                total += tell(name, part(system, chosen))
+    if "kills" in chosen.parts:
+        total += tell("kills", iter([kill.run(kill.Chosen())]))
+    print(total, flush=True)
+    return int(missed or bool(total))
 
 
-def tell(what: str, runs: Iterable[Tried]) -> int:
-    """Print the sum of some runs, and each that broke a promise."""
-    total, faults, tried = Verdict(), 0, 0
-    for run in runs:
-        tried, faults, total = tried + 1, faults + run.faults, total + run.verdict
-        if run.verdict:
-            print(f"BROKEN {run.name}: {run.verdict}", flush=True)
-    print(f"{what}: runs {tried}, faults tried {faults}, {total}", flush=True)
-    return bool(total)
+def _read() -> Chosen:
+    options = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
+    names = [path.name for path in runs.PATHS]
+    options.add_argument("parts", nargs="*", metavar="PART", help="only these; all, if none")
+    options.add_argument(
+        "--path", action="append", choices=names, help="only this one, of calls and exits"
+    )
+    options.add_argument("--seconds", type=float, default=600, help="for the random schedules")
+    options.add_argument(
+        "--seed", type=int, default=1, help="of their first; with --seconds 0 that is the only one"
+    )
+    given = options.parse_args()
+    if unknown := set(given.parts) - set(_PARTS):
+        options.error(f"no such part: {', '.join(sorted(unknown))}")
+    paths = [path for path in runs.PATHS if path.name in (given.path or names)]
+    return Chosen(given.parts or _PARTS, paths, given.seconds, given.seed)
 
 
-def show(system: System, name: str) -> bool:
-    """Print by which run a known bug is caught."""
-    run = caught(system, name)
-    print(f"{name}: {f'{run.name}: {run.verdict}' if run else 'NOT CAUGHT'}", flush=True)
-    return run is not None
+def show(system: System) -> bool:
+    """Print by which run each known bug is caught; False when one is not."""
+    hunts: dict[str, Callable[[], Tried | None]] = {
+        name: partial(caught, system, name) for name in BUGS
+    }
+    hunts["enqueue after commit, by a real exit"] = partial(caught_by_exits, system)
+    seen = 0
+    for name, hunt in hunts.items():
+        run = hunt()
+        seen += run is not None
+        print(f"{name}: {f'{run.name}: {run.verdict}' if run else 'NOT CAUGHT'}", flush=True)
+    print(f"bugs: caught {seen} of {len(hunts)}", flush=True)
+    return seen == len(hunts)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ it comes again whole when the function failed, or from the record on that it nam
 from collections.abc import Iterator
 from dataclasses import replace
 from datetime import timedelta
-from itertools import islice, product
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox import wiring
@@ -17,10 +17,11 @@ from pillarbox.domain.identity import new_id
 from pillarbox.domain.message import Event, EventKind, Message
 from tests.contract.client import Invocation, handler
 from tests.fakes import builders
-from tests.faults.runs import Tried
+from tests.faults.runs import FaultsOf, at, at_each_call
 from tests.faults.system import System
+from tests.faults.telling import Tried
 from tests.faults.verdict import Verdict
-from tests.faults.wire import FAULTS, Fault
+from tests.faults.wire import Fault, faults_of
 
 if TYPE_CHECKING:
     from tests.faults.processes import Process
@@ -42,12 +43,9 @@ _BATCH: Final = 5
 _TRIES: Final = 3
 
 
-def counted(system: System, every: int = 1, faults: tuple[Fault, ...] = FAULTS) -> Iterator[Tried]:
+def counted(system: System, every: int = 1, faults: FaultsOf = faults_of) -> Iterator[Tried]:
     """Every fault at every call of `aggregate_stats`, one fault a run; or one of so many."""
-    yield _count(system, -1, FAULTS[0])
-    positions = range(len(system.wire.calls))
-    for position, fault in islice(product(positions, faults), 0, None, every):
-        yield _count(system, position, fault)
+    return at_each_call(system, partial(_count, system), faults, every)
 
 
 def _count(system: System, position: int, fault: Fault) -> Tried:
@@ -57,9 +55,10 @@ def _count(system: System, position: int, fault: Fault) -> Tried:
     verdict = Verdict(stuck=0 if _follow(system, records) else 1)
     system.pass_time(timedelta(days=3).total_seconds())  # nothing is on its way any more
     found = wiring.statistics_audit().verify(system.account_id)
+    verdict.accepted = found.messages
     verdict.lost = len(_LIVES) - found.messages
     verdict.wrong = found.wrong + found.behind
-    return Tried(f"statistics: {fault} at {position} {struck}", len(struck), verdict)
+    return Tried(f"statistics: {at(position, fault, struck)}", len(struck), verdict)
 
 
 def _changes(system: System) -> list[Record]:

@@ -1,5 +1,4 @@
-# ruff: noqa: T201  a program that is run by hand prints what it found
-"""Processes that really die: `os._exit` in the middle of a call (`make faults`).
+"""Processes that really die: `os._exit` in the middle of a call.
 
 The other runs let an exception stand for a process's death. Here everything that runs, from
 accepting to the statistics, is a process of its own, and one ends at a call, before or after
@@ -8,60 +7,51 @@ queue and provider stay with the harness, which a process asks through a pipe.
 """
 
 import os
-import sys
-import tempfile
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
 from botocore.awsrequest import AWSPreparedRequest
 from botocore.httpsession import URLLib3Session
 
-from tests.faults.__main__ import tell
 from tests.faults.counting import counted
-from tests.faults.engine import running
+from tests.faults.hasty import enqueue_after_commit
 from tests.faults.processes import Process
-from tests.faults.runs import PATHS, SMTP, Tried, one_by_one
-from tests.faults.seeded import BUGS
+from tests.faults.runs import PATHS, Path, one_by_one
 from tests.faults.system import System
+from tests.faults.telling import Tried
 from tests.faults.wire import Fault, Killed, Kind
 
 EXITS: Final = (Fault(Kind.KILL, "before"), Fault(Kind.KILL, "after"))
-#: One of the known bugs, which a single death shows.
-BUG: Final = "enqueue after commit"
 _DIED: Final = 9
 
 
-def main() -> int:
-    """Give 1 when a promise was broken."""
-    with tempfile.TemporaryDirectory(prefix="exits-") as state, running(Path(state)) as system:
-        # What every process needs is imported and made once, before they part.
-        for path in PATHS + SMTP:
-            next(one_by_one(system, (path,)))
-        next(counted(system))
-        with real_processes(system):
-            seen = caught_by_exits(system)
-            print(f"{BUG}: {seen.name if seen else 'NOT CAUGHT'}", flush=True)
-            broken = tell("real exits", one_by_one(system, faults=lambda _call: EXITS))
-            broken |= tell("real exits, statistics", counted(system, faults=EXITS))
-    return broken | (not seen)
+def exits(system: System, paths: Sequence[Path] = PATHS) -> Iterator[Tried]:
+    """End a process at each call of the paths, then of the statistics."""
+    with real_processes(system, paths):
+        yield from one_by_one(system, paths, lambda _call: EXITS)
+        yield from counted(system, faults=lambda _call: EXITS)
 
 
 def caught_by_exits(system: System) -> Tried | None:
-    """The first end of a process at one of a mail's calls that the known bug does not bear."""
-    runs = one_by_one(system, PATHS[2:3], faults=lambda _call: EXITS)
-    with BUGS[BUG]():
+    """The first end of a process that enqueueing after the commit does not bear."""
+    path = PATHS[2:3]
+    with real_processes(system, path), enqueue_after_commit():
+        runs = one_by_one(system, path, lambda _call: EXITS)
         return next((run for run in runs if run.verdict), None)
 
 
 @contextmanager
-def real_processes(system: System) -> Iterator[None]:
+def real_processes(system: System, paths: Sequence[Path] = PATHS) -> Iterator[None]:
     """Let everything of the system that runs be a process of the operating system."""
+    # What every process needs is imported and made once, before they part.
+    for path in paths:
+        next(one_by_one(system, (path,)))
+    next(counted(system))
     with mock.patch.object(system, "process_of", lambda work: RealProcess(system, work)):
         yield
 
@@ -149,7 +139,3 @@ def _own_connections() -> Iterator[None]:
 
     with mock.patch.object(URLLib3Session, "send", send_on_own):
         yield
-
-
-if __name__ == "__main__":
-    sys.exit(main())

@@ -21,12 +21,15 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
 
 from tests.faults.clients import Heard, Mail, Reading, judge, send_all
+from tests.faults.telling import Tried, tell
+from tests.faults.verdict import Verdict
 from tests.faults.victims import Victim, client_of, entrance, functions, kill_at_random
 
 ROOT: Final = Path(__file__).parents[2]
@@ -41,23 +44,56 @@ PAUSE: Final = (0.5, 1.5)
 STARTS_WITHIN: Final = 300
 PATIENCE: Final = 600
 RESTS_WITHIN: Final = 2_400
+#: Seconds between mails of another account: only while events come does it mean something that
+#: the one of an uncertain mail does not.
+BEAT: Final = 60
+#: Seconds for which queues are empty, after which nothing comes any more.
+EMPTY: Final = 30
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is killed when, and what is wrong on purpose, which must be seen."""
+
+    seed: int = 20261121
+    #: Clients send each try under a key of its own.
+    unkeyed: bool = False
+    #: Handlers accept a mail before they put its job; only they, the front and the edge die.
+    bug: bool = False
+    #: The same with a queue as slow as theirs, and nothing wrong.
+    slow: bool = False
+
+    @property
+    def front(self) -> tuple[str, ...]:
+        """The program that serves as the front."""
+        if self.bug or self.slow:
+            return ("-m", "tests.faults.hasty", *(["--bug"] if self.bug else []))
+        return ("-m", "front")
 
 
 def main() -> int:
     """Give 1 when a promise was broken."""
     options = argparse.ArgumentParser(description=__doc__)
-    options.add_argument("--seed", type=int, default=20261121, help="of who is killed when")
-    options.add_argument(
-        "--unkeyed", action="store_true", help="clients that do it wrong, which must be seen"
-    )
-    chosen = options.parse_args()
+    options.add_argument("--seed", type=int, default=Chosen.seed, help="of who is killed when")
+    for name, what in (
+        ("unkeyed", "clients that try again under another key"),
+        ("bug", "handlers that enqueue after the commit"),
+        ("slow", "handlers whose queue is as slow as those have it, and nothing wrong"),
+    ):
+        options.add_argument(f"--{name}", action="store_true", help=what)
     # What was started is ended in that case too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    with running() as stack, entrance(stack) as served:
+    return int(bool(tell("kills", [run(Chosen(**vars(options.parse_args())))])))
+
+
+def run(chosen: Chosen) -> Tried:
+    """Send, kill, and wait for rest; prints what it came to."""
+    only_front = chosen.bug or chosen.slow
+    with running() as stack, entrance(stack, chosen.front) as served:
         engine = json.loads((STATE / "engine.json").read_text())["pid"]
 
         def victims() -> list[Victim]:
-            return served.victims() + functions(engine)
+            return served.victims() + ([] if only_front else functions(engine))
 
         began = time.monotonic()
         with ThreadPoolExecutor(1) as beside:
@@ -69,11 +105,10 @@ def main() -> int:
                 draw,
                 PAUSE,
             )
-            key = stack["keys"]["live"]
-            mails = [Mail("kill", number, front=number % 3 == 0) for number in range(MAILS)]
+            mails = [Mail("kill", n, front=only_front or n % 3 == 0) for n in range(MAILS)]
             heard = send_all(
                 served.url,
-                key,
+                stack["keys"]["live"],
                 mails,
                 seconds=SECONDS,
                 patience=PATIENCE,
@@ -81,20 +116,27 @@ def main() -> int:
             )
             killed = killing.result()
         sent = time.monotonic()
-        with closing(Reading(stack, key)) as reading:
+        with closing(Reading(stack, stack["keys"]["live"])) as reading:
             rested = rest(stack, reading, heard)
             outcome = judge(heard, reading.inbox(), reading.status)
         dead = left(stack, "JOBS_DEAD_LETTERS") + left(stack, "EVENTS_DEAD_LETTERS")
-        print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
-        print(
-            f"mails {MAILS} in {sent - began:.0f} s and {sum(one.tries for one in heard)} tries, "
-            f"{outcome}, dead letters {dead}, "
-            + (f"at rest after {rested - sent:.0f} s" if rested else "never at rest"),
-            flush=True,
-        )
-        for refusal, times in Counter(one.refused for one in heard if one.refused).items():
-            print(f"refused {times} times: {refusal}")
-        return int(bool(outcome) or not outcome.acknowledged or not rested or bool(dead))
+    print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
+    print(
+        f"mails {MAILS} in {sent - began:.0f} s and {sum(one.tries for one in heard)} tries, "
+        f"{outcome}, dead letters {dead}, "
+        + (f"at rest after {rested - sent:.0f} s" if rested else "never at rest"),
+        flush=True,
+    )
+    for refusal, times in Counter(one.refused for one in heard if one.refused).items():
+        print(f"refused {times} times: {refusal}")
+    verdict = Verdict(
+        accepted=outcome.acknowledged,
+        lost=outcome.lost,
+        doubled=outcome.doubled,
+        stuck=dead + (not rested) + (not outcome.acknowledged),
+        wrong=outcome.wrong + outcome.refused,
+    )
+    return Tried(str(chosen), killed.total(), verdict)
 
 
 @contextmanager
@@ -125,20 +167,31 @@ def running() -> Iterator[dict[str, Any]]:
 def rest(stack: dict[str, Any], reading: Reading, heard: list[Heard]) -> float | None:
     """Wait until every mail is finished and no job is left that could send one again.
 
-    Gives when that was, or None when it did not come.
+    Gives when that was, or None when it did not come. Mail that is not finished when the
+    queues have long been empty is lost.
     """
     finals = {one.message_id: one.mail.final for one in heard if one.message_id}
-    late = time.monotonic() + RESTS_WITHIN
-    while time.monotonic() < late:
+    began = emptied = time.monotonic()
+    beat = began
+    while (now := time.monotonic()) < began + RESTS_WITHIN:
         try:
             statuses = reading.statuses()
             unfinished = sum(statuses.get(one) != final for one, final in finals.items())
             jobs, events = left(stack, "JOBS_QUEUE"), left(stack, "EVENTS_QUEUE")
+            if now > beat + BEAT:
+                beat = now
+                reading.beat(stack["keys"]["live_free"])
         except httpx.HTTPError:  # the stack is busy
             continue
-        if not (unfinished or jobs or events):
-            return time.monotonic()
-        print(f"unfinished {unfinished}, jobs {jobs}, events {events}", file=sys.stderr, flush=True)
+        print(
+            f"after {now - began:.0f} s unfinished {unfinished}, jobs {jobs}, events {events}",
+            file=sys.stderr,
+            flush=True,
+        )
+        if jobs or events:
+            emptied = now
+        elif not unfinished or now > emptied + EMPTY:
+            return now
         time.sleep(10)
     return None
 

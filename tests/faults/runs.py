@@ -1,9 +1,11 @@
 """The runs: one fault at every call in turn, then random schedules of everything at once."""
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from hashlib import sha256
+from itertools import islice
 from random import Random
 from typing import Any, Final
 
@@ -13,12 +15,19 @@ from pillarbox.domain.message import Status
 from tests.fakes.builders import attachment, request
 from tests.faults.processes import Send
 from tests.faults.system import System
-from tests.faults.verdict import Verdict, judge
+from tests.faults.telling import Tried
+from tests.faults.verdict import judge
 from tests.faults.wire import FAULTS, Fault, Kind, faults_of
+
+type FaultsOf = Callable[[str], Sequence[Fault]]
+#: A run in which a fault strikes the call of a number.
+type OneFault = Callable[[int, Fault], Tried]
 
 _BOUNCING: Final = "bounce@simulator.amazonses.com"
 #: Base64 of this is over the size from which a mail goes through the spool.
 _LARGE: Final = 180_000
+#: Where a fault strikes no call.
+_NOWHERE: Final = -1
 #: A client that tries again until the lease of an owner that died is over.
 _PATIENT: Final = (1.0, 5.0, 31.0, 5.0, 60.0, 60.0)
 
@@ -69,9 +78,7 @@ PATHS: Final = (
     Path("keyed, delivered and bounced", keyed=True, to=("ann@example.com", _BOUNCING)),
     Path("batch, unkeyed", keyed=False, mails=2),
     Path("batch, keyed, spooled", keyed=True, mails=3, large=True),
-)
-#: Over SMTP, through the relay's use-case. Apart, so that the seeds of schedules stay true.
-SMTP: Final = (
+    # Over SMTP, through the relay's use-case.
     Path("SMTP, unkeyed", keyed=False, smtp=True),
     Path("SMTP, keyed", keyed=True, smtp=True),
     Path("SMTP, keyed, spooled", keyed=True, large=True, smtp=True),
@@ -84,43 +91,45 @@ def finals(send: Send, path: Path) -> dict[str, set[Status]]:
     return {mail.subject or "": {path.final} for mail in send.mails}
 
 
-@dataclass(frozen=True)
-class Tried:
-    """A run: what shows it again, how many faults struck, and its verdict."""
-
-    name: str
-    faults: int
-    verdict: Verdict
-
-
 def one_by_one(
-    system: System,
-    paths: tuple[Path, ...] = PATHS + SMTP,
-    faults: Callable[[str], tuple[Fault, ...]] = faults_of,
+    system: System, paths: Sequence[Path] = PATHS, faults: FaultsOf = faults_of
 ) -> Iterator[Tried]:
     """Every path with every fault at every call, one fault a run; `faults` are those of a call."""
     for path in paths:
-        undisturbed = _one_fault(system, path, -1, FAULTS[0])
-        calls = list(system.wire.calls)
-        yield undisturbed
-        for position, call in enumerate(calls):
-            for fault in faults(call):
-                yield _one_fault(system, path, position, fault, call)
+        yield from at_each_call(system, partial(_one_fault, system, path), faults)
+
+
+def at_each_call(
+    system: System, run: OneFault, faults: FaultsOf = faults_of, every: int = 1
+) -> Iterator[Tried]:
+    """A run that nothing disturbs, then one for each fault at each of its calls.
+
+    Args:
+        system: that runs.
+        run: given the number of a call and a fault, which is to strike there.
+        faults: those of a call, by its name.
+        every: 1 for all, 2 for each second of them, and so on.
+    """
+    yield run(_NOWHERE, FAULTS[0])
+    calls = enumerate(list(system.wire.calls))
+    each = ((position, fault) for position, call in calls for fault in faults(call))
+    for position, fault in islice(each, 0, None, every):
+        yield run(position, fault)
 
 
 def aimed(system: System, path: Path, call: str) -> Iterator[Tried]:
     """Every fault at the first call of a name on a path."""
-    yield _one_fault(system, path, -1, FAULTS[0])
+    yield _one_fault(system, path, _NOWHERE, FAULTS[0])
     position = system.wire.calls.index(call)
     for fault in faults_of(call):
-        yield _one_fault(system, path, position, fault, call)
+        yield _one_fault(system, path, position, fault)
 
 
-def sampled(system: System, seed: int, faults: tuple[Fault, ...] = FAULTS) -> Iterator[Tried]:
+def sampled(system: System, seed: int, faults: Sequence[Fault] = FAULTS) -> Iterator[Tried]:
     """Some of these, drawn at random, without end."""
     draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret
     while True:
-        path, fault = draw.choice(PATHS + SMTP), draw.choice(faults)
+        path, fault = draw.choice(PATHS), draw.choice(faults)
         yield _one_fault(system, path, draw.randrange(16), fault)
 
 
@@ -140,7 +149,7 @@ def within(seconds: float, runs: Iterator[Tried]) -> Iterator[Tried]:
             return
 
 
-def _one_fault(system: System, path: Path, position: int, fault: Fault, call: str = "") -> Tried:
+def _one_fault(system: System, path: Path, position: int, fault: Fault) -> Tried:
     system.begin()
     struck = system.wire.plant(fault, position)
     # Late enough for a worker to look again before; the last thing that happened comes first.
@@ -158,7 +167,12 @@ def _one_fault(system: System, path: Path, position: int, fault: Fault, call: st
         exact=not struck or not (killed or "UpdateItem" in struck[0]),
         spool=not struck or not (killed or struck[0].startswith(("s3.", "sqs."))),
     )
-    return Tried(f"{path.name}: {fault} at {position} {call or struck}", len(struck), verdict)
+    return Tried(f"{path.name}: {at(position, fault, struck)}", len(struck), verdict)
+
+
+def at(position: int, fault: Fault, struck: Sequence[str]) -> str:
+    """What strikes where, in words."""
+    return f"{fault} at call {position}, {struck[0]}" if struck else "undisturbed"
 
 
 def at_random(system: System, seed: int) -> Tried:

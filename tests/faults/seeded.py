@@ -3,11 +3,11 @@
 Each is a way of doing a step that looks simpler than what the protocol asks for.
 """
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, ExitStack, contextmanager
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import Any, Final
 from unittest import mock
 
@@ -23,12 +23,15 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs import SqsJobs
 from pillarbox.application import delivery
 from pillarbox.application.delivery import Delivered, Delivery, Outcome
-from pillarbox.application.ports import Answer, Claim
-from pillarbox.application.submission import Draft, Submission
+from pillarbox.application.ports import Claim
+from pillarbox.application.statistics import Aggregation, Taken
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
-from tests.faults.runs import PATHS, Tried, aimed, at_random
+from tests.faults.counting import counted
+from tests.faults.hasty import enqueue_after_commit
+from tests.faults.runs import PATHS, aimed, at_random
 from tests.faults.system import System
+from tests.faults.telling import Tried
 
 type Bug = Callable[[], AbstractContextManager[object]]
 
@@ -42,26 +45,11 @@ def caught(system: System, name: str) -> Tried | None:
 
 
 def _hunt(system: System, name: str) -> Iterator[Tried]:
-    """Faults at the call that the bug is about, then random schedules."""
+    """Faults where the bug is about, then random schedules."""
     if name in AIMS:
-        yield from aimed(system, *AIMS[name])
+        yield from AIMS[name](system)
     for seed in range(1, _RUNS):
         yield at_random(system, seed)
-
-
-def _enqueue_after_commit() -> AbstractContextManager[object]:
-    def accept(self: Submission, draft: Draft, claim: Claim | None) -> Answer:
-        answer = Answer(json.dumps(draft.result(), separators=(",", ":")))
-        try:
-            self.messages.commit(draft.message, claim, answer)
-            self.jobs.put(draft.job(), draft.mail)
-        except Exception:
-            if self._was_committed(draft.message, claim):
-                return answer
-            raise
-        return answer
-
-    return mock.patch.object(Submission, "_accept", accept)
 
 
 def _unconditional(term: str) -> Bug:
@@ -149,8 +137,17 @@ def _ignore_what_a_queue_refuses() -> AbstractContextManager[object]:
     return mock.patch.object(SqsJobs, "_send_batch", ignoring)
 
 
+def _forget_what_was_not_counted() -> AbstractContextManager[object]:
+    take = Aggregation.take
+
+    def forgetful(self: Aggregation[Any], records: Sequence[Any]) -> Taken:
+        return replace(take(self, records), again=None)
+
+    return mock.patch.object(Aggregation, "take", forgetful)
+
+
 BUGS: Final[Mapping[str, Bug]] = {
-    "enqueue after commit": _enqueue_after_commit,
+    "enqueue after commit": enqueue_after_commit,
     "no lease": _unconditional("attribute_not_exists(lease)"),
     "SDK retries on SES": _sdk_retries_on_ses,
     "resend when a lease ends": _resend_when_a_lease_ends,
@@ -160,18 +157,20 @@ BUGS: Final[Mapping[str, Bug]] = {
     "no refund": _no_refund,
     "forget the uncertain": _forget_the_uncertain,
     "ignore what a queue refuses": _ignore_what_a_queue_refuses,
+    "forget what was not counted": _forget_what_was_not_counted,
 }
 
 _UNKEYED, _KEYED, _BATCH = PATHS[0], PATHS[2], PATHS[6]
 #: Where each can be seen soonest.
-AIMS: Final = {
-    "enqueue after commit": (_KEYED, "sqs.SendMessage"),
-    "no lease": (_UNKEYED, "sesv2.SendEmail"),
-    "SDK retries on SES": (_UNKEYED, "sesv2.SendEmail"),
-    "resend when a lease ends": (_UNKEYED, "sesv2.SendEmail"),
-    "unconditional claim delete": (_KEYED, "dynamodb.TransactWriteItems"),
-    "status without rank": (_UNKEYED, "sesv2.SendEmail"),
-    "no refund": (_UNKEYED, "sqs.SendMessage"),
-    "forget the uncertain": (_UNKEYED, "sesv2.SendEmail"),
-    "ignore what a queue refuses": (_BATCH, "sqs.SendMessageBatch"),
+AIMS: Final[Mapping[str, Callable[[System], Iterator[Tried]]]] = {
+    "enqueue after commit": partial(aimed, path=_KEYED, call="sqs.SendMessage"),
+    "no lease": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
+    "SDK retries on SES": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
+    "resend when a lease ends": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
+    "unconditional claim delete": partial(aimed, path=_KEYED, call="dynamodb.TransactWriteItems"),
+    "status without rank": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
+    "no refund": partial(aimed, path=_UNKEYED, call="sqs.SendMessage"),
+    "forget the uncertain": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
+    "ignore what a queue refuses": partial(aimed, path=_BATCH, call="sqs.SendMessageBatch"),
+    "forget what was not counted": counted,
 }

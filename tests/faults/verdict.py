@@ -9,8 +9,9 @@ from tests.faults.system import System
 
 @dataclass
 class Verdict:
-    """How often each promise was broken; all of it must stay 0."""
+    """How many mails were accepted, and how often each promise was broken: that must stay 0."""
 
+    accepted: int = 0
     #: Answered 200, and the provider never got it.
     lost: int = 0
     #: The provider got one send more than once, or one key made two messages.
@@ -32,7 +33,7 @@ class Verdict:
 
     def __bool__(self) -> bool:
         """Whether a promise was broken."""
-        return any(getattr(self, f.name) for f in fields(self))
+        return any(getattr(self, f.name) for f in fields(self) if f.name != "accepted")
 
     def __str__(self) -> str:
         counts = {f.name: getattr(self, f.name) for f in fields(self)}
@@ -52,9 +53,9 @@ def judge(
             strict for the rest of its windows is no broken promise, a lax one is.
         spool: nothing happened that may leave an object for the spool's own expiry.
     """
-    verdict = Verdict(stuck=(not at_rest) + len(system.dead))
-    taken = Counter(mail.subject for mail in system.taken())
     messages = system.messages()
+    verdict = Verdict(accepted=len(messages), stuck=(not at_rest) + len(system.dead))
+    taken = Counter(mail.subject for mail in system.taken())
     for send in system.sends:
         for subject in (mail.subject or "" for mail in send.mails):
             answered, count = send.answers.get(subject, set()), taken[subject]
