@@ -17,11 +17,11 @@ from pillarbox.domain.identity import new_id
 from pillarbox.domain.message import Event, EventKind, Message
 from tests.contract.client import Invocation, handler
 from tests.fakes import builders
-from tests.faults.runs import FaultsOf, at, at_each_call
+from tests.faults.enumeration import FaultsOf, Plan, at_each_call, in_words
 from tests.faults.system import System
 from tests.faults.telling import Tried
 from tests.faults.verdict import Verdict
-from tests.faults.wire import Fault, faults_of
+from tests.faults.wire import faults_of
 
 if TYPE_CHECKING:
     from tests.faults.processes import Process
@@ -44,13 +44,13 @@ _TRIES: Final = 3
 
 
 def counted(system: System, every: int = 1, faults: FaultsOf = faults_of) -> Iterator[Tried]:
-    """Every fault at every call of `aggregate_stats`, one fault a run; or one of so many."""
+    """Every fault at every call of `aggregate_stats`; or one of so many."""
     return at_each_call(system, partial(_count, system), faults, every)
 
 
-def _count(system: System, position: int, fault: Fault) -> Tried:
+def _count(system: System, plan: Plan) -> Tried:
     system.begin()
-    struck = system.wire.plant(fault, position)
+    struck = system.wire.plant(plan)
     records = _changes(system)
     verdict = Verdict(stuck=0 if _follow(system, records) else 1)
     system.pass_time(timedelta(days=3).total_seconds())  # nothing is on its way any more
@@ -58,7 +58,7 @@ def _count(system: System, position: int, fault: Fault) -> Tried:
     verdict.accepted = found.messages
     verdict.lost = len(_LIVES) - found.messages
     verdict.wrong = found.wrong + found.behind
-    return Tried(f"statistics: {at(position, fault, struck)}", len(struck), verdict)
+    return Tried(f"statistics: {in_words(struck)}", len(struck), verdict)
 
 
 def _changes(system: System) -> list[Record]:

@@ -89,7 +89,8 @@ class RealProcess(Process):
         system.now = now
         match what:
             case "plan":
-                system.wire.calls.append(arguments[1])
+                _, site = arguments
+                system.wire.calls.append(site)
                 pipe.send(system.wire.plan(*arguments))
             case "stand_in":
                 pipe.send(system.wire.stand_in(*arguments))

@@ -304,6 +304,7 @@ class System:
         event = {"Records": [queue_record(json.dumps(other))]}
         with redirect_stdout(StringIO()):
             handler("record_feedback")(event, Invocation())
+        wiring.feedback.cache_clear()  # it was another process, whose memory is its own
 
     # What is there at rest
 

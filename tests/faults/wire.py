@@ -6,7 +6,8 @@ it, so that the SDK's own retries, time-outs and parsers are part of what is tri
 
 import io
 import json
-from collections.abc import Callable, Iterator
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import StrEnum
@@ -93,6 +94,27 @@ _THROTTLED: Final = {
 
 
 @dataclass(frozen=True)
+class Site:
+    """A place of the service that calls: `dynamodb.PutItem`, and the way through the code to it."""
+
+    name: str
+    way: tuple[str, ...]
+
+    @classmethod
+    def here(cls, name: str) -> "Site":
+        """The place that makes the call now."""
+        frames = (frame for frame, _ in traceback.walk_stack(None))
+        return cls(
+            name,
+            tuple(
+                f"{frame.f_code.co_qualname}:{frame.f_lineno}"
+                for frame in frames
+                if frame.f_globals.get("__name__", "").startswith(("pillarbox.", "functions."))
+            ),
+        )
+
+
+@dataclass(frozen=True)
 class Call:
     """One call of a client: `dynamodb.PutItem`, and the number of its current try."""
 
@@ -112,11 +134,11 @@ class Wire:
     """
 
     def __init__(self, pass_time: Callable[[float], None]) -> None:
-        self.calls: list[str] = []
+        self.calls: list[Site] = []
         #: Whether a process of the service runs; the harness's own calls meet no faults.
         self.live = False
-        #: Asked once for each call, by its number and name, what is to go wrong with it.
-        self.plan: Callable[[int, str], Fault | None] = lambda _number, _name: None
+        #: Asked once for each call, by its number and place, what is to go wrong with it.
+        self.plan: Callable[[int, Site], Fault | None] = lambda _number, _site: None
         #: Answers in place of a service; None lets the request go on to the engine.
         self.stand_in: Callable[[AWSPreparedRequest], AWSResponse | None] = lambda _request: None
         #: Told of each call that took effect, with its name and its body.
@@ -127,14 +149,14 @@ class Wire:
         self._call = Call("")
         self._fault: Fault | None = None
 
-    def plant(self, fault: Fault, position: int) -> list[str]:
-        """Let a fault strike the call of one number; gives a list that then holds its name."""
-        struck: list[str] = []
+    def plant(self, faults: Mapping[int, Fault]) -> dict[int, tuple[Site, Fault]]:
+        """Let faults strike calls by their numbers; gives what then tells which it struck."""
+        struck: dict[int, tuple[Site, Fault]] = {}
 
-        def plan(number: int, name: str) -> Fault | None:
-            if number != position:
-                return None
-            struck.append(name)
+        def plan(number: int, site: Site) -> Fault | None:
+            fault = faults.get(number)
+            if fault is not None:
+                struck[number] = site, fault
             return fault
 
         self.plan = plan
@@ -150,10 +172,11 @@ class Wire:
                 return make_api_call(client, operation, params)
             outer = self._call, self._fault
             name = f"{client.meta.service_model.service_name}.{operation}"
-            self.calls.append(name)
+            site = Site.here(name)
+            self.calls.append(site)
             self._call, self._fault = Call(name), None
             # The plan may let other processes go first: what it says is for this call.
-            fault = self.plan(len(self.calls) - 1, name)
+            fault = self.plan(len(self.calls) - 1, site)
             self._call, self._fault = Call(name), fault
             try:
                 return make_api_call(client, operation, params)
