@@ -45,7 +45,7 @@ _TRIES: Final = 3
 
 def counted(system: System, every: int = 1, faults: FaultsOf = faults_of) -> Iterator[Tried]:
     """Every fault at every call of `aggregate_stats`; or one of so many."""
-    return at_each_call(system, partial(_count, system), faults, every)
+    return at_each_call(system.wire, partial(_count, system), faults, every)
 
 
 def _count(system: System, plan: Plan) -> Tried:

@@ -4,9 +4,8 @@ from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import count
 
-from tests.faults.system import System
 from tests.faults.telling import Tried
-from tests.faults.wire import Fault, Site, faults_of
+from tests.faults.wire import Fault, Site, Wire, faults_of
 
 #: What strikes, by the number of the call.
 type Plan = Mapping[int, Fault]
@@ -19,7 +18,7 @@ UNDISTURBED: Plan = {}
 
 
 def at_each_call(
-    system: System, run: Run, faults: FaultsOf = faults_of, every: int = 1
+    wire: Wire, run: Run, faults: FaultsOf = faults_of, every: int = 1
 ) -> Iterator[Tried]:
     """A run that nothing disturbs, then one for each fault at each of its calls.
 
@@ -28,14 +27,14 @@ def at_each_call(
     after what led there; and so on, until no run comes to a new one.
 
     Args:
-        system: that runs.
+        wire: what it notes the calls of each run on.
         run: what is tried.
         faults: those of a call, by its name.
         every: 1 for all of these runs, 2 for each second of them, and so on.
     """
     yield run(UNDISTURBED)
-    known = set(system.wire.calls)
-    ahead = deque((UNDISTURBED, *call) for call in enumerate(system.wire.calls))
+    known = set(wire.calls)
+    ahead = deque((UNDISTURBED, *call) for call in enumerate(wire.calls))
     turn = count()
     while ahead:
         before, position, site = ahead.popleft()
@@ -44,7 +43,7 @@ def at_each_call(
                 continue
             plan = {**before, position: fault}
             tried = run(plan)
-            for number, found in enumerate(system.wire.calls):
+            for number, found in enumerate(wire.calls):
                 if found not in known:
                     known.add(found)
                     ahead.append((plan, number, found))
@@ -53,6 +52,5 @@ def at_each_call(
 
 def in_words(struck: Mapping[int, tuple[Site, Fault]]) -> str:
     """What struck where."""
-    return "; ".join(
-        f"{fault} at call {number}, {site.name}" for number, (site, fault) in struck.items()
-    )
+    what = [f"{fault} at call {number}, {site.name}" for number, (site, fault) in struck.items()]
+    return "; ".join(what) or "undisturbed"

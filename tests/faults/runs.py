@@ -90,7 +90,7 @@ def one_by_one(
 ) -> Iterator[Tried]:
     """Every path with every fault at every call; `faults` are those of a call."""
     for path in paths:
-        yield from at_each_call(system, partial(_run, system, path), faults)
+        yield from at_each_call(system.wire, partial(_run, system, path), faults)
 
 
 def aimed(system: System, path: Path, call: str) -> Iterator[Tried]:

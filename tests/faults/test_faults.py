@@ -6,19 +6,36 @@ Known bugs that one fault cannot show are left to it too.
 import pytest
 
 from tests.faults.counting import counted
+from tests.faults.enumeration import Plan, at_each_call
 from tests.faults.exits import EXITS, real_processes
 from tests.faults.runs import at_random_from, sampled, within
 from tests.faults.seeded import AIMS, caught
 from tests.faults.system import System
-from tests.faults.telling import tell
+from tests.faults.telling import Tried, tell
+from tests.faults.verdict import Verdict
+from tests.faults.wire import Fault, Kind, Site, Wire
 
-#: Seconds of each of the two; the long run takes every fault and a thousand schedules.
+#: Seconds of each; the long run takes every fault, and as many schedules as ten minutes allow.
 _SECONDS = 12
 
 
 def test_one_fault_breaks_no_promise(system: System) -> None:
     """A fault at a call of a path, drawn from all: lost 0, doubled 0, stuck 0."""
     assert not tell("one fault", within(_SECONDS, sampled(system, seed=20261121)))
+
+
+def test_what_only_a_fault_leads_to_is_struck_too() -> None:
+    """A call that comes after a fault alone is tried like others, once, after that fault."""
+    wire = Wire(lambda _seconds: None)
+    put, commit = Site("sqs.SendMessage", ("accept",)), Site("dynamodb.PutItem", ("accept",))
+    refund = Site("dynamodb.UpdateItem", ("refund", "accept"))
+
+    def run(plan: Plan) -> Tried:
+        wire.calls[:] = [put, refund] if 0 in plan else [put, commit, *([refund] if plan else [])]
+        return Tried(" ".join(map(str, plan)), len(plan), Verdict())
+
+    runs = at_each_call(wire, run, lambda _name: (Fault(Kind.ERROR, "before"),))
+    assert [tried.name for tried in runs] == ["", "0", "1", "0 1"]
 
 
 def test_processes_that_really_end_break_no_promise(system: System) -> None:
