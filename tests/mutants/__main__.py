@@ -10,6 +10,7 @@ Python takes longer than the tests.
 """
 
 import gc
+import json
 import os
 import resource
 import shlex
@@ -18,7 +19,7 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
 from pathlib import Path
@@ -32,7 +33,9 @@ ROOT: Final = Path(__file__).parents[2]
 #: One for each run, so that two may go side by side.
 COPY: Final = ROOT / ".local" / "mutants" / str(os.getpid())
 PACKAGE: Final = "layers/shared/pillarbox"
-TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.7.0")
+TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.7.0", "python")
+#: Runs where cosmic-ray is; this environment does without it.
+CODE: Final = Path(__file__).parent / "code_changes.py"
 
 #: Each module with the tests that are about it, the quickest first.
 MODULES: Final = {
@@ -71,101 +74,70 @@ _HOW: Final = (
     *("-x", "-q", "-p", "no:xdist", "-p", "no:schemathesis", "-p", "no:unraisableexception"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
-_PLACE: Final = "tests.socket"
-#: What tells the tests' verdict: cosmic-ray starts it for each change, so it loads nothing else.
-_ASK: Final = """
-import socket, sys
-asked = socket.socket(socket.AF_UNIX)
-asked.connect(sys.argv[1])
-sys.exit(ord(asked.recv(1) or b"?"))
-"""
-
-#: Only marks and types: they change nothing that runs, or nothing that is a rule here.
-_LEFT_OUT: Final = """
-[cosmic-ray.filters.operators-filter]
-exclude-operators = ["core/RemoveDecorator", "core/ReplaceBinaryOperator_BitOr_.*"]
-"""
 
 
 def main() -> int:
     """Give 1 when a change survived."""
     leave = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
     shutil.copytree(ROOT, COPY, ignore=leave)
-    (COPY / "ask.py").write_text(_ASK)
     options = {argument for argument in sys.argv[1:] if argument.startswith("-")}
     modules = [argument for argument in sys.argv[1:] if argument not in options]
     survived = 0
     try:
         for module in modules or [*MODULES, *CONDITIONS]:
-            with _testing(shlex.split((MODULES | CONDITIONS)[module])):
-                if module in MODULES and not options:
-                    survived += _survivors(module)
-                survived += _surviving_conditions(module)
+            whole = module in MODULES and not options
+            with _testing(shlex.split((MODULES | CONDITIONS)[module])) as fail:
+                survived += _survivors(module, fail, whole=whole)
     finally:
         shutil.rmtree(COPY)
     return 1 if survived else 0
 
 
-def _survivors(module: str) -> bool:
-    config, session = COPY / "mutants.toml", COPY / "mutants.sqlite"
-    session.unlink(missing_ok=True)
-    config.write_text(
-        "[cosmic-ray]\n"
-        f'module-path = "{PACKAGE}/{module}"\n'
-        f"timeout = {2 * _LONGEST}.0\nexcluded-modules = []\n"
-        f'test-command = "{sys.executable} -S ask.py {_PLACE}"\n'
-        '[cosmic-ray.distributor]\nname = "local"\n' + _LEFT_OUT
-    )
-    _run("cosmic-ray", "init", str(config), str(session))
-    _run("cr-filter-operators", str(session), str(config))
-    _run("cosmic-ray", "baseline", str(config))
-    _run("cosmic-ray", "exec", str(config), str(session))
-    report = _run("cr-report", "--surviving-only", "--show-diff", str(session))
-    print(f"== {module}\n{report}", flush=True)
-    return "surviving mutants: 0 " not in report
-
-
-def _surviving_conditions(module: str) -> int:
+def _survivors(module: str, fail: Callable[[], bool], *, whole: bool) -> int:
     place = COPY / PACKAGE / module
     source = place.read_text()
-    if _asked():
+    if fail():
         sys.exit(f"{module}: its tests fail unchanged")
-    changes, survived = [*changed(source)], 0
+    changes, survived = [*(_of_code(place) if whole else ()), *changed(source)], 0
     for change in changes:
         place.write_text(change)
-        if not _asked():
+        if not fail():
             survived += 1
-            print(
-                *unified_diff(source.splitlines(), change.splitlines(), n=0, lineterm=""), sep="\n"
-            )
+            before, after = source.splitlines(), change.splitlines()
+            print(*unified_diff(before, after, n=0, lineterm=""), sep="\n", flush=True)
     place.write_text(source)
-    print(f"== {module}: of {len(changes)} changes of conditions {survived} survived", flush=True)
+    print(f"== {module}: of {len(changes)} changes {survived} survived", flush=True)
     return survived
 
 
+def _of_code(place: Path) -> list[str]:
+    """The sources that cosmic-ray makes of a module's, each with one change."""
+    tool = (str(ROOT / TOOL[0]), *TOOL[1:])
+    made = subprocess.run([*tool, str(CODE), str(place)], capture_output=True, check=True)
+    sources: list[str] = json.loads(made.stdout)
+    return sources
+
+
 @contextmanager
-def _testing(tests: list[str]) -> Iterator[None]:
-    """Answer whoever connects to the socket with the exit status of the tests."""
-    place = COPY / _PLACE
-    place.unlink(missing_ok=True)
-    with socket.socket(socket.AF_UNIX) as asked:
-        asked.bind(str(place))
-        asked.listen()
-        server = os.fork()
-        if not server:
-            _serve(asked, tests)
-        try:
-            yield
-        finally:
-            os.kill(server, signal.SIGKILL)
-            os.waitpid(server, 0)
+def _testing(tests: list[str]) -> Iterator[Callable[[], bool]]:
+    """Give what tells whether the tests fail as the module is now."""
+    asking, asked = socket.socketpair()
+    server = os.fork()
+    if not server:
+        asking.close()
+        _serve(asked, tests)
+    asked.close()
 
+    def fail() -> bool:
+        asking.send(b"?")
+        (failed,) = asking.recv(1)
+        return bool(failed)
 
-def _asked() -> int:
-    """The exit status of the tests as the module is now."""
-    with socket.socket(socket.AF_UNIX) as asked:
-        asked.connect(str(COPY / _PLACE))
-        return ord(asked.recv(1) or b"?")
+    try:
+        yield fail
+    finally:
+        asking.close()
+        os.waitpid(server, 0)
 
 
 def _serve(asked: socket.socket, tests: list[str]) -> Never:
@@ -179,23 +151,14 @@ def _serve(asked: socket.socket, tests: list[str]) -> Never:
             del sys.modules[name]
     gc.freeze()
     sys.dont_write_bytecode = True  # two changes within a second would look the same
-    while True:
-        client, _ = asked.accept()
+    while asked.recv(1):
         runner = os.fork()
         if not runner:
             resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE, _PATIENCE))
             signal.alarm(_LONGEST)
             os._exit(int(pytest.main([*_HOW, *tests])))
-        client.send(bytes([os.waitpid(runner, 0)[1] != 0]))
-        client.close()
-
-
-def _run(*command: str) -> str:
-    tool = (str(ROOT / TOOL[0]), *TOOL[1:])
-    done = subprocess.run([*tool, *command], cwd=COPY, capture_output=True, text=True, check=False)
-    if done.returncode:
-        sys.exit(f"{command[0]}: {done.stdout}{done.stderr}")
-    return done.stdout
+        asked.send(bytes([os.waitpid(runner, 0)[1] != 0]))
+    os._exit(0)
 
 
 if __name__ == "__main__":
