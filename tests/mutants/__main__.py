@@ -47,11 +47,15 @@ MODULES: Final = {
     "application/sweeping.py": "tests/unit/application/test_application_sweeping.py",
     "application/submission.py": "tests/unit/application/test_application_submission.py"
     " tests/unit/application/test_application_faults.py",
+    "application/batch.py": "tests/contract/test_batch.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
     "adapters/dynamodb/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
+    "adapters/dynamodb/records.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
+    " tests/ports/test_ports_directory.py",
+    "adapters/dynamodb/table.py": "tests/ports/test_ports_table.py",
 }
 #: The same for those of which only the conditions are changed.
 CONDITIONS: Final = {

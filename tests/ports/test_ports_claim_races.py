@@ -116,6 +116,19 @@ def test_only_the_same_request_is_resumed(aws: Aws, body_hash: str, *, same: boo
     assert (second.resumed, second.generation == first.generation) == (same, same)
 
 
+@pytest.mark.parametrize("body_hash", ["0" * 64, "f" * 64])
+@pytest.mark.parametrize("answered", [False, True])
+def test_another_request_is_a_mismatch(aws: Aws, body_hash: str, *, answered: bool) -> None:
+    """Whatever its hash, another body under a key that is held or answered is told so."""
+    claims = DynamoClaims(Table(aws.table))
+    first = take(claims)
+    if answered:
+        claims.finish(first, Answer("{}"))
+    with pytest.raises(ServiceError) as error:
+        take(claims, 1, body_hash)
+    assert error.value.code == "idempotency_key_mismatch"
+
+
 def test_a_stale_owner_is_not_told_its_successors_answer(aws: Aws) -> None:
     """Releasing tells of our own commit alone."""
     for turn in range(ROUNDS):

@@ -111,6 +111,7 @@ def test_endless_contention_is_given_back(world: World) -> None:
     world.gate.watch = meanwhile
     with pytest.raises(Contended):
         world.feedback(BOUNCE).record("")
+    assert world.gate.calls.count("messages.save") == 10
     assert not world.store.suppressed
 
 

@@ -3,6 +3,7 @@
 import zlib
 from contextlib import suppress
 from datetime import datetime, timedelta
+from math import ceil
 from typing import Any, Final
 from uuid import UUID
 
@@ -151,7 +152,7 @@ def _item(claim: Claim, now: datetime, expiry: int) -> Item:
 
 
 def _expiry(now: datetime) -> int:
-    return -int(-(now + WINDOW).timestamp() // 1)
+    return ceil((now + WINDOW).timestamp())
 
 
 def _alive(held: dict[str, Any], now: datetime) -> bool:
