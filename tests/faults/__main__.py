@@ -40,16 +40,7 @@ class Chosen:
     seed: int
 
 
-#: What runs on the engine, in one process.
-_ON_THE_ENGINE: Final[dict[str, Callable[[System, Chosen], Iterator[Tried]]]] = {
-    "calls": lambda system, chosen: runs.one_by_one(system, chosen.paths),
-    "statistics": lambda system, _: counted(system),
-    "exits": lambda system, chosen: exits(system, chosen.paths),
-    "random": lambda system, chosen: runs.within(
-        chosen.seconds, runs.at_random_from(system, chosen.seed)
-    ),
-}
-_PARTS: Final = ("bugs", *_ON_THE_ENGINE, "kills")
+_PARTS: Final = ("bugs", "calls", "statistics", "exits", "random", "kills")
 
 
 def main() -> int:
@@ -62,13 +53,26 @@ def main() -> int:
     ):
         if "bugs" in chosen.parts:
             missed = not show(system)
-        for name, part in _ON_THE_ENGINE.items():
-            if name in chosen.parts:
-                total += tell(name, part(system, chosen))
+        for name, part in on_the_engine(system, chosen):
+            total += tell(name, part)
     if "kills" in chosen.parts:
         total += tell("kills", iter([kill.run(kill.Chosen())]))
     print(total, flush=True)
     return int(missed or bool(total))
+
+
+def on_the_engine(system: System, chosen: Chosen) -> Iterator[tuple[str, Iterator[Tried]]]:
+    """What runs in this process, by name."""
+    if "calls" in chosen.parts:
+        for path in chosen.paths:
+            yield path.name, runs.one_by_one(system, [path])
+    if "statistics" in chosen.parts:
+        yield "statistics", counted(system)
+    if "exits" in chosen.parts:
+        yield "exits", exits(system, chosen.paths)
+    if "random" in chosen.parts:
+        schedules = runs.at_random_from(system, chosen.seed)
+        yield f"random, from seed {chosen.seed}", runs.within(chosen.seconds, schedules)
 
 
 def _read() -> Chosen:

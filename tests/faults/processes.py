@@ -4,6 +4,7 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import uuid4
 
@@ -12,6 +13,7 @@ from pillarbox.application.batch import BatchRequest
 from pillarbox.application.ports import Answer
 from pillarbox.domain.mail import SendRequest
 from tests.fakes.builders import SENDER
+from tests.faults.sessions import Sessions
 
 
 class Process:
@@ -49,9 +51,9 @@ class Process:
 
 @dataclass(eq=False)
 class Send:
-    """What a client wants to send in one request, and what came of it."""
+    """What a client wants to send at once, and what came of it."""
 
-    #: One mail, or a batch; each is known by its subject.
+    #: One mail, a batch, or over SMTP one for each session; each is known by its subject.
     mails: tuple[SendRequest, ...]
     digest: str | None
     #: Seconds until each further try of a client that was not answered.
@@ -67,8 +69,7 @@ class Send:
         if self.smtp:
             # Each try is a process of its own: it groups its calls with those of no other.
             relaying = wiring.relaying.__wrapped__(paid_plans_only=False)
-            message_id = relaying.submit(key, self.mails[0].to, self._octets())
-            return Answer(json.dumps({"messageId": message_id}))
+            return self._relay(partial(relaying.submit, key))
         if len(self.mails) == 1:
             return wiring.submission().submit(key, self.mails[0], self.digest)
         batch = BatchRequest(
@@ -76,9 +77,15 @@ class Send:
         )
         return wiring.batch_submission().submit(key, batch, self.digest)
 
-    def _octets(self) -> bytearray:
+    def _relay(self, submit: Callable[[tuple[str, ...], bytearray], str]) -> Answer:
+        """Send each mail in a session of its own."""
+        works = [partial(submit, mail.to, self._octets(mail)) for mail in self.mails]
+        ids = Sessions(works).run() if len(works) > 1 else [works[0]()]
+        results = [{"messageId": None if isinstance(found, Exception) else found} for found in ids]
+        return Answer(json.dumps({"results": results}))
+
+    def _octets(self, mail: SendRequest) -> bytearray:
         """The mail as a program writes it; at each try with a Message-ID of its own."""
-        (mail,) = self.mails
         fields = [
             f"From: {SENDER}",
             f"Subject: {mail.subject}",

@@ -34,7 +34,7 @@ class Path:
     keyed: bool
     large: bool = False
     to: tuple[str, ...] = ("ann@example.com",)
-    #: How many mails go in one request; of a large batch only the first is large.
+    #: How many mails go in one request, or over SMTP at once; of a large batch the first is large.
     mails: int = 1
     #: Whether it comes in over SMTP.
     smtp: bool = False
@@ -77,6 +77,8 @@ PATHS: Final = (
     Path("SMTP, keyed", keyed=True, smtp=True),
     Path("SMTP, keyed, spooled", keyed=True, large=True, smtp=True),
     Path("SMTP, keyed, bounced", keyed=True, to=(_BOUNCING,), smtp=True),
+    # As many as it takes until each step is taken by several together (`sessions.py`).
+    Path("SMTP, six at once", keyed=False, smtp=True, mails=6),
 )
 
 
