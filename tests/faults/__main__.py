@@ -64,8 +64,7 @@ def main() -> int:
 def on_the_engine(system: System, chosen: Chosen) -> Iterator[tuple[str, Iterator[Tried]]]:
     """What runs in this process, by name."""
     if "calls" in chosen.parts:
-        for path in chosen.paths:
-            yield path.name, runs.one_by_one(system, [path])
+        yield from runs.path_by_path(system, chosen.paths)
     if "statistics" in chosen.parts:
         yield "statistics", counted(system)
     if "exits" in chosen.parts:

@@ -18,7 +18,11 @@ UNDISTURBED: Plan = {}
 
 
 def at_each_call(
-    wire: Wire, run: Run, faults: FaultsOf = faults_of, every: int = 1
+    wire: Wire,
+    run: Run,
+    faults: FaultsOf = faults_of,
+    every: int = 1,
+    known: set[Site] | None = None,
 ) -> Iterator[Tried]:
     """A run that nothing disturbs, then one for each fault at each of its calls.
 
@@ -31,9 +35,12 @@ def at_each_call(
         run: what is tried.
         faults: those of a call, by its name.
         every: 1 for all of these runs, 2 for each second of them, and so on.
+        known: the places that runs over other paths came to, to which those of this one are
+            added: after a fault they are not tried again.
     """
     yield run(UNDISTURBED)
-    known = set(wire.calls)
+    known = set() if known is None else known
+    known.update(wire.calls)
     ahead = deque((UNDISTURBED, *call) for call in enumerate(wire.calls))
     turn = count()
     while ahead:

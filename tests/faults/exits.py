@@ -21,7 +21,7 @@ from botocore.httpsession import URLLib3Session
 from tests.faults.counting import counted
 from tests.faults.hasty import enqueue_after_commit
 from tests.faults.processes import Process
-from tests.faults.runs import PATHS, Path, one_by_one
+from tests.faults.runs import PATHS, Path, one_by_one, path_by_path
 from tests.faults.system import System
 from tests.faults.telling import Tried
 from tests.faults.wire import Fault, Killed, Kind
@@ -33,15 +33,20 @@ _DIED: Final = 9
 def exits(system: System, paths: Sequence[Path] = PATHS) -> Iterator[Tried]:
     """End a process at each call of the paths, then of the statistics."""
     with real_processes(system, paths):
-        yield from one_by_one(system, paths, lambda _call: EXITS)
-        yield from counted(system, faults=lambda _call: EXITS)
+        for _, runs in path_by_path(system, paths, _exits_of):
+            yield from runs
+        yield from counted(system, faults=_exits_of)
+
+
+def _exits_of(_call: str) -> Sequence[Fault]:
+    return EXITS
 
 
 def caught_by_exits(system: System) -> Tried | None:
     """The first end of a process that enqueueing after the commit does not bear."""
-    path = PATHS[2:3]
-    with real_processes(system, path), enqueue_after_commit():
-        runs = one_by_one(system, path, lambda _call: EXITS)
+    path = PATHS[2]
+    with real_processes(system, [path]), enqueue_after_commit():
+        runs = one_by_one(system, path, _exits_of)
         return next((run for run in runs if run.verdict), None)
 
 
@@ -50,7 +55,7 @@ def real_processes(system: System, paths: Sequence[Path] = PATHS) -> Iterator[No
     """Let everything of the system that runs be a process of the operating system."""
     # What every process needs is imported and made once, before they part.
     for path in paths:
-        next(one_by_one(system, (path,)))
+        next(one_by_one(system, path))
     next(counted(system))
     with mock.patch.object(system, "process_of", lambda work: RealProcess(system, work)):
         yield

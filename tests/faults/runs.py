@@ -87,12 +87,23 @@ def finals(send: Send, path: Path) -> dict[str, set[Status]]:
     return {mail.subject or "": {path.final} for mail in send.mails}
 
 
-def one_by_one(
-    system: System, paths: Sequence[Path] = PATHS, faults: FaultsOf = faults_of
-) -> Iterator[Tried]:
-    """Every path with every fault at every call; `faults` are those of a call."""
+def path_by_path(
+    system: System, paths: Sequence[Path], faults: FaultsOf = faults_of
+) -> Iterator[tuple[str, Iterator[Tried]]]:
+    """Every path with every fault at every call, by its name."""
+    known: set[Site] = set()
     for path in paths:
-        yield from at_each_call(system.wire, partial(_run, system, path), faults)
+        yield path.name, one_by_one(system, path, faults, known)
+
+
+def one_by_one(
+    system: System,
+    path: Path,
+    faults: FaultsOf = faults_of,
+    known: set[Site] | None = None,
+) -> Iterator[Tried]:
+    """A path with every fault at every call, as `at_each_call` has it."""
+    return at_each_call(system.wire, partial(_run, system, path), faults, known=known)
 
 
 def aimed(system: System, path: Path, call: str) -> Iterator[Tried]:
