@@ -2,14 +2,16 @@
 
 import asyncio
 import logging
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pillarbox.application.relaying import Relaying
+from pillarbox.application.relaying import Prepared, Relaying
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
+from relay.groups import Groups
 
 _LOG: Final = logging.getLogger("relay")
 
@@ -53,27 +55,40 @@ class ThreadedService:
         """Take what makes the use-case: connecting is for the first call."""
         self._relaying = relaying
         self._threads = ThreadPoolExecutor(THREADS, "submission")
+        #: By key: an account's mail does not wait for that of others.
+        self._groups = Groups(self._accept)
 
     async def authenticate(self, key_text: str) -> Principal:
         """Read the key in a thread."""
-        loop = asyncio.get_running_loop()
-        return await loop.run_in_executor(
-            self._threads, lambda: self._relaying().authenticate(key_text)
-        )
+        return await self._run(lambda: self._relaying().authenticate(key_text))
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
-        """Take all steps of one acceptance in a thread."""
-        loop = asyncio.get_running_loop()
-        began, size = loop.time(), len(octets)
+        """Read a message in a thread, and accept it there, with others that are ready."""
+        began, size = time.monotonic(), len(octets)
         facts: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
         try:
-            message_id = await loop.run_in_executor(
-                self._threads,
-                lambda: self._relaying().submit(key_text, envelope.recipients, octets),
+            prepared = await self._run(
+                lambda: self._relaying().prepare(envelope.recipients, octets)
             )
+            if prepared.sociable:
+                message_id = await self._groups.ask(key_text, prepared)
+            else:
+                message_id = await self._run(lambda: self._relaying().submit(key_text, prepared))
         except ServiceError as error:
             _LOG.info("refused", extra=facts | {"code": error.code})
             raise
-        facts |= {"message_id": message_id, "milliseconds": round((loop.time() - began) * 1000)}
-        _LOG.info("accepted", extra=facts)
+        milliseconds = round((time.monotonic() - began) * 1000)
+        _LOG.info(
+            "accepted", extra=facts | {"message_id": message_id, "milliseconds": milliseconds}
+        )
         return message_id
+
+    async def _accept(
+        self, key_text: str, prepared: Sequence[Prepared]
+    ) -> Sequence[str | Exception]:
+        if len(prepared) == 1:  # a record alone costs half of one in a transaction
+            return [await self._run(lambda: self._relaying().submit(key_text, prepared[0]))]
+        return await self._run(lambda: self._relaying().submit_all(key_text, prepared))
+
+    async def _run[T](self, call: Callable[[], T]) -> T:
+        return await asyncio.get_running_loop().run_in_executor(self._threads, call)

@@ -29,8 +29,8 @@ from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, digest_
 ACCOUNT: Final = "acct00000001"
 AIOSMTPD: Final = (*run.UV, "--no-project", "--with", "aiosmtpd==1.4.6", "--with", "boto3")
 SERVERS: Final = {
-    "pillarbox, calls grouped": (sys.executable, str(run.HERE / "ours_with_aws.py"), "together"),
-    "pillarbox, calls alone": (sys.executable, str(run.HERE / "ours_with_aws.py"), "alone"),
+    "pillarbox, in groups": (sys.executable, str(run.HERE / "ours_with_aws.py"), "together"),
+    "pillarbox, each alone": (sys.executable, str(run.HERE / "ours_with_aws.py"), "alone"),
     "aiosmtpd with boto3": (*AIOSMTPD, str(run.HERE / "peer_with_boto3.py"), ""),
 }
 LOADS: Final = {
@@ -59,7 +59,7 @@ async def measure(folder: Path) -> None:
             AWS_ACCESS_KEY_ID="test",
             AWS_SECRET_ACCESS_KEY="test",  # noqa: S106  the engine's
             AWS_DEFAULT_REGION="eu-west-1",
-            PYTHONPATH=str(run.ROOT),
+            PYTHONPATH=f"{run.ROOT}:{run.ROOT}/layers/shared",
         )
         password = seed()
         print("| ms of CPU per message |", " | ".join(LOADS), "|")

@@ -1,4 +1,4 @@
-"""The relay over the stores and the queue, its calls grouped or each alone."""
+"""The relay over the stores and the queue, its messages in groups or each alone."""
 
 import asyncio
 import socket
@@ -9,10 +9,10 @@ from pathlib import Path
 
 import uvloop
 
-from pillarbox.application.grouping import grouped
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.relaying import Relaying
 from pillarbox.wiring import submission
+from relay import groups
 from relay.limits import Limits
 from relay.memory import Memory
 from relay.server import Server
@@ -31,8 +31,10 @@ class Known:
 
 async def serve(folder: Path, port: int, *, together: bool) -> None:
     """Serve until killed."""
+    if not together:
+        groups.MOST = 1  # type: ignore[misc]
     one = replace(submission(), domains=Known())
-    relaying = Relaying(grouped(one) if together else one)
+    relaying = Relaying(one)
     limits = Limits(connections_of_address=1_000)
     house = House(
         name="relay.example",

@@ -12,7 +12,6 @@ from pillarbox.application.ports import (
     Found,
     NotTaken,
     PayloadGone,
-    Question,
 )
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import mailbox_key
@@ -89,17 +88,6 @@ class FakeDirectory:
                 if (account_id, template_id) in store.templates
             },
         )
-
-    def look_up_all(self, questions: Sequence[Question]) -> list[Found]:
-        return [
-            self.look_up(
-                question.account_id,
-                key_digest=question.key_digest,
-                addresses=question.addresses,
-                template_ids=question.template_ids,
-            )
-            for question in questions
-        ]
 
 
 class FakeClaims:

@@ -4,16 +4,15 @@ import json
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import partial
 from typing import Any
 from uuid import uuid4
 
 from pillarbox import wiring
 from pillarbox.application.batch import BatchRequest
 from pillarbox.application.ports import Answer
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
 from tests.fakes.builders import SENDER
-from tests.faults.sessions import Sessions
 
 
 class Process:
@@ -67,9 +66,7 @@ class Send:
     def submit(self, key: str) -> Answer:
         """What the accepting process does with the request."""
         if self.smtp:
-            # Each try is a process of its own: it groups its calls with those of no other.
-            relaying = wiring.relaying.__wrapped__(paid_plans_only=False)
-            return self._relay(partial(relaying.submit, key))
+            return self._relay(key)
         if len(self.mails) == 1:
             return wiring.submission().submit(key, self.mails[0], self.digest)
         batch = BatchRequest(
@@ -77,12 +74,15 @@ class Send:
         )
         return wiring.batch_submission().submit(key, batch, self.digest)
 
-    def _relay(self, submit: Callable[[tuple[str, ...], bytearray], str]) -> Answer:
-        """Send each mail in a session of its own."""
-        works = [partial(submit, mail.to, self._octets(mail)) for mail in self.mails]
-        ids = Sessions(works).run() if len(works) > 1 else [works[0]()]
-        results = [{"messageId": None if isinstance(found, Exception) else found} for found in ids]
-        return Answer(json.dumps({"results": results}))
+    def _relay(self, key: str) -> Answer:
+        """What the relay does with messages that are ready together."""
+        relaying = wiring.relaying(paid_plans_only=False)
+        ready = [relaying.prepare(mail.to, self._octets(mail)) for mail in self.mails]
+        if len(ready) == 1:
+            return Answer(json.dumps({"messageId": relaying.submit(key, ready[0])}))
+        outcomes = relaying.submit_all(key, ready)
+        ids = [None if isinstance(outcome, ServiceError) else outcome for outcome in outcomes]
+        return Answer(json.dumps({"results": [{"messageId": message_id} for message_id in ids]}))
 
     def _octets(self, mail: SendRequest) -> bytearray:
         """The mail as a program writes it; at each try with a Message-ID of its own."""

@@ -34,7 +34,7 @@ class Path:
     keyed: bool
     large: bool = False
     to: tuple[str, ...] = ("ann@example.com",)
-    #: How many mails go in one request, or over SMTP at once; of a large batch the first is large.
+    #: How many go in one request, or over SMTP in a group; of a large batch the first is large.
     mails: int = 1
     #: Whether it comes in over SMTP.
     smtp: bool = False
@@ -74,11 +74,10 @@ PATHS: Final = (
     Path("batch, keyed, spooled", keyed=True, mails=3, large=True),
     # Over SMTP, through the relay's use-case.
     Path("SMTP, unkeyed", keyed=False, smtp=True),
+    Path("SMTP, in a group", keyed=False, mails=3, smtp=True),
     Path("SMTP, keyed", keyed=True, smtp=True),
     Path("SMTP, keyed, spooled", keyed=True, large=True, smtp=True),
     Path("SMTP, keyed, bounced", keyed=True, to=(_BOUNCING,), smtp=True),
-    # As many as it takes until each step is taken by several together (`sessions.py`).
-    Path("SMTP, six at once", keyed=False, smtp=True, mails=6),
 )
 
 

@@ -24,8 +24,6 @@ from botocore.endpoint import Endpoint
 from botocore.exceptions import ConnectionClosedError, EndpointConnectionError, ReadTimeoutError
 from botocore.retries.quota import RetryQuota
 
-from tests.faults import sessions
-
 type When = Literal["before", "after"]
 
 
@@ -172,7 +170,6 @@ class Wire:
         def call(client: BaseClient, operation: str, params: Any) -> Any:
             if not self.live:
                 return make_api_call(client, operation, params)
-            sessions.give_way()
             outer = self._call, self._fault
             name = f"{client.meta.service_model.service_name}.{operation}"
             site = Site.here(name)
@@ -192,7 +189,6 @@ class Wire:
             return self._exchange(request, lambda: send(end, request))
 
         with (
-            sessions.taking_turns(),
             mock.patch.object(BaseClient, "_make_api_call", call),
             mock.patch.object(Endpoint, "_send", exchange),
             # Waiting costs no time here, and faults in plenty must not exhaust the SDK's

@@ -131,8 +131,10 @@ def _wait_for(answer: Coroutine[Any, Any, Any]) -> Any:
 def check_submission(octets: bytes) -> None:
     """Accept a message; what goes out has one author, and nothing that was to be taken out."""
     world = World()
+    relaying = Relaying(world.submission)
     try:
-        Relaying(world.submission).submit(world.live, ("ann@example.com",), bytearray(octets))
+        prepared = relaying.prepare(("ann@example.com",), bytearray(octets))
+        relaying.submit(world.live, prepared)
     except ServiceError:
         assert not world.store.messages, "what is refused leaves nothing"
         return

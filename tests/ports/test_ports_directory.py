@@ -116,6 +116,17 @@ def test_a_full_mail_fits_one_read(side: Side) -> None:
     assert found.suppressed == {addresses[-1]: "bounced"}
 
 
+def test_more_than_one_call_reads_is_read(side: Side) -> None:
+    """More addresses than one call of DynamoDB takes keys are looked up all the same."""
+    side.put(builders.account())
+    addresses = {f"a{number}@example.com" for number in range(130)}
+    for address in addresses:
+        side.suppressions.put(ACCOUNT, address, "bounced", NOW, None)
+    found = side.directory.look_up(ACCOUNT, addresses=addresses)
+    assert found.account == builders.account()
+    assert set(found.suppressed) == addresses
+
+
 def test_the_pulse_only_moves_forward(side: Side) -> None:
     """The newest event counts, whichever process saw it and in whatever order."""
     assert side.pulse().last() is None

@@ -96,10 +96,9 @@ def batch_submission() -> "BatchSubmission":
 @cache
 def relaying(paid_plans_only: bool) -> "Relaying":  # noqa: FBT001  the setting's only two values
     """Accepting messages over SMTP."""
-    from pillarbox.application.grouping import grouped
     from pillarbox.application.relaying import Relaying
 
-    return Relaying(grouped(submission()), paid_plans_only)
+    return Relaying(submission(), paid_plans_only)
 
 
 def read_secret(name: str) -> str:

@@ -27,9 +27,9 @@ def submit(world: World, message: str | bytes, *recipients: str, key: str | None
     """Send a message over SMTP; by default to one recipient."""
     octets = bytearray(message.encode() if isinstance(message, str) else message)
     relaying = Relaying(world.submission)
-    message_id = UUID(relaying.submit(key or world.live, recipients or (TO,), octets))
+    prepared = relaying.prepare(recipients or (TO,), octets)
     assert octets == b""
-    return message_id
+    return UUID(relaying.submit(key or world.live, prepared))
 
 
 def refused(world: World, message: str | bytes, *recipients: str) -> ServiceError:

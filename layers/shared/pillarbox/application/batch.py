@@ -2,7 +2,7 @@
 
 Ids derive from the claim's generation and the position, so the same batch sent
 again after its owner died skips what is there already. The steps and their
-order are those of one mail (`submission.py`); only the claim's answer comes
+order are those of one mail (`acceptance.py`); only the claim's answer comes
 after the records, since a transaction holds no more than 100 writes.
 """
 
@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
+from pillarbox.application.acceptance import Acceptance
 from pillarbox.application.access import identify, present_key
 from pillarbox.application.ports import Answer, Claim, DomainVerdict, Found
 from pillarbox.application.recipients import Recipients
@@ -22,14 +23,10 @@ from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.identity import derived_id, new_id
 from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.mail import SendRequest
-from pillarbox.domain.quota import QuotaExceeded, first_full, left
 
 #: Contract 4.2 and 8.2.
 MAX_MESSAGES: Final = 100
 MAX_BATCH_RECIPIENTS: Final = 1_000
-
-#: Others may take from the quota between being told what is left and taking it.
-_QUOTA_TRIES: Final = 5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,18 +121,21 @@ class BatchSubmission:
         recipients: Mapping[int, Recipients],
         claim: Claim | None,
     ) -> Answer:
+        acceptance = Acceptance(self.one, principal)
         try:
             ids = self._ids(batch.count, claim)
             done = self._accepted_before(principal, ids, claim)
             drafts, errors = self._drafts(batch, found, principal, recipients, set(done))
             drafts = {at: draft.identified(ids[at]) for at, draft in drafts.items()}
-            errors |= self._reserve(principal, drafts, anything_else=bool(done))
-            errors |= self._queue(principal, drafts)
+            errors |= acceptance.reserve(drafts, anything_else=bool(done))
+            errors |= acceptance.queue(drafts)
         except Exception:
             if claim is not None:
                 self.one.claims.release(claim)
             raise
-        self._commit(principal, drafts)
+        # An error leaves the claim pending: what did get through is found by
+        # whoever takes it over, and nothing goes out twice.
+        acceptance.commit(drafts)
         results: dict[int, Json] = dict(done)
         results |= {
             at: {"idx": at, **draft.result(), "error": None} for at, draft in drafts.items()
@@ -200,73 +200,6 @@ class BatchSubmission:
             except ServiceError as error:
                 errors[position] = error
         return drafts, errors
-
-    def _reserve(
-        self, principal: Principal, drafts: dict[int, Draft], *, anything_else: bool
-    ) -> dict[int, ServiceError]:
-        """Draw the quota in order; what does not fit is taken out of the drafts."""
-        over: dict[int, ServiceError] = {}
-        for _ in range(_QUOTA_TRIES):
-            if not drafts:
-                return over
-            now = self.one.clock()
-            try:
-                self.one.quotas.reserve(
-                    principal.account.account_id, len(drafts), principal.limits, now
-                )
-            except QuotaExceeded as refusal:
-                room = left(principal.limits, refusal.used) or 0
-                if not room and not anything_else:
-                    raise
-                used = {window: count + room for window, count in refusal.used.items()}
-                error = first_full(principal.limits, used, 1, now) or refusal
-                for position in list(drafts)[room:]:
-                    over[position] = error
-                    del drafts[position]
-            else:
-                for position, draft in drafts.items():
-                    drafts[position] = replace(draft, now=now)
-                return over
-        raise ServiceError("service_unavailable", "The account's quota is contended; try again.")
-
-    def _queue(self, principal: Principal, drafts: dict[int, Draft]) -> dict[int, ServiceError]:
-        """Queue the jobs; what the queue did not take is taken out of the drafts."""
-        pairs = [(draft.job(), draft.mail) for draft in drafts.values()]
-        try:
-            refused = self.one.jobs.put_all(pairs)
-        except Exception:
-            self._refund(principal, drafts.values())
-            raise
-        lost = {at: draft for at, draft in drafts.items() if draft.message.message_id in refused}
-        self._refund(principal, lost.values())
-        error = ServiceError("service_unavailable", "The queue did not take this message.")
-        if lost and len(lost) == len(drafts):
-            raise error
-        for position in lost:
-            del drafts[position]
-        return dict.fromkeys(lost, error)
-
-    def _commit(self, principal: Principal, drafts: Mapping[int, Draft]) -> None:
-        """Put the records.
-
-        An error leaves the claim pending: what did get through is found by
-        whoever takes it over, and nothing goes out twice.
-        """
-        messages = [draft.message for draft in drafts.values()]
-        try:
-            self.one.messages.commit_all(messages)
-        except Exception:
-            ids = [message.message_id for message in messages]
-            there = self.one.messages.get_all(principal.account.account_id, ids)
-            lost = [draft for draft in drafts.values() if draft.message.message_id not in there]
-            if lost:
-                self._refund(principal, lost)
-                raise
-
-    def _refund(self, principal: Principal, drafts: Iterable[Draft]) -> None:
-        moments = [draft.now for draft in drafts]
-        if moments:
-            self.one.quotas.refund(principal.account.account_id, len(moments), moments[0])
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,16 +36,6 @@ class Found:
     templates: Mapping[UUID, SavedTemplate] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Question:
-    """What `Directory.look_up` is asked, to be asked together with others."""
-
-    account_id: str
-    key_digest: str | None = None
-    addresses: frozenset[str] = frozenset()
-    template_ids: frozenset[UUID] = frozenset()
-
-
 class Directory(Protocol):
     """Keys, accounts, suppressions and templates, in one consistent read."""
 
@@ -58,16 +48,6 @@ class Directory(Protocol):
         template_ids: Iterable[UUID] = (),
     ) -> Found:
         """Read an account, and of it whatever else is asked for; never from a cache."""
-        question = Question(
-            account_id=account_id,
-            key_digest=key_digest,
-            addresses=frozenset(addresses),
-            template_ids=frozenset(template_ids),
-        )
-        return self.look_up_all([question])[0]
-
-    def look_up_all(self, questions: Sequence[Question]) -> Sequence[Found]:
-        """Answer several questions, of any accounts, in their order."""
         ...
 
 

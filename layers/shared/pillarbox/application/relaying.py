@@ -7,10 +7,12 @@ two fields that a message must have.
 
 import hashlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
 
+from pillarbox.application.acceptance import Acceptance
 from pillarbox.application.access import identify, present_key
 from pillarbox.application.names import to_a_label
 from pillarbox.application.ports import Found
@@ -38,6 +40,8 @@ _OF_ONE_TRY: Final = _TAKEN_OUT | {b"date", b"message-id", b"received"}
 _TEXT: Final = frozenset({"text/plain", "text/html"})
 #: Contract 2.1, in characters.
 _MAX_NAME: Final = 1_024
+#: In octets: a larger message may go through the spool.
+SMALL: Final = 50_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +52,33 @@ class _File:
     content_type: str
     size: int
     first_octets: bytes
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Prepared:
+    """A message that is good as far as it can be told without the account that sends it."""
+
+    recipients: Recipients
+    #: Who it says it is from: each must be a sender of the account.
+    authors: tuple[str, ...]
+    mail: Mail
+    body_hash: str
+    #: Identifies an Idempotency-Key, in hex.
+    idempotency_digest: str | None
+    #: Whether it may be accepted together with others: they would wait for a claim, or
+    #: for the upload of a large one.
+    sociable: bool
+
+    def draft(self, account: Account, suppressed: Mapping[str, str], now: datetime) -> Draft:
+        """Hold it against its account.
+
+        Raises:
+            ServiceError: `no_verified_sender` or `recipient_suppressed`.
+        """
+        if not all(may_send_as(account, author) for author in self.authors):
+            raise _no_sender("The From field names no verified sender of this account.")
+        self.recipients.check_suppressed(suppressed)
+        return Draft.of(self.mail, account.account_id, self.body_hash, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,44 +97,96 @@ class Relaying:
         key = present_key(key_text)
         return self._admitted(self.one.directory.look_up(key.account_id, key_digest=key.digest))
 
-    def submit(self, key_text: str, recipients: tuple[str, ...], octets: bytearray) -> str:
+    def prepare(self, recipients: tuple[str, ...], octets: bytearray) -> Prepared:
+        """Read a message, and ask the DNS for its recipients' domains.
+
+        Args:
+            recipients: the envelope's; they decide who gets it.
+            octets: the message, with CR LF as the only line end. It is emptied
+                once it is taken over, so that it is in memory once.
+
+        Raises:
+            ServiceError: `validation_failed` when it cannot be read, `no_verified_sender`
+                when From is not one address, an attachment's code, `invalid_recipient`.
+        """
+        parsed = parse(octets)
+        check_attachments(_files(octets, parsed.parts))
+        authors = _authors(parsed)
+        keys = [each.value.decode("latin-1") for each in parsed.all(b"idempotency-key")]
+        digest = idempotency_digest(ROUTE, keys)
+        body_hash = _hash(octets, parsed, recipients)
+        parsed_recipients = Recipients.parse(recipients)
+        mail = _mail(octets, parsed, authors[0], parsed_recipients)
+        sociable = digest is None and len(octets) <= SMALL
+        octets.clear()
+        parsed_recipients.check(self.one.domains)
+        return Prepared(
+            recipients=parsed_recipients,
+            authors=tuple(author.address for author in authors),
+            mail=mail,
+            body_hash=body_hash,
+            idempotency_digest=digest,
+            sociable=sociable,
+        )
+
+    def submit(self, key_text: str, prepared: Prepared) -> str:
         """Accept a message, or say why not; an error leaves nothing behind.
 
         Args:
             key_text: the API key, which is looked up once more.
-            recipients: the envelope's; they decide who gets it.
-            octets: the message, with CR LF as the only line end. It is emptied
-                once it is taken over, so that it is in memory once.
+            prepared: the message.
 
         Returns:
             The message's id.
 
         Raises:
-            ServiceError: as over HTTP; `no_verified_sender` also when From is
-                not one address, `validation_failed` when the message cannot be read.
+            ServiceError: as over HTTP.
         """
-        key = present_key(key_text)
-        parsed_recipients = Recipients.parse(recipients)
-        found = self.one.directory.look_up(
-            key.account_id, key_digest=key.digest, addresses=parsed_recipients.mailboxes
-        )
-        principal = self._admitted(found)
-        parsed = parse(octets)
-        check_attachments(_files(octets, parsed.parts))
-        author = _author(parsed, principal.account)
-        keys = [each.value.decode("latin-1") for each in parsed.all(b"idempotency-key")]
-        digest = idempotency_digest(ROUTE, keys)
-        body_hash = _hash(octets, parsed, recipients)
-        mail = _mail(octets, parsed, author, parsed_recipients)
-        octets.clear()
+        principal, found = self._look_up(key_text, [prepared])
 
         def draft() -> Draft:
-            parsed_recipients.check(self.one.domains)
-            parsed_recipients.check_suppressed(found.suppressed)
-            return Draft.of(mail, principal.account.account_id, body_hash, self.one.clock())
+            return prepared.draft(principal.account, found.suppressed, self.one.clock())
 
-        answer = self.one.accept(principal, body_hash, digest, draft)
+        answer = self.one.accept(principal, prepared.body_hash, prepared.idempotency_digest, draft)
         return str(json.loads(answer.body)["messageId"])
+
+    def submit_all(
+        self, key_text: str, prepared: Sequence[Prepared]
+    ) -> Sequence[str | ServiceError]:
+        """Accept sociable messages of one key in few calls, each on its own merits.
+
+        Returns:
+            For each its id, or why it is not accepted.
+
+        Raises:
+            ServiceError: why none is.
+        """
+        principal, found = self._look_up(key_text, prepared)
+        now = self.one.clock()
+        drafts: dict[int, Draft] = {}
+        errors: dict[int, ServiceError] = {}
+        for position, each in enumerate(prepared):
+            try:
+                drafts[position] = each.draft(principal.account, found.suppressed, now)
+            except ServiceError as error:
+                errors[position] = error
+        acceptance = Acceptance(self.one, principal)
+        try:
+            errors |= acceptance.reserve(drafts, anything_else=True)
+            errors |= acceptance.queue(drafts)
+            acceptance.commit(drafts)
+        except ServiceError as error:
+            errors |= dict.fromkeys(drafts, error)
+        ids = {at: str(draft.message.message_id) for at, draft in drafts.items()}
+        return [errors.get(position) or ids[position] for position in range(len(prepared))]
+
+    def _look_up(self, key_text: str, prepared: Sequence[Prepared]) -> tuple[Principal, Found]:
+        key = present_key(key_text)
+        addresses = {box for each in prepared for box in each.recipients.mailboxes}
+        found = self.one.directory.look_up(
+            key.account_id, key_digest=key.digest, addresses=addresses
+        )
+        return self._admitted(found), found
 
     def _admitted(self, found: Found) -> Principal:
         principal = identify(found)
@@ -126,24 +209,21 @@ def may_send_as(account: Account, address: str) -> bool:
         return False
 
 
-def _author(parsed: Parsed, account: Account) -> Mailbox:
-    """Who From says it is; a Sender field, which SES checks as well, must be good too."""
+def _authors(parsed: Parsed) -> tuple[Mailbox, ...]:
+    """Who From says it is, and Sender, which SES checks as well."""
     froms, senders = parsed.all(b"from"), parsed.all(b"sender")
-    mailboxes = [read_mailbox(each.value) for each in froms + senders]
     if len(froms) != 1 or len(senders) > 1:
         raise _no_sender("A message has one From field.")
-    spelled = []
-    for mailbox in mailboxes:
-        if mailbox is None:
-            raise _no_sender("The From field must be one address, with or without a name.")
-        try:
-            address = parse_address(mailbox.address, to_a_label)
-        except AddressSyntaxError as error:
-            raise _no_sender("The From field has no valid address.") from error
-        if not may_send_as(account, address):
-            raise _no_sender("The From field names no verified sender of this account.")
-        spelled.append(Mailbox(mailbox.name, address))
-    return spelled[0]
+    return tuple(_spelled(read_mailbox(each.value)) for each in froms + senders)
+
+
+def _spelled(mailbox: Mailbox | None) -> Mailbox:
+    if mailbox is None:
+        raise _no_sender("The From field must be one address, with or without a name.")
+    try:
+        return Mailbox(mailbox.name, parse_address(mailbox.address, to_a_label))
+    except AddressSyntaxError as error:
+        raise _no_sender("The From field has no valid address.") from error
 
 
 def _no_sender(text: str) -> ServiceError:
