@@ -13,6 +13,7 @@ again. The parts, in this order:
 """
 
 import argparse
+import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
@@ -46,6 +47,8 @@ _PARTS: Final = ("bugs", "calls", "statistics", "exits", "random", "kills")
 def main() -> int:
     """Give 1 when a promise was broken, or a known bug was not seen."""
     chosen = _read()
+    # What was started is ended in that case too.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     missed, total = False, Figures()
     with (
         tempfile.TemporaryDirectory(prefix="faults-") as state,
