@@ -155,14 +155,41 @@ def _serve(asked: socket.socket, tests: list[str]) -> Never:
             del sys.modules[name]
     gc.freeze()
     sys.dont_write_bytecode = True  # two changes within a second would look the same
+    order = _Order()
     while asked.recv(1):
+        order.read()
         runner = os.fork()
         if not runner:
             resource.setrlimit(resource.RLIMIT_CPU, (_PATIENCE, _PATIENCE))
             signal.alarm(_LONGEST)
-            os._exit(int(pytest.main([*_HOW, *tests])))
+            os._exit(int(pytest.main([*_HOW, *tests], [order])))
         asked.send(bytes([os.waitpid(runner, 0)[1] != 0]))
     os._exit(0)
+
+
+class _Order:
+    """Has the tests that failed last run first: they often fail at the next change too."""
+
+    def __init__(self) -> None:
+        self._last = COPY / "failed"
+        self._last.write_text("")
+        self._failed: list[str] = []
+
+    def read(self) -> None:
+        """Learn which test failed since."""
+        test = self._last.read_text()
+        if test:
+            self._failed = [test, *(each for each in self._failed if each != test)]
+
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        """Put them in front."""
+        places = {test: place for place, test in enumerate(self._failed)}
+        items.sort(key=lambda item: places.get(item.nodeid, len(places)))
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """Tell it to the process that starts the next one."""
+        if report.failed:
+            self._last.write_text(report.nodeid)
 
 
 if __name__ == "__main__":
