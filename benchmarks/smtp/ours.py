@@ -1,6 +1,10 @@
-"""The relay over a service that answers at once: what is measured is the server."""
+"""The relay over a service that answers at once: what is measured is the server.
+
+ours.py FOLDER PORT asyncio|uvloop PROCESSES
+"""
 
 import asyncio
+import os
 import socket
 import sys
 from datetime import UTC, datetime
@@ -61,14 +65,19 @@ async def serve(folder: Path, port: int) -> None:
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     context = make_context(certificate)
-    await Server(house, lambda: context).start(socket.create_server(("127.0.0.1", port)))
+    listening = socket.create_server(("127.0.0.1", port), reuse_port=True)
+    await Server(house, lambda: context).start(listening)
     await asyncio.Event().wait()
 
 
 if __name__ == "__main__":
-    if sys.argv[3:] == ["uvloop"]:
+    folder, port, loop, processes = sys.argv[1:]
+    for _ in range(int(processes) - 1):
+        if os.fork() == 0:
+            break
+    if loop == "uvloop":
         import uvloop
 
-        uvloop.run(serve(Path(sys.argv[1]), int(sys.argv[2])))
+        uvloop.run(serve(Path(folder), int(port)))
     else:
-        asyncio.run(serve(Path(sys.argv[1]), int(sys.argv[2])))
+        asyncio.run(serve(Path(folder), int(port)))

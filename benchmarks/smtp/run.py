@@ -46,8 +46,9 @@ def commands(folder: Path, port: int) -> dict[str, tuple[str, ...]]:
     end = (str(folder), str(port))
     alone = (*UV, "--no-project", "--with")
     servers = {
-        "pillarbox": (sys.executable, str(HERE / "ours.py"), *end),
-        "pillarbox, uvloop": (sys.executable, str(HERE / "ours.py"), *end, "uvloop"),
+        "pillarbox, asyncio": (sys.executable, str(HERE / "ours.py"), *end, "asyncio", "1"),
+        "pillarbox": (sys.executable, str(HERE / "ours.py"), *end, "uvloop", "1"),
+        "pillarbox, two processes": (sys.executable, str(HERE / "ours.py"), *end, "uvloop", "2"),
         "aiosmtpd": (*alone, "aiosmtpd==1.4.6", str(HERE / "peer_aiosmtpd.py"), *end),
     }
     if shutil.which("npm"):
