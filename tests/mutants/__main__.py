@@ -47,7 +47,7 @@ MODULES: Final = {
     "application/sweeping.py": "tests/unit/application/test_application_sweeping.py",
     "application/submission.py": "tests/unit/application/test_application_submission.py"
     " tests/unit/application/test_application_faults.py",
-    "application/batch.py": "tests/contract/test_batch.py",
+    "application/batch.py": "tests/unit/application/test_application_batch.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
