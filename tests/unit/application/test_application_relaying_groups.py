@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 from uuid import UUID
 
@@ -86,6 +87,31 @@ def test_what_is_left_of_a_quota_is_used_up() -> None:
     (again,) = submit(world, [prepared(world, 6)])
     assert isinstance(again, ServiceError)
     assert again.code == "rate_limit_exceeded"
+
+
+def test_who_does_not_fit_hears_of_the_window_that_is_full() -> None:
+    """Once some have taken what was left of the day, the others hear of it, not of the minute."""
+    world = World(builders.account(overrides=Limits(per_minute=5, per_day=4, per_month=None)))
+    submit(world, [prepared(world, 0)])
+    outcomes = submit(world, [prepared(world, number) for number in range(1, 7)])
+    details = [each.details if isinstance(each, ServiceError) else None for each in outcomes]
+    assert details == [None] * 3 + [{"limit_per_day": 4}] * 3
+
+
+def test_a_group_counts_in_the_minute_in_which_it_is_drawn() -> None:
+    """A group that was read in the minute before gives its quota back to that of its draw."""
+    world = World()
+    ready = [prepared(world, number) for number in range(2)]
+    moments = iter([builders.NOW, builders.at(60)])
+    submission = replace(world.submission, clock=lambda: next(moments))
+
+    def refuse(pairs: Sequence[Any]) -> frozenset[UUID]:
+        return frozenset({pairs[0][0].message_id})
+
+    vars(submission.jobs)["put_all"] = refuse
+    Relaying(submission).submit_all(world.live, ready)
+    world.now = builders.at(60)
+    assert world.used() == {1}
 
 
 def test_a_job_that_the_queue_refuses_fails_its_message_alone() -> None:
