@@ -47,6 +47,8 @@ MODULES: Final = {
     "application/sweeping.py": "tests/unit/application/test_application_sweeping.py",
     "application/submission.py": "tests/unit/application/test_application_submission.py"
     " tests/unit/application/test_application_faults.py",
+    "application/acceptance.py": "tests/unit/application/test_application_batch.py"
+    " tests/unit/application/test_application_relaying_groups.py",
     "application/batch.py": "tests/unit/application/test_application_batch.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",

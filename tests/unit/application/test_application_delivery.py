@@ -55,7 +55,7 @@ def later(world: World, **wait: float) -> None:
 
 def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
     """A pending message is leased, built, sent and marked sent with the provider's id."""
-    assert world.delivery.deliver(job) == Delivered(Outcome.SENT)
+    assert world.delivery.deliver(job) == Delivered(Outcome.SENT, again=None, resent=False)
     assert world.gate.calls == [
         "messages.take",
         "suppressions.among",
