@@ -294,6 +294,15 @@ def test_idempotency_key() -> None:
     assert submit(world, keyed("Hello", 4)) != first
 
 
+def test_a_replay_asks_nobody_else() -> None:
+    """Who sends a message again under its key hears of the first one, whatever the DNS says now."""
+    world = World()
+    first = submit(world, keyed("Hello", 1))
+    world.domains.verdicts["example.com"] = DomainVerdict.NO_MX
+    world.store.suppressed[builders.ACCOUNT, TO] = "bounced"
+    assert submit(world, keyed("Hello", 2)) == first
+
+
 def nested(number: int) -> str:
     """A multipart ten deep, whose boundaries begin alike."""
     boundaries = [f"{'A' * 60}{number:02}{depth}" for depth in range(9)]

@@ -98,7 +98,7 @@ class Relaying:
         return self._admitted(self.one.directory.look_up(key.account_id, key_digest=key.digest))
 
     def prepare(self, recipients: tuple[str, ...], octets: bytearray) -> Prepared:
-        """Read a message, and ask the DNS for its recipients' domains.
+        """Read a message, and hold it against all that can be told without its account.
 
         Args:
             recipients: the envelope's; they decide who gets it.
@@ -119,7 +119,8 @@ class Relaying:
         mail = _mail(octets, parsed, authors[0], parsed_recipients)
         sociable = digest is None and len(octets) <= SMALL
         octets.clear()
-        parsed_recipients.check(self.one.domains)
+        if sociable:  # others do not wait for the DNS; one with a claim asks under it
+            parsed_recipients.check(self.one.domains)
         return Prepared(
             recipients=parsed_recipients,
             authors=tuple(author.address for author in authors),
@@ -145,6 +146,8 @@ class Relaying:
         principal, found = self._look_up(key_text, [prepared])
 
         def draft() -> Draft:
+            if not prepared.sociable:
+                prepared.recipients.check(self.one.domains)
             return prepared.draft(principal.account, found.suppressed, self.one.clock())
 
         answer = self.one.accept(principal, prepared.body_hash, prepared.idempotency_digest, draft)
