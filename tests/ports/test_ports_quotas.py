@@ -147,6 +147,15 @@ def test_the_record_stays_within_a_write_unit(table: Table) -> None:
             assert item[window_name("month", now)] == 1
 
 
+def test_the_record_is_swept_no_sooner_than_it_must(table: Table) -> None:
+    """A sweep is a write more: it comes with the twenty-fifth attribute, not with each send."""
+    quotas, sizes = DynamoQuotas(table), []
+    for minute in range(22):
+        quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * minute))
+        sizes.append(len(table.get(keys.quota(ACCOUNT)) or ()))
+    assert sizes == [*range(5, 25), 6, 7]
+
+
 def test_the_minute_before_outlives_the_sweep(table: Table) -> None:
     """A refund that comes in the next minute finds its minute, in whatever month."""
     quotas = DynamoQuotas(table)
