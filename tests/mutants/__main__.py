@@ -26,6 +26,7 @@ from pathlib import Path
 from typing import Final, Never
 
 import pytest
+from hypothesis import Phase, settings
 
 from tests.mutants.conditions import changed
 
@@ -182,6 +183,13 @@ class _Order:
         test = self._last.read_text()
         if test:
             self._failed = [test, *(each for each in self._failed if each != test)]
+
+    def pytest_collection(self) -> None:
+        """Let no failing example be made smaller: that takes long, and nobody reads it."""
+        settings.register_profile(
+            "mutants", settings.default, phases=[Phase.explicit, Phase.generate]
+        )
+        settings.load_profile("mutants")
 
     def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
         """Put them in front."""

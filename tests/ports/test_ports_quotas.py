@@ -3,6 +3,7 @@
 from datetime import timedelta
 
 import pytest
+from botocore.exceptions import ReadTimeoutError
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -204,3 +205,19 @@ def test_a_sweep_that_fails_does_not_fail_the_send(
     assert item is not None
     assert len(item) < 10
     assert item["day:2026-03-14"] == 41
+
+
+def test_a_refund_is_tried_once(table: Table) -> None:
+    """Its first try may have taken effect unheard; twice would let a mail too many through."""
+    quotas, tries = DynamoQuotas(table), []
+
+    def fail(**_: object) -> None:
+        tries.append(1)
+        raise ReadTimeoutError(endpoint_url="http://table.invalid")
+
+    quotas.reserve(ACCOUNT, 1, UNLIMITED, NOW)
+    events = quotas._refunds.client.meta.events
+    events.register_first("before-send.dynamodb.UpdateItem", fail)
+    with pytest.raises(ServiceError):
+        quotas.refund(ACCOUNT, 1, NOW)
+    assert len(tries) == 1
