@@ -150,7 +150,8 @@ def _testing(tests: list[str]) -> Iterator[Callable[[], bool]]:
 def _serve(asked: socket.socket, tests: list[str]) -> Never:
     os.chdir(COPY)
     sys.path[:0] = [str(COPY), str(COPY / "layers" / "shared")]
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    for stream in (sys.stdout, sys.stderr):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     # Once here, unchanged: what is not ours stays loaded, and what is ours compiled.
     pytest.main([*_HOW, *tests])
     for name, module in [*sys.modules.items()]:

@@ -34,6 +34,20 @@ def test_a_lease_that_is_tried_twice_is_ours(aws: Aws) -> None:
     assert (taken.lease.owner, taken.attempt) == ("worker", 1)
 
 
+def test_a_peek_costs_half_of_a_read(aws: Aws) -> None:
+    """A read sees every write before it; a peek does without that, and costs half as much."""
+    table, seen = Table(aws.table), list[bool]()
+
+    def sent(params: dict[str, Any], **_: object) -> None:
+        seen.append(params["ConsistentRead"])
+
+    table.client.meta.events.register("provide-client-params.dynamodb.GetItem", sent)
+    messages, message_id = DynamoMessages(table), builders.message().message_id
+    messages.get(ACCOUNT, message_id)
+    messages.peek(ACCOUNT, message_id)
+    assert seen == [True, False]
+
+
 def test_a_commit_that_can_never_be_is_not_called_overtaken(aws: Aws) -> None:
     """Without its table a commit fails as what it is, an error of ours."""
     del aws
