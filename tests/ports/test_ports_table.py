@@ -9,7 +9,6 @@ from botocore.stub import Stubber
 from pillarbox.adapters.aws import PATIENT, SINGLE_TRY
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
-from tests.aws import Aws
 
 TIMES = [0.04, 0.08, 0.16, 0.32]
 
@@ -142,11 +141,13 @@ def test_a_refused_write_tells_what_is_there(filled: Table) -> None:
     assert filled.get(key(1)) is None
 
 
-def test_another_fault_of_a_write_is_told_as_it_is(aws: Aws) -> None:
+@pytest.mark.parametrize("code", ["AccessDeniedException", "ValidationException"])
+def test_another_fault_of_a_write_is_told_as_it_is(table: Table, code: str) -> None:
     """What was never held against a condition is no condition that failed."""
-    del aws
-    with pytest.raises(ClientError, match="ResourceNotFound"):
-        Table("another").put(key(1), condition="attribute_exists(pk)")
+    with Stubber(table.client) as stub:
+        stub.add_client_error("put_item", code, http_status_code=400)
+        with pytest.raises(ClientError, match=code):
+            table.put(key(1), condition="attribute_exists(pk)")
 
 
 @pytest.mark.parametrize("consistent", [True, False])
