@@ -193,6 +193,43 @@ def test_who_takes_over_goes_on_with_what_is_there(world: World) -> None:
     assert world.store.queue[-1].queued_at == world.now
 
 
+@pytest.mark.parametrize("step", [READ, DNS, RESERVE, PUT])
+def test_who_takes_over_and_fails_leaves_the_ids_to_the_next(world: World, step: str) -> None:
+    """Two owners stall and fail; a third accepts; then the first goes on: one mail, not two."""
+    sent = batch(request())
+    calls = [LOOK_UP, TAKE, READ, DNS, RESERVE, PUT]
+
+    def others(call: str) -> None:
+        if call == COMMIT:
+            world.gate.watch = lambda _: None
+            world.advance(LEASE)
+            fail(world, *calls[: calls.index(step) + 1])
+            refused(world, sent, DIGEST)
+            world.gate.fault = None
+            assert refused(world, sent, DIGEST).code == "idempotency_in_flight"
+            world.advance(LEASE)
+            submit(world, sent, DIGEST)
+
+    world.gate.watch = others
+    (told,) = submit(world, sent, DIGEST)
+    assert ids(world) == {UUID(told["messageId"])}
+
+
+def test_who_fails_after_a_part_was_accepted_leaves_it_to_the_next(world: World) -> None:
+    """What an owner accepted before it died is not sent anew after its successor failed."""
+    sent = batch(request(), request())
+    refused(world, sent, DIGEST, messages=Halting(world.store, 1))
+    accepted = ids(world)
+    world.advance(LEASE)
+    fail(world, LOOK_UP, TAKE, READ, DNS, RESERVE, PUT)
+    refused(world, sent, DIGEST)
+    world.gate.fault = None
+    world.advance(LEASE)
+    results = submit(world, sent, DIGEST)
+    assert {UUID(each["messageId"]) for each in results} == ids(world) > accepted
+    assert len(ids(world)) == 2
+
+
 def take_elsewhere(world: World, count: int) -> None:
     """Another process sends so many of the account's mails."""
     FakeQuotas(world.store).reserve(ACCOUNT, count, builders.UNLIMITED, world.now)

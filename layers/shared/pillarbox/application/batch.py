@@ -130,7 +130,9 @@ class BatchSubmission:
             errors |= acceptance.reserve(drafts, anything_else=bool(done))
             errors |= acceptance.queue(drafts)
         except Exception:
-            if claim is not None:
+            # An owner before us may have accepted a part, or be about to: whoever comes next
+            # must have the same ids, so a claim that was taken over runs out instead.
+            if claim is not None and not claim.resumed:
                 self.one.claims.release(claim)
             raise
         # An error leaves the claim pending: what did get through is found by
