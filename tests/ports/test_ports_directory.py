@@ -89,6 +89,15 @@ def test_a_key_reads_back(side: Side, revoked: datetime | None) -> None:
         assert side.directory.look_up(ACCOUNT, key_digest=key.digest).key == key
 
 
+@pytest.mark.parametrize("internal", [False, True])
+def test_a_template_reads_back(side: Side, *, internal: bool) -> None:
+    """A template that is ours, not its account's, is known as that again."""
+    template = builders.template(TEMPLATE, internal=internal)
+    side.put(template)
+    found = side.directory.look_up(ACCOUNT, template_ids=[TEMPLATE])
+    assert found.templates == {TEMPLATE: template}
+
+
 def test_the_first_suppression_stays(side: Side) -> None:
     """An address that is suppressed keeps its first reason."""
     for reason in ("complained", "bounced"):

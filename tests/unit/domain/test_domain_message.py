@@ -1,7 +1,9 @@
 """Messages: what happened makes the status, in whatever order it was heard."""
 
+from dataclasses import replace
 from datetime import timedelta
 from itertools import combinations, combinations_with_replacement, permutations
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -105,6 +107,17 @@ def test_the_record_stays_small(events: list[Event]) -> None:
         assert one.at == (min(times) if one.kind is EventKind.SENT else max(times))
 
 
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize("after", [{"at": at(2)}, {"code": "b"}, {"reason": "b"}])
+def test_of_two_of_a_kind_one_is_kept(kind: EventKind, after: dict[str, Any]) -> None:
+    """Whichever is heard first, the latest stays, of the hand-over the earliest; then by words."""
+    first = replace(event(kind, 1, ANN), code="a", reason="a")
+    second = replace(first, **after)
+    kept = first if kind is EventKind.SENT else second
+    for order in ([first, second], [second, first]):
+        assert MESSAGE.with_events(order).events == (kept,)
+
+
 @pytest.mark.parametrize(
     ("kinds", "error"),
     [
@@ -129,6 +142,15 @@ def test_of_equal_ranks_the_earliest_speaks() -> None:
     """When two recipients bounced, the first bounce gives the reason."""
     late, early = event(EventKind.BOUNCED, 9, ANN), event(EventKind.BOUNCED, 3, BOB)
     assert MESSAGE.with_events([late, early]).error == early
+
+
+def test_of_one_moment_the_first_recipient_speaks() -> None:
+    """Of failures at one moment the whole message's decides, then the first recipient's."""
+    whole, ann, bob = (event(EventKind.FAILED, 1, recipient) for recipient in (None, ANN, BOB))
+    for order in permutations([whole, ann, bob]):
+        assert MESSAGE.with_events(order).error == whole
+    for order in permutations([ann, bob]):
+        assert MESSAGE.with_events(order).error == ann
 
 
 def test_updated_at_is_the_last_thing_kept() -> None:

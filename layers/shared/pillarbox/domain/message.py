@@ -118,7 +118,7 @@ class Message:
 
     @property
     def decisive(self) -> Event | None:
-        """The event that decides the status: the highest rank, then the earliest."""
+        """The event that decides the status: the highest rank, of those the first."""
         ranked = (event for event in self.events if event.kind is not EventKind.DELAYED)
         return min(ranked, key=_decisiveness, default=None)
 
@@ -178,8 +178,8 @@ class Message:
         )
 
 
-def _decisiveness(event: Event) -> tuple[int, datetime, str, str]:
-    return (-event.kind.rank, event.at, event.recipient or "", event.reason or "")
+def _decisiveness(event: Event) -> tuple[int, datetime]:
+    return (-event.kind.rank, event.at)
 
 
 def _chronology(event: Event) -> tuple[datetime, int, str]:
