@@ -1,6 +1,7 @@
 """The stores in DynamoDB keep to the suites of their ports, and to one another."""
 
 from dataclasses import replace
+from typing import Any
 from uuid import UUID
 
 import pytest
@@ -57,6 +58,41 @@ def test_an_account_is_not_written_over(table: Table) -> None:
         accounts.add(replace(account(), name="Other"))
     assert refused.value.code == "service_unavailable"
     assert [*accounts.all()] == [account()]
+
+
+def test_a_sender_that_becomes_the_default_is_not_removed(
+    table: Table, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Made the default between the two updates, it stays: no default is without its sender."""
+    accounts, address = DynamoAccounts(table), "a@x.example"
+    accounts.add(replace(account(), senders={}, default_sender=None))
+    accounts.put_sender(ACCOUNT, address, verified=False, default=False)
+    accounts.put_sender(ACCOUNT, "b@x.example", verified=True, default=True)
+    plain, updates = table.update, list[object]()
+
+    def update(*arguments: Any, **named: Any) -> dict[str, Any]:
+        updates.append(named["condition"])
+        if len(updates) == 2:
+            monkeypatch.undo()
+            accounts.put_sender(ACCOUNT, address, verified=True, default=True)
+        return plain(*arguments, **named)
+
+    monkeypatch.setattr(table, "update", update)
+    assert accounts.remove_sender(ACCOUNT, address) is None
+    found = accounts.get(ACCOUNT)
+    assert found is not None
+    assert found.default_sender in found.senders
+
+
+def test_a_sender_is_removed_though_there_is_no_default(table: Table) -> None:
+    """An account without a default still has senders to remove, and none that it has not."""
+    accounts, address = DynamoAccounts(table), "a@x.example"
+    accounts.add(replace(account(), senders={}, default_sender=None))
+    accounts.put_sender(ACCOUNT, address, verified=False, default=False)
+    assert accounts.remove_sender(ACCOUNT, "b@x.example") is None
+    removed = accounts.remove_sender(ACCOUNT, address)
+    assert removed is not None
+    assert not removed.senders
 
 
 def test_a_key_that_cannot_be_listed_is_not_made(table: Table) -> None:
