@@ -34,8 +34,8 @@ SERVERS: Final = {
     "aiosmtpd with boto3": (*AIOSMTPD, str(run.HERE / "peer_with_boto3.py"), ""),
 }
 LOADS: Final = {
-    "1 connection": client.Load(1, 20, 2, 2_000),
-    "10 connections": client.Load(10, 20, 1, 2_000),
+    "1 connection": client.Load(1, 20, 5, 2_000),
+    "10 connections": client.Load(10, 20, 2, 2_000),
     "50 connections": client.Load(50, 10, 1, 2_000),
 }
 
@@ -124,7 +124,7 @@ def figures(command: tuple[str, ...], folder: Path, password: str) -> list[str]:
         try:
             server = psutil.Process(process.pid)
             run.wait_until_open(port)
-            client.run(port, client.Load(10, 2, 1, 2_000), password)
+            client.run(port, client.Load(10, 20, 1, 2_000), password)
             for load in LOADS.values():
                 before = run.cpu(server)
                 client.run(port, load, password)
