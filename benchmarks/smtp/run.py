@@ -2,7 +2,7 @@
 
     .venv/bin/python benchmarks/smtp/run.py [--quick] [NAME …]
 
-Peers come along: aiosmtpd and uvloop by uv, smtp-server by npm, Postfix and its SASL by apt
+Peers come along: aiosmtpd by uv, smtp-server by npm, Postfix and its SASL by apt
 (`apt-get install postfix libsasl2-modules sasl2-bin`); one that is not there is left out.
 """
 
