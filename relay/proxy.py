@@ -32,7 +32,8 @@ class Proxied:
 
 def is_proxy(address: str, proxies: Networks) -> bool:
     """Whether a peer may speak for others."""
-    return any(ip_address(address) in network for network in proxies)
+    ip = ip_address(address)
+    return any(ip in network for network in proxies)
 
 
 def read_header(octets: bytes | bytearray) -> Proxied | None:
