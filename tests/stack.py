@@ -3,6 +3,7 @@
 import email
 import email.policy
 import json
+import socket
 import subprocess
 import time
 from collections.abc import Callable
@@ -16,6 +17,13 @@ ROOT = Path(__file__).parents[1]
 AGENT = {"User-Agent": "pillarbox-tests/1.0"}
 #: Seconds; a slow machine only takes longer.
 PATIENCE = 120
+
+
+def free_port() -> int:
+    """A port of loopback that nobody listens on."""
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port: int = probe.getsockname()[1]
+        return port
 
 
 def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:

@@ -2,7 +2,6 @@
 
 import asyncio
 import os
-import socket
 import threading
 from collections.abc import Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
@@ -19,6 +18,7 @@ from pillarbox.adapters.dynamodb import table
 from tests.aws import declared, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.faults.system import BUCKET, SES, TABLE, System
+from tests.stack import free_port
 
 
 @contextmanager
@@ -31,10 +31,7 @@ def running(state: Path) -> Iterator[System]:
     def wait_for[T](work: Coroutine[Any, Any, T]) -> T:
         return asyncio.run_coroutine_threadsafe(work, loop).result(60)
 
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port = free.getsockname()[1]
-    engine = Engine(state, port, {})
+    engine = Engine(state, free_port(), {})
     settings = aws_environment(engine.url) | {
         "AWS_ENDPOINT_URL_SESV2": SES,
         "PILLARBOX_TABLE": TABLE,

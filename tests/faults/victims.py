@@ -25,6 +25,8 @@ from typing import Any, Final
 import boto3
 import psutil
 
+from tests.stack import free_port
+
 ROOT: Final = Path(__file__).parents[2]
 #: Seconds that a function lives before it may be killed: a cold start takes some.
 _FUNCTION_AGE: Final = 2
@@ -120,7 +122,7 @@ class Entrance:
 @contextlib.contextmanager
 def entrance(stack: dict[str, Any], front: tuple[str, ...] = ("-m", "front")) -> Iterator[Entrance]:
     """Serve a running stack by an entrance of our own; `front` is the program it runs."""
-    port, behind, secret = _free_port(), _free_port(), secrets.token_hex(16)
+    port, behind, secret = free_port(), free_port(), secrets.token_hex(16)
     settings = {
         "PILLARBOX_EDGE_SECRET": secret,
         "PILLARBOX_FRONT_HOST": "127.0.0.1",
@@ -158,13 +160,6 @@ def client_of(environment: Mapping[str, str], service: str) -> Any:
         aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
         aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
     )
-
-
-def _free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 def functions(engine: int) -> list[Victim]:

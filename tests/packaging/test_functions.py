@@ -10,7 +10,6 @@ import json
 import os
 import platform
 import shutil
-import socket
 import subprocess
 import sys
 import time
@@ -23,7 +22,7 @@ import httpx
 import pytest
 
 from local import template
-from tests.stack import PATIENCE, operate
+from tests.stack import PATIENCE, free_port, operate
 
 pytestmark = [
     pytest.mark.stack,
@@ -38,13 +37,6 @@ NOTHING_FOUND = {"overdue": 0, "given_up": 0, "orphaned_bodies": 0}
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
 
 type Invoke = Callable[[dict[str, Any]], Any]
-
-
-def free_port() -> int:
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        port: int = free.getsockname()[1]
-        return port
 
 
 def resource_of(function: str) -> str:

@@ -13,7 +13,7 @@ import psutil
 
 from relay.tls import Certificate
 from tests.relay.served import PATIENCE, Client, certificate
-from tests.stack import wait_for
+from tests.stack import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "relay")
@@ -31,8 +31,7 @@ def program(
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """`python -m relay` on a free port; settings without their PILLARBOX_SMTP_."""
     write(folder, certificate())
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     usual = {
         "NAME": "relay.example",
         "HOST": "127.0.0.1",

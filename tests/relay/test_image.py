@@ -10,7 +10,6 @@ import re
 import shlex
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import urllib.request
@@ -22,7 +21,7 @@ import pytest
 
 from tests.relay.program import connect, write
 from tests.relay.served import PATIENCE, certificate, plain
-from tests.stack import wait_for
+from tests.stack import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "relay" / "Dockerfile").read_text().replace("\\\n", " ")
@@ -111,12 +110,6 @@ def service() -> dict[str, str]:
     """What the service behind reads of its environment."""
     task = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
     return {f"PILLARBOX_{name}": "https://x.example/1/x" for name in task}
-
-
-def free_port() -> int:
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:

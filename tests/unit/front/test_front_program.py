@@ -19,6 +19,7 @@ import pytest
 from front import health
 from front.app import BODY_LIMIT
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from tests.stack import free_port
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 60
@@ -46,8 +47,7 @@ SETTINGS = {
 @contextmanager
 def program(aws: int, **settings: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
     """`python -m front` on a free port, healthy, with AWS at a port of loopback."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "front"],
         env=SETTINGS
