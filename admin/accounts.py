@@ -4,10 +4,10 @@ from typing import Annotated
 
 import typer
 
+from admin import wiring
 from admin.session import connected
 from admin.views import account_view
-from pillarbox import wiring
-from pillarbox.application.administration.ports import AccountChanges
+from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Plan
 from pillarbox.domain.quota import Limits
 

@@ -13,12 +13,11 @@ from typing import Annotated, Final, Protocol
 import boto3
 import typer
 
-from admin import doctor
+from admin import doctor, wiring
+from admin.operations.findings import Finding
+from admin.operations.first_steps import Begun
 from admin.session import Session
 from admin.views import View, issued_key_view, sender_view
-from pillarbox import wiring
-from pillarbox.application.administration.findings import Finding
-from pillarbox.application.administration.first_steps import Begun
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 
 _ROOT: Final = Path(__file__).parents[1]

@@ -5,9 +5,9 @@ from typing import Annotated, Final
 
 import typer
 
+from admin import wiring
+from admin.operations.findings import Finding, Verdict
 from admin.session import Record, Session, connected
-from pillarbox import wiring
-from pillarbox.application.administration.findings import Finding, Verdict
 
 #: What nobody can say of the local stack, and why.
 _NOT_LOCALLY: Final = {

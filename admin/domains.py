@@ -6,10 +6,10 @@ from typing import Annotated
 
 import typer
 
+from admin import wiring
 from admin.session import Session, connected
 from admin.views import View, written
-from pillarbox import wiring
-from pillarbox.application.administration.domains import Domain
+from pillarbox.application.accounts.domains import Domain
 
 app = typer.Typer(no_args_is_help=True, help="The domains that mail comes from, and their DNS.")
 

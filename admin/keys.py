@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from admin import wiring
 from admin.session import connected
 from admin.views import issued_key_view, key_view
-from pillarbox import wiring
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 from pillarbox.domain.key import SCOPES, Preset
 

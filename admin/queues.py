@@ -4,8 +4,8 @@ from typing import Annotated
 
 import typer
 
+from admin import wiring
 from admin.session import connected
-from pillarbox import wiring
 
 app = typer.Typer(no_args_is_help=True, help="What waits, and what was set aside.")
 

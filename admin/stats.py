@@ -4,9 +4,9 @@ from typing import Annotated
 
 import typer
 
+from admin import wiring
 from admin.session import connected
-from pillarbox import wiring
-from pillarbox.application.statistics import Findings
+from pillarbox.application.history.audit import Findings
 from pillarbox.domain.errors import Json
 
 app = typer.Typer(no_args_is_help=True, help="The counts that listing and analytics rest on.")

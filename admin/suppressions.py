@@ -6,9 +6,9 @@ from typing import Annotated
 
 import typer
 
+from admin import wiring
 from admin.session import connected
 from admin.views import suppression_view
-from pillarbox import wiring
 
 app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not mail.")
 

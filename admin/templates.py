@@ -5,10 +5,10 @@ from uuid import UUID
 
 import typer
 
+from admin import wiring
 from admin.session import connected
 from admin.views import template_view
-from pillarbox import wiring
-from pillarbox.application.administration.saved_templates import (
+from pillarbox.application.templates.authoring import (
     SavedTemplates,
     TemplateChanges,
     TemplateSource,

@@ -3,9 +3,9 @@
 import re
 from datetime import UTC, datetime
 
-from pillarbox.application.administration.keys import IssuedKey
-from pillarbox.application.administration.ports import Suppression
-from pillarbox.application.administration.senders import Sender
+from pillarbox.application.accounts.keys import IssuedKey
+from pillarbox.application.accounts.ports import Suppression
+from pillarbox.application.accounts.senders import Sender
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey

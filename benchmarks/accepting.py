@@ -199,7 +199,7 @@ def set_up() -> str:
     queue = boto3.client("sqs").create_queue(QueueName="jobs")
     os.environ["PILLARBOX_JOBS_QUEUE_URL"] = queue["QueueUrl"]
 
-    from pillarbox import wiring  # noqa: PLC0415  reads the settings just made
+    from admin import wiring  # noqa: PLC0415  reads the settings just made
     from pillarbox.domain.account import Plan  # noqa: PLC0415
     from pillarbox.domain.key import Preset  # noqa: PLC0415
 
@@ -231,7 +231,7 @@ def taken_by_ses(*_: object) -> str:
 def measure() -> dict[str, Count]:
     """Run a mail without a key and one with, and the second one's whole life."""
     from pillarbox.adapters.dns import DnsMailDomains, DomainVerdict  # noqa: PLC0415
-    from pillarbox.adapters.ses import SesMailer  # noqa: PLC0415
+    from pillarbox.adapters.ses.mailer import SesMailer  # noqa: PLC0415
 
     key = set_up()
     send, deliver, follow = map(handler, ("send_email", "deliver_message", "record_feedback"))

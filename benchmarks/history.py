@@ -23,12 +23,12 @@ from uuid import UUID
 
 from benchmarks.metered import Metered, Partition, metered_table
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.history import DynamoMessageLog
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.ledger_audit import items_of
+from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.statistics import DynamoLedger
-from pillarbox.adapters.dynamodb.statistics_audit import items_of
-from pillarbox.application.overview import Bucket, Overview, PageRequest, SortBy
-from pillarbox.application.statistics import Aggregation
+from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.queries import Bucket, Overview, PageRequest, SortBy
 from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import Entry, entry_of, milliseconds
 

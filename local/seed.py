@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Final
 
+from admin import wiring
 from local.ses.store import Mailbox
-from pillarbox import wiring
 from pillarbox.domain.account import Plan
 from pillarbox.domain.key import Preset
 

@@ -7,7 +7,7 @@ from uuid import UUID
 from pydantic import BaseModel, ConfigDict, Field
 from pydantic.alias_generators import to_camel
 
-from pillarbox.application.overview import Bucket
+from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.message import EventKind, Status
 
 type ErrorType = Literal[

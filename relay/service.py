@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pillarbox.application.relaying import Prepared, Relaying
+from pillarbox.application.sending.smtp import Prepared, Relaying
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from relay.groups import Groups

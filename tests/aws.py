@@ -14,6 +14,7 @@ import pytest
 import yaml
 from moto import mock_aws
 
+from admin import wiring as admin_wiring
 from pillarbox import wiring
 from pillarbox.adapters import aws as sdk
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
@@ -93,6 +94,6 @@ def forget_sessions() -> None:
 
 def forget_wiring() -> None:
     """Let nothing that was made for one environment serve in the next."""
-    for made in vars(wiring).values():
+    for made in [*vars(wiring).values(), *vars(admin_wiring).values()]:
         if hasattr(made, "cache_clear"):
             made.cache_clear()

@@ -19,7 +19,7 @@ from typing import Any, Final
 import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from pillarbox.application.relaying import Relaying
+from pillarbox.application.sending.smtp import Relaying
 from pillarbox.domain.quota import Limits
 from relay import groups
 from relay.service import Envelope, ThreadedService

@@ -10,7 +10,7 @@ from pathlib import Path
 import uvloop
 
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.relaying import Relaying
+from pillarbox.application.sending.smtp import Relaying
 from pillarbox.wiring import submission
 from relay import groups
 from relay.limits import Limits

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pillarbox.application.statistics import Taken
+from pillarbox.application.history.aggregate import Taken
 from pillarbox.consumer import follow
 from pillarbox.wiring import aggregation, count_changes
 

@@ -6,7 +6,7 @@ from typing import Final
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.application.delivery import Delivered
+from pillarbox.application.delivery.deliver import Delivered
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.consumer import Consumed, consume
 from pillarbox.wiring import delivery, jobs, quarantine

@@ -2,7 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
-from pillarbox.application.library import preview
+from pillarbox.application.templates.saved import preview
 from pillarbox.domain.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import reply, template_detail

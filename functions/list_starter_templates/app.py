@@ -2,7 +2,7 @@
 
 from aws_lambda_powertools.event_handler import Response
 
-from pillarbox.application.starters import list_starters
+from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import reply, starter_item
 from pillarbox.http.requests import read_api_key

@@ -3,9 +3,9 @@
 from aws_lambda_powertools.event_handler import Response
 
 from pillarbox.http.app import build_app, entrypoint, note_accepted
+from pillarbox.http.bodies import read_batch
 from pillarbox.http.replies import reply_answer
 from pillarbox.http.requests import read_api_key
-from pillarbox.http.sends import read_batch
 from pillarbox.wiring import batch_submission
 
 app = build_app()

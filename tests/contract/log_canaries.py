@@ -15,7 +15,7 @@ from unittest import mock
 
 from pillarbox import observability, wiring
 from pillarbox.adapters.dynamodb.attributes import to_item
-from pillarbox.domain.identity import new_id
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from relay.service import Envelope, ThreadedService
 from tests.contract.bodies import attachment, otp

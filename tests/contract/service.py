@@ -21,7 +21,7 @@ from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.identity import new_id, new_token
+from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,

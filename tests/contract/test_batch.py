@@ -9,7 +9,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.claims import LEASE
-from pillarbox.application import batch as batches
+from pillarbox.application.sending import batch as batches
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Preset

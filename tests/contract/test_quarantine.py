@@ -6,7 +6,7 @@ from datetime import timedelta
 import pytest
 
 from pillarbox import wiring
-from pillarbox.application.quarantine import VERSION_WAIT
+from pillarbox.application.delivery.poison_jobs import VERSION_WAIT
 from tests.contract.bodies import otp
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import Service, queue_record

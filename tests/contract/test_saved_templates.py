@@ -9,7 +9,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from pillarbox import wiring
-from pillarbox.application.administration.saved_templates import TemplateChanges, TemplateSource
+from pillarbox.application.templates.authoring import TemplateChanges, TemplateSource
 from pillarbox.domain.account import Plan
 from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from tests.contract.bodies import otp

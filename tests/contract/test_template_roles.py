@@ -21,8 +21,8 @@ from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.application.administration.saved_templates import TemplateSource
-from pillarbox.domain.identity import new_id
+from pillarbox.application.templates.authoring import TemplateSource
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind
 from tests.contract import client, service

@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.identity import new_token
+from pillarbox.domain.ids import new_token
 from pillarbox.domain.quota import Limits, QuotaExceeded
 from tests.aws import forget_sessions
 from tests.stack import AGENT, PATIENCE, operate

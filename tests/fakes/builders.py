@@ -9,7 +9,7 @@ from uuid import UUID
 from pillarbox.application.ports import Claim
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.attachment import Attachment
-from pillarbox.domain.identity import created_at, new_id, new_token
+from pillarbox.domain.ids import created_at, new_id, new_token
 from pillarbox.domain.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,

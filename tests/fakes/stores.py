@@ -16,7 +16,7 @@ from pillarbox.application.ports import (
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.identity import new_id, new_token
+from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import Job, Mail
 from pillarbox.domain.message import EventKind, Lease, Message

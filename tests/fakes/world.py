@@ -11,10 +11,10 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Literal
 
-from pillarbox.application.delivery import Delivery
-from pillarbox.application.feedback import Feedback
+from pillarbox.application.delivery.deliver import Delivery
+from pillarbox.application.delivery.feedback import Feedback
 from pillarbox.application.ports import Notice
-from pillarbox.application.submission import PreviewTerms, Submission
+from pillarbox.application.sending.single import PreviewTerms, Submission
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import KeyType

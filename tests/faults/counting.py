@@ -11,9 +11,10 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
+from admin.wiring import statistics_audit
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.domain.identity import new_id
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind, Message
 from tests.contract.client import Invocation, handler
 from tests.fakes import builders
@@ -54,7 +55,7 @@ def _count(system: System, plan: Plan) -> Tried:
     records = _changes(system)
     verdict = Verdict(stuck=0 if _follow(system, records) else 1)
     system.pass_time(timedelta(days=3).total_seconds())  # nothing is on its way any more
-    found = wiring.statistics_audit().verify(system.account_id)
+    found = statistics_audit().verify(system.account_id)
     verdict.accepted = found.messages
     verdict.lost = len(_LIVES) - found.messages
     verdict.wrong = found.wrong + found.behind

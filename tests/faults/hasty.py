@@ -15,9 +15,9 @@ from unittest import mock
 
 from front import __main__ as program
 from front.workers import Workers, serve_handlers
-from pillarbox.adapters.sqs import SqsJobs
+from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import Answer, Claim
-from pillarbox.application.submission import Draft, Submission
+from pillarbox.application.sending.single import Draft, Submission
 from pillarbox.domain.mail import Job, Mail
 
 #: Seconds, before and after a job is put.

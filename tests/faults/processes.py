@@ -8,8 +8,8 @@ from typing import Any
 from uuid import uuid4
 
 from pillarbox import wiring
-from pillarbox.application.batch import BatchRequest
 from pillarbox.application.ports import Answer
+from pillarbox.application.sending.batch import BatchRequest
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
 from tests.fakes.builders import SENDER

@@ -8,7 +8,7 @@ from hashlib import sha256
 from random import Random
 from typing import Any, Final
 
-from pillarbox.domain.identity import new_token
+from pillarbox.domain.ids import new_token
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import Status
 from tests.fakes.builders import attachment, request

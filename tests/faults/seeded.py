@@ -14,17 +14,17 @@ from unittest import mock
 from botocore.config import Config
 
 from pillarbox import wiring
-from pillarbox.adapters import ses
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.pulse import DynamoPulse
+from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.sqs import SqsJobs
-from pillarbox.application import delivery
-from pillarbox.application.delivery import Delivered, Delivery, Outcome
+from pillarbox.adapters.ses import mailer as ses
+from pillarbox.adapters.sqs.jobs import SqsJobs
+from pillarbox.application.delivery import deliver as delivery
+from pillarbox.application.delivery.deliver import Delivered, Delivery, Outcome
+from pillarbox.application.history.aggregate import Aggregation, Taken
 from pillarbox.application.ports import Claim
-from pillarbox.application.statistics import Aggregation, Taken
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
 from tests.faults.counting import counted

@@ -28,7 +28,7 @@ from local.ses.store import Mail, Mailbox
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.application.ports import Answer
-from pillarbox.domain.identity import new_id, new_token
+from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.message import Message
 from tests.aws import declared
 from tests.contract.client import Invocation, handler

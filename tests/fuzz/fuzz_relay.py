@@ -20,8 +20,8 @@ from typing import Any, Final
 import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 with atheris.instrument_imports(include=["relay", "pillarbox"]):
-    from pillarbox.application.content import build_raw
-    from pillarbox.application.relaying import Relaying
+    from pillarbox.application.delivery.build_message import build_raw
+    from pillarbox.application.sending.smtp import Relaying
     from pillarbox.domain.errors import ServiceError
     from pillarbox.domain.key import Principal
     from pillarbox.mime.parse import decoded_size, first_octets, parse

@@ -9,12 +9,12 @@ import boto3
 from pillarbox.adapters.dynamodb import records
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
-from pillarbox.adapters.dynamodb.pulse import DynamoPulse
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.sqs import SqsJobs
+from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import (
     Claims,
     Directory,

@@ -8,7 +8,8 @@ from typing import Any
 import boto3
 import pytest
 
-from pillarbox.adapters.sqs import MAX_INLINE_BYTES, SqsJobs
+from pillarbox.adapters.sqs.job_format import MAX_INLINE_BYTES
+from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError

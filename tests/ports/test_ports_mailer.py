@@ -11,8 +11,8 @@ from typing import Any
 import pytest
 from botocore.config import Config
 
-from pillarbox.adapters import ses
-from pillarbox.adapters.ses import SesMailer
+from pillarbox.adapters.ses import mailer as ses
+from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.application.ports import Refused, Throttled, Uncertain
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, SENDER

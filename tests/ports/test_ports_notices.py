@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.adapters.ses import read_notice
+from pillarbox.adapters.ses.events import read_notice
 from pillarbox.domain.message import Event, EventKind
 from tests.fakes.builders import ACCOUNT
 

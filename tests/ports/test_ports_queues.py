@@ -2,7 +2,8 @@
 
 import boto3
 
-from pillarbox.adapters.sqs_queues import SqsDeadLetters, SqsQueues
+from admin.aws.queues import SqsQueues
+from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
 from tests.aws import Aws
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 import boto3
 import pytest
 
-from pillarbox.adapters.spool import S3Spool
+from pillarbox.adapters.s3_spool import S3Spool
 from pillarbox.application.ports import SpoolObject
 from tests.aws import Aws
 from tests.fakes import builders

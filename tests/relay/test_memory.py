@@ -13,8 +13,8 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 
-from pillarbox.adapters.sqs import SqsJobs
-from pillarbox.application.relaying import Relaying
+from pillarbox.adapters.sqs.jobs import SqsJobs
+from pillarbox.application.sending.smtp import Relaying
 from relay.service import ThreadedService
 from tests.aws import forget_sessions
 from tests.fakes.world import World

@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.content import build_raw
+from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.relaying import Relaying
+from pillarbox.application.sending.smtp import Relaying
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import EMAILS_READ

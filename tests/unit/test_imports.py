@@ -19,8 +19,9 @@ MAY_IMPORT = {
     "application": {"domain", "mime", "rendering"},
     "adapters": {
         "application.ports",
-        "application.history_ports",
-        "application.administration.ports",
+        "application.history.ports",
+        "application.accounts.ports",
+        "application.templates.ports",
         "domain",
     },
     "http": {"application", "domain", "config", "observability"},

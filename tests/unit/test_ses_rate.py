@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.adapters.ses_rate import Pace
+from pillarbox.adapters.ses.rate import Pace
 from tests.fakes.builders import NOW
 
 

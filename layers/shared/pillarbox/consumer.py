@@ -15,7 +15,7 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
-from pillarbox.application.statistics import Taken
+from pillarbox.application.history.aggregate import Taken
 from pillarbox.config import SettingMissing
 
 

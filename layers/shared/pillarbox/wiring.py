@@ -12,33 +12,24 @@ from typing import TYPE_CHECKING, Any
 from pillarbox import config
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.access import Authentication
+from pillarbox.application.authentication import Authentication
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from pillarbox.adapters.sqs import SqsJobs
-    from pillarbox.application.administration.accounts import Accounts
-    from pillarbox.application.administration.doctor import Doctor
-    from pillarbox.application.administration.domains import Domains
-    from pillarbox.application.administration.first_steps import FirstSteps
-    from pillarbox.application.administration.keys import Keys
-    from pillarbox.application.administration.queues import QueueCare
-    from pillarbox.application.administration.round_trip import RoundTrip
-    from pillarbox.application.administration.saved_templates import SavedTemplates
-    from pillarbox.application.administration.senders import Senders
-    from pillarbox.application.administration.suppressions import SuppressionList
-    from pillarbox.application.batch import BatchSubmission
-    from pillarbox.application.delivery import Delivery
-    from pillarbox.application.feedback import Feedback
-    from pillarbox.application.history import History
-    from pillarbox.application.library import Library
-    from pillarbox.application.overview import Overview
-    from pillarbox.application.quarantine import Quarantine
-    from pillarbox.application.relaying import Relaying
-    from pillarbox.application.statistics import Aggregation, Audit
-    from pillarbox.application.submission import Submission
-    from pillarbox.application.sweeping import Sweep
+    from pillarbox.adapters.sqs.jobs import SqsJobs
+    from pillarbox.application.delivery.deliver import Delivery
+    from pillarbox.application.delivery.feedback import Feedback
+    from pillarbox.application.delivery.poison_jobs import Quarantine
+    from pillarbox.application.delivery.sweep import Sweep
+    from pillarbox.application.history.aggregate import Aggregation
+    from pillarbox.application.history.lookup import History
+    from pillarbox.application.history.queries import Overview
+    from pillarbox.application.sending.batch import BatchSubmission
+    from pillarbox.application.sending.single import Submission
+    from pillarbox.application.sending.smtp import Relaying
+    from pillarbox.application.templates.authoring import SavedTemplates
+    from pillarbox.application.templates.saved import Library
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -69,7 +60,7 @@ def submission() -> "Submission":
     from pillarbox.adapters.dynamodb.claims import DynamoClaims
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
-    from pillarbox.application.submission import PreviewTerms, Submission
+    from pillarbox.application.sending.single import PreviewTerms, Submission
 
     return Submission(
         directory=DynamoDirectory(table()),
@@ -88,7 +79,7 @@ def submission() -> "Submission":
 @cache
 def batch_submission() -> "BatchSubmission":
     """Accepting batches."""
-    from pillarbox.application.batch import BatchSubmission
+    from pillarbox.application.sending.batch import BatchSubmission
 
     return BatchSubmission(submission())
 
@@ -96,7 +87,7 @@ def batch_submission() -> "BatchSubmission":
 @cache
 def relaying(paid_plans_only: bool) -> "Relaying":  # noqa: FBT001  the setting's only two values
     """Accepting messages over SMTP."""
-    from pillarbox.application.relaying import Relaying
+    from pillarbox.application.sending.smtp import Relaying
 
     return Relaying(submission(), paid_plans_only)
 
@@ -113,7 +104,7 @@ def read_secret(name: str) -> str:
 @cache
 def jobs() -> "SqsJobs":
     """The queue and its spool."""
-    from pillarbox.adapters.sqs import SqsJobs
+    from pillarbox.adapters.sqs.jobs import SqsJobs
 
     return SqsJobs(config.read("JOBS_QUEUE_URL"), config.read("SPOOL_BUCKET"))
 
@@ -122,7 +113,7 @@ def jobs() -> "SqsJobs":
 def history() -> "History":
     """Looking back at messages."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.application.history import History
+    from pillarbox.application.history.lookup import History
 
     return History(DynamoMessages(table()))
 
@@ -130,9 +121,9 @@ def history() -> "History":
 @cache
 def overview() -> "Overview":
     """Looking back at many messages."""
-    from pillarbox.adapters.dynamodb.history import DynamoMessageLog
-    from pillarbox.adapters.dynamodb.statistics import DynamoLedger
-    from pillarbox.application.overview import Overview
+    from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+    from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+    from pillarbox.application.history.queries import Overview
 
     return Overview(log=DynamoMessageLog(table()), ledger=DynamoLedger(table()), clock=utc_now)
 
@@ -141,9 +132,9 @@ def overview() -> "Overview":
 def aggregation() -> "Aggregation[Mapping[str, Any]]":
     """Keeping statistics."""
     from pillarbox.adapters.aws import in_parallel
-    from pillarbox.adapters.dynamodb.history import read_change
-    from pillarbox.adapters.dynamodb.statistics import DynamoLedger
-    from pillarbox.application.statistics import Aggregation
+    from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+    from pillarbox.adapters.dynamodb.message_log import read_change
+    from pillarbox.application.history.aggregate import Aggregation
 
     return Aggregation(read=read_change, ledger=DynamoLedger(table()), for_each=in_parallel)
 
@@ -151,14 +142,14 @@ def aggregation() -> "Aggregation[Mapping[str, Any]]":
 @cache
 def delivery() -> "Delivery":
     """Delivering mail."""
+    from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.dynamodb.pulse import DynamoPulse
     from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-    from pillarbox.adapters.ses import SesMailer
-    from pillarbox.adapters.ses_rate import Pace
-    from pillarbox.application.content import build_raw
-    from pillarbox.application.delivery import Delivery
-    from pillarbox.domain.identity import new_token
+    from pillarbox.adapters.ses.mailer import SesMailer
+    from pillarbox.adapters.ses.rate import Pace
+    from pillarbox.application.delivery.build_message import build_raw
+    from pillarbox.application.delivery.deliver import Delivery
+    from pillarbox.domain.ids import new_token
 
     return Delivery(
         messages=DynamoMessages(table()),
@@ -179,17 +170,17 @@ def delivery() -> "Delivery":
 
 def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":
     """What changes of messages tell, for metrics."""
-    from pillarbox.adapters.dynamodb import history
+    from pillarbox.adapters.dynamodb import message_log
 
-    return history.count_changes(records)
+    return message_log.count_changes(records)
 
 
 @cache
 def quarantine() -> "Quarantine":
     """Setting aside what the worker cannot read."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.sqs_queues import SqsDeadLetters
-    from pillarbox.application.quarantine import Quarantine
+    from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
+    from pillarbox.application.delivery.poison_jobs import Quarantine
 
     return Quarantine(
         messages=DynamoMessages(table()),
@@ -202,10 +193,10 @@ def quarantine() -> "Quarantine":
 def sweep() -> "Sweep":
     """Looking for what got stuck."""
     from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.dynamodb.history import DynamoMessageLog
+    from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.spool import S3Spool
-    from pillarbox.application.sweeping import Sweep
+    from pillarbox.adapters.s3_spool import S3Spool
+    from pillarbox.application.delivery.sweep import Sweep
 
     return Sweep(
         accounts=DynamoAccounts(table()),
@@ -219,11 +210,11 @@ def sweep() -> "Sweep":
 @cache
 def feedback() -> "Feedback":
     """Following mail."""
+    from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.dynamodb.pulse import DynamoPulse
     from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-    from pillarbox.adapters.ses import read_notice
-    from pillarbox.application.feedback import Feedback
+    from pillarbox.adapters.ses.events import read_notice
+    from pillarbox.application.delivery.feedback import Feedback
 
     return Feedback(
         read=read_notice,
@@ -234,65 +225,11 @@ def feedback() -> "Feedback":
 
 
 @cache
-def accounts() -> "Accounts":
-    """An operator's work on accounts."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.application.administration.accounts import Accounts
-
-    return Accounts(records=DynamoAccounts(table()), clock=utc_now)
-
-
-@cache
-def api_keys() -> "Keys":
-    """An operator's work on API keys."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
-    from pillarbox.application.administration.keys import Keys
-
-    return Keys(records=DynamoApiKeys(table()), accounts=DynamoAccounts(table()), clock=utc_now)
-
-
-@cache
-def senders() -> "Senders":
-    """An operator's work on senders."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.ses_identities import SesIdentities
-    from pillarbox.application.administration.senders import Senders
-
-    return Senders(accounts=DynamoAccounts(table()), identities=SesIdentities())
-
-
-@cache
-def domains() -> "Domains":
-    """An operator's work on domains."""
-    from pillarbox.adapters.dns_records import DnsRecords
-    from pillarbox.adapters.route53 import HostedZones
-    from pillarbox.adapters.ses_domains import SesDomains
-    from pillarbox.application.administration.domains import Domains
-
-    return Domains(
-        identities=SesDomains(),
-        dns=DnsRecords(config.read_servers("DNS_SERVERS")),
-        zones=HostedZones(),
-        clock=utc_now,
-        pause=sleep,
-    )
-
-
-@cache
-def first_steps() -> "FirstSteps":
-    """An operator's first account, key and sender."""
-    from pillarbox.application.administration.first_steps import FirstSteps
-
-    return FirstSteps(accounts=accounts(), keys=api_keys(), senders=senders())
-
-
-@cache
 def saved_templates() -> "SavedTemplates":
     """An operator's work on saved templates."""
     from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
     from pillarbox.adapters.dynamodb.templates import DynamoTemplates
-    from pillarbox.application.administration.saved_templates import SavedTemplates
+    from pillarbox.application.templates.authoring import SavedTemplates
 
     return SavedTemplates(
         records=DynamoTemplates(table()), accounts=DynamoAccounts(table()), clock=utc_now
@@ -302,96 +239,6 @@ def saved_templates() -> "SavedTemplates":
 @cache
 def library() -> "Library":
     """The saved templates, for callers of the API."""
-    from pillarbox.application.library import Library
+    from pillarbox.application.templates.saved import Library
 
     return Library(saved_templates())
-
-
-@cache
-def suppression_list() -> "SuppressionList":
-    """An operator's work on suppressions."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-    from pillarbox.application.administration.suppressions import SuppressionList
-
-    return SuppressionList(
-        records=DynamoSuppressions(table()), accounts=DynamoAccounts(table()), clock=utc_now
-    )
-
-
-@cache
-def statistics_audit() -> "Audit":
-    """An operator's look at an account's statistics."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.dynamodb.history import DynamoMessageLog
-    from pillarbox.adapters.dynamodb.statistics_audit import DynamoLedgerAudit
-    from pillarbox.application.statistics import Audit
-
-    return Audit(
-        log=DynamoMessageLog(table()),
-        ledger=DynamoLedgerAudit(table()),
-        accounts=DynamoAccounts(table()),
-        clock=utc_now,
-    )
-
-
-@cache
-def queue_care() -> "QueueCare":
-    """An operator's work on the queues."""
-    from pillarbox.adapters.sqs_queues import SqsQueues
-    from pillarbox.application.administration.queues import QueueCare, QueueUrls
-
-    return QueueCare(
-        queues=SqsQueues(),
-        urls={
-            "jobs": QueueUrls(config.read("JOBS_QUEUE_URL"), config.read("JOBS_DEAD_LETTERS_URL")),
-            "events": QueueUrls(
-                config.read("EVENTS_QUEUE_URL"), config.read("EVENTS_DEAD_LETTERS_URL")
-            ),
-        },
-    )
-
-
-@cache
-def doctor() -> "Doctor":
-    """An operator's look at the whole stack."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.dynamodb.care import DynamoCare
-    from pillarbox.adapters.front_door import HttpDoor
-    from pillarbox.adapters.relay_certificate import RelayCertificate
-    from pillarbox.adapters.ses_account import SesAccount
-    from pillarbox.adapters.watching import StackWatch
-    from pillarbox.application.administration.doctor import Doctor
-
-    (relay,) = config.read_servers("RELAY") or (None,)
-    host, _, port = (relay or "").rpartition(":")
-    return Doctor(
-        provider=SesAccount(utc_now),
-        accounts=DynamoAccounts(table()),
-        domains=domains(),
-        queues=queue_care(),
-        table=DynamoCare(table()),
-        watch=StackWatch(config.read("STACK"), utc_now),
-        door=HttpDoor(config.read("API_URL")),
-        certificates=RelayCertificate(host, int(port)) if relay else None,
-        clock=utc_now,
-        configuration_set=config.read("CONFIGURATION_SET"),
-        preview_sender=config.read("PREVIEW_SENDER"),
-        workers=int(config.read("DELIVERY_CONCURRENCY")),
-    )
-
-
-@cache
-def round_trip() -> "RoundTrip":
-    """An operator's mail through the whole service."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.front_door import HttpDoor
-    from pillarbox.application.administration.round_trip import RoundTrip
-
-    return RoundTrip(
-        accounts=DynamoAccounts(table()),
-        keys=api_keys(),
-        door=HttpDoor(config.read("API_URL")),
-        clock=utc_now,
-        pause=sleep,
-    )

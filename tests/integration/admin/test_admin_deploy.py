@@ -8,12 +8,12 @@ from typing import Any
 import boto3
 import pytest
 
-from admin import deploy
+from admin import deploy, wiring
 from admin.deploy import Environment, roll_out
+from admin.operations.findings import Finding, Verdict
 from local.ses.store import Mailbox
-from pillarbox import wiring
+from pillarbox import wiring as layer_wiring
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.administration.findings import Finding, Verdict
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.integration.admin.address import api, serving
 from tests.integration.admin.operated import Operator
@@ -79,7 +79,7 @@ def script(
     assert table.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     monkeypatch.setenv("PILLARBOX_DNS_SERVERS", name_server)
-    for made in vars(wiring).values():
+    for made in [*vars(wiring).values(), *vars(layer_wiring).values()]:
         if hasattr(made, "cache_clear"):
             made.cache_clear()
     ses[1].create_configuration_set("set")
@@ -110,7 +110,7 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     assert (told["stack"], told["baseUrl"]) == ("pillarbox-dev", script.address)
     key = told["key"]["key"]
     assert key in told["firstMail"]
-    assert wiring.authentication().authenticate(key).account.account_id == told["accountId"]
+    assert layer_wiring.authentication().authenticate(key).account.account_id == told["accountId"]
     # Nobody has protected the test's table, nor created the domain's records.
     failed = [each["check"] for each in told["items"] if each["verdict"] == "fail"]
     assert failed == ["domains", "table", "table"]

@@ -7,16 +7,16 @@ from pathlib import Path
 import boto3
 import pytest
 
+from admin.aws.api_probe import HttpDoor
+from admin.aws.cloudwatch import StackWatch
+from admin.aws.ses_account import SesAccount
+from admin.aws.smtp_probe import RelayCertificate
+from admin.aws.table_protection import DynamoCare
+from admin.operations.ports import ConfigurationSet, TableState
 from local.ses.store import EVENT_TYPES, Mailbox
 from pillarbox import wiring
 from pillarbox.adapters.aws import make_client
-from pillarbox.adapters.dynamodb.care import DynamoCare
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.front_door import HttpDoor
-from pillarbox.adapters.relay_certificate import RelayCertificate
-from pillarbox.adapters.ses_account import SesAccount
-from pillarbox.adapters.watching import StackWatch
-from pillarbox.application.administration.ports import ConfigurationSet, TableState
 from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.address import api, relay, serving
 

@@ -6,12 +6,12 @@ from typing import Any
 import boto3
 import pytest
 
+from admin.aws.route53 import HostedZones
 from local.ses.store import Mailbox
-from pillarbox.adapters.dns_records import DnsRecords
+from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.adapters.route53 import HostedZones
-from pillarbox.adapters.ses_domains import SesDomains
-from pillarbox.application.administration.ports import DnsRecord
+from pillarbox.adapters.ses.domains import SesDomains
+from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.errors import ServiceError
 from tests.unit.admin.domain_suites import TEXT, AddZone, DomainIdentitiesSuite, ZonesSuite
 

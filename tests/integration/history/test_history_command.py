@@ -14,7 +14,7 @@ from typer.testing import CliRunner, Result
 from admin.main import app
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.domain.identity import new_id
+from pillarbox.domain.ids import new_id
 from tests.contract.service import Service
 from tests.fakes.builders import message
 

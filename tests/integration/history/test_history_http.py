@@ -10,7 +10,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.domain.identity import new_id
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
 from tests.contract.bodies import otp

@@ -5,12 +5,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from pillarbox.application.administration.ports import (
-    ConfigurationSet,
-    QueueStatus,
-    Standing,
-    TableState,
-)
+from admin.operations.ports import ConfigurationSet, QueueStatus, Standing, TableState
 from pillarbox.domain.errors import Json, ServiceError
 from tests.unit.admin.fakes import NOW
 

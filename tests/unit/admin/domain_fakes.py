@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pillarbox.application.administration.ports import DnsRecord, DomainIdentity, Zone
+from pillarbox.application.accounts.ports import DnsRecord, DomainIdentity, Zone
 
 TOKENS = ("token1", "token2", "token3")
 

@@ -5,7 +5,7 @@ The fakes and the adapters each run these suites with fixtures of their own.
 
 from collections.abc import Callable
 
-from pillarbox.application.administration.ports import DnsRecord, DomainIdentities, Zones
+from pillarbox.application.accounts.ports import DnsRecord, DomainIdentities, Zones
 
 type AddZone = Callable[[str], None]
 

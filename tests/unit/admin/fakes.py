@@ -5,7 +5,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from pillarbox.application.administration.ports import AccountChanges, Deletion, Suppression
+from pillarbox.application.accounts.ports import AccountChanges, Suppression
+from pillarbox.application.templates.ports import Deletion
 from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits

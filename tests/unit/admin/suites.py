@@ -7,17 +7,16 @@ from dataclasses import replace
 from datetime import timedelta
 from uuid import UUID
 
-from pillarbox.application.administration.ports import (
+from pillarbox.application.accounts.ports import (
     AccountChanges,
     AccountRecords,
-    Deletion,
     KeyRecords,
     Suppression,
     SuppressionRecords,
-    TemplateRecords,
 )
+from pillarbox.application.templates.ports import Deletion, TemplateRecords
 from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.identity import new_id
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.application.administration.dns_records import (
+from pillarbox.application.accounts.dns_records import (
     DMARC,
     SPF,
     State,
@@ -12,7 +12,7 @@ from pillarbox.application.administration.dns_records import (
     dmarc_tags,
     wanted_records,
 )
-from pillarbox.application.administration.ports import DnsRecord
+from pillarbox.application.accounts.ports import DnsRecord
 from tests.unit.admin.domain_fakes import FakeDomains
 
 GOOGLE = "v=spf1 include:_spf.google.com ~all"

@@ -5,12 +5,12 @@ from datetime import datetime, timedelta
 
 import pytest
 
-from pillarbox.application.administration.dns_records import wanted_records
-from pillarbox.application.administration.doctor import Doctor
-from pillarbox.application.administration.domains import Domains
-from pillarbox.application.administration.findings import Finding, Verdict
-from pillarbox.application.administration.queues import QueueCare, QueueUrls
-from pillarbox.application.administration.round_trip import RoundTrip
+from admin.operations.doctor import Doctor
+from admin.operations.findings import Finding, Verdict
+from admin.operations.queues import QueueCare, QueueUrls
+from admin.operations.round_trip import RoundTrip
+from pillarbox.application.accounts.dns_records import wanted_records
+from pillarbox.application.accounts.domains import Domains
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.unit.admin.doctor_fakes import (
     FakeCare,

@@ -4,9 +4,9 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.administration.dns_records import SPF, State, wanted_records
-from pillarbox.application.administration.domains import Domain, Domains
-from pillarbox.application.administration.ports import Zone
+from pillarbox.application.accounts.dns_records import SPF, State, wanted_records
+from pillarbox.application.accounts.domains import Domain, Domains
+from pillarbox.application.accounts.ports import Zone
 from pillarbox.domain.errors import ValidationFailed
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
 from tests.unit.admin.domain_suites import AddZone, DomainIdentitiesSuite, ZonesSuite

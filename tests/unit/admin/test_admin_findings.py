@@ -5,13 +5,9 @@ from typing import Any
 
 import pytest
 
-from pillarbox.application.administration import findings
-from pillarbox.application.administration.findings import Finding, Verdict
-from pillarbox.application.administration.ports import (
-    ConfigurationSet,
-    QueueStatus,
-    TableState,
-)
+from admin.operations import findings
+from admin.operations.findings import Finding, Verdict
+from admin.operations.ports import ConfigurationSet, QueueStatus, TableState
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, standing
 from tests.unit.admin.fakes import NOW
 

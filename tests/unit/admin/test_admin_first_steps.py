@@ -2,7 +2,7 @@
 
 import pytest
 
-from pillarbox.application.administration.first_steps import FirstSteps
+from admin.operations.first_steps import FirstSteps
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.key import Preset
 from tests.unit.admin.world import World

@@ -2,8 +2,8 @@
 
 import pytest
 
-from pillarbox.application.administration.ports import QueueStatus
-from pillarbox.application.administration.queues import QueueCare, QueueUrls
+from admin.operations.ports import QueueStatus
+from admin.operations.queues import QueueCare, QueueUrls
 from pillarbox.domain.errors import ValidationFailed
 
 

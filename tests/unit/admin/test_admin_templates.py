@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.administration.saved_templates import (
+from pillarbox.application.templates.authoring import (
     MAX_STORED,
     SavedTemplates,
     TemplateChanges,

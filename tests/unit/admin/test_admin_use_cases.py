@@ -2,11 +2,11 @@
 
 import pytest
 
-from pillarbox.application.administration.ports import AccountChanges
-from pillarbox.application.administration.saved_templates import (
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.accounts.senders import Sender
+from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
-from pillarbox.application.administration.senders import Sender
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key

@@ -2,13 +2,13 @@
 
 import pytest
 
-from pillarbox.application.administration.accounts import Accounts
-from pillarbox.application.administration.keys import Keys
-from pillarbox.application.administration.saved_templates import (
+from pillarbox.application.accounts.accounts import Accounts
+from pillarbox.application.accounts.keys import Keys
+from pillarbox.application.accounts.senders import Senders
+from pillarbox.application.accounts.suppressions import SuppressionList
+from pillarbox.application.templates.authoring import (
     SavedTemplates,
 )
-from pillarbox.application.administration.senders import Senders
-from pillarbox.application.administration.suppressions import SuppressionList
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ValidationFailed
 from tests.unit.admin.fakes import (

@@ -9,10 +9,10 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.batch import BatchRequest, BatchSubmission
 from pillarbox.application.ports import Answer
+from pillarbox.application.sending.batch import BatchRequest, BatchSubmission
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
-from pillarbox.domain.identity import derived_id
+from pillarbox.domain.ids import derived_id
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import Limits

@@ -6,7 +6,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.delivery import Delivered, Outcome, backoff, message_id_header
+from pillarbox.application.delivery.deliver import Delivered, Outcome, backoff, message_id_header
 from pillarbox.application.ports import NotTaken, Refused, Throttled, Uncertain
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from pillarbox.domain.mail import Job

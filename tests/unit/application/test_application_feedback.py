@@ -5,11 +5,11 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.access import Authentication
-from pillarbox.application.feedback import Contended, Recorded
-from pillarbox.application.history import History
+from pillarbox.application.authentication import Authentication
+from pillarbox.application.delivery.feedback import Contended, Recorded
+from pillarbox.application.history.lookup import History
 from pillarbox.application.ports import Notice
-from pillarbox.application.starters import list_starters, preview_starter
+from pillarbox.application.templates.starters import list_starters, preview_starter
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.message import EventKind

@@ -5,9 +5,9 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.delivery import LOOK_AGAIN, Delivered, Outcome
+from pillarbox.application.delivery.deliver import LOOK_AGAIN, Delivered, Outcome
+from pillarbox.application.delivery.poison_jobs import Quarantine
 from pillarbox.application.ports import UnreadableJob
-from pillarbox.application.quarantine import Quarantine
 from pillarbox.domain.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event

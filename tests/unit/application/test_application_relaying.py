@@ -9,9 +9,9 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.content import build_raw
+from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.relaying import Relaying, may_send_as
+from pillarbox.application.sending.smtp import Relaying, may_send_as
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import RawBody

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.relaying import SMALL, Prepared, Relaying
+from pillarbox.application.sending.smtp import SMALL, Prepared, Relaying
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import Limits
 from tests.fakes import builders

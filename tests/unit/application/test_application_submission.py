@@ -11,7 +11,7 @@ import pytest
 from pillarbox.application.ports import Answer, DomainVerdict
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
-from pillarbox.domain.identity import derived_id
+from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.mail import SavedBody, StarterBody
 from pillarbox.domain.quota import Limits

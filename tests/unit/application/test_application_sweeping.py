@@ -7,9 +7,9 @@ from typing import Any
 
 import pytest
 
+from pillarbox.application.delivery.sweep import Sweep, Swept
 from pillarbox.application.ports import SpoolObject
-from pillarbox.application.sweeping import Sweep, Swept
-from pillarbox.domain.identity import new_id
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, event

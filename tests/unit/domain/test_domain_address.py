@@ -6,7 +6,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pillarbox.application.names import to_a_label
+from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import (
     MAX_ADDRESS,
     AddressSyntaxError,

@@ -6,7 +6,7 @@ from uuid import UUID
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.identity import created_at, derived_id, new_id
+from pillarbox.domain.ids import created_at, derived_id, new_id
 from tests.fakes.builders import NOW, at
 
 MOMENTS = st.integers(10**8, 7 * 10**12).map(lambda ms: datetime.fromtimestamp(ms / 1000, UTC))

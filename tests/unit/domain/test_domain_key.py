@@ -5,7 +5,7 @@ import string
 import pytest
 
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.identity import is_token, new_token
+from pillarbox.domain.ids import is_token, new_token
 from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,

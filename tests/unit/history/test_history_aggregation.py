@@ -13,8 +13,8 @@ from botocore.exceptions import ClientError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pillarbox.adapters.dynamodb.statistics_audit import DynamoLedgerAudit
-from pillarbox.application.statistics import Aggregation
+from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
+from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.domain.message import EventKind, Message
 from pillarbox.domain.statistics import entry_of
 from tests.unit.history.test_history_model import live

@@ -5,7 +5,7 @@ from functools import partial
 import pytest
 
 from benchmarks.history import ACCOUNT, DAYS, NOW, cost, pages, seeded, spread
-from pillarbox.application.overview import Bucket, SortBy
+from pillarbox.application.history.queries import Bucket, SortBy
 from pillarbox.domain.statistics import milliseconds
 
 FEW, MANY = 600, 12_000

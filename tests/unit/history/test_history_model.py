@@ -12,8 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pillarbox.application import cover, selection
-from pillarbox.application.overview import Bucket, PageRequest, SortBy
+from pillarbox.application.history import coverage as cover
+from pillarbox.application.history import pagination as selection
+from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
 from pillarbox.domain.message import EventKind, Status
 from pillarbox.domain.statistics import milliseconds
 from tests.unit.history.world import CODES, START, World, entries_of

@@ -8,10 +8,11 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
-from pillarbox.adapters.dynamodb.history import DynamoMessageLog
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.records import message_item
-from pillarbox.adapters.dynamodb.statistics import DynamoLedger
-from pillarbox.application.overview import (
+from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.queries import (
     Analytics,
     Bucket,
     Figures,
@@ -20,7 +21,6 @@ from pillarbox.application.overview import (
     PageRequest,
     SortBy,
 )
-from pillarbox.application.statistics import Aggregation
 from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import Level, entry_of, milliseconds
 from tests.fakes.builders import ACCOUNT, message

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.http.faults import validate
 from pillarbox.http.models import PreviewRequest, SendEmailRequest
+from pillarbox.http.validation import validate
 
 SEND: dict[str, Any] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "Hello"}
 FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "content": "eHh4"}

@@ -14,11 +14,11 @@ from pillarbox.application.ports import Answer
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import EventKind
+from pillarbox.http.bodies import read_send
 from pillarbox.http.previews import read_preview_variables
 from pillarbox.http.replies import message_detail, reply_answer, reply_error, timestamp
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import allowed_methods, canonical_path
-from pillarbox.http.sends import read_send
 from tests.fakes import builders
 from tests.fakes.builders import NOW, event
 

@@ -20,9 +20,9 @@ from openapi.requests import BASE64, CONTENT_ID, FILENAME, HEADER_TEXT
 from pillarbox.domain.attachment import is_canonical_base64
 from pillarbox.domain.errors import CODES, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
-from pillarbox.http.faults import validate
 from pillarbox.http.models import AttachmentModel
 from pillarbox.http.routes import ROUTES
+from pillarbox.http.validation import validate
 
 _DOCUMENT = document()
 _SCHEMAS: dict[str, Any] = _DOCUMENT["components"]["schemas"]

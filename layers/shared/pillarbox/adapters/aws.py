@@ -110,3 +110,22 @@ def unavailable(what: str) -> ServiceError:
     return ServiceError(
         "service_unavailable", f"The {what} cannot be reached at the moment; nothing was changed."
     )
+
+
+@contextmanager
+def asking(what: str) -> Iterator[None]:
+    """Turn every error of an AWS service into `service_unavailable`.
+
+    Raises:
+        ServiceError: `service_unavailable`, with what AWS said, such as the right
+            that the operator lacks.
+    """
+    try:
+        with reaching(what):
+            yield
+    except ClientError as error:
+        said = error.response.get("Error", {}).get("Message", "")
+        raise ServiceError(
+            "service_unavailable",
+            f"AWS refused {error.operation_name}: {code_of(error)}: {said}",
+        ) from error

@@ -1,6 +1,6 @@
-"""Mail exchangers, asked of the DNS (RFC 5321 section 5.1, RFC 7505)."""
+"""Look up mail exchangers (RFC 5321 section 5.1, RFC 7505) and other DNS records."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
 from typing import Final
@@ -77,3 +77,36 @@ def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:
 def _name_server(server: str) -> dns.nameserver.Do53Nameserver:
     host, _, port = server.rpartition(":")
     return dns.nameserver.Do53Nameserver(host, int(port))
+
+
+class DnsRecords:
+    """Fulfils `administration.ports.DnsLookup`.
+
+    Args:
+        servers: name servers as `host:port`; empty for the system's.
+    """
+
+    def __init__(self, servers: tuple[str, ...] = ()) -> None:
+        self._servers = servers
+
+    @cached_property
+    def _resolver(self) -> dns.resolver.Resolver:
+        return make_resolver(self._servers)
+
+    def look_up(self, name: str, kind: str) -> Sequence[str] | None:
+        """The values as `DnsRecord` writes them; none when the name or the type is not there."""
+        from dns.rdtypes.txtbase import TXTBase  # noqa: PLC0415  sends never read a text record
+
+        try:
+            answer = self._resolver.resolve(f"{name}.", kind, search=False)
+        except (dns.resolver.NXDOMAIN, dns.resolver.NoAnswer):
+            return ()
+        except dns.exception.DNSException:
+            return None
+        return tuple(
+            # The strings of a text are one (RFC 7208 section 3.3).
+            b"".join(record.strings).decode("ascii", "replace")
+            if isinstance(record, TXTBase)
+            else record.to_text().rstrip(".")
+            for record in answer
+        )

@@ -11,7 +11,7 @@ from typing import Final
 
 from pillarbox.domain.account import PREVIEW_LIMITS, Account
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.identity import new_token
+from pillarbox.domain.ids import new_token
 from pillarbox.domain.quota import Limits
 
 ACCOUNT_ID_LENGTH: Final = 12

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Final
 from uuid import UUID
 
@@ -13,6 +13,8 @@ from pillarbox.domain.errors import Json, ServiceError
 MAX_RECIPIENTS: Final = 50
 #: RFC 5322 section 2.1.1 and contract 8.2, in characters.
 MAX_SUBJECT: Final = 998
+#: How long delivery of an email is tried when the email itself sets no deadline.
+LONGEST_TRIAL: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from pillarbox.application.overview import Analytics, Bucket, Figures
+from pillarbox.application.history.queries import Analytics, Bucket, Figures
 from pillarbox.domain.errors import Json
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import REACHABLE

@@ -20,15 +20,15 @@ from pydantic import (
 )
 from pydantic.alias_generators import to_camel
 
-from pillarbox.application.names import to_a_label
+from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.attachment import Attachment, is_canonical_base64
 from pillarbox.domain.errors import Json
 from pillarbox.domain.header_text import is_header_safe
-from pillarbox.domain.identity import is_uuid
+from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.mail import MAX_SUBJECT, SendRequest
-from pillarbox.http.faults import invalid
 from pillarbox.http.json_body import canonical, depth_of
+from pillarbox.http.validation import invalid
 
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8

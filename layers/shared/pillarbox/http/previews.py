@@ -5,9 +5,9 @@ from collections.abc import Mapping
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.domain.errors import Json
-from pillarbox.http.faults import validate
 from pillarbox.http.models import PreviewRequest
 from pillarbox.http.requests import raw_body, read_json
+from pillarbox.http.validation import validate
 
 
 def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:

@@ -9,11 +9,11 @@ from typing import Annotated, Final
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
-from pillarbox.application.overview import Bucket, PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 from pillarbox.domain.message import Status
-from pillarbox.http.faults import LONGEST_NAME, invalid, validate
 from pillarbox.http.models import WireModel
+from pillarbox.http.validation import LONGEST_NAME, invalid, validate
 
 #: What every JSON reader holds exactly (RFC 8259 section 6); no list is that long.
 MAX_SKIP: Final = 2**53 - 1

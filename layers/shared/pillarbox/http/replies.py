@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from aws_lambda_powertools.event_handler import Response
 
 from pillarbox.application.ports import Answer
-from pillarbox.application.starters import Preview
+from pillarbox.application.templates.starters import Preview
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.message import Event, EventKind, Message
 from pillarbox.domain.template import SavedTemplate, StarterTemplate

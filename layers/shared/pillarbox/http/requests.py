@@ -9,10 +9,10 @@ from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.application.access import invalid_api_key
+from pillarbox.application.authentication import invalid_api_key
 from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
-from pillarbox.domain.identity import is_uuid
+from pillarbox.domain.ids import is_uuid
 from pillarbox.http.json_body import parse_json
 
 

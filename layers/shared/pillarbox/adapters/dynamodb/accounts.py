@@ -5,10 +5,10 @@ from itertools import batched
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.listed import put_listed
+from pillarbox.adapters.dynamodb.list_entries import put_listed
 from pillarbox.adapters.dynamodb.records import account_item, account_of
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.administration.ports import AccountChanges
+from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Account
 
 #: BatchGetItem takes so many keys.

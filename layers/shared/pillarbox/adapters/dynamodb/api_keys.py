@@ -7,7 +7,7 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
-from pillarbox.adapters.dynamodb.listed import put_listed
+from pillarbox.adapters.dynamodb.list_entries import put_listed
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.key import ApiKey

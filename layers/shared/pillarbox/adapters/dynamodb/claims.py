@@ -12,7 +12,7 @@ from pillarbox.adapters.dynamodb.attributes import Item, to_item, to_millisecond
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.ports import Answer, Claim
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.identity import new_id, new_token
+from pillarbox.domain.ids import new_id, new_token
 
 #: Longer than the accepting function may run (30 s): past it, its owner is dead.
 LEASE: Final = timedelta(seconds=35)

@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_text,
 )
 from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.identity import created_at
+from pillarbox.domain.ids import created_at
 from pillarbox.domain.key import ApiKey, KeyType, Preset
 from pillarbox.domain.message import Event, EventKind, Lease, Message
 from pillarbox.domain.quota import Limits

@@ -8,7 +8,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_text
 from pillarbox.adapters.dynamodb.records import template_item, template_of, template_source
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.administration.ports import Deletion
+from pillarbox.application.templates.ports import Deletion
 from pillarbox.domain.template import SavedTemplate
 
 

@@ -1,0 +1,31 @@
+"""The table as a resource: how it is protected."""
+
+from typing import Final
+
+from admin.operations.ports import TableState
+from pillarbox.adapters.aws import asking
+from pillarbox.adapters.dynamodb.table import Table
+
+_NAME: Final = "table"
+
+
+class DynamoCare:
+    """Fulfils `administration.ports.TableCare`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def state(self) -> TableState:
+        """Read recovery, deletion protection and expiry."""
+        client, name = self._table.client, self._table.name
+        with asking(_NAME):
+            table = client.describe_table(TableName=name)["Table"]
+            backups = client.describe_continuous_backups(TableName=name)
+            expiry = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+        recovery = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
+        expires = expiry.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
+        return TableState(
+            recovery=recovery.get("PointInTimeRecoveryStatus") == "ENABLED",
+            deletion_protection=table.get("DeletionProtectionEnabled", False),
+            expiry=expiry.get("AttributeName") if expires else None,
+        )

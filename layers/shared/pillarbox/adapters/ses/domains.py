@@ -1,0 +1,72 @@
+"""The domain identities of SES (API v2), with Easy DKIM and a MAIL FROM domain of their own."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from botocore.exceptions import ClientError
+
+from pillarbox.adapters.aws import asking, code_of, make_client
+from pillarbox.application.accounts.ports import DomainIdentity
+
+if TYPE_CHECKING:
+    from mypy_boto3_sesv2 import SESV2Client
+
+_NAME: Final = "provider of mail delivery"
+#: Where the keys are in the regions for which SES names no zone of their own.
+_DKIM_ZONE: Final = "dkim.amazonses.com"
+
+
+class SesDomains:
+    """Fulfils `administration.ports.DomainIdentities`."""
+
+    @cached_property
+    def _ses(self) -> "SESV2Client":
+        client: SESV2Client = make_client("sesv2")
+        return client
+
+    def get(self, name: str) -> DomainIdentity | None:
+        """Read a domain; None when SES does not know it."""
+        with asking(_NAME):
+            try:
+                answer = self._ses.get_email_identity(EmailIdentity=name)
+            except ClientError as error:
+                if code_of(error) == "NotFoundException":
+                    return None
+                raise
+        dkim = answer.get("DkimAttributes", {})
+        envelope = answer.get("MailFromAttributes", {})
+        return DomainIdentity(
+            name=name,
+            verified=answer["VerifiedForSendingStatus"],
+            dkim=dkim.get("Status", "NOT_STARTED"),
+            dkim_tokens=tuple(dkim.get("Tokens", ())),
+            dkim_zone=dkim.get("SigningHostedZone") or _DKIM_ZONE,
+            mail_from=envelope.get("MailFromDomain") or None,
+            mail_from_status=envelope.get("MailFromDomainStatus"),
+            feedback_host=f"feedback-smtp.{self._ses.meta.region_name}.amazonses.com",
+        )
+
+    def add(self, name: str) -> DomainIdentity:
+        """Create the identity with keys of 2048 bits, unless it is there."""
+        with asking(_NAME):
+            try:
+                self._ses.create_email_identity(
+                    EmailIdentity=name,
+                    DkimSigningAttributes={"NextSigningKeyLength": "RSA_2048_BIT"},
+                )
+            except ClientError as error:
+                if code_of(error) != "AlreadyExistsException":
+                    raise
+        found = self.get(name)
+        if found is None:
+            raise AssertionError("an identity that was created is there")
+        return found
+
+    def set_mail_from(self, name: str, mail_from: str) -> None:
+        """Set the MAIL FROM domain; until its MX is found, mail goes out from SES's own."""
+        with asking(_NAME):
+            self._ses.put_email_identity_mail_from_attributes(
+                EmailIdentity=name,
+                MailFromDomain=mail_from,
+                BehaviorOnMxFailure="USE_DEFAULT_VALUE",
+            )

@@ -1,0 +1,157 @@
+"""Read the event records that SES publishes."""
+
+import json
+import re
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from pillarbox.application.ports import Notice
+from pillarbox.domain.message import Event, EventKind
+
+#: Characters of a provider's reason that are stored.
+MAX_REASON: Final = 500
+
+
+def read_notice(text: str) -> Notice | None:
+    """Read an event record of SES's event publishing; None for kinds that change nothing.
+
+    Raises:
+        ValueError: the text is no such record.
+    """
+    try:
+        record = json.loads(text)
+        read = _READERS.get(record["eventType"])
+        tags = record["mail"].get("tags", {})
+        if _takes_back(record):
+            return None
+        if read is None or "message" not in tags or "account" not in tags:
+            return None
+        events, suppress = read(record)
+        return Notice(
+            account_id=tags["account"][0],
+            message_id=UUID(tags["message"][0]),
+            at=max(event.at for event in events),
+            events=tuple(events),
+            suppress=tuple(suppress),
+            provider_message_id=record["mail"]["messageId"],
+        )
+    except (KeyError, TypeError, AttributeError, IndexError) as error:
+        raise ValueError("no event record of SES") from error
+
+
+type _Read = tuple[list[Event], list[tuple[str, str]]]
+
+
+def _send(record: Mapping[str, Any]) -> _Read:
+    return [Event(kind=EventKind.SENT, at=_time(record["mail"]))], []
+
+
+def _delivery(record: Mapping[str, Any]) -> _Read:
+    delivery = record["delivery"]
+    return [
+        Event(kind=EventKind.DELIVERED, at=_time(delivery), recipient=address)
+        for address in map(_bare, delivery["recipients"])
+    ], []
+
+
+def _bounce(record: Mapping[str, Any]) -> _Read:
+    bounce = record["bounce"]
+    permanent = bounce["bounceType"] == "Permanent"
+    subtype = bounce.get("bounceSubType", "")
+    events = [
+        Event(
+            kind=EventKind.BOUNCED if permanent else EventKind.BOUNCED_TRANSIENT,
+            at=_time(bounce),
+            recipient=_bare(bounced["emailAddress"]),
+            code=snake_case(subtype) or "bounced",
+            reason=_reason(bounced.get("diagnosticCode")) or f"Bounce: {subtype}",
+        )
+        for bounced in bounce["bouncedRecipients"]
+    ]
+    # What SES itself refuses for its own list says nothing new about the address.
+    suppresses = permanent and subtype != "OnAccountSuppressionList"
+    return events, [(event.recipient or "", "bounced") for event in events if suppresses]
+
+
+def _complaint(record: Mapping[str, Any]) -> _Read:
+    complaint = record["complaint"]
+    kind = complaint.get("complaintFeedbackType") or "complaint"
+    events = [
+        Event(
+            kind=EventKind.COMPLAINED,
+            at=_time(complaint),
+            recipient=_bare(complained["emailAddress"]),
+            code=snake_case(kind.replace("-", "_")),
+            reason="The recipient reported the mail as unwanted.",
+        )
+        for complained in complaint["complainedRecipients"]
+    ]
+    suppresses = complaint.get("complaintSubType") != "OnAccountSuppressionList"
+    return events, [(event.recipient or "", "complained") for event in events if suppresses]
+
+
+def _takes_back(record: Mapping[str, Any]) -> bool:
+    """A report that a mail is no spam, whatever a filter said (RFC 5965 section 7.3)."""
+    return bool(record.get("complaint", {}).get("complaintFeedbackType") == "not-spam")
+
+
+def _reject(record: Mapping[str, Any]) -> _Read:
+    reason = _reason(record["reject"].get("reason")) or "SES refused the mail."
+    at = _time(record["mail"])
+    return [Event(kind=EventKind.FAILED, at=at, code="rejected", reason=reason)], []
+
+
+def _rendering_failure(record: Mapping[str, Any]) -> _Read:
+    reason = _reason(record["failure"].get("errorMessage")) or "SES could not render the mail."
+    at = _time(record["mail"])
+    return [Event(kind=EventKind.FAILED, at=at, code="rendering_failed", reason=reason)], []
+
+
+def _delay(record: Mapping[str, Any]) -> _Read:
+    delay = record["deliveryDelay"]
+    return [
+        Event(
+            kind=EventKind.DELAYED,
+            at=_time(delay),
+            recipient=_bare(delayed["emailAddress"]),
+            code=snake_case(delay.get("delayType", "delayed")),
+            reason=_reason(delayed.get("diagnosticCode")),
+        )
+        for delayed in delay["delayedRecipients"]
+    ], []
+
+
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Read]]] = {
+    "Send": _send,
+    "Delivery": _delivery,
+    "Bounce": _bounce,
+    "Complaint": _complaint,
+    "Reject": _reject,
+    "Rendering Failure": _rendering_failure,
+    "RenderingFailure": _rendering_failure,  # as the API names it
+    "DeliveryDelay": _delay,
+}
+
+
+def _time(part: Mapping[str, Any]) -> datetime:
+    moment = datetime.fromisoformat(part["timestamp"])
+    if moment.tzinfo is None:
+        raise ValueError("a time without an offset")
+    return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
+
+
+def _bare(address: str) -> str:
+    """The address in `Name <address>`, as SES repeats what a header field had."""
+    return address.rpartition("<")[2].rstrip(">").strip()
+
+
+def _reason(text: str | None) -> str | None:
+    return text[:MAX_REASON] if text else None
+
+
+def snake_case(code: str) -> str:
+    """Return an SES error code in snake case, without a final `Exception`."""
+    name = code.removesuffix("Exception")
+    return re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower()

@@ -1,0 +1,28 @@
+"""The dead-letter queue of the jobs."""
+
+from functools import cached_property
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.adapters.aws import make_client, reaching
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_NAME: Final = "queue"
+
+
+class SqsDeadLetters:
+    """Fulfils `ports.DeadLetters`."""
+
+    def __init__(self, queue_url: str) -> None:
+        self._queue_url = queue_url
+
+    @cached_property
+    def _sqs(self) -> "SQSClient":
+        client: SQSClient = make_client("sqs")
+        return client
+
+    def put(self, text: str) -> None:
+        """Put a job into the queue that SQS itself puts those into that failed too often."""
+        with reaching(_NAME):
+            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)

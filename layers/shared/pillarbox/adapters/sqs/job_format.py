@@ -1,0 +1,184 @@
+"""The format of a job in the queue and of its payload in the queue or the spool."""
+
+import json
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from typing import Any, Final
+from uuid import UUID
+
+from pillarbox.application.ports import UnreadableJob
+from pillarbox.domain.attachment import Attachment
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.mail import Body, HtmlBody, Job, Mail, RawBody, SavedBody, StarterBody
+
+#: The version of the job format. A worker reads this one.
+VERSION: Final = 1
+#: SQS takes 1 MiB but bills by 64 KB: above this size the spool is cheaper.
+MAX_INLINE_BYTES: Final = 200_000
+
+
+def write_job(job: Job, *, payload: bytes | None = None, spool_key: str | None = None) -> str:
+    """Write a job as JSON, with its payload or with the key of its payload in the spool."""
+    body: dict[str, object] = {
+        "version": VERSION,
+        "account": job.account_id,
+        "id": str(job.message_id),
+        "hash": job.body_hash,
+        "queued_at": job.queued_at.isoformat(),
+        "deadline": job.deadline.isoformat(),
+    }
+    if payload is None:
+        return json.dumps(body | {"spool": spool_key})
+    return f'{json.dumps(body)[:-1]}, "payload": {payload.decode()}}}'
+
+
+def read_job(text: str) -> Job:
+    """Read what `write_job` wrote.
+
+    Raises:
+        UnreadableJob: the text is not a job of a version that this worker knows.
+    """
+    try:
+        body = json.loads(text)
+    except ValueError as error:
+        raise UnreadableJob("not JSON") from error
+    if not isinstance(body, dict) or body.get("version") != VERSION:
+        raise _unreadable(body)
+    try:
+        return Job(
+            account_id=body["account"],
+            message_id=UUID(body["id"]),
+            body_hash=body["hash"],
+            queued_at=datetime.fromisoformat(body["queued_at"]),
+            deadline=datetime.fromisoformat(body["deadline"]),
+            mail=_read_mail(body["payload"]) if "payload" in body else None,
+            spool_key=body.get("spool"),
+        )
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise _unreadable(body) from error
+
+
+def fits_inline(payload: bytes) -> bool:
+    """Whether a payload may travel inside its job."""
+    return len(payload) <= MAX_INLINE_BYTES and b"\n" not in payload
+
+
+def write_payload(mail: Mail) -> bytes:
+    """Write a mail as one line of JSON.
+
+    A large raw message follows the line unchanged, because JSON would make it larger.
+    """
+    if isinstance(mail.body, RawBody) and len(mail.body.octets) > MAX_INLINE_BYTES:
+        fields = _mail_json(replace(mail, body=replace(mail.body, octets=b"")))
+        return b"\n".join((json.dumps(fields).encode(), mail.body.octets))
+    return json.dumps(_mail_json(mail), separators=(",", ":")).encode()
+
+
+def read_payload(payload: bytes) -> Mail:
+    """Read what `write_payload` wrote."""
+    fields, _, octets = payload.partition(b"\n")
+    return _read_mail(json.loads(fields), octets)
+
+
+def _unreadable(body: object) -> UnreadableJob:
+    """Make the error, with the account and message id that every version has."""
+    known = body if isinstance(body, dict) else {}
+    version, account_id, message_id = (known.get(name) for name in ("version", "account", "id"))
+    whole = isinstance(account_id, str) and isinstance(message_id, str) and is_uuid(message_id)
+    return UnreadableJob(
+        "not a job of a known version",
+        newer=isinstance(version, int) and version > VERSION,
+        account_id=account_id if whole else None,
+        message_id=UUID(message_id) if whole else None,
+    )
+
+
+def _mail_json(mail: Mail) -> dict[str, object]:
+    fields = {
+        "from": mail.sender,
+        "from_name": mail.from_name,
+        "to": mail.to,
+        "cc": mail.cc,
+        "bcc": mail.bcc,
+        "reply_to": mail.reply_to,
+        "subject": mail.subject,
+        "body": _body_json(mail.body),
+        "attachments": [
+            {
+                "filename": attachment.filename,
+                "type": attachment.content_type,
+                "content": attachment.content,
+                "content_id": attachment.content_id,
+            }
+            for attachment in mail.attachments
+        ],
+    }
+    return {name: value for name, value in fields.items() if value not in (None, (), [])}
+
+
+def _body_json(body: Body) -> dict[str, object]:
+    match body:
+        case StarterBody():
+            return {
+                "starter": body.slug,
+                "values": body.values,
+                "brand_name": body.brand_name,
+                "logo_url": body.logo_url,
+                "attribution": body.attribution,
+            }
+        case SavedBody():
+            return {"source": body.source, "values": body.values}
+        case HtmlBody():
+            return {"html": body.html}
+        case RawBody():
+            # Each octet is the character of that number, most of them ASCII.
+            return {
+                "raw": body.octets.decode("latin-1"),
+                "message_id": body.has_message_id,
+                "date": body.has_date,
+            }
+
+
+def _read_mail(fields: Mapping[str, Any], octets: bytes = b"") -> Mail:
+    return Mail(
+        sender=fields["from"],
+        from_name=fields.get("from_name"),
+        to=tuple(fields.get("to", ())),
+        cc=tuple(fields.get("cc", ())),
+        bcc=tuple(fields.get("bcc", ())),
+        reply_to=fields.get("reply_to"),
+        subject=fields.get("subject", ""),
+        body=_read_body(fields["body"], octets),
+        attachments=tuple(map(_read_attachment, fields.get("attachments", ()))),
+    )
+
+
+def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
+    if "starter" in fields:
+        return StarterBody(
+            slug=fields["starter"],
+            values=fields["values"],
+            brand_name=fields["brand_name"],
+            logo_url=fields["logo_url"],
+            attribution=fields["attribution"],
+        )
+    if "source" in fields:
+        return SavedBody(source=fields["source"], values=fields["values"])
+    if "raw" in fields:
+        return RawBody(
+            octets=octets or fields["raw"].encode("latin-1"),
+            has_message_id=fields["message_id"],
+            has_date=fields["date"],
+        )
+    return HtmlBody(html=fields["html"])
+
+
+def _read_attachment(fields: Mapping[str, Any]) -> Attachment:
+    return Attachment(
+        filename=fields["filename"],
+        content_type=fields["type"],
+        content=fields["content"],
+        inline=fields["content_id"] is not None,
+        content_id=fields["content_id"],
+    )

@@ -1,0 +1,86 @@
+"""Making accounts and changing them."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from pillarbox.application.accounts.lookup import account_not_found, find_account
+from pillarbox.application.accounts.ports import NO_LIMITS, AccountChanges, AccountRecords
+from pillarbox.application.ports import Clock
+from pillarbox.application.validation import check_limits, check_text
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH
+from pillarbox.domain.quota import Limits
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Accounts:
+    """The accounts of a stack."""
+
+    records: AccountRecords
+    clock: Clock
+
+    def create(
+        self,
+        name: str,
+        plan: Plan,
+        *,
+        limits: Limits = NO_LIMITS,
+        hold_uncertain: bool = False,
+    ) -> Account:
+        """Make an account without senders and keys.
+
+        Args:
+            name: for people; need not be unique.
+            plan: what the account pays for.
+            limits: the account's own, over the plan's; None leaves the plan's.
+            hold_uncertain: what becomes of a mail that the provider may or may
+                not have taken: True leaves it failed, False sends it again.
+
+        Raises:
+            ValidationFailed: on `name` or a limit.
+        """
+        check_text("name", name)
+        check_limits(limits)
+        account = Account(
+            account_id=new_token(ACCOUNT_ID_LENGTH),
+            name=name,
+            plan=plan,
+            created_at=self.clock(),
+            overrides=limits,
+            hold_uncertain=hold_uncertain,
+        )
+        self.records.add(account)
+        return account
+
+    def update(self, account_id: str, changes: AccountChanges) -> Account:
+        """Change what the changes name, and give the account as it is now.
+
+        Keys keep the scopes that they were made with, also when the plan changes.
+
+        Raises:
+            ValidationFailed: on `name` or a limit.
+            ServiceError: `account_not_found`.
+        """
+        if changes.name is not None:
+            check_text("name", changes.name)
+        check_limits(changes.limits)
+        account = find_account(self.records, account_id)
+        if changes == AccountChanges():
+            return account
+        changed = self.records.change(account_id, changes)
+        if changed is None:
+            raise account_not_found()
+        return changed
+
+    def get(self, account_id: str) -> Account:
+        """Read one account.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        return find_account(self.records, account_id)
+
+    def all(self) -> Iterable[Account]:
+        """Read all accounts, in the order of their ids."""
+        return self.records.all()

@@ -1,0 +1,149 @@
+"""Issuing API keys and revoking them (contract section 5)."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Final
+
+from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
+from pillarbox.application.ports import Clock
+from pillarbox.application.validation import check_text
+from pillarbox.domain.account import Account
+from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.ids import is_token, new_token
+from pillarbox.domain.key import (
+    ACCOUNT_ID_LENGTH,
+    PAID_SCOPES,
+    PRESET_SCOPES,
+    PREVIEW_SCOPES,
+    SCOPES,
+    ApiKey,
+    KeyType,
+    Preset,
+    digest_of_key,
+    new_key_text,
+)
+
+_ID_PREFIX: Final = "key_"
+_ID_LENGTH: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedKey:
+    """A key that was just made. Its text is known here and now, and never again."""
+
+    record: ApiKey
+    text: str = field(repr=False)  # so that no log line can come to hold it
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Keys:
+    """The API keys of all accounts."""
+
+    records: KeyRecords
+    accounts: AccountRecords
+    clock: Clock
+
+    def issue_preview(self, account_id: str, name: str) -> IssuedKey:
+        """Make a preview key.
+
+        Raises:
+            ValidationFailed: on `name`.
+            ServiceError: `account_not_found`.
+        """
+        check_text("name", name)
+        account = find_account(self.accounts, account_id)
+        return self._issue(account, name, KeyType.PREVIEW, None, PREVIEW_SCOPES)
+
+    def issue_live(
+        self, account_id: str, name: str, preset: Preset, scopes: Iterable[str] = ()
+    ) -> IssuedKey:
+        """Make a live key with a preset's scopes, or with the given ones when it is `custom`.
+
+        Raises:
+            ValidationFailed: on `name` or `scope`.
+            ServiceError: `account_not_found`; `SCOPE_NOT_ALLOWED_FOR_TIER`,
+                when a scope needs a paid plan: no key was made.
+        """
+        check_text("name", name)
+        granted = _granted(preset, frozenset(scopes))
+        account = find_account(self.accounts, account_id)
+        refused: list[Json] = [*sorted(granted & PAID_SCOPES)]
+        if refused and not account.plan.paid:
+            raise ServiceError(
+                "SCOPE_NOT_ALLOWED_FOR_TIER",
+                f"The {account.plan} plan does not allow {', '.join(map(str, refused))}.",
+                details={"scopes": refused, "plan": account.plan.value},
+            )
+        return self._issue(account, name, KeyType.LIVE, preset, granted)
+
+    def of_account(self, account_id: str) -> Iterable[ApiKey]:
+        """Read an account's keys, the oldest first, the revoked ones too.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        find_account(self.accounts, account_id)
+        found = self.records.of_account(account_id)
+        return sorted(found, key=lambda record: (record.created_at, record.key_id))
+
+    def revoke(self, key_id: str) -> ApiKey:
+        """Revoke a key: it stops working at once and for good.
+
+        Raises:
+            ServiceError: `key_not_found`.
+        """
+        account_id = _account_of(key_id)
+        revoked = self.records.revoke(account_id, key_id, self.clock()) if account_id else None
+        if revoked is None:
+            raise ServiceError("key_not_found", "There is no such key.")
+        return revoked
+
+    def _issue(
+        self,
+        account: Account,
+        name: str,
+        key_type: KeyType,
+        preset: Preset | None,
+        scopes: frozenset[str],
+    ) -> IssuedKey:
+        text = new_key_text(account.account_id, key_type)
+        record = ApiKey(
+            # The id names the account, so that a key can be revoked by its id alone.
+            key_id=f"{_ID_PREFIX}{account.account_id}{new_token(_ID_LENGTH)}",
+            account_id=account.account_id,
+            name=name,
+            type=key_type,
+            preset=preset,
+            scopes=scopes,
+            digest=digest_of_key(text),
+            created_at=self.clock(),
+        )
+        self.records.add(record)
+        return IssuedKey(record, text)
+
+
+def _granted(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
+    if preset is not Preset.CUSTOM:
+        if scopes:
+            message = f"is for the preset custom; {preset} has its own scopes"
+            raise ValidationFailed(FieldFault("scope", message, "not_allowed"))
+        return PRESET_SCOPES[preset]
+    if not scopes:
+        raise ValidationFailed(FieldFault("scope", "is required with custom", "required"))
+    if unknown := sorted(scopes - SCOPES):
+        known = ", ".join(sorted(SCOPES))
+        raise ValidationFailed(
+            *(
+                FieldFault("scope", f"{scope!r} is none of {known}", "unknown_scope")
+                for scope in unknown
+            )
+        )
+    return scopes
+
+
+def _account_of(key_id: str) -> str | None:
+    token = key_id.removeprefix(_ID_PREFIX)
+    if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + _ID_LENGTH):
+        return None
+    return token[:ACCOUNT_ID_LENGTH]

@@ -1,0 +1,24 @@
+"""Find the account that an operation names."""
+
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.domain.account import Account
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import is_token
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH
+
+
+def account_not_found() -> ServiceError:
+    """The answer to an id that no account has."""
+    return ServiceError("account_not_found", "There is no such account.")
+
+
+def find_account(records: AccountRecords, account_id: str) -> Account:
+    """Read an account that must be there.
+
+    Raises:
+        ServiceError: `account_not_found`.
+    """
+    account = records.get(account_id) if is_token(account_id, ACCOUNT_ID_LENGTH) else None
+    if account is None:
+        raise account_not_found()
+    return account

@@ -1,0 +1,43 @@
+"""The content of a mail: from its body to the octets that the provider is given."""
+
+from email.utils import format_datetime
+
+from pillarbox.application.delivery.deliver import message_id_header
+from pillarbox.application.render import render
+from pillarbox.domain.mail import Mail, RawBody
+from pillarbox.domain.message import Message
+from pillarbox.mime.build import OutgoingMail, build
+from pillarbox.mime.headers import field
+from pillarbox.rendering.text import text_from_html
+
+
+def build_raw(mail: Mail, message: Message) -> bytes:
+    """Build the message of RFC 5322: the same octets however often it is built."""
+    if isinstance(mail.body, RawBody):
+        return _completed(mail.body, message)
+    html = render(mail.body)
+    return build(
+        OutgoingMail(
+            message_id=message_id_header(message),
+            date=message.created_at,
+            sender=mail.sender,
+            from_name=mail.from_name,
+            to=mail.to,
+            cc=mail.cc,
+            reply_to=mail.reply_to,
+            subject=mail.subject,
+            html=html,
+            text=text_from_html(html),
+            attachments=mail.attachments,
+        )
+    )
+
+
+def _completed(body: RawBody, message: Message) -> bytes:
+    """Put the two fields in front that a message must have (RFC 6409 section 8.2 and 8.3)."""
+    lacking = b""
+    if not body.has_date:
+        lacking += field("Date", [format_datetime(message.created_at)])
+    if not body.has_message_id:
+        lacking += field("Message-ID", [message_id_header(message)])
+    return lacking + body.octets
