@@ -15,8 +15,8 @@ import typer
 
 from admin import doctor, wiring
 from admin.operations.findings import Finding
-from admin.operations.first_steps import Begun
-from admin.session import Session
+from admin.operations.first_steps import FirstStepsResult
+from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 
@@ -66,7 +66,7 @@ def deploy(
 
     Example: `pillarbox deploy --environment prod --sender hello@shop.example`
     """
-    session: Session = ctx.obj
+    session: StackSession = ctx.obj
     if session.local:
         raise typer.BadParameter("deploys to AWS; locally it is `make up`", param_hint="--local")
     found = roll_out(
@@ -109,7 +109,7 @@ def roll_out(  # noqa: PLR0913  as the command
         if code := run(words):
             said = f"{words[0]} {words[1]} ended with {code}; what it says is above."
             raise ServiceError("service_unavailable", said)
-    session = Session(stack_name=stack_name, json=json)
+    session = StackSession(stack_name=stack_name, json=json)
     session.connect()
     begun = wiring.first_steps().take(account_name, sender)
     about = _view(stack_name, region, begun)
@@ -137,7 +137,7 @@ def _run(words: Sequence[str]) -> int:
     return done.returncode
 
 
-def _view(stack_name: str, region: str, begun: Begun) -> View:
+def _view(stack_name: str, region: str, begun: FirstStepsResult) -> View:
     key = begun.issued.text if begun.issued else "$PILLARBOX_KEY"
     body = (
         '{"to": "success@simulator.amazonses.com", "subject": "A first mail",'
@@ -157,7 +157,7 @@ def _view(stack_name: str, region: str, begun: Begun) -> View:
     }
 
 
-def _hint(stack_name: str, begun: Begun) -> str | None:
+def _hint(stack_name: str, begun: FirstStepsResult) -> str | None:
     hints = []
     if begun.issued:
         hints.append("Keep the key now: it cannot be shown a second time.")

@@ -7,7 +7,7 @@ import typer
 
 from admin import wiring
 from admin.operations.findings import Finding, Verdict
-from admin.session import Record, Session, connected
+from admin.session import Record, StackSession, connected
 
 #: What nobody can say of the local stack, and why.
 _NOT_LOCALLY: Final = {
@@ -49,7 +49,7 @@ def doctor(
         raise typer.Exit(1)
 
 
-def look(session: Session, trial: Callable[[], Finding] | None = None) -> list[Finding]:
+def look(session: StackSession, trial: Callable[[], Finding] | None = None) -> list[Finding]:
     """Make every check.
 
     Raises:
@@ -63,7 +63,7 @@ def failures(found: Iterable[Finding]) -> int:
     return sum(finding.verdict is Verdict.FAIL for finding in found)
 
 
-def show(session: Session, found: Sequence[Finding], more: Record | None = None) -> None:
+def show(session: StackSession, found: Sequence[Finding], more: Record | None = None) -> None:
     """Show what was found; `more` goes along to programs."""
     session.show_list(
         [

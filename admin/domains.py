@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from admin import wiring
-from admin.session import Session, connected
+from admin.session import StackSession, connected
 from admin.views import View, written
 from pillarbox.application.accounts.domains import Domain
 
@@ -76,7 +76,7 @@ def verify(
         raise typer.Exit(1)
 
 
-def _show(session: Session, domain: Domain) -> None:
+def _show(session: StackSession, domain: Domain) -> None:
     identity = domain.identity
     about: View = {
         "domain": identity.name,

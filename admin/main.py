@@ -18,7 +18,7 @@ from admin import (
     suppressions,
     templates,
 )
-from admin.session import Session
+from admin.session import StackSession
 from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 
@@ -42,13 +42,13 @@ class _Commands(TyperGroup):
             self._fail(ctx, ServiceError("service_unavailable", f"AWS cannot be asked: {error}"))
         except typer.TyperException as error:
             # How a command is used wrongly is shown best by typer, save to programs.
-            if not isinstance(ctx.obj, Session) or not ctx.obj.json:
+            if not isinstance(ctx.obj, StackSession) or not ctx.obj.json:
                 raise
             fault = FieldFault("", error.format_message(), "usage")
             self._fail(ctx, ValidationFailed(fault), error.exit_code)
 
     def _fail(self, ctx: typer.Context, error: ServiceError, code: int = 1) -> None:
-        session: Session = ctx.obj
+        session: StackSession = ctx.obj
         session.show_error(error)
         raise typer.Exit(code)
 
@@ -94,7 +94,7 @@ def pillarbox(
 
     Example: `pillarbox --local --json account create --name Shop --plan standard`
     """
-    ctx.obj = Session(stack_name=None if local else stack_name, json=json)
+    ctx.obj = StackSession(stack_name=None if local else stack_name, json=json)
 
 
 def main() -> None:

@@ -39,7 +39,7 @@ type Record = Mapping[str, Json]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Session:
+class StackSession:
     """A stack in AWS by its name, or the local one (None); tables, or JSON."""
 
     stack_name: str | None
@@ -104,13 +104,13 @@ class Session:
         typer.echo(f"{error.message}{_cause(error)}", err=True)
 
 
-def connected(ctx: typer.Context) -> Session:
+def connected(ctx: typer.Context) -> StackSession:
     """The session of a command, with the stack reached.
 
     Raises:
         ServiceError: `service_unavailable`.
     """
-    session: Session = ctx.obj
+    session: StackSession = ctx.obj
     session.connect()
     return session
 

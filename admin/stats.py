@@ -6,7 +6,7 @@ import typer
 
 from admin import wiring
 from admin.session import connected
-from pillarbox.application.history.audit import Findings
+from pillarbox.application.history.audit import AuditReport
 from pillarbox.domain.errors import Json
 
 app = typer.Typer(no_args_is_help=True, help="The counts that listing and analytics rest on.")
@@ -43,7 +43,7 @@ def rebuild(ctx: typer.Context, *, account: Account) -> None:
     session.show(_view(account, wiring.statistics_audit().rebuild(account)))
 
 
-def _view(account_id: str, found: Findings) -> dict[str, Json]:
+def _view(account_id: str, found: AuditReport) -> dict[str, Json]:
     return {
         "accountId": account_id,
         "messages": found.messages,

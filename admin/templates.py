@@ -9,7 +9,7 @@ from admin import wiring
 from admin.session import connected
 from admin.views import template_view
 from pillarbox.application.templates.authoring import (
-    SavedTemplates,
+    TemplateAuthoring,
     TemplateChanges,
     TemplateSource,
 )
@@ -139,7 +139,7 @@ def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account
     session.show(template_view(_templates(account).unreference(account, template_id, by)))
 
 
-def _templates(account: str) -> SavedTemplates:
+def _templates(account: str) -> TemplateAuthoring:
     """The templates, once it is clear that the account is one."""
     wiring.accounts().get(account)
     return wiring.saved_templates()

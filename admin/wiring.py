@@ -3,16 +3,16 @@
 from functools import cache
 from time import sleep
 
-from admin.aws.api_probe import HttpDoor
-from admin.aws.cloudwatch import StackWatch
+from admin.aws.api_probe import HttpApiProbe
+from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.queues import SqsQueues
 from admin.aws.route53 import HostedZones
 from admin.aws.ses_account import SesAccount
-from admin.aws.smtp_probe import RelayCertificate
-from admin.aws.table_protection import DynamoCare
+from admin.aws.smtp_probe import SmtpProbe
+from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.doctor import Doctor
 from admin.operations.first_steps import FirstSteps
-from admin.operations.queues import QueueCare, QueueUrls
+from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
 from pillarbox import config
 from pillarbox.adapters.dns import DnsRecords
@@ -90,9 +90,9 @@ def statistics_audit() -> Audit:
 
 
 @cache
-def queue_care() -> QueueCare:
+def queue_care() -> QueueOperations:
     """An operator's work on the queues."""
-    return QueueCare(
+    return QueueOperations(
         queues=SqsQueues(),
         urls={
             "jobs": QueueUrls(config.read("JOBS_QUEUE_URL"), config.read("JOBS_DEAD_LETTERS_URL")),
@@ -113,10 +113,10 @@ def doctor() -> Doctor:
         accounts=DynamoAccounts(table()),
         domains=domains(),
         queues=queue_care(),
-        table=DynamoCare(table()),
-        watch=StackWatch(config.read("STACK"), utc_now),
-        door=HttpDoor(config.read("API_URL")),
-        certificates=RelayCertificate(host, int(port)) if relay else None,
+        table=DynamoTableProtection(table()),
+        watch=CloudWatchMonitoring(config.read("STACK"), utc_now),
+        door=HttpApiProbe(config.read("API_URL")),
+        certificates=SmtpProbe(host, int(port)) if relay else None,
         clock=utc_now,
         configuration_set=config.read("CONFIGURATION_SET"),
         preview_sender=config.read("PREVIEW_SENDER"),
@@ -130,7 +130,7 @@ def round_trip() -> RoundTrip:
     return RoundTrip(
         accounts=DynamoAccounts(table()),
         keys=api_keys(),
-        door=HttpDoor(config.read("API_URL")),
+        door=HttpApiProbe(config.read("API_URL")),
         clock=utc_now,
         pause=sleep,
     )

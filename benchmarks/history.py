@@ -28,9 +28,9 @@ from pillarbox.adapters.dynamodb.ledger_audit import items_of
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import Aggregation
-from pillarbox.application.history.queries import Bucket, Overview, PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket, HistoryQueries, PageRequest, SortBy
 from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import Entry, entry_of, milliseconds
+from pillarbox.domain.statistics import IndexEntry, entry_of, milliseconds
 
 ACCOUNT = "benchmark001"
 NOW = datetime(2026, 3, 20, 17, 42, 31, tzinfo=UTC)
@@ -102,10 +102,10 @@ def fate(at: datetime, chance: random.Random) -> Iterator[Event]:
         yield Event(kind=EventKind.COMPLAINED, at=later, recipient=where, code="abuse")
 
 
-def seeded(count: int) -> tuple[Overview, Metered]:
+def seeded(count: int) -> tuple[HistoryQueries, Metered]:
     """An account with so many messages."""
     table, engine = metered_table()
-    entries: dict[str, Entry] = {}
+    entries: dict[str, IndexEntry] = {}
     rows: dict[str, Callable[[], Any]] = {}
     for moment in created(count):
         entry = entry_of(message_at(moment))
@@ -116,7 +116,9 @@ def seeded(count: int) -> tuple[Overview, Metered]:
     statistics = engine.partition(keys.entries(ACCOUNT, 0)["pk"]["S"])
     made = items_of(ACCOUNT, entries.values())
     statistics.fill({sort_key: right.item(1) for sort_key, right in made.items()})
-    overview = Overview(log=DynamoMessageLog(table), ledger=DynamoLedger(table), clock=lambda: NOW)
+    overview = HistoryQueries(
+        log=DynamoMessageLog(table), ledger=DynamoLedger(table), clock=lambda: NOW
+    )
     return overview, engine
 
 

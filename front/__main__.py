@@ -11,7 +11,7 @@ import uvicorn
 
 from front import settings
 from front.app import Front
-from front.settings import Settings
+from front.settings import FrontSettings
 from front.workers import WorkerDied, Workers
 from pillarbox.config import SettingMissing
 
@@ -20,7 +20,7 @@ from pillarbox.config import SettingMissing
 _KEEP_ALIVE: Final = 75
 
 
-class _Server(uvicorn.Server):
+class _FrontServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         """End by ourselves: uvicorn would raise the signal again when it has finished."""
@@ -45,7 +45,7 @@ def main() -> int:
     return 0
 
 
-async def serve(found: Settings) -> None:
+async def serve(found: FrontSettings) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
@@ -65,7 +65,7 @@ async def serve(found: Settings) -> None:
             timeout_graceful_shutdown=found.drain_seconds,
             timeout_keep_alive=_KEEP_ALIVE,
         )
-        await _Server(config).serve()
+        await _FrontServer(config).serve()
 
 
 if __name__ == "__main__":

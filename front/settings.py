@@ -11,7 +11,7 @@ _OF_HANDLERS = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UP
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class FrontSettings:
     """How the front runs; `memory` is the most that bodies under way may take, in bytes."""
 
     host: str
@@ -22,7 +22,7 @@ class Settings:
     edge_secret: str
 
 
-def from_environment() -> Settings:
+def from_environment() -> FrontSettings:
     """Read PILLARBOX_FRONT_* and PILLARBOX_EDGE_SECRET.
 
     Raises:
@@ -30,7 +30,7 @@ def from_environment() -> Settings:
     """
     for name in _OF_HANDLERS:
         read(name)
-    return Settings(
+    return FrontSettings(
         host=_get("HOST", "0.0.0.0"),  # noqa: S104  in a container, behind its load balancer
         port=_number("PORT", 8080),
         workers=_number("WORKERS", 2, least=1),

@@ -26,7 +26,7 @@ _STARTS_WITHIN: Final = 60.0
 _FREE_WITHIN: Final = 25.0
 
 type Event = dict[str, Any]
-type Answer = Mapping[str, Any]
+type StoredResponse = Mapping[str, Any]
 
 
 class NoWorkerFree(Exception):
@@ -54,13 +54,13 @@ class _Worker:
     process: BaseProcess
     pipe: Connection
 
-    def answer(self, function: str, event: Event, body: bytes, time_limit: float) -> Answer:
+    def answer(self, function: str, event: Event, body: bytes, time_limit: float) -> StoredResponse:
         try:
             self.pipe.send((function, event, time_limit))
             self.pipe.send_bytes(body)
             if not self.pipe.poll(time_limit):
                 raise WorkerDied
-            answer: Answer = self.pipe.recv()
+            answer: StoredResponse = self.pipe.recv()
         except (EOFError, OSError) as error:
             raise WorkerDied from error
         return answer
@@ -113,7 +113,7 @@ class Workers:
         for worker in self._all:
             worker.end()
 
-    async def run(self, function: str, event: Event, body: bytes) -> Answer:
+    async def run(self, function: str, event: Event, body: bytes) -> StoredResponse:
         """Let a function answer an event, whose body is given as it came.
 
         Raises:

@@ -8,14 +8,14 @@ from rich.console import Console
 
 from local.engine import EngineFailed
 from local.package import PackagingFailed
-from local.stack import Settings, StackInUse, run
+from local.stack import StackInUse, StackSettings, run
 
 
 def main() -> int:
     """Run the local stack until Ctrl-C; 0 when it ended as it was told to."""
     # The SAM translator warns about switches of AWS's own.
     logging.getLogger("samtranslator").setLevel(logging.ERROR)
-    settings = Settings.from_environment()
+    settings = StackSettings.from_environment()
     errors = Console(stderr=True)
     try:
         return asyncio.run(run(settings, Console()))

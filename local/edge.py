@@ -131,7 +131,7 @@ _POSITIONS: Final[dict[str, Callable[[str, str], bool]]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Front:
+class FrontOrigin:
     """Where the container for large requests is, and what shows it that the edge asks."""
 
     url: str
@@ -146,7 +146,7 @@ class Edge:
     """
 
     def __init__(
-        self, template: Template, stage_url: str, front: Front, client: httpx.AsyncClient
+        self, template: Template, stage_url: str, front: FrontOrigin, client: httpx.AsyncClient
     ) -> None:
         """Read the rules.
 

@@ -13,7 +13,7 @@ from typing import Final
 import httpx
 
 from local import processes, template
-from local.edge import Front
+from local.edge import FrontOrigin
 
 _HOST: Final = "127.0.0.1"
 #: In seconds, on a machine that is busy with other things.
@@ -26,7 +26,7 @@ class FrontFailed(Exception):
 
 
 @contextlib.asynccontextmanager
-async def serving(state: Path, client: httpx.AsyncClient) -> AsyncIterator[Front]:
+async def serving(state: Path, client: httpx.AsyncClient) -> AsyncIterator[FrontOrigin]:
     """Run the front for the time of a block, on any free port.
 
     What the handlers need of the environment must be set.
@@ -37,7 +37,7 @@ async def serving(state: Path, client: httpx.AsyncClient) -> AsyncIterator[Front
     with socket.socket() as free:
         free.bind((_HOST, 0))
         port = free.getsockname()[1]
-    front = Front(f"http://{_HOST}:{port}", secrets.token_hex(32))
+    front = FrontOrigin(f"http://{_HOST}:{port}", secrets.token_hex(32))
     record = state / "front.json"
     with (state / "front.log").open("wb") as log:
         process = await asyncio.create_subprocess_exec(
@@ -72,7 +72,7 @@ async def serving(state: Path, client: httpx.AsyncClient) -> AsyncIterator[Front
 
 
 async def _healthy(
-    front: Front, client: httpx.AsyncClient, process: asyncio.subprocess.Process
+    front: FrontOrigin, client: httpx.AsyncClient, process: asyncio.subprocess.Process
 ) -> None:
     try:
         async with asyncio.timeout(_STARTS_WITHIN):

@@ -15,11 +15,11 @@ from cryptography.x509.oid import NameOID
 
 from pillarbox.wiring import relaying
 from relay import log
-from relay.limits import Limits
-from relay.memory import Memory
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
 from relay.server import Server
 from relay.service import ThreadedService
-from relay.session import House
+from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 
 _NAME: Final = "localhost"
@@ -36,12 +36,12 @@ async def serving(listener: socket.socket, state: Path) -> AsyncIterator[Path]:
     trusted = state / "smtp.pem"
     trusted.write_bytes(certificate.chain)
     # Who stops a local stack does not wait for slow clients.
-    limits = Limits(drain=2)
-    house = House(
+    limits = ServerLimits(drain=2)
+    house = ServerContext(
         name=_NAME,
         limits=limits,
         service=ThreadedService(lambda: relaying(paid_plans_only=False)),
-        memory=Memory(limits.memory),
+        memory=MemoryBudget(limits.memory),
     )
     context = make_context(certificate)
     server = Server(house, lambda: context)

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from admin import wiring
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from pillarbox.domain.account import Plan
 from pillarbox.domain.key import Preset
 
@@ -13,14 +13,14 @@ SENDER: Final = "hello@shop.example"
 
 
 @dataclass(frozen=True, slots=True)
-class Seeded:
+class SeededAccounts:
     """What was made, by the same names: keys as a client sends them, and accounts' ids."""
 
     keys: dict[str, str]
     accounts: dict[str, str]
 
 
-def seed(mailbox: Mailbox, preview_sender: str) -> Seeded:
+def seed(mailbox: MailStore, preview_sender: str) -> SeededAccounts:
     """Make a Standard, a free and a preview account, each with a key; SES knows the senders."""
     for address in (SENDER, preview_sender):
         mailbox.create_identity(address)
@@ -32,4 +32,4 @@ def seed(mailbox: Mailbox, preview_sender: str) -> Seeded:
         keys[role] = issued.text
     accounts["preview"] = wiring.accounts().create("Visitor", Plan.FREE).account_id
     keys["preview"] = wiring.api_keys().issue_preview(accounts["preview"], "First key").text
-    return Seeded(keys, accounts)
+    return SeededAccounts(keys, accounts)

@@ -24,10 +24,10 @@ from local.engine import Engine, aws_environment
 from local.inbox.app import inbox_app
 from local.logs import following
 from local.package import package
-from local.reference.app import Reference
+from local.reference.app import ApiReference
 from local.seed import seed
 from local.ses.app import ses_app
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 
 _HOST: Final = "127.0.0.1"
 # What the functions find their settings by, as the template's outputs name them.
@@ -49,7 +49,7 @@ class StackInUse(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Settings:
+class StackSettings:
     """Where the stack keeps its state and listens; port 0 is any free one."""
 
     state: Path
@@ -58,7 +58,7 @@ class Settings:
     smtp_port: int
 
     @classmethod
-    def from_environment(cls) -> "Settings":
+    def from_environment(cls) -> "StackSettings":
         """Read PILLARBOX_STATE_DIR and PILLARBOX_{,INBOX_,SMTP_}PORT."""
         return cls(
             state=Path(os.environ.get("PILLARBOX_STATE_DIR") or template.ROOT / ".local").resolve(),
@@ -73,7 +73,7 @@ class Settings:
         return self.state / "engine.log"
 
 
-async def run(settings: Settings, console: Console) -> int:
+async def run(settings: StackSettings, console: Console) -> int:
     """Start everything, say so, and run until a signal or the engine's end.
 
     Returns:
@@ -102,7 +102,7 @@ async def run(settings: Settings, console: Console) -> int:
         return 0
 
 
-async def _run(settings: Settings, console: Console) -> int:
+async def _run(settings: StackSettings, console: Console) -> int:
     """The stack from start to end; what was started is stopped in reverse, however it ends."""
     async with contextlib.AsyncExitStack() as parts:
         sockets = {
@@ -151,7 +151,7 @@ async def _run(settings: Settings, console: Console) -> int:
                 MessageBody=json.dumps(record),
             )
 
-        mailbox = Mailbox()
+        mailbox = MailStore()
         mailbox.create_configuration_set(outputs["ConfigurationSetName"])
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)
@@ -160,7 +160,7 @@ async def _run(settings: Settings, console: Console) -> int:
         apps = {
             "ses": ses_app(mailbox, emit),
             "inbox": inbox_app(mailbox),
-            "edge": Reference(Edge(template.load(), stage, behind, client)),
+            "edge": ApiReference(Edge(template.load(), stage, behind, client)),
         }
         for name, app in apps.items():
             await parts.enter_async_context(_serving(app, sockets[name]))
@@ -195,7 +195,7 @@ async def _run(settings: Settings, console: Console) -> int:
 _UNLIMITED: Final = httpx.Limits(max_connections=None, max_keepalive_connections=64)
 
 
-class _Server(uvicorn.Server):
+class _StackServer(uvicorn.Server):
     """A server among others in one loop: signals are the stack's."""
 
     @contextlib.contextmanager
@@ -205,7 +205,7 @@ class _Server(uvicorn.Server):
 
 @contextlib.asynccontextmanager
 async def _serving(app: Any, listener: socket.socket) -> AsyncIterator[None]:  # noqa: ANN401  ASGI
-    server = _Server(
+    server = _StackServer(
         uvicorn.Config(
             app,
             log_level="critical",

@@ -13,13 +13,13 @@ import uvloop
 from pillarbox.config import SettingMissing
 from pillarbox.wiring import read_secret, relaying
 from relay import certificates, log, settings
-from relay.certificates import Certificates
+from relay.certificates import CertificateStore
 from relay.launcher import launch
-from relay.memory import Memory
+from relay.memory import MemoryBudget
 from relay.server import Server
 from relay.service import ThreadedService
-from relay.session import House
-from relay.settings import Settings
+from relay.session import ServerContext
+from relay.settings import RelaySettings
 
 #: Set for each of several processes, which share the limits but launch no others.
 ONE_OF_MANY: Final = "PILLARBOX_SMTP_ONE_OF_MANY"
@@ -41,22 +41,22 @@ def main() -> int:
     return 0
 
 
-async def serve(found: Settings) -> None:
+async def serve(found: RelaySettings) -> None:
     """Serve until SIGTERM or SIGINT; SIGHUP looks for a new certificate at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    current = Certificates(
+    current = CertificateStore(
         certificates.from_secret(lambda: read_secret(found.secret))
         if found.secret
         else certificates.from_files(found.certificate, found.key)
     )
-    house = House(
+    house = ServerContext(
         name=found.name,
         limits=found.limits,
         service=ThreadedService(lambda: relaying(paid_plans_only=found.paid_plans_only)),
-        memory=Memory(found.limits.memory),
+        memory=MemoryBudget(found.limits.memory),
     )
     server = Server(house, current.context, found.proxies)
     await server.start(socket.create_server((found.host, found.port), reuse_port=True))

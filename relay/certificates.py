@@ -35,7 +35,7 @@ def from_secret(read_secret: Callable[[], str]) -> Callable[[], Certificate]:
     return read
 
 
-class Certificates:
+class CertificateStore:
     """Gives each new session the context of the newest certificate."""
 
     def __init__(self, read: Callable[[], Certificate]) -> None:

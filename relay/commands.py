@@ -22,7 +22,7 @@ _SIZE: Final = re.compile(rb"[0-9]{1,20}")
 _HOST: Final = re.compile(rb"[!-~]{1,255}")
 
 
-class Refused(Exception):
+class CommandRejected(Exception):
     """An argument that is not taken, with the reply that says so."""
 
     def __init__(self, reply: Reply) -> None:
@@ -58,7 +58,7 @@ def parse_host(argument: bytes | None) -> None:
         Refused: it is not there or not of visible ASCII.
     """
     if argument is None or not _HOST.fullmatch(argument):
-        raise Refused(replies.BAD_ARGUMENTS)
+        raise CommandRejected(replies.BAD_ARGUMENTS)
 
 
 def parse_mail(argument: bytes | None) -> MailCommand:
@@ -69,18 +69,18 @@ def parse_mail(argument: bytes | None) -> MailCommand:
     """
     match = _MAIL.fullmatch(argument or b"")
     if match is None:
-        raise Refused(replies.BAD_ARGUMENTS)
+        raise CommandRejected(replies.BAD_ARGUMENTS)
     sender = _address(match[1], replies.BAD_SENDER) if match[1] else None
     parameters = _parameters(match[2])
     size = parameters.pop(b"SIZE", b"0") or b""
     if not _SIZE.fullmatch(size):
-        raise Refused(replies.BAD_ARGUMENTS)
+        raise CommandRejected(replies.BAD_ARGUMENTS)
     if (parameters.pop(b"BODY", b"7BIT") or b"").upper() not in {b"7BIT", b"8BITMIME"}:
-        raise Refused(replies.BAD_ARGUMENTS)
+        raise CommandRejected(replies.BAD_ARGUMENTS)
     # RFC 4954 section 5: whoever announces AUTH takes it here; nobody is trusted for it.
     parameters.pop(b"AUTH", None)
     if parameters:
-        raise Refused(replies.UNKNOWN_PARAMETER)
+        raise CommandRejected(replies.UNKNOWN_PARAMETER)
     return MailCommand(sender, int(size))
 
 
@@ -92,20 +92,20 @@ def parse_rcpt(argument: bytes | None) -> str:
     """
     match = _RCPT.fullmatch(argument or b"")
     if match is None:
-        raise Refused(replies.BAD_ARGUMENTS)
+        raise CommandRejected(replies.BAD_ARGUMENTS)
     address = _address(match[1], replies.BAD_RECIPIENT)
     if match[2]:
-        raise Refused(replies.UNKNOWN_PARAMETER)
+        raise CommandRejected(replies.UNKNOWN_PARAMETER)
     return address
 
 
 def _address(path: bytes, fault: Reply) -> str:
     if not path.isascii():
-        raise Refused(replies.NON_ASCII_ADDRESS)
+        raise CommandRejected(replies.NON_ASCII_ADDRESS)
     try:
         return parse_address(path.decode("ascii"), str)
     except AddressSyntaxError as error:
-        raise Refused(fault) from error
+        raise CommandRejected(fault) from error
 
 
 def _parameters(text: bytes) -> dict[bytes, bytes | None]:
@@ -113,6 +113,6 @@ def _parameters(text: bytes) -> dict[bytes, bytes | None]:
     for word in text.split():
         match = _PARAMETER.fullmatch(word)
         if match is None or match[1].upper() in parameters:
-            raise Refused(replies.BAD_ARGUMENTS)
+            raise CommandRejected(replies.BAD_ARGUMENTS)
         parameters[match[1].upper()] = match[2]
     return parameters

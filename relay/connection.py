@@ -12,12 +12,12 @@ from collections.abc import Callable, Coroutine
 from typing import Any, Final, cast
 
 from relay import framing, proxy, replies
-from relay.framing import Content, Lines
-from relay.limits import Doors
+from relay.framing import ContentBuffer, LineBuffer
+from relay.limits import ConnectionLimiter
 from relay.log import log_failure
-from relay.replies import Reply, Then
-from relay.session import Answer, House, Session
-from relay.tls import Records
+from relay.replies import AfterReply, Reply
+from relay.session import PendingReply, ServerContext, SmtpSession
+from relay.tls import TlsRecords
 
 _LOG: Final = logging.getLogger("relay")
 #: Seconds that a client has to take a last reply and go.
@@ -31,8 +31,8 @@ class Connection(asyncio.Protocol):
 
     def __init__(
         self,
-        house: House,
-        doors: Doors,
+        house: ServerContext,
+        doors: ConnectionLimiter,
         proxies: proxy.Networks,
         tls: Callable[[], ssl.SSLContext],
         connections: "set[Connection]",
@@ -45,10 +45,10 @@ class Connection(asyncio.Protocol):
         self._address: str | None = None
         #: Octets of the PROXY header so far; None when there is none to come.
         self._proxied: bytearray | None = None
-        self._records: Records | None = None
-        self._session: Session | None = None
-        self._lines = Lines()
-        self._content: Content | None = None
+        self._records: TlsRecords | None = None
+        self._session: SmtpSession | None = None
+        self._lines = LineBuffer()
+        self._content: ContentBuffer | None = None
         self._replies: list[bytes] = []
         #: A call of the service that the client waits for.
         self._calling: asyncio.Task[None] | None = None
@@ -84,7 +84,7 @@ class Connection(asyncio.Protocol):
             if data:
                 self._lines.feed(data)
                 self._advance()
-        except (proxy.NotProxied, ssl.SSLError):
+        except (proxy.ProxyHeaderError, ssl.SSLError):
             self._transport.abort()
             return
         self._flush()
@@ -176,12 +176,12 @@ class Connection(asyncio.Protocol):
         else:
             self._address = address
             self._deadline = now + limits.idle
-            self._session = Session(
+            self._session = SmtpSession(
                 self._house, lambda: self._doors.note_failure(address, self._loop.time())
             )
             self._say(self._session.greet())
 
-    def _decrypt(self, records: Records, data: bytes) -> bytes:
+    def _decrypt(self, records: TlsRecords, data: bytes) -> bytes:
         established = records.established
         content = records.decrypt(data)
         if records.established and not established and self._session is not None:
@@ -209,18 +209,18 @@ class Connection(asyncio.Protocol):
                     self._take_content(session, self._content, octets)
             except framing.LineTooLong:
                 self._answer(session.line_too_long())
-            except framing.BareControl:
+            except framing.BareControlCharacter:
                 bare_in_text = self._content is not None
                 self._end(replies.BARE_CONTROL_IN_CONTENT if bare_in_text else replies.BARE_CONTROL)
-            except framing.FarTooLarge:
+            except framing.ContentFarTooLarge:
                 self._end(replies.TOO_LARGE_BY_FAR)
 
-    def _begin_content(self, session: Session) -> None:
+    def _begin_content(self, session: SmtpSession) -> None:
         if session.content is not None:
             self._content = session.content
             self._deadline = self._loop.time() + self._house.limits.content
 
-    def _take_content(self, session: Session, content: Content, octets: bytes) -> None:
+    def _take_content(self, session: SmtpSession, content: ContentBuffer, octets: bytes) -> None:
         rest = content.feed(octets)
         if rest is None:
             return
@@ -230,7 +230,7 @@ class Connection(asyncio.Protocol):
             self._drop_content()
         self._answer(answer)
 
-    def _answer(self, answer: Answer) -> None:
+    def _answer(self, answer: PendingReply) -> None:
         """Send a reply, or wait for it."""
         if isinstance(answer, Reply):
             self._say(answer)
@@ -265,9 +265,9 @@ class Connection(asyncio.Protocol):
             return
         self._replies.append(reply.wire)
         self._deadline = self._loop.time() + self._house.limits.idle
-        if reply.then is Then.START_TLS:
+        if reply.then is AfterReply.START_TLS:
             self._start_tls()
-        elif reply.then is Then.CLOSE:
+        elif reply.then is AfterReply.CLOSE:
             self._close(asked_for=reply is replies.BYE)
         elif self._draining and reply.code != replies.START_CONTENT.code:
             self._end(replies.SHUTTING_DOWN)
@@ -276,7 +276,7 @@ class Connection(asyncio.Protocol):
         """RFC 3207 section 4.2: whatever the client said too early, it said in the clear."""
         self._flush()
         self._lines.take_all()
-        self._records = Records(self._make_tls())
+        self._records = TlsRecords(self._make_tls())
         self._deadline = self._loop.time() + self._house.limits.handshake
 
     def _end(self, reply: Reply) -> None:

@@ -7,7 +7,7 @@ smuggling), so neither is passed on, nor is NUL.
 
 from typing import Final
 
-from relay.memory import Memory
+from relay.memory import MemoryBudget
 
 #: RFC 5321 section 4.5.3.1: octets with the CR LF.
 MAX_COMMAND: Final = 512
@@ -19,7 +19,7 @@ _CRLF: Final = b"\r\n"
 _END: Final = b"\r\n.\r\n"
 
 
-class BareControl(Exception):
+class BareControlCharacter(Exception):
     """A CR or LF stands alone, or there is a NUL: no line of SMTP."""
 
 
@@ -27,11 +27,11 @@ class LineTooLong(Exception):
     """A line is longer than RFC 5321 section 4.5.3.1 allows."""
 
 
-class FarTooLarge(Exception):
+class ContentFarTooLarge(Exception):
     """A message went on to twice the limit: whoever sends it does not listen."""
 
 
-class Lines:
+class LineBuffer:
     """Command lines, and the responses of SASL, in the order they came."""
 
     def __init__(self) -> None:
@@ -65,7 +65,7 @@ class Lines:
         line = bytes(memoryview(buffer)[:end])
         del buffer[: end + len(_CRLF)]
         if b"\n" in line or b"\r" in line or b"\0" in line:
-            raise BareControl
+            raise BareControlCharacter
         return line
 
     def take_all(self) -> bytes:
@@ -92,17 +92,17 @@ class Lines:
             or buffer.find(b"\0", 0, end) >= 0
             or 0 <= buffer.find(b"\r", 0, end) < end - 1
         ):
-            raise BareControl
+            raise BareControlCharacter
 
 
-class Content:
+class ContentBuffer:
     """The message of one DATA command, taken in as it comes.
 
     Nothing here goes line by line: what must be known of the lines is counted,
     and their length is looked at in strides of a thousand octets.
     """
 
-    def __init__(self, limit: int, memory: Memory) -> None:
+    def __init__(self, limit: int, memory: MemoryBudget) -> None:
         self._limit = limit + len(b".\r\n")
         self._memory = memory
         # As if the line before had just ended: a message may end at once.
@@ -179,7 +179,7 @@ class Content:
         self._memory.give(self._held)
         self._held = 0
         if self._total > 2 * self._limit:
-            raise FarTooLarge
+            raise ContentFarTooLarge
 
     def _check(self, stop: int) -> None:
         """Every CR and LF up to here belongs to a CR LF; a CR at the end waits for the next."""
@@ -192,7 +192,7 @@ class Content:
             or octets.count(b"\r", start, stop) != pairs
             or octets.find(b"\0", start, stop) >= 0
         ):
-            raise BareControl
+            raise BareControlCharacter
         self._checked = stop
 
 

@@ -26,7 +26,7 @@ class _Line[T, R]:
     calls: int = 0
 
 
-class Groups[T, R]:
+class SubmissionBatcher[T, R]:
     """Calls that are made for several arguments at once.
 
     Args:

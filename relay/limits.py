@@ -10,7 +10,7 @@ MIB: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Limits:
+class ServerLimits:
     """The limits of a server; times in seconds, sizes in octets."""
 
     #: A message as it is written: two attachments of 5 MB in base64, with their text.
@@ -37,7 +37,7 @@ class Limits:
     drain: float = 90
 
 
-class Doors:
+class ConnectionLimiter:
     """Counts the connections and failed logins of each address.
 
     Of IPv6 a network of 64 bits counts as one address: that is what one host is given.
@@ -47,7 +47,7 @@ class Doors:
     #: Addresses remembered for failed logins; the oldest go first.
     _REMEMBERED: Final = 10_000
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: ServerLimits) -> None:
         self._limits = limits
         self._open: Counter[str] = Counter()
         #: How many connections are open.

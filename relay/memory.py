@@ -1,7 +1,7 @@
 """The memory that messages in transit may take, all connections together."""
 
 
-class Memory:
+class MemoryBudget:
     """A count of octets with a ceiling: refused in time, instead of killed by the system."""
 
     def __init__(self, ceiling: int) -> None:

@@ -18,12 +18,12 @@ _ADDRESS: Final = {0x11: 4, 0x21: 16}
 _LONGEST: Final = 2_048
 
 
-class NotProxied(Exception):
+class ProxyHeaderError(Exception):
     """What comes first is no header of the protocol, so it cannot be told who is there."""
 
 
 @dataclass(frozen=True, slots=True)
-class Proxied:
+class ProxyHeader:
     """The client's address, None for the load balancer's own checks, and what follows."""
 
     address: str | None
@@ -36,27 +36,27 @@ def is_proxy(address: str, proxies: Networks) -> bool:
     return any(ip in network for network in proxies)
 
 
-def read_header(octets: bytes | bytearray) -> Proxied | None:
+def read_header(octets: bytes | bytearray) -> ProxyHeader | None:
     """Read the header off the front; None when it is not complete.
 
     Raises:
         NotProxied: it is none, or not of TCP.
     """
     if not _SIGNATURE.startswith(octets[: len(_SIGNATURE)]):
-        raise NotProxied
+        raise ProxyHeaderError
     if len(octets) < _HEAD.size:
         return None
     _, command, family, length = _HEAD.unpack_from(octets)
     size = _ADDRESS.get(family, 0)
     # Two addresses and two ports of two octets; whatever follows them is optional.
     if command not in {_LOCAL, _PROXY} or length > _LONGEST:
-        raise NotProxied
+        raise ProxyHeaderError
     if command == _PROXY and (not size or length < 2 * size + 4):
-        raise NotProxied
+        raise ProxyHeaderError
     end = _HEAD.size + length
     if len(octets) < end:
         return None
     address = None
     if command == _PROXY:
         address = str(ip_address(bytes(octets[_HEAD.size : _HEAD.size + size])))
-    return Proxied(address, bytes(octets[end:]))
+    return ProxyHeader(address, bytes(octets[end:]))

@@ -22,7 +22,7 @@ _NOT_SAID: Final = re.compile(r"[^ -~]")
 _PERMANENT: Final = 500
 
 
-class Then(Enum):
+class AfterReply(Enum):
     """What the connection does once a reply is written."""
 
     GO_ON = auto()
@@ -37,7 +37,7 @@ class Reply:
     code: int
     status: str
     lines: tuple[str, ...]
-    then: Then = Then.GO_ON
+    then: AfterReply = AfterReply.GO_ON
 
     @cached_property
     def wire(self) -> bytes:
@@ -53,13 +53,13 @@ class Reply:
         return self.code >= _PERMANENT
 
 
-def _reply(code: int, status: str, text: str, then: Then = Then.GO_ON) -> Reply:
+def _reply(code: int, status: str, text: str, then: AfterReply = AfterReply.GO_ON) -> Reply:
     return Reply(code, status, (text,), then)
 
 
 # --- the dialogue (RFC 5321 section 4.3.2) ------------------------------------------------------
-READY_FOR_TLS: Final = _reply(220, "2.0.0", "Ready to start TLS", Then.START_TLS)
-BYE: Final = _reply(221, "2.0.0", "Bye", Then.CLOSE)
+READY_FOR_TLS: Final = _reply(220, "2.0.0", "Ready to start TLS", AfterReply.START_TLS)
+BYE: Final = _reply(221, "2.0.0", "Bye", AfterReply.CLOSE)
 AUTHENTICATED: Final = _reply(235, "2.7.0", "Authentication succeeded")
 OK: Final = _reply(250, "2.0.0", "Ok")
 SENDER_OK: Final = _reply(250, "2.1.0", "Sender ok")
@@ -72,10 +72,10 @@ START_CONTENT: Final = _reply(354, "", "End data with <CR><LF>.<CR><LF>")
 UNKNOWN_COMMAND: Final = _reply(500, "5.5.1", "Command not recognized")
 LINE_TOO_LONG: Final = _reply(500, "5.5.2", "Line too long")
 BARE_CONTROL: Final = _reply(
-    500, "5.5.2", "Lines end with CR LF; neither occurs alone, nor does NUL", Then.CLOSE
+    500, "5.5.2", "Lines end with CR LF; neither occurs alone, nor does NUL", AfterReply.CLOSE
 )
 BARE_CONTROL_IN_CONTENT: Final = _reply(
-    550, "5.5.2", "Lines end with CR LF; neither occurs alone, nor does NUL", Then.CLOSE
+    550, "5.5.2", "Lines end with CR LF; neither occurs alone, nor does NUL", AfterReply.CLOSE
 )
 CONTENT_LINE_TOO_LONG: Final = _reply(
     500, "5.5.2", "A line of the message is longer than 998 octets (RFC 5321 4.5.3.1.6)"
@@ -95,20 +95,22 @@ AUTH_FAILED: Final = _reply(
 )
 SENDER_REFUSED: Final = _reply(550, "5.7.1", "Not a verified sender of this account")
 TOO_LARGE: Final = _reply(552, "5.3.4", "Message too large")
-TOO_LARGE_BY_FAR: Final = _reply(552, "5.3.4", "Message too large", Then.CLOSE)
+TOO_LARGE_BY_FAR: Final = _reply(552, "5.3.4", "Message too large", AfterReply.CLOSE)
 NON_ASCII_ADDRESS: Final = _reply(553, "5.6.7", "Addresses must be ASCII")
 UNKNOWN_PARAMETER: Final = _reply(555, "5.5.4", "Parameter not recognized")
 
 # --- what may go better later -------------------------------------------------------------------
 TOO_MANY_CONNECTIONS: Final = _reply(
-    421, "4.7.0", "Too many connections, or failed logins, from your address", Then.CLOSE
+    421, "4.7.0", "Too many connections, or failed logins, from your address", AfterReply.CLOSE
 )
-SERVER_FULL: Final = _reply(421, "4.3.2", "Too many connections; try again later", Then.CLOSE)
-TOO_MANY_FAILURES: Final = _reply(421, "4.7.0", "Too many failed logins", Then.CLOSE)
-TOO_MANY_COMMANDS: Final = _reply(421, "4.7.0", "Too many errors or idle commands", Then.CLOSE)
-KEY_WITHDRAWN: Final = _reply(421, "4.7.0", "The API key is not valid any more", Then.CLOSE)
-TIMED_OUT: Final = _reply(421, "4.4.2", "Timed out", Then.CLOSE)
-SHUTTING_DOWN: Final = _reply(421, "4.3.2", "Shutting down; connect again", Then.CLOSE)
+SERVER_FULL: Final = _reply(421, "4.3.2", "Too many connections; try again later", AfterReply.CLOSE)
+TOO_MANY_FAILURES: Final = _reply(421, "4.7.0", "Too many failed logins", AfterReply.CLOSE)
+TOO_MANY_COMMANDS: Final = _reply(
+    421, "4.7.0", "Too many errors or idle commands", AfterReply.CLOSE
+)
+KEY_WITHDRAWN: Final = _reply(421, "4.7.0", "The API key is not valid any more", AfterReply.CLOSE)
+TIMED_OUT: Final = _reply(421, "4.4.2", "Timed out", AfterReply.CLOSE)
+SHUTTING_DOWN: Final = _reply(421, "4.3.2", "Shutting down; connect again", AfterReply.CLOSE)
 OUT_OF_MEMORY: Final = _reply(452, "4.3.1", "Too much mail in transit; try again later")
 TOO_MANY_RECIPIENTS: Final = _reply(452, "4.5.3", "A message takes at most 50 recipients")
 AUTH_UNAVAILABLE: Final = _reply(454, "4.7.0", "Authentication is out of order for the moment")

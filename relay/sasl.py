@@ -32,7 +32,7 @@ class BadResponse(Exception):
     """A response that is no base64, or not of the mechanism's form."""
 
 
-class Cancelled(Exception):
+class ExchangeCancelled(Exception):
     """The client sent "*" (RFC 4954 section 4)."""
 
 
@@ -69,7 +69,7 @@ def _prompt(text: str) -> str:
 
 def _decode(response: bytes) -> str:
     if response == b"*":
-        raise Cancelled
+        raise ExchangeCancelled
     text = response.decode("ascii", "replace")
     if not is_canonical_base64(text):
         raise BadResponse

@@ -8,9 +8,9 @@ from collections.abc import Callable
 from typing import Final
 
 from relay.connection import Connection
-from relay.limits import Doors
+from relay.limits import ConnectionLimiter
 from relay.proxy import Networks
-from relay.session import House
+from relay.session import ServerContext
 
 #: Seconds between two looks at the clock for all connections: cheaper than a timer each.
 _TICK: Final = 1.0
@@ -22,12 +22,12 @@ class Server:
     """Serves sessions on a socket until it is drained."""
 
     def __init__(
-        self, house: House, tls: Callable[[], ssl.SSLContext], proxies: Networks = ()
+        self, house: ServerContext, tls: Callable[[], ssl.SSLContext], proxies: Networks = ()
     ) -> None:
         self._house = house
         self._tls = tls
         self._proxies = proxies
-        self._doors = Doors(house.limits)
+        self._doors = ConnectionLimiter(house.limits)
         self._connections: set[Connection] = set()
         self._listening: asyncio.Server | None = None
         self._clock: asyncio.Task[None] | None = None

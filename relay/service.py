@@ -8,10 +8,10 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pillarbox.application.sending.smtp import Prepared, Relaying
+from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
-from relay.groups import Groups
+from relay.groups import SubmissionBatcher
 
 _LOG: Final = logging.getLogger("relay")
 
@@ -24,7 +24,7 @@ class Envelope:
     recipients: tuple[str, ...]
 
 
-class Service(Protocol):
+class SubmissionService(Protocol):
     """Keys, and the acceptance of messages."""
 
     async def authenticate(self, key_text: str) -> Principal:
@@ -49,14 +49,14 @@ THREADS: Final = 32
 
 
 class ThreadedService:
-    """Fulfils `Service` with the use-case, whose calls block, in a pool of threads."""
+    """Fulfils `SubmissionService` with the use-case, whose calls block, in a pool of threads."""
 
-    def __init__(self, relaying: Callable[[], Relaying]) -> None:
+    def __init__(self, relaying: Callable[[], SmtpSubmission]) -> None:
         """Take what makes the use-case: connecting is for the first call."""
         self._relaying = relaying
         self._threads = ThreadPoolExecutor(THREADS, "submission")
         #: By key: an account's mail does not wait for that of others.
-        self._groups = Groups(self._accept)
+        self._groups = SubmissionBatcher(self._accept)
 
     async def authenticate(self, key_text: str) -> Principal:
         """Read the key in a thread."""
@@ -84,7 +84,7 @@ class ThreadedService:
         return message_id
 
     async def _accept(
-        self, key_text: str, prepared: Sequence[Prepared]
+        self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> Sequence[str | Exception]:
         if len(prepared) == 1:  # a record alone costs half of one in a transaction
             return [await self._run(lambda: self._relaying().submit(key_text, prepared[0]))]

@@ -13,25 +13,25 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_RECIPIENTS
 from relay import framing, replies, sasl
-from relay.commands import Refused, parse_command, parse_host, parse_mail, parse_rcpt
-from relay.framing import Content
-from relay.limits import Limits
-from relay.memory import Memory
-from relay.replies import Reply, Then
-from relay.service import Envelope, Service
+from relay.commands import CommandRejected, parse_command, parse_host, parse_mail, parse_rcpt
+from relay.framing import ContentBuffer
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
+from relay.replies import AfterReply, Reply
+from relay.service import Envelope, SubmissionService
 
 #: A reply now, or one that takes a call of the service first.
-type Answer = Reply | Coroutine[Any, Any, Reply]
+type PendingReply = Reply | Coroutine[Any, Any, Reply]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class House:
+class ServerContext:
     """What all sessions of a server share."""
 
     name: str
-    limits: Limits
-    service: Service
-    memory: Memory
+    limits: ServerLimits
+    service: SubmissionService
+    memory: MemoryBudget
 
 
 @dataclass(slots=True)
@@ -50,10 +50,10 @@ class _Login:
     principal: Principal
 
 
-class Session:
+class SmtpSession:
     """One client's session (RFC 5321 section 3, RFC 6409)."""
 
-    def __init__(self, house: House, note_failed_login: Callable[[], None]) -> None:
+    def __init__(self, house: ServerContext, note_failed_login: Callable[[], None]) -> None:
         self._house = house
         self._note_failed_login = note_failed_login
         self._greeted = self._secure = False
@@ -62,7 +62,7 @@ class Session:
         self._transaction: _Transaction | None = None
         self._failed_logins = self._errors = self._idle_commands = 0
         #: The message that is coming in, between DATA and its end.
-        self.content: Content | None = None
+        self.content: ContentBuffer | None = None
 
     @property
     def authenticated(self) -> bool:
@@ -84,14 +84,14 @@ class Session:
         self._greeted = False
         self._transaction = None
 
-    def command(self, line: bytes) -> Answer:
+    def command(self, line: bytes) -> PendingReply:
         """Answer a line."""
         try:
             if self._exchange is not None:
                 answer = self._respond(self._exchange, line)
             else:
                 answer = self._obey(line)
-        except Refused as refused:
+        except CommandRejected as refused:
             answer = refused.reply
         return self._counted(answer) if isinstance(answer, Reply) else answer
 
@@ -100,7 +100,7 @@ class Session:
         self._exchange = None
         return self._counted(replies.LINE_TOO_LONG)
 
-    def content_ended(self, content: Content) -> Answer:
+    def content_ended(self, content: ContentBuffer) -> PendingReply:
         """Answer a message whose end has come."""
         self.content = None
         transaction, self._transaction = self._transaction, None
@@ -119,7 +119,7 @@ class Session:
 
     # --- commands -------------------------------------------------------------------------------
 
-    def _obey(self, line: bytes) -> Answer:
+    def _obey(self, line: bytes) -> PendingReply:
         command = parse_command(line)
         obey = self._COMMANDS.get(command.verb) if command else None
         if command is None or obey is None:
@@ -153,7 +153,7 @@ class Session:
             return replies.BAD_ARGUMENTS
         return replies.READY_FOR_TLS
 
-    def _auth(self, argument: bytes | None) -> Answer:
+    def _auth(self, argument: bytes | None) -> PendingReply:
         if not self._secure:
             return replies.TLS_REQUIRED
         if self._login is not None or self._transaction is not None or not self._greeted:
@@ -168,7 +168,7 @@ class Session:
         # RFC 4954 section 4: an empty initial response is written as "=".
         return self._respond(begin(b"" if response == b"=" else response), None)
 
-    def _respond(self, exchange: sasl.Exchange, response: bytes | None) -> Answer:
+    def _respond(self, exchange: sasl.Exchange, response: bytes | None) -> PendingReply:
         """Go on with an exchange of AUTH: the next challenge, or the end."""
         self._exchange = None
         try:
@@ -177,7 +177,7 @@ class Session:
             return self._authenticate(end.value)
         except sasl.BadResponse:
             return replies.BAD_BASE64
-        except sasl.Cancelled:
+        except sasl.ExchangeCancelled:
             return replies.AUTH_CANCELLED
         self._exchange = exchange
         return replies.challenge(challenge)
@@ -202,7 +202,7 @@ class Session:
             return replies.TOO_MANY_FAILURES
         return replies.AUTH_FAILED
 
-    def _mail(self, argument: bytes | None) -> Answer:
+    def _mail(self, argument: bytes | None) -> PendingReply:
         login = self._require_login()
         if not self._greeted or self._transaction is not None:
             return replies.BAD_SEQUENCE
@@ -248,7 +248,7 @@ class Session:
             return replies.BAD_ARGUMENTS
         if self._transaction is None or not self._transaction.recipients:
             return replies.BAD_SEQUENCE
-        self.content = Content(self._house.limits.message_size, self._house.memory)
+        self.content = ContentBuffer(self._house.limits.message_size, self._house.memory)
         return replies.START_CONTENT
 
     async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> Reply:
@@ -283,7 +283,7 @@ class Session:
     def _quit(self, argument: bytes | None) -> Reply:
         return replies.BYE if argument is None else replies.BAD_ARGUMENTS
 
-    _COMMANDS: ClassVar[Mapping[bytes, Callable[["Session", bytes | None], Answer]]] = {
+    _COMMANDS: ClassVar[Mapping[bytes, Callable[["SmtpSession", bytes | None], PendingReply]]] = {
         b"EHLO": _ehlo,
         b"HELO": _helo,
         b"STARTTLS": _starttls,
@@ -303,16 +303,16 @@ class Session:
 
     def _require_login(self) -> _Login:
         if not self._secure:
-            raise Refused(replies.TLS_REQUIRED)
+            raise CommandRejected(replies.TLS_REQUIRED)
         if self._login is None:
-            raise Refused(replies.AUTH_REQUIRED)
+            raise CommandRejected(replies.AUTH_REQUIRED)
         return self._login
 
     def _counted(self, reply: Reply) -> Reply:
         """The reply, or the end of a session that makes nothing but errors and noise."""
         if reply.refuses:
             self._errors += 1
-        if reply.then is Then.CLOSE:
+        if reply.then is AfterReply.CLOSE:
             return reply
         limits = self._house.limits
         if self._errors > limits.errors or self._idle_commands > limits.idle_commands:

@@ -6,15 +6,15 @@ from ipaddress import ip_network
 from typing import Final
 
 from pillarbox.config import SettingMissing, read
-from relay.limits import MIB, Limits
+from relay.limits import MIB, ServerLimits
 from relay.proxy import Networks
 
 #: In MiB: the largest message, counted twice, with what a read may bring beyond its end.
-_LEAST_MEMORY: Final = 2 * Limits().message_size // MIB + 2
+_LEAST_MEMORY: Final = 2 * ServerLimits().message_size // MIB + 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class RelaySettings:
     """How the server runs.
 
     `name` is what it calls itself, `certificate` and `key` are PEM files or,
@@ -31,18 +31,18 @@ class Settings:
     processes: int
     proxies: Networks
     paid_plans_only: bool
-    limits: Limits
+    limits: ServerLimits
     log_level: str
 
 
-def from_environment() -> Settings:
+def from_environment() -> RelaySettings:
     """Read PILLARBOX_SMTP_*.
 
     Raises:
         SettingMissing: one that must be there is not, or one makes no sense.
     """
     secret = _get("SECRET", "")
-    usual = Limits()
+    usual = ServerLimits()
     processes = _number("PROCESSES", 1, least=1)
     memory = _number("MEMORY_MIB", usual.memory // MIB)
     if memory // processes < _LEAST_MEMORY:
@@ -50,7 +50,7 @@ def from_environment() -> Settings:
             f"PILLARBOX_SMTP_MEMORY_MIB must be {_LEAST_MEMORY} or more for each process: "
             "with less the largest message never fits"
         )
-    return Settings(
+    return RelaySettings(
         name=read("SMTP_NAME"),
         host=_get("HOST", "0.0.0.0"),  # noqa: S104  in a container, behind its load balancer
         port=_number("PORT", 587),
@@ -60,7 +60,7 @@ def from_environment() -> Settings:
         processes=processes,
         proxies=_networks("PROXIES"),
         paid_plans_only=_get("PAID_PLANS_ONLY", "false") == "true",
-        limits=Limits(
+        limits=ServerLimits(
             memory=memory * MIB // processes,
             connections=-(-_number("CONNECTIONS", usual.connections) // processes),
             connections_of_address=_number("CONNECTIONS_OF_ADDRESS", usual.connections_of_address),

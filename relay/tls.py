@@ -49,7 +49,7 @@ def make_context(certificate: Certificate) -> ssl.SSLContext:
     return context
 
 
-class Records:
+class TlsRecords:
     """One client's TLS: octets of the wire in and out, octets of SMTP out and in."""
 
     def __init__(self, context: ssl.SSLContext) -> None:

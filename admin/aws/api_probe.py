@@ -13,8 +13,8 @@ _TIME_OUT: Final = 30.0
 _AGENT: Final = "pillarbox-doctor/1"
 
 
-class HttpDoor:
-    """Fulfils `administration.ports.FrontDoor`.
+class HttpApiProbe:
+    """Fulfils `administration.ports.ApiProbe`.
 
     Args:
         base_url: as the stack's output says it; the API is under `/api`.

@@ -15,8 +15,8 @@ _LATELY: Final = timedelta(minutes=15)
 _MINUTE: Final = 60
 
 
-class StackWatch:
-    """Fulfils `administration.ports.Watch` for a CloudFormation stack by its name."""
+class CloudWatchMonitoring:
+    """Fulfils `administration.ports.StackMonitoring` for a CloudFormation stack by its name."""
 
     def __init__(self, stack_name: str, clock: Callable[[], datetime]) -> None:
         self._stack_name = stack_name

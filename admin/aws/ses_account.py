@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from admin.operations.ports import ConfigurationSet, Standing
+from admin.operations.ports import ConfigurationSet, SendingStatus
 from pillarbox.adapters.aws import asking, code_of, make_client
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ class SesAccount:
         client: SESV2Client = make_client("sesv2")
         return client
 
-    def standing(self) -> Standing:
+    def standing(self) -> SendingStatus:
         """Read GetAccount, with the time that its answer carries."""
         with asking(_NAME):
             answer = self._ses.get_account()
         quota = answer.get("SendQuota", {})
         date = answer["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
-        return Standing(
+        return SendingStatus(
             sandbox=not answer.get("ProductionAccessEnabled", False),
             sending=answer.get("SendingEnabled", False),
             enforcement=answer.get("EnforcementStatus", "HEALTHY"),

@@ -10,8 +10,8 @@ from pillarbox.domain.errors import ServiceError
 _TIME_OUT: Final = 10.0
 
 
-class RelayCertificate:
-    """Fulfils `administration.ports.Certificates`, with the eyes of a client."""
+class SmtpProbe:
+    """Fulfils `administration.ports.CertificateProbe`, with the eyes of a client."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host = host

@@ -2,20 +2,20 @@
 
 from typing import Final
 
-from admin.operations.ports import TableState
+from admin.operations.ports import TableProtectionState
 from pillarbox.adapters.aws import asking
 from pillarbox.adapters.dynamodb.table import Table
 
 _NAME: Final = "table"
 
 
-class DynamoCare:
-    """Fulfils `administration.ports.TableCare`."""
+class DynamoTableProtection:
+    """Fulfils `administration.ports.TableProtection`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def state(self) -> TableState:
+    def state(self) -> TableProtectionState:
         """Read recovery, deletion protection and expiry."""
         client, name = self._table.client, self._table.name
         with asking(_NAME):
@@ -24,7 +24,7 @@ class DynamoCare:
             expiry = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
         recovery = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
         expires = expiry.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
-        return TableState(
+        return TableProtectionState(
             recovery=recovery.get("PointInTimeRecoveryStatus") == "ENABLED",
             deletion_protection=table.get("DeletionProtectionEnabled", False),
             expiry=expiry.get("AttributeName") if expires else None,

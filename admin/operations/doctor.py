@@ -6,8 +6,14 @@ from http import HTTPStatus
 
 from admin.operations import findings
 from admin.operations.findings import Finding, Verdict
-from admin.operations.ports import Certificates, FrontDoor, ProviderAccount, TableCare, Watch
-from admin.operations.queues import QueueCare
+from admin.operations.ports import (
+    ApiProbe,
+    CertificateProbe,
+    ProviderAccount,
+    StackMonitoring,
+    TableProtection,
+)
+from admin.operations.queues import QueueOperations
 from pillarbox.application.accounts.dns_records import dmarc_records, dmarc_tags
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
@@ -30,11 +36,11 @@ class Doctor:
     provider: ProviderAccount
     accounts: AccountRecords
     domains: Domains
-    queues: QueueCare
-    table: TableCare
-    watch: Watch
-    door: FrontDoor
-    certificates: Certificates | None
+    queues: QueueOperations
+    table: TableProtection
+    watch: StackMonitoring
+    door: ApiProbe
+    certificates: CertificateProbe | None
     clock: Clock
     configuration_set: str
     preview_sender: str

@@ -6,7 +6,12 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from admin.operations.ports import ConfigurationSet, QueueStatus, Standing, TableState
+from admin.operations.ports import (
+    ConfigurationSet,
+    QueueStatus,
+    SendingStatus,
+    TableProtectionState,
+)
 from pillarbox.application.accounts.dns_records import State
 from pillarbox.application.accounts.domains import Domain
 
@@ -48,7 +53,7 @@ _RENEW_NOW: Final = timedelta(days=7)
 _SLOW_CLOCK, _WRONG_CLOCK = timedelta(seconds=30), timedelta(seconds=240)
 
 
-def of_sending(standing: Standing) -> Iterator[Finding]:
+def of_sending(standing: SendingStatus) -> Iterator[Finding]:
     """Whether SES lets the account send, and to whom."""
     if standing.enforcement == "SHUTDOWN" or not standing.sending:
         yield Finding(
@@ -76,7 +81,7 @@ def of_sending(standing: Standing) -> Iterator[Finding]:
         yield Finding("sending", Verdict.PASS, "Out of the sandbox, sending enabled.")
 
 
-def of_rate(standing: Standing, workers: int) -> Iterator[Finding]:
+def of_rate(standing: SendingStatus, workers: int) -> Iterator[Finding]:
     """The day's quota, and whether the workers fit the rate; both count recipients."""
     # SES grants some accounts a day without bound, and says -1.
     used = standing.sent_of_day / standing.per_day if standing.per_day > 0 else 0.0
@@ -167,7 +172,7 @@ def of_waiting(ages: Mapping[str, float | None]) -> Iterator[Finding]:
             yield Finding("waiting", Verdict.PASS, f"{name}: the oldest is {age:.0f} seconds old.")
 
 
-def of_table(state: TableState) -> Iterator[Finding]:
+def of_table(state: TableProtectionState) -> Iterator[Finding]:
     """Whether the table can be lost."""
     redeploy = "Deploy again; somebody changed it by hand."
     if state.recovery:
@@ -214,7 +219,7 @@ def of_certificate(end: datetime, now: datetime) -> Iterator[Finding]:
         yield Finding("relay", Verdict.PASS, said)
 
 
-def of_clock(standing: Standing) -> Iterator[Finding]:
+def of_clock(standing: SendingStatus) -> Iterator[Finding]:
     """How far this machine's clock is from AWS's."""
     if standing.their_time is None:
         yield Finding("clock", Verdict.SKIPPED, "The answer of SES had no date.")

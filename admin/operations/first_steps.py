@@ -13,7 +13,7 @@ _SENDING = "emails:send"
 
 
 @dataclass(frozen=True, slots=True)
-class Begun:
+class FirstStepsResult:
     """The account that can send, the key if one had to be made, the sender if one was given."""
 
     account: Account
@@ -29,7 +29,7 @@ class FirstSteps:
     keys: Keys
     senders: Senders
 
-    def take(self, name: str, sender: str | None = None) -> Begun:
+    def take(self, name: str, sender: str | None = None) -> FirstStepsResult:
         """See that some account has a live key that sends.
 
         Args:
@@ -47,7 +47,7 @@ class FirstSteps:
             account = known[0] if known else self.accounts.create(name, Plan.STANDARD)
             issued = self.keys.issue_live(account.account_id, "First key", Preset.SEND)
         added = self.senders.add(account.account_id, sender) if sender else None
-        return Begun(self.accounts.get(account.account_id), issued, added)
+        return FirstStepsResult(self.accounts.get(account.account_id), issued, added)
 
     def _able(self, accounts: list[Account]) -> Iterator[Account]:
         for account in accounts:

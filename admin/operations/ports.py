@@ -31,7 +31,7 @@ class Queues(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Standing:
+class SendingStatus:
     """The account at the delivery provider; quotas count recipients."""
 
     sandbox: bool
@@ -57,7 +57,7 @@ class ConfigurationSet:
 class ProviderAccount(Protocol):
     """What the delivery provider says of the account."""
 
-    def standing(self) -> Standing:
+    def standing(self) -> SendingStatus:
         """Read quotas and state."""
         ...
 
@@ -67,7 +67,7 @@ class ProviderAccount(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class TableState:
+class TableProtectionState:
     """How the table is protected."""
 
     recovery: bool
@@ -76,15 +76,15 @@ class TableState:
     expiry: str | None
 
 
-class TableCare(Protocol):
+class TableProtection(Protocol):
     """The table as a resource."""
 
-    def state(self) -> TableState:
+    def state(self) -> TableProtectionState:
         """Read how it is protected."""
         ...
 
 
-class Watch(Protocol):
+class StackMonitoring(Protocol):
     """What watches the service."""
 
     def firing(self) -> Sequence[str]:
@@ -104,7 +104,7 @@ class Watch(Protocol):
         ...
 
 
-class FrontDoor(Protocol):
+class ApiProbe(Protocol):
     """The service's public address."""
 
     def ask(
@@ -114,7 +114,7 @@ class FrontDoor(Protocol):
         ...
 
 
-class Certificates(Protocol):
+class CertificateProbe(Protocol):
     """The certificate that the relay shows."""
 
     def end(self) -> datetime:

@@ -16,7 +16,7 @@ class QueueUrls:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class QueueCare:
+class QueueOperations:
     """The queues of the service by name: `jobs` and `events`."""
 
     queues: Queues

@@ -7,7 +7,7 @@ from http import HTTPStatus
 from typing import Final
 
 from admin.operations.findings import Finding, Verdict
-from admin.operations.ports import FrontDoor
+from admin.operations.ports import ApiProbe
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
@@ -31,7 +31,7 @@ class RoundTrip:
 
     accounts: AccountRecords
     keys: Keys
-    door: FrontDoor
+    door: ApiProbe
     clock: Clock
     pause: Callable[[float], None]
 

@@ -19,8 +19,8 @@ from typing import Any, Final
 import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
-from pillarbox.application.sending.smtp import Relaying
-from pillarbox.domain.quota import Limits
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.domain.quota import ServerLimits
 from relay import groups
 from relay.service import Envelope, ThreadedService
 from tests.fakes import builders
@@ -31,7 +31,7 @@ MESSAGES: Final = 20
 BETWEEN: Final = 0.003
 ENVELOPE: Final = Envelope(builders.SENDER, ("ann@example.com",))
 MESSAGE: Final = f"From: {builders.SENDER}\r\nSubject: Figures\r\n\r\n".encode() + b"x" * 900
-ENDLESS: Final = Limits(per_minute=10**6, per_day=10**7, per_month=10**8)
+ENDLESS: Final = ServerLimits(per_minute=10**6, per_day=10**7, per_month=10**8)
 
 
 class Distant:
@@ -66,7 +66,7 @@ async def measure(connections: int, seconds: float) -> str:
     world = World(builders.account(overrides=ENDLESS))
     names = ("directory", "quotas", "jobs", "messages")
     ports: Any = {name: Distant(getattr(world.submission, name), seconds, calls) for name in names}
-    relaying = Relaying(replace(world.submission, **ports))
+    relaying = SmtpSubmission(replace(world.submission, **ports))
     service = ThreadedService(lambda: relaying)
     took: list[float] = []
 

@@ -13,11 +13,11 @@ from uuid import uuid4
 
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, Principal
-from relay.limits import Limits
-from relay.memory import Memory
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
 from relay.server import Server
 from relay.service import Envelope
-from relay.session import House
+from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 
 SENDER = "hello@shop.example"
@@ -59,9 +59,9 @@ class Instant:
 
 async def serve(folder: Path, port: int) -> None:
     """Serve until killed."""
-    limits = Limits(connections_of_address=1_000)
-    house = House(
-        name="relay.example", limits=limits, service=Instant(), memory=Memory(limits.memory)
+    limits = ServerLimits(connections_of_address=1_000)
+    house = ServerContext(
+        name="relay.example", limits=limits, service=Instant(), memory=MemoryBudget(limits.memory)
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     context = make_context(certificate)

@@ -10,14 +10,14 @@ from pathlib import Path
 import uvloop
 
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.smtp import Relaying
+from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.wiring import submission
 from relay import groups
-from relay.limits import Limits
-from relay.memory import Memory
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
 from relay.server import Server
 from relay.service import ThreadedService
-from relay.session import House
+from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 
 
@@ -34,13 +34,13 @@ async def serve(folder: Path, port: int, *, together: bool) -> None:
     if not together:
         groups.MOST = 1  # type: ignore[misc]
     one = replace(submission(), domains=Known())
-    relaying = Relaying(one)
-    limits = Limits(connections_of_address=1_000)
-    house = House(
+    relaying = SmtpSubmission(one)
+    limits = ServerLimits(connections_of_address=1_000)
+    house = ServerContext(
         name="relay.example",
         limits=limits,
         service=ThreadedService(lambda: relaying),
-        memory=Memory(limits.memory),
+        memory=MemoryBudget(limits.memory),
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     context = make_context(certificate)

@@ -11,7 +11,7 @@ from aiosmtpd.smtp import SMTP, AuthResult
 folder, port = Path(sys.argv[1]), int(sys.argv[2])
 
 
-class Handler:
+class AiosmtpdHandler:
     """Takes and forgets."""
 
     async def handle_DATA(self, _server: Any, _session: Any, _envelope: Any) -> str:  # noqa: ANN401, N802  aiosmtpd's
@@ -30,7 +30,7 @@ async def serve() -> None:
 
     def connect() -> SMTP:
         return SMTP(
-            Handler(),
+            AiosmtpdHandler(),
             data_size_limit=32 * 1024 * 1024,
             tls_context=context,
             require_starttls=True,

@@ -23,7 +23,7 @@ def read(pk: str) -> dict[str, Any]:
     return answer.get("Item", {})
 
 
-class Handler:
+class Boto3Handler:
     """Accepts a message with one call after another, in threads as the documentation advises."""
 
     async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: ANN401, N802  aiosmtpd's
@@ -68,7 +68,7 @@ async def serve() -> None:
 
     def connect() -> SMTP:
         return SMTP(
-            Handler(),
+            Boto3Handler(),
             tls_context=context,
             require_starttls=True,
             authenticator=authenticate,

@@ -3,12 +3,12 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from pillarbox.application.history.aggregate import Taken
+from pillarbox.application.history.aggregate import StreamResult
 from pillarbox.consumer import follow
 from pillarbox.wiring import aggregation, count_changes
 
 
-def aggregate_stats(records: Sequence[Mapping[str, Any]]) -> Taken:
+def aggregate_stats(records: Sequence[Mapping[str, Any]]) -> StreamResult:
     return aggregation().take(records)
 
 

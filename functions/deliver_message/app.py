@@ -6,16 +6,16 @@ from typing import Final
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.application.delivery.deliver import Delivered
+from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.ports import UnreadableJob
-from pillarbox.consumer import Consumed, consume
+from pillarbox.consumer import RecordResult, consume
 from pillarbox.wiring import delivery, jobs, quarantine
 
 #: In milliseconds. A hand-over may wait 20 s for SES and must end before the function does.
 _TIME_FOR_ONE: Final = 25_000
 
 
-def deliver(record: SQSRecord, lambda_context: LambdaContext) -> Consumed:
+def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     try:
         job = jobs().read(record.body)
     except UnreadableJob as unreadable:
@@ -24,15 +24,15 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> Consumed:
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
         jobs().postpone(record.receipt_handle, timedelta(0))
-        return Consumed(outcome="out_of_time", again=timedelta(0), ids=ids)
+        return RecordResult(outcome="out_of_time", again=timedelta(0), ids=ids)
     return _consumed(record, delivery().deliver(job), ids)
 
 
-def _consumed(record: SQSRecord, result: Delivered, ids: dict[str, str]) -> Consumed:
+def _consumed(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.again is not None:
         jobs().postpone(record.receipt_handle, result.again)
     counts = ("ambiguous_resend",) if result.resent else ()
-    return Consumed(
+    return RecordResult(
         outcome=result.outcome,
         again=result.again,
         ids=ids,

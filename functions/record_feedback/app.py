@@ -3,11 +3,11 @@
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.consumer import Consumed, consume
+from pillarbox.consumer import RecordResult, consume
 from pillarbox.wiring import feedback
 
 
-def record_feedback(record: SQSRecord, _: LambdaContext) -> Consumed:
+def record_feedback(record: SQSRecord, _: LambdaContext) -> RecordResult:
     seen = feedback().record(record.body)
     ids = {}
     if seen.notice is not None:
@@ -15,7 +15,7 @@ def record_feedback(record: SQSRecord, _: LambdaContext) -> Consumed:
             "account_id": seen.notice.account_id,
             "message_id": str(seen.notice.message_id),
         }
-    return Consumed(outcome=seen.outcome, ids=ids)
+    return RecordResult(outcome=seen.outcome, ids=ids)
 
 
 lambda_handler = consume(record_feedback)

@@ -23,7 +23,7 @@ from starlette.staticfiles import StaticFiles
 
 from local.inbox.reading import part_content, reading_of
 from local.ses.events import timestamp
-from local.ses.store import Behaviour, Mail, Mailbox, Mode
+from local.ses.store import Behaviour, CapturedMail, MailStore, Mode
 from pillarbox.domain.errors import Json
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -53,7 +53,7 @@ class _BehaviourBody(BaseModel):
     events: bool = True
 
 
-def inbox_app(mailbox: Mailbox) -> Starlette:
+def inbox_app(mailbox: MailStore) -> Starlette:
     """The inbox of this mailbox.
 
     Args:
@@ -89,7 +89,7 @@ async def _failed(_request: Request, fault: Exception) -> Response:
 class _Inbox:
     """One method per route. Those that take mails apart are run in threads, being plain `def`."""
 
-    def __init__(self, mailbox: Mailbox) -> None:
+    def __init__(self, mailbox: MailStore) -> None:
         self._mailbox = mailbox
 
     async def page(self, _request: Request) -> Response:
@@ -230,14 +230,14 @@ class _Inbox:
         self._mailbox.behave(behaviour, request.query_params.get("recipient"))
         return JSONResponse(_behaviour(behaviour))
 
-    def _mail(self, request: Request) -> Mail:
+    def _mail(self, request: Request) -> CapturedMail:
         mail = self._mailbox.get(request.path_params["id"])
         if mail is None:
             raise HTTPException(404, "There is no such mail here.")
         return mail
 
 
-def summary(mail: Mail) -> dict[str, Json]:
+def summary(mail: CapturedMail) -> dict[str, Json]:
     """A list item: `id` is SES's, `messageId` ours (the tag `message`), `size` in bytes."""
     return {
         "id": mail.id,
@@ -250,7 +250,7 @@ def summary(mail: Mail) -> dict[str, Json]:
     }
 
 
-def _holds(mail: Mail, words: list[str]) -> bool:
+def _holds(mail: CapturedMail, words: list[str]) -> bool:
     reading = reading_of(mail)
     searched = "\n".join(
         (

@@ -14,7 +14,7 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from local.ses.headers import decoded, unfolded
-from local.ses.store import Mail
+from local.ses.store import CapturedMail
 
 _CID: Final = re.compile(r"""\bcid:([^"'\s)>]+)""", re.IGNORECASE)
 _REMOTE: Final = re.compile(
@@ -25,7 +25,7 @@ _HEAD: Final = re.compile(r"<head(?:\s[^>]*)?>", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class InboxPart:
     """A leaf of the MIME tree other than the two bodies."""
 
     number: int  # counts all leaves from 0, the bodies too
@@ -37,13 +37,13 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
+class MailView:
     """What there is to see in a mail."""
 
     headers: tuple[tuple[str, str], ...]  # decoded
     text: str | None
     html: str | None
-    parts: tuple[Part, ...]
+    parts: tuple[InboxPart, ...]
 
     @property
     def has_remote_images(self) -> bool:
@@ -66,21 +66,21 @@ class Reading:
         return html[:at] + base + html[at:]
 
 
-_READINGS: Final[WeakKeyDictionary[Mail, Reading]] = WeakKeyDictionary()
+_READINGS: Final[WeakKeyDictionary[CapturedMail, MailView]] = WeakKeyDictionary()
 
 
-def reading_of(mail: Mail) -> Reading:
+def reading_of(mail: CapturedMail) -> MailView:
     """Taken apart once for as long as the mail is kept."""
     if (found := _READINGS.get(mail)) is None:
         found = _READINGS[mail] = read(mail.raw)
     return found
 
 
-def read(raw: bytes) -> Reading:
+def read(raw: bytes) -> MailView:
     """Take a message apart (RFC 5322, MIME). Never raises."""
     message = _parsed(raw)
     bodies: dict[str, str] = {}
-    parts: list[Part] = []
+    parts: list[InboxPart] = []
     for number, leaf in enumerate(_leaves(message)):
         content_type = _content_type(leaf)
         filename = _filename(leaf)
@@ -95,7 +95,7 @@ def read(raw: bytes) -> Reading:
             continue
         content_id = unfolded(str(leaf.get("Content-ID", ""))).strip("<>")
         parts.append(
-            Part(
+            InboxPart(
                 number=number,
                 content_type=content_type,
                 filename=filename,
@@ -104,7 +104,7 @@ def read(raw: bytes) -> Reading:
                 size=len(_content(leaf)),
             )
         )
-    return Reading(
+    return MailView(
         headers=tuple((name, decoded(unfolded(str(value)))) for name, value in message.raw_items()),
         text=bodies.get("text/plain"),
         html=bodies.get("text/html"),

@@ -27,7 +27,7 @@ _POLICY: Final = (
 )
 
 
-class Reference:
+class ApiReference:
     """An ASGI application: `/openapi.json` and `/docs`, and another one for everything else."""
 
     def __init__(self, api: ASGIApp) -> None:

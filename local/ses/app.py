@@ -20,10 +20,10 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
-from local.ses.errors import Refusal, bad_request, not_found
-from local.ses.events import Emission, Emit
+from local.ses.errors import SesError, bad_request, not_found
+from local.ses.events import Emit, EventEmitter
 from local.ses.sending import accept, parse
-from local.ses.store import ConfigurationSet, Mailbox, Mode, Suppression
+from local.ses.store import MailStore, Mode, StoredConfigurationSet, SuppressedDestination
 from pillarbox.domain.errors import Json
 
 #: What a behaviour refuses with.
@@ -45,7 +45,7 @@ _MAX_24_HOUR_SEND: Final = 50_000.0
 _MAX_SEND_RATE: Final = 14.0
 
 
-def ses_app(mailbox: Mailbox, emit: Emit) -> Starlette:
+def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
     """The API on this mailbox.
 
     Args:
@@ -54,7 +54,7 @@ def ses_app(mailbox: Mailbox, emit: Emit) -> Starlette:
         emit: takes each event record to where the configuration set's event
             destination would; called in the background and again when it fails.
     """
-    api = _Api(mailbox, Emission(emit))
+    api = _Api(mailbox, EventEmitter(emit))
     return Starlette(
         routes=[
             Route("/v2/email/outbound-emails", api.send_email, methods=["POST"]),
@@ -85,24 +85,24 @@ def ses_app(mailbox: Mailbox, emit: Emit) -> Starlette:
             ),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
-        exception_handlers={Refusal: _refused, HTTPException: _unknown},
+        exception_handlers={SesError: _refused, HTTPException: _unknown},
         lifespan=api.lifespan,
     )
 
 
 async def _refused(_request: Request, fault: Exception) -> Response:
-    return cast("Refusal", fault).response()
+    return cast("SesError", fault).response()
 
 
 async def _unknown(request: Request, _fault: Exception) -> Response:
     operation = f"{request.method} {request.url.path}"
-    return Refusal("UnknownOperationException", f"{operation} is not known here.").response()
+    return SesError("UnknownOperationException", f"{operation} is not known here.").response()
 
 
 class _Api:
     """One method per operation of the API."""
 
-    def __init__(self, mailbox: Mailbox, emission: Emission) -> None:
+    def __init__(self, mailbox: MailStore, emission: EventEmitter) -> None:
         self._mailbox = mailbox
         self._emission = emission
 
@@ -118,7 +118,7 @@ class _Api:
         behaviour = self._mailbox.take_behaviour(mail.destination.addresses)
         if refusal := _REFUSALS.get(behaviour.mode):
             await self._pause(behaviour.delay_seconds or 0)
-            raise Refusal(*refusal)
+            raise SesError(*refusal)
         self._mailbox.add(mail)
         if behaviour.events:
             self._emission.start(mail, self._mailbox)
@@ -127,7 +127,7 @@ class _Api:
         else:
             await self._pause(behaviour.delay_seconds or 0)
         if behaviour.mode == "take-then-error":
-            raise Refusal(*_REFUSALS["server-error"])
+            raise SesError(*_REFUSALS["server-error"])
         return JSONResponse({"MessageId": mail.id})
 
     async def _pause(self, seconds: float) -> None:
@@ -165,7 +165,7 @@ class _Api:
         identity = _text(await _object(request), "EmailIdentity")
         if self._mailbox.identity_verified(identity) is not None:
             message = f"Email identity {identity} already exist."
-            raise Refusal("AlreadyExistsException", message)
+            raise SesError("AlreadyExistsException", message)
         verified = self._mailbox.create_identity(identity)
         return JSONResponse(_identity(identity, verified=verified))
 
@@ -226,7 +226,7 @@ class _Api:
         name = _text(await _object(request), "ConfigurationSetName")
         if name in self._mailbox.configuration_sets:
             message = f"Configuration set <{name}> already exists."
-            raise Refusal("AlreadyExistsException", message)
+            raise SesError("AlreadyExistsException", message)
         self._mailbox.create_configuration_set(name, publish=frozenset())
         return JSONResponse({})
 
@@ -249,7 +249,7 @@ class _Api:
             raise bad_request("EventDestination is missing.")
         if name in found.event_destinations:
             message = f"Event destination <{name}> already exists."
-            raise Refusal("AlreadyExistsException", message)
+            raise SesError("AlreadyExistsException", message)
         found.event_destinations[name] = definition
         return JSONResponse({})
 
@@ -264,7 +264,7 @@ class _Api:
         address, reason = _text(body, "EmailAddress"), _text(body, "Reason")
         if reason not in {"BOUNCE", "COMPLAINT"}:
             raise bad_request("Reason is one of BOUNCE and COMPLAINT.")
-        self._mailbox.suppressions[address.lower()] = Suppression(
+        self._mailbox.suppressions[address.lower()] = SuppressedDestination(
             address, cast("Literal['BOUNCE', 'COMPLAINT']", reason), datetime.now(UTC)
         )
         return JSONResponse({})
@@ -287,7 +287,7 @@ class _Api:
         found = [each for each in self._mailbox.suppressions.values() if each.reason in reasons]
         return JSONResponse({"SuppressedDestinationSummaries": [_suppression(s) for s in found]})
 
-    def _configuration_set(self, request: Request) -> ConfigurationSet:
+    def _configuration_set(self, request: Request) -> StoredConfigurationSet:
         name: str = request.path_params["name"]
         try:
             return self._mailbox.configuration_sets[name]
@@ -314,7 +314,7 @@ def _identity(identity: str, *, verified: bool) -> dict[str, Json]:
     }
 
 
-def _suppression(found: Suppression) -> dict[str, Json]:
+def _suppression(found: SuppressedDestination) -> dict[str, Json]:
     return {
         "EmailAddress": found.address,
         "Reason": found.reason,
@@ -326,9 +326,9 @@ async def _object(request: Request) -> dict[str, Json]:
     try:
         body = json.loads(await request.body())
     except ValueError as fault:
-        raise Refusal("SerializationException", "The body is not JSON.") from fault
+        raise SesError("SerializationException", "The body is not JSON.") from fault
     if not isinstance(body, dict):
-        raise Refusal("SerializationException", "The body is not an object.")
+        raise SesError("SerializationException", "The body is not an object.")
     return body
 
 

@@ -14,7 +14,7 @@ _STATUSES: Final[Mapping[str, int]] = {
 }
 
 
-class Refusal(Exception):
+class SesError(Exception):
     """A call that SES refuses, by the name of its error (`MessageRejected`, …)."""
 
     def __init__(self, error: str, message: str) -> None:
@@ -31,9 +31,9 @@ class Refusal(Exception):
         )
 
 
-def bad_request(message: str) -> Refusal:
-    return Refusal("BadRequestException", message)
+def bad_request(message: str) -> SesError:
+    return SesError("BadRequestException", message)
 
 
-def not_found(message: str) -> Refusal:
-    return Refusal("NotFoundException", message)
+def not_found(message: str) -> SesError:
+    return SesError("NotFoundException", message)

@@ -13,7 +13,7 @@ from email.utils import getaddresses
 from typing import Final
 
 from local.ses.headers import decoded, first
-from local.ses.store import Mail, Mailbox, Outcome, Suppression
+from local.ses.store import CapturedMail, MailStore, Outcome, SuppressedDestination
 from pillarbox.domain.errors import Json
 
 type Emit = Callable[[dict[str, Json]], Awaitable[None]]
@@ -40,7 +40,7 @@ _API_NAMES: Final = {
 }
 
 
-def outcome_of(recipient: str, raw: bytes, suppression: Suppression | None) -> Outcome:
+def outcome_of(recipient: str, raw: bytes, suppression: SuppressedDestination | None) -> Outcome:
     """What will become of a mail for one recipient."""
     if _EICAR in raw:
         return "rejected"
@@ -52,7 +52,7 @@ def outcome_of(recipient: str, raw: bytes, suppression: Suppression | None) -> O
     return "delivered"
 
 
-def records(mail: Mail, mailbox: Mailbox) -> Iterator[dict[str, Json]]:
+def records(mail: CapturedMail, mailbox: MailStore) -> Iterator[dict[str, Json]]:
     """The mail's events in order, as far as its configuration set publishes them.
 
     Without a configuration set SES publishes nothing.
@@ -67,7 +67,7 @@ def records(mail: Mail, mailbox: Mailbox) -> Iterator[dict[str, Json]]:
             yield {"eventType": event_type, "mail": about, key: details}
 
 
-def _happenings(mail: Mail) -> Iterator[tuple[str, dict[str, Json]]]:
+def _happenings(mail: CapturedMail) -> Iterator[tuple[str, dict[str, Json]]]:
     yield "Send", {}
     if "rejected" in mail.outcomes.values():
         yield "Reject", {"reason": "Bad content"}
@@ -93,7 +93,7 @@ def _happenings(mail: Mail) -> Iterator[tuple[str, dict[str, Json]]]:
                 yield _complaint(mail, recipient, "OnAccountSuppressionList")
 
 
-def _delivery(mail: Mail, recipient: str) -> tuple[str, dict[str, Json]]:
+def _delivery(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:
     now = datetime.now(UTC)
     return "Delivery", {
         "timestamp": timestamp(now),
@@ -106,7 +106,7 @@ def _delivery(mail: Mail, recipient: str) -> tuple[str, dict[str, Json]]:
 
 
 def _bounce(
-    mail: Mail, recipient: str, subtype: str, diagnostic: str
+    mail: CapturedMail, recipient: str, subtype: str, diagnostic: str
 ) -> tuple[str, dict[str, Json]]:
     return "Bounce", {
         "feedbackId": _feedback_id(mail),
@@ -125,7 +125,7 @@ def _bounce(
     }
 
 
-def _auto_reply(mail: Mail, recipient: str) -> tuple[str, dict[str, Json]]:
+def _auto_reply(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:
     """An out-of-office answer carries no delivery status, so a recipient is all there is."""
     return "Bounce", {
         "feedbackId": _feedback_id(mail),
@@ -136,7 +136,9 @@ def _auto_reply(mail: Mail, recipient: str) -> tuple[str, dict[str, Json]]:
     }
 
 
-def _complaint(mail: Mail, recipient: str, subtype: str | None) -> tuple[str, dict[str, Json]]:
+def _complaint(
+    mail: CapturedMail, recipient: str, subtype: str | None
+) -> tuple[str, dict[str, Json]]:
     now = timestamp(datetime.now(UTC))
     complaint: dict[str, Json] = {
         "feedbackId": _feedback_id(mail),
@@ -146,14 +148,14 @@ def _complaint(mail: Mail, recipient: str, subtype: str | None) -> tuple[str, di
     }
     if subtype is None:  # the mailbox provider's report brings these along
         complaint |= {
-            "userAgent": "Amazon SES Mailbox Simulator",
+            "userAgent": "Amazon SES MailStore Simulator",
             "complaintFeedbackType": "abuse",
             "arrivalDate": now,
         }
     return "Complaint", complaint
 
 
-def _mail_object(mail: Mail, mailbox: Mailbox) -> dict[str, Json]:
+def _mail_object(mail: CapturedMail, mailbox: MailStore) -> dict[str, Json]:
     identity = f"arn:aws:ses:{mailbox.region}:{mailbox.account_id}:identity/{mail.source}"
     headers: list[Json] = []
     size = 0
@@ -196,7 +198,7 @@ def _mail_object(mail: Mail, mailbox: Mailbox) -> dict[str, Json]:
     }
 
 
-def _feedback_id(mail: Mail) -> str:
+def _feedback_id(mail: CapturedMail) -> str:
     return f"{mail.id.removesuffix('-000000')}-feedback-000000"
 
 
@@ -205,7 +207,7 @@ def timestamp(at: datetime) -> str:
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-class Emission:
+class EventEmitter:
     """Sends records off in the background, in order per mail.
 
     Args:
@@ -219,7 +221,7 @@ class Emission:
         self._pauses = pauses
         self._tasks: set[asyncio.Task[None]] = set()
 
-    def start(self, mail: Mail, mailbox: Mailbox) -> None:
+    def start(self, mail: CapturedMail, mailbox: MailStore) -> None:
         """Return at once; the loop keeps only weak references to tasks, hence the set."""
         task = asyncio.create_task(self._emit_all(list(records(mail, mailbox))))
         self._tasks.add(task)

@@ -11,10 +11,10 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_pascal
 
-from local.ses.errors import Refusal, bad_request, not_found
+from local.ses.errors import SesError, bad_request, not_found
 from local.ses.events import outcome_of
 from local.ses.headers import decoded, first, header_fields
-from local.ses.store import Destination, Mail, Mailbox
+from local.ses.store import CapturedMail, Destination, MailStore
 
 _RECIPIENTS_LIMIT: Final = 50
 _RAW_LIMIT: Final = 40 * 1024 * 1024
@@ -54,7 +54,7 @@ class EmailContent(Wire):
     raw: RawMessage | None = None
 
 
-class Recipients(Wire):
+class SesDestination(Wire):
     """Destination."""
 
     to_addresses: tuple[str, ...] = ()
@@ -69,31 +69,31 @@ class MessageTag(Wire):
     value: str
 
 
-class SendEmailRequest(Wire):
+class SesSendEmailRequest(Wire):
     """The body of POST /v2/email/outbound-emails."""
 
     content: EmailContent
     from_email_address: str | None = None
-    destination: Recipients = Field(default_factory=Recipients)
+    destination: SesDestination = Field(default_factory=SesDestination)
     email_tags: tuple[MessageTag, ...] = ()
     configuration_set_name: str | None = None
 
 
-def parse(body: bytes) -> SendEmailRequest:
+def parse(body: bytes) -> SesSendEmailRequest:
     """Read a SendEmail body.
 
     Raises:
         Refusal: SerializationException, the body is not of the API's shape.
     """
     try:
-        return SendEmailRequest.model_validate_json(body)
+        return SesSendEmailRequest.model_validate_json(body)
     except ValidationError as fault:
         error = fault.errors(include_input=False, include_url=False)[0]
         where = ".".join(str(step) for step in error["loc"])
-        raise Refusal("SerializationException", f"{where}: {error['msg']}") from fault
+        raise SesError("SerializationException", f"{where}: {error['msg']}") from fault
 
 
-def accept(mailbox: Mailbox, request: SendEmailRequest) -> Mail:
+def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
     """The mail that SES would take; it is not kept yet.
 
     Raises:
@@ -114,7 +114,7 @@ def accept(mailbox: Mailbox, request: SendEmailRequest) -> Mail:
     if name is not None and name not in mailbox.configuration_sets:
         raise not_found(f"Configuration set <{name}> does not exist.")
     now = datetime.now(UTC)
-    return Mail(
+    return CapturedMail(
         id=f"0100{int(now.timestamp() * 1000):012x}-{uuid.uuid4()}-000000",
         source=source,
         destination=destination,
@@ -147,7 +147,7 @@ def _checked_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
     return fields
 
 
-def _destination(given: Recipients, fields: tuple[tuple[str, str], ...]) -> Destination:
+def _destination(given: SesDestination, fields: tuple[tuple[str, str], ...]) -> Destination:
     """The recipients named in the request; those of the headers when there are none."""
     destination = Destination(
         to=_addresses(given.to_addresses),
@@ -183,9 +183,9 @@ def _check_address(address: str) -> None:
         raise bad_request("Address contains a character beyond ASCII; SES takes no SMTPUTF8")
 
 
-def _check_verified(mailbox: Mailbox, senders: set[str]) -> None:
+def _check_verified(mailbox: MailStore, senders: set[str]) -> None:
     if failed := sorted(sender for sender in senders if not mailbox.may_send_from(sender)):
-        raise Refusal(
+        raise SesError(
             "MessageRejected",
             "Email address is not verified. The following identities failed the check in region "
             f"{mailbox.region.upper()}: {', '.join(failed)}",

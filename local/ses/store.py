@@ -53,7 +53,7 @@ class Destination:
 
 
 @dataclass(frozen=True, eq=False)
-class Mail:
+class CapturedMail:
     """A mail that was taken, with its envelope and what became of it."""
 
     id: str  # the provider's: what SendEmail answered
@@ -90,7 +90,7 @@ class Behaviour:
 
 
 @dataclass(frozen=True, slots=True)
-class Suppression:
+class SuppressedDestination:
     """An address on the account's suppression list."""
 
     address: str
@@ -99,7 +99,7 @@ class Suppression:
 
 
 @dataclass(slots=True)
-class ConfigurationSet:
+class StoredConfigurationSet:
     """A configuration set with its event destinations, each as the API was given it."""
 
     name: str
@@ -114,7 +114,7 @@ class ConfigurationSet:
         )
 
 
-class Mailbox:
+class MailStore:
     """The state behind the SES stand-in and its inbox.
 
     Args:
@@ -137,22 +137,22 @@ class Mailbox:
         #: What the empty inbox shows: how to send a first mail. Whoever starts the stack knows it.
         self.hint = ""
         self.closing = asyncio.Event()
-        self.suppressions: dict[str, Suppression] = {}
-        self.configuration_sets: dict[str, ConfigurationSet] = {}
+        self.suppressions: dict[str, SuppressedDestination] = {}
+        self.configuration_sets: dict[str, StoredConfigurationSet] = {}
         #: The MAIL FROM domains of those identities that have one.
         self.mail_from: dict[str, str] = {}
         self._keep = keep
         self._keep_bytes = keep_bytes
-        self._mails: OrderedDict[str, Mail] = OrderedDict()
+        self._mails: OrderedDict[str, CapturedMail] = OrderedDict()
         self._bytes = 0
         self._sent: deque[tuple[datetime, int]] = deque()
         self._identities: dict[str, bool] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
-        self._listeners: set[asyncio.Queue[Mail | None]] = set()
+        self._listeners: set[asyncio.Queue[CapturedMail | None]] = set()
 
     # Mails
 
-    def add(self, mail: Mail) -> None:
+    def add(self, mail: CapturedMail) -> None:
         """Keep a mail, drop the oldest beyond the limits, and tell who listens."""
         self._mails[mail.id] = mail
         self._bytes += len(mail.raw)
@@ -165,10 +165,10 @@ class Mailbox:
         for listener in self._listeners:
             listener.put_nowait(mail)
 
-    def get(self, mail_id: str) -> Mail | None:
+    def get(self, mail_id: str) -> CapturedMail | None:
         return self._mails.get(mail_id)
 
-    def newest_first(self) -> list[Mail]:
+    def newest_first(self) -> list[CapturedMail]:
         """A copy: the mails may change meanwhile."""
         return list(self._mails.values())[::-1]
 
@@ -179,9 +179,9 @@ class Mailbox:
         for listener in self._listeners:
             listener.put_nowait(None)
 
-    async def arrivals(self) -> AsyncGenerator[Mail | None]:
+    async def arrivals(self) -> AsyncGenerator[CapturedMail | None]:
         """Each mail from now on as it comes; None when the mailbox was emptied."""
-        queue: asyncio.Queue[Mail | None] = asyncio.Queue()
+        queue: asyncio.Queue[CapturedMail | None] = asyncio.Queue()
         self._listeners.add(queue)
         if self.closing.is_set():
             queue.shutdown()
@@ -242,9 +242,9 @@ class Mailbox:
 
     def create_configuration_set(
         self, name: str, *, publish: frozenset[str] = EVENT_TYPES
-    ) -> ConfigurationSet:
+    ) -> StoredConfigurationSet:
         """Add a configuration set that publishes these event types to EventBridge."""
-        found = ConfigurationSet(name)
+        found = StoredConfigurationSet(name)
         if publish:
             bus = f"arn:aws:events:{self.region}:{self.account_id}:event-bus/default"
             found.event_destinations["events"] = {

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import pytest
 
-from tests.faults.clients import Mail, Reading, judge, send_all
+from tests.faults.clients import Mail, MailView, judge, send_all
 from tests.faults.victims import entrance, kill_at_random
 from tests.stack import PATIENCE, operate, wait_for
 
@@ -42,7 +42,7 @@ def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> N
     assert killed.total() == KILLS
     assert all(one.message_id for one in heard)
     finals = {one.message_id: one.mail.final for one in heard}
-    with closing(Reading(stack, made["key"])) as reading:
+    with closing(MailView(stack, made["key"])) as reading:
         assert reading.statuses().keys() == finals.keys()  # none that no client was told of
         wait_for(lambda: reading.statuses() == finals)
         outcome = judge(heard, reading.inbox(), reading.status)

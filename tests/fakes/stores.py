@@ -6,12 +6,12 @@ from datetime import datetime, timedelta
 from uuid import UUID
 
 from pillarbox.application.ports import (
-    Answer,
     Claim,
+    DirectoryResult,
     DomainVerdict,
-    Found,
-    NotTaken,
+    LeaseRefusal,
     PayloadGone,
+    StoredResponse,
 )
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import mailbox_key
@@ -71,10 +71,10 @@ class FakeDirectory:
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
-    ) -> Found:
+    ) -> DirectoryResult:
         store, wanted = self._store, set(addresses)
         store.most_asked = max(store.most_asked, len(wanted))
-        return Found(
+        return DirectoryResult(
             key=store.keys.get(key_digest) if key_digest else None,
             account=store.accounts.get(account_id),
             suppressed={
@@ -96,7 +96,9 @@ class FakeClaims:
     def __init__(self, store: Store) -> None:
         self._claims = store.claims
 
-    def take(self, account_id: str, digest: str, body_hash: str, now: datetime) -> Claim | Answer:
+    def take(
+        self, account_id: str, digest: str, body_hash: str, now: datetime
+    ) -> Claim | StoredResponse:
         held = self._claims.get((account_id, digest))
         kept_until, generation, resumed = now + CLAIM_WINDOW, new_id(now), False
         if held is not None and now < held.kept_until:
@@ -104,7 +106,7 @@ class FakeClaims:
             if not same and (alive or held.answer):
                 raise ServiceError("idempotency_key_mismatch", "used with a different body")
             if held.answer is not None:
-                return Answer(held.answer, replayed=True)
+                return StoredResponse(held.answer, replayed=True)
             if alive:
                 raise ServiceError("idempotency_in_flight", "", headers={"Retry-After": "5"})
             if same:
@@ -120,17 +122,17 @@ class FakeClaims:
         self._claims[account_id, digest] = HeldClaim(claim, now + CLAIM_LEASE, kept_until)
         return claim
 
-    def finish(self, claim: Claim, answer: Answer) -> None:
+    def finish(self, claim: Claim, answer: StoredResponse) -> None:
         held = self._claims.get((claim.account_id, claim.digest))
         if held is not None and held.answer is None and held.claim.owner == claim.owner:
             held.answer = answer.body
 
-    def release(self, claim: Claim) -> Answer | None:
+    def release(self, claim: Claim) -> StoredResponse | None:
         held = self._claims.get((claim.account_id, claim.digest))
         if held is None or held.claim.owner != claim.owner:
             return None
         if held.answer is not None:
-            return Answer(held.answer)
+            return StoredResponse(held.answer)
         del self._claims[claim.account_id, claim.digest]
         return None
 
@@ -166,7 +168,7 @@ class FakeMessages:
         self._messages, self._claims = store.messages, store.claims
         self._behind = store.behind
 
-    def commit(self, message: Message, claim: Claim | None, answer: Answer) -> None:
+    def commit(self, message: Message, claim: Claim | None, answer: StoredResponse) -> None:
         name = (message.account_id, message.message_id)
         if claim is not None:
             held = self._claims.get((claim.account_id, claim.digest))
@@ -194,7 +196,7 @@ class FakeMessages:
 
     def take(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
-    ) -> Message | NotTaken:
+    ) -> Message | LeaseRefusal:
         message = self.get(account_id, message_id)
         if (
             message is None
@@ -202,7 +204,7 @@ class FakeMessages:
             or message.body_hash != body_hash
             or message.lease is not None
         ):
-            return NotTaken(message)
+            return LeaseRefusal(message)
         taken = replace(
             message,
             lease=Lease(owner=owner, taken_at=now, expires_at=now + MESSAGE_LEASE),
@@ -267,7 +269,7 @@ class FakeSuppressions:
 
 
 class FakePulse:
-    """Fulfils `ports.FeedbackPulse`."""
+    """Fulfils `ports.EventHeartbeat`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store

@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback
-from pillarbox.application.ports import Notice
-from pillarbox.application.sending.single import PreviewTerms, Submission
+from pillarbox.application.ports import ProviderEvent
+from pillarbox.application.sending.single import PreviewTerms, SingleSend
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import KeyType
@@ -105,8 +105,8 @@ class World:
         self.now += wait
 
     @property
-    def submission(self) -> Submission:
-        return Submission(
+    def submission(self) -> SingleSend:
+        return SingleSend(
             directory=self._port("directory", stores.FakeDirectory(self.store)),
             claims=self._port("claims", stores.FakeClaims(self.store)),
             quotas=self._port("quotas", stores.FakeQuotas(self.store)),
@@ -132,7 +132,7 @@ class World:
             new_owner=lambda: f"worker-{next(self._owners)}",
         )
 
-    def feedback(self, notice: Notice | None) -> Feedback:
+    def feedback(self, notice: ProviderEvent | None) -> Feedback:
         """Feedback that reads this notice out of whatever text."""
         return Feedback(
             read=lambda _: notice,
@@ -143,7 +143,7 @@ class World:
 
     def report(self, message: Message, *events: Event) -> None:
         """Let the provider report events of a message."""
-        notice = Notice(
+        notice = ProviderEvent(
             account_id=message.account_id,
             message_id=message.message_id,
             at=max(event.at for event in events),

@@ -28,7 +28,7 @@ from tests.faults.engine import running
 from tests.faults.exits import caught_by_exits, exits
 from tests.faults.seeded import BUGS, caught
 from tests.faults.system import System
-from tests.faults.telling import Figures, Tried, tell
+from tests.faults.telling import MessageCounts, Tried, tell
 
 
 @dataclass(frozen=True)
@@ -49,7 +49,7 @@ def main() -> int:
     chosen = _read()
     # What was started is ended in that case too.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
-    missed, total = False, Figures()
+    missed, total = False, MessageCounts()
     with (
         tempfile.TemporaryDirectory(prefix="faults-") as state,
         running(Path(state)) as system,

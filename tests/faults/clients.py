@@ -126,7 +126,7 @@ def _worth_a_retry(answer: httpx.Response) -> bool:
     return bool(answer.json()["error"]["code"] == "idempotency_in_flight")
 
 
-class Reading:
+class MailView:
     """What the service shows of an account's mail, read through the API and the inbox."""
 
     def __init__(self, stack: dict[str, Any], key: str) -> None:

@@ -16,8 +16,8 @@ from unittest import mock
 from front import __main__ as program
 from front.workers import Workers, serve_handlers
 from pillarbox.adapters.sqs.jobs import SqsJobs
-from pillarbox.application.ports import Answer, Claim
-from pillarbox.application.sending.single import Draft, Submission
+from pillarbox.application.ports import Claim, StoredResponse
+from pillarbox.application.sending.single import PreparedMessage, SingleSend
 from pillarbox.domain.mail import Job, Mail
 
 #: Seconds, before and after a job is put.
@@ -43,8 +43,8 @@ def serve(pipe: Connection, *, bug: bool) -> None:
 def enqueue_after_commit() -> AbstractContextManager[object]:
     """The bug: a mail is accepted, and then its job is put."""
 
-    def accept(self: Submission, draft: Draft, claim: Claim | None) -> Answer:
-        answer = Answer(json.dumps(draft.result(), separators=(",", ":")))
+    def accept(self: SingleSend, draft: PreparedMessage, claim: Claim | None) -> StoredResponse:
+        answer = StoredResponse(json.dumps(draft.result(), separators=(",", ":")))
         try:
             self.messages.commit(draft.message, claim, answer)
             self.jobs.put(draft.job(), draft.mail)
@@ -54,7 +54,7 @@ def enqueue_after_commit() -> AbstractContextManager[object]:
             raise
         return answer
 
-    return mock.patch.object(Submission, "_accept", accept)
+    return mock.patch.object(SingleSend, "_accept", accept)
 
 
 def _slow_queue() -> AbstractContextManager[object]:

@@ -27,7 +27,7 @@ from typing import Any, Final
 
 import httpx
 
-from tests.faults.clients import Heard, Mail, Reading, judge, send_all
+from tests.faults.clients import Heard, Mail, MailView, judge, send_all
 from tests.faults.telling import Tried, tell
 from tests.faults.verdict import Verdict
 from tests.faults.victims import Victim, client_of, entrance, functions, kill_at_random
@@ -116,7 +116,7 @@ def run(chosen: Chosen) -> Tried:
             )
             killed = killing.result()
         sent = time.monotonic()
-        with closing(Reading(stack, stack["keys"]["live"])) as reading:
+        with closing(MailView(stack, stack["keys"]["live"])) as reading:
             rested = rest(stack, reading, heard)
             outcome = judge(heard, reading.inbox(), reading.status)
         dead = left(stack, "JOBS_DEAD_LETTERS") + left(stack, "EVENTS_DEAD_LETTERS")
@@ -164,7 +164,7 @@ def running() -> Iterator[dict[str, Any]]:
         process.wait(STARTS_WITHIN)
 
 
-def rest(stack: dict[str, Any], reading: Reading, heard: list[Heard]) -> float | None:
+def rest(stack: dict[str, Any], reading: MailView, heard: list[Heard]) -> float | None:
     """Wait until every mail is finished and no job is left that could send one again.
 
     Gives when that was, or None when it did not come. Mail that is not finished when the

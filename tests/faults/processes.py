@@ -8,7 +8,7 @@ from typing import Any
 from uuid import uuid4
 
 from pillarbox import wiring
-from pillarbox.application.ports import Answer
+from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.batch import BatchRequest
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
@@ -63,7 +63,7 @@ class Send:
     #: A try ended without an answer, so nobody can say what became of it.
     unheard: bool = False
 
-    def submit(self, key: str) -> Answer:
+    def submit(self, key: str) -> StoredResponse:
         """What the accepting process does with the request."""
         if self.smtp:
             return self._relay(key)
@@ -74,15 +74,17 @@ class Send:
         )
         return wiring.batch_submission().submit(key, batch, self.digest)
 
-    def _relay(self, key: str) -> Answer:
+    def _relay(self, key: str) -> StoredResponse:
         """What the relay does with messages that are ready together."""
         relaying = wiring.relaying(paid_plans_only=False)
         ready = [relaying.prepare(mail.to, self._octets(mail)) for mail in self.mails]
         if len(ready) == 1:
-            return Answer(json.dumps({"messageId": relaying.submit(key, ready[0])}))
+            return StoredResponse(json.dumps({"messageId": relaying.submit(key, ready[0])}))
         outcomes = relaying.submit_all(key, ready)
         ids = [None if isinstance(outcome, ServiceError) else outcome for outcome in outcomes]
-        return Answer(json.dumps({"results": [{"messageId": message_id} for message_id in ids]}))
+        return StoredResponse(
+            json.dumps({"results": [{"messageId": message_id} for message_id in ids]})
+        )
 
     def _octets(self, mail: SendRequest) -> bytearray:
         """The mail as a program writes it; at each try with a Message-ID of its own."""
@@ -96,7 +98,7 @@ class Send:
             fields.append(f"Idempotency-Key: {self.digest}")
         return bytearray("\r\n".join([*fields, "", mail.html or ""]).encode())
 
-    def hear(self, answer: Answer) -> None:
+    def hear(self, answer: StoredResponse) -> None:
         """Note the ids that were answered."""
         told = json.loads(answer.body)
         for mail, result in zip(self.mails, told.get("results", [told]), strict=True):

@@ -16,14 +16,14 @@ from botocore.config import Config
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
+from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses import mailer as ses
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.delivery import deliver as delivery
-from pillarbox.application.delivery.deliver import Delivered, Delivery, Outcome
-from pillarbox.application.history.aggregate import Aggregation, Taken
+from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
+from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.ports import Claim
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
@@ -81,7 +81,7 @@ def _resend_when_a_lease_ends() -> Iterator[None]:
         wait = mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=90))
         patches.enter_context(wait)
         forever = datetime.max.replace(tzinfo=UTC)
-        patches.enter_context(mock.patch.object(DynamoPulse, "last", return_value=forever))
+        patches.enter_context(mock.patch.object(DynamoHeartbeat, "last", return_value=forever))
         yield
 
 
@@ -120,9 +120,9 @@ def _no_refund() -> AbstractContextManager[object]:
 def _forget_the_uncertain() -> AbstractContextManager[object]:
     run = Delivery._run
 
-    def once(self: Delivery, job: Job) -> Delivered:
+    def once(self: Delivery, job: Job) -> DeliveryResult:
         result = run(self, job)
-        return Delivered(Outcome.UNCERTAIN) if result.outcome is Outcome.UNCERTAIN else result
+        return DeliveryResult(Outcome.UNCERTAIN) if result.outcome is Outcome.UNCERTAIN else result
 
     return mock.patch.object(Delivery, "_run", once)
 
@@ -140,7 +140,7 @@ def _ignore_what_a_queue_refuses() -> AbstractContextManager[object]:
 def _forget_what_was_not_counted() -> AbstractContextManager[object]:
     take = Aggregation.take
 
-    def forgetful(self: Aggregation[Any], records: Sequence[Any]) -> Taken:
+    def forgetful(self: Aggregation[Any], records: Sequence[Any]) -> StreamResult:
         return replace(take(self, records), again=None)
 
     return mock.patch.object(Aggregation, "take", forgetful)

@@ -20,14 +20,14 @@ from typing import Any, Final
 import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
-from local.ses.errors import Refusal
+from local.ses.errors import SesError
 from local.ses.events import records as event_records
 from local.ses.events import timestamp
 from local.ses.sending import accept, parse
-from local.ses.store import Mail, Mailbox
+from local.ses.store import CapturedMail, MailStore
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
-from pillarbox.application.ports import Answer
+from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.message import Message
 from tests.aws import declared
@@ -68,7 +68,7 @@ class System:
         self.wire = Wire(self.pass_time)
         self.wire.stand_in = self._answer_as_ses
         self.wire.heard = self._hear
-        self.mailbox = Mailbox(keep=10_000)
+        self.mailbox = MailStore(keep=10_000)
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
         #: When each event of a mail arrives, by seconds; () loses it.
@@ -159,7 +159,7 @@ class System:
                 self.after(wait, lambda: self._try(send, waits))
 
         def ended(process: Process) -> None:
-            if isinstance(process.result, Answer):
+            if isinstance(process.result, StoredResponse):
                 send.hear(process.result)
             elif not isinstance(process.error, Exception):
                 send.unheard = True
@@ -258,7 +258,7 @@ class System:
             return response(request.url, 200, json.dumps({"SendQuota": quota}).encode(), headers)
         try:
             mail = accept(self.mailbox, parse(bytes_of(request)))
-        except Refusal as refusal:
+        except SesError as refusal:
             refused = refusal.response()
             return response(
                 request.url, refused.status_code, bytes(refused.body), dict(refused.headers)
@@ -313,7 +313,7 @@ class System:
         partition = {"pk": {"S": f"MSG#{self.account_id}"}}
         return list(map(records.message_of, wiring.table().query(partition)))
 
-    def taken(self) -> list[Mail]:
+    def taken(self) -> list[CapturedMail]:
         """The mails that the provider took in this run."""
         return self.mailbox.newest_first()
 

@@ -17,15 +17,15 @@ class Tried:
 
 
 @dataclass(frozen=True)
-class Figures:
+class MessageCounts:
     """The sum of some runs."""
 
     runs: int = 0
     faults: int = 0
     verdict: Verdict = field(default_factory=Verdict)
 
-    def __add__(self, other: "Figures") -> "Figures":
-        return Figures(
+    def __add__(self, other: "MessageCounts") -> "MessageCounts":
+        return MessageCounts(
             self.runs + other.runs, self.faults + other.faults, self.verdict + other.verdict
         )
 
@@ -42,11 +42,11 @@ class Figures:
         )
 
 
-def tell(what: str, runs: Iterable[Tried]) -> Figures:
+def tell(what: str, runs: Iterable[Tried]) -> MessageCounts:
     """Print the sum of some runs, and each that broke a promise."""
-    total = Figures()
+    total = MessageCounts()
     for run in runs:
-        total += Figures(1, run.faults, run.verdict)
+        total += MessageCounts(1, run.faults, run.verdict)
         if run.verdict:
             print(f"BROKEN {run.name}: {run.verdict}", flush=True)
     print(

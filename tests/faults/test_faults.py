@@ -11,7 +11,7 @@ from tests.faults.exits import EXITS, real_processes
 from tests.faults.runs import at_random_from, sampled, within
 from tests.faults.seeded import AIMS, caught
 from tests.faults.system import System
-from tests.faults.telling import Figures, Tried, tell
+from tests.faults.telling import MessageCounts, Tried, tell
 from tests.faults.verdict import Verdict
 from tests.faults.wire import Fault, Kind, Site, Wire
 
@@ -44,7 +44,7 @@ def test_what_was_tried_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) 
         [Tried("seed 1", 3, Verdict(accepted=2)), Tried("seed 2", 1, Verdict(accepted=1, lost=1))],
         [Tried("keyed", 1, Verdict(accepted=1, wrong=1))],
     )
-    total = sum((tell("part", part) for part in parts), Figures())
+    total = sum((tell("part", part) for part in parts), MessageCounts())
     assert str(total) == "faults tried 5, lost 1, doubled 0, stuck 0"
     assert total
     told = capsys.readouterr().out.splitlines()
@@ -54,7 +54,7 @@ def test_what_was_tried_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) 
         "BROKEN keyed",
         "part",
     ]
-    assert not Figures(1, 3, Verdict(accepted=2))
+    assert not MessageCounts(1, 3, Verdict(accepted=2))
 
 
 def test_processes_that_really_end_break_no_promise(system: System) -> None:

@@ -21,20 +21,20 @@ import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from pillarbox.application.delivery.build_message import build_raw
-    from pillarbox.application.sending.smtp import Relaying
+    from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.domain.errors import ServiceError
     from pillarbox.domain.key import Principal
     from pillarbox.mime.parse import decoded_size, first_octets, parse
     from relay import framing, proxy
-    from relay.limits import Limits
-    from relay.memory import Memory
+    from relay.limits import ServerLimits
+    from relay.memory import MemoryBudget
     from relay.service import Envelope
-    from relay.session import House, Session
+    from relay.session import ServerContext, SmtpSession
     from tests.fakes import builders
     from tests.fakes.world import World
 
 _ROOM: Final = 10**8
-_REFUSALS: Final = (framing.BareControl, framing.LineTooLong, framing.FarTooLarge)
+_REFUSALS: Final = (framing.BareControlCharacter, framing.LineTooLong, framing.ContentFarTooLarge)
 _REPLY: Final = re.compile(rb"(?:([2-5]\d\d)-[ -~]*\r\n)*([2-5]\d\d) [ -~]*\r\n")
 _FROM: Final = f"From: {builders.SENDER}\r\n".encode()
 _NOT_SENT: Final = {"bcc", "resent-bcc", "return-path", "idempotency-key"}
@@ -58,14 +58,14 @@ class _Service:
         return "id"
 
 
-_HOUSE: Final = House(
-    name="relay.example", limits=Limits(), service=_Service(), memory=Memory(_ROOM)
+_HOUSE: Final = ServerContext(
+    name="relay.example", limits=ServerLimits(), service=_Service(), memory=MemoryBudget(_ROOM)
 )
 
 
 def message_of(octets: bytes, step: int) -> tuple[type[Exception] | None, bytes | None]:
     """What a message comes to that comes in pieces of a size: its refusal, or its octets."""
-    content = framing.Content(10**6, Memory(_ROOM))
+    content = framing.ContentBuffer(10**6, MemoryBudget(_ROOM))
     try:
         for start in range(0, len(octets), step):
             if content.feed(octets[start : start + step]) is not None:
@@ -79,7 +79,7 @@ def message_of(octets: bytes, step: int) -> tuple[type[Exception] | None, bytes 
 
 def check_lines(octets: bytes, step: int) -> None:
     """Take commands as they come, until one is refused."""
-    lines = framing.Lines()
+    lines = framing.LineBuffer()
     with contextlib.suppress(*_REFUSALS):
         for start in range(0, len(octets), step):
             lines.feed(octets[start : start + step])
@@ -98,7 +98,7 @@ def check_message(octets: bytes) -> None:
 
 def check_dialogue(octets: bytes, *, secure: bool) -> None:
     """Hold a session; whatever is said gets replies of the right form."""
-    session, lines = Session(_HOUSE, lambda: None), framing.Lines()
+    session, lines = SmtpSession(_HOUSE, lambda: None), framing.LineBuffer()
     if secure:
         session.secured()
     lines.feed(octets)
@@ -131,7 +131,7 @@ def _wait_for(answer: Coroutine[Any, Any, Any]) -> Any:
 def check_submission(octets: bytes) -> None:
     """Accept a message; what goes out has one author, and nothing that was to be taken out."""
     world = World()
-    relaying = Relaying(world.submission)
+    relaying = SmtpSubmission(world.submission)
     try:
         prepared = relaying.prepare(("ann@example.com",), bytearray(octets))
         relaying.submit(world.live, prepared)
@@ -158,7 +158,7 @@ def check(octets: bytes) -> None:
     check_message(octets)
     check_dialogue(octets, secure=first < 240)
     check_submission(octets if first & 16 else _FROM + octets)
-    with contextlib.suppress(proxy.NotProxied):
+    with contextlib.suppress(proxy.ProxyHeaderError):
         proxy.read_header(octets)
 
 

@@ -9,7 +9,7 @@ import boto3
 from pillarbox.adapters.dynamodb import records
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
-from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
+from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
@@ -18,7 +18,7 @@ from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import (
     Claims,
     Directory,
-    FeedbackPulse,
+    EventHeartbeat,
     Jobs,
     Messages,
     Quotas,
@@ -43,7 +43,7 @@ class Side:
     jobs: Jobs
     suppressions: Suppressions
     #: Makes the pulse of another process each time.
-    pulse: Callable[[], FeedbackPulse]
+    pulse: Callable[[], EventHeartbeat]
     put: Callable[[Account | ApiKey | SavedTemplate], None]
     #: Takes the jobs out of the queue as a worker reads them.
     receive: Callable[[], list[Job]]
@@ -106,7 +106,7 @@ def adapters(names: Aws) -> Side:
         messages=DynamoMessages(table),
         jobs=jobs,
         suppressions=DynamoSuppressions(table),
-        pulse=lambda: DynamoPulse(table),
+        pulse=lambda: DynamoHeartbeat(table),
         put=put,
         receive=receive,
         spooled=lambda: s3.list_objects_v2(Bucket=names.bucket)["KeyCount"],

@@ -10,7 +10,7 @@ import pytest
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims, answer_attribute, answer_of
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Answer, Claim
+from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, at
@@ -59,8 +59,8 @@ def test_a_write_that_is_tried_twice_is_ours(aws: Aws) -> None:
     second = take(claims, STALE)
     assert second.generation == first.generation
     assert second.owner != first.owner
-    claims.finish(second, Answer("{}"))
-    assert claims.take(ACCOUNT, DIGEST, HASH, at(STALE)) == Answer("{}", replayed=True)
+    claims.finish(second, StoredResponse("{}"))
+    assert claims.take(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
 
 
 def test_one_of_two_takes_over(aws: Aws) -> None:
@@ -99,10 +99,10 @@ def test_a_claim_that_is_answered_meanwhile_is_not_taken_over(aws: Aws) -> None:
 
     def finish() -> None:
         if next(puts) == 2:  # the first put found the old claim
-            claims.finish(owner, Answer("{}"))
+            claims.finish(owner, StoredResponse("{}"))
 
     assert refused(DynamoClaims(Racing(aws.table, finish)), STALE) == "idempotency_in_flight"
-    assert claims.take(ACCOUNT, DIGEST, HASH, at(STALE)) == Answer("{}", replayed=True)
+    assert claims.take(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
 
 
 @pytest.mark.parametrize(
@@ -123,7 +123,7 @@ def test_another_request_is_a_mismatch(aws: Aws, body_hash: str, *, answered: bo
     claims = DynamoClaims(Table(aws.table))
     first = take(claims)
     if answered:
-        claims.finish(first, Answer("{}"))
+        claims.finish(first, StoredResponse("{}"))
     with pytest.raises(ServiceError) as error:
         take(claims, 1, body_hash)
     assert error.value.code == "idempotency_key_mismatch"
@@ -135,9 +135,9 @@ def test_a_stale_owner_is_not_told_its_successors_answer(aws: Aws) -> None:
         claims, now = DynamoClaims(Table(aws.table)), turn * 200_000
         stale = take(claims, now)
         owner = take(claims, now + STALE)
-        claims.finish(owner, Answer("{}"))
+        claims.finish(owner, StoredResponse("{}"))
         assert claims.release(stale) is None
-        assert claims.release(owner) == Answer("{}")
+        assert claims.release(owner) == StoredResponse("{}")
 
 
 def test_a_claim_expires_no_sooner_than_it_may(aws: Aws) -> None:
@@ -152,7 +152,7 @@ def test_a_claim_expires_no_sooner_than_it_may(aws: Aws) -> None:
 @pytest.mark.parametrize(("length", "stored"), [(10, str), (500, str), (501, bytes), (9000, bytes)])
 def test_a_long_answer_is_stored_compressed(length: int, stored: type) -> None:
     """Up to 500 characters stay as they are; either way it is read back byte for byte."""
-    answer = Answer("x" * length)
+    answer = StoredResponse("x" * length)
     attribute = answer_attribute(answer)
     assert type(attribute) is stored
     assert answer_of(attribute) == answer

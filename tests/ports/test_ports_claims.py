@@ -6,14 +6,14 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.ports import Answer, Claim, NotTaken
+from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import EventKind, Lease
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, OTHER_HASH, at, event
 from tests.ports.sides import Side
 
-ANSWER = Answer('{"messageId":"ü"}')
+ANSWER = StoredResponse('{"messageId":"ü"}')
 ANN = "ann@example.com"
 
 
@@ -143,7 +143,7 @@ def test_a_claim_is_committed_once(side: Side) -> None:
     claim, first, second = take(side), builders.message(), builders.message()
     side.messages.commit(first, claim, ANSWER)
     with pytest.raises(ServiceError) as error:
-        side.messages.commit(second, claim, Answer("{}"))
+        side.messages.commit(second, claim, StoredResponse("{}"))
     assert error.value.code == "service_unavailable"
     assert side.messages.get(ACCOUNT, second.message_id) is None
     assert side.claims.release(claim) == ANSWER
@@ -194,22 +194,22 @@ def test_a_pending_message_is_leased_once(side: Side) -> None:
     assert taken == leased
     for other in ("anyone", "two"):
         refused = side.messages.take(ACCOUNT, message.message_id, HASH, other, at(2))
-        assert refused == NotTaken(leased)
+        assert refused == LeaseRefusal(leased)
 
 
 def test_what_is_not_there_or_another_request_is_not_leased(side: Side) -> None:
     """No record, another account or hash, a final status: not taken, and told why."""
     message = builders.message()
     nothing = side.messages.take(ACCOUNT, message.message_id, HASH, "one", NOW)
-    assert nothing == NotTaken(None)
+    assert nothing == LeaseRefusal(None)
     side.messages.commit(message, None, ANSWER)
     foreign = side.messages.take("acct00000002", message.message_id, HASH, "one", NOW)
-    assert foreign == NotTaken(None)
+    assert foreign == LeaseRefusal(None)
     other = side.messages.take(ACCOUNT, message.message_id, OTHER_HASH, "one", NOW)
-    assert other == NotTaken(message)
+    assert other == LeaseRefusal(message)
     assert side.messages.save(message.with_events([event(EventKind.DELIVERED)]))
     final = side.messages.take(ACCOUNT, message.message_id, HASH, "one", NOW)
-    assert isinstance(final, NotTaken)
+    assert isinstance(final, LeaseRefusal)
     assert final.message is not None
     assert final.message.status == "delivered"
 
@@ -219,7 +219,7 @@ def test_a_delay_does_not_keep_a_message_from_its_worker(side: Side) -> None:
     message = builders.message(events=(event(EventKind.DELAYED, 1, ANN),))
     side.messages.commit(message, None, ANSWER)
     taken = side.messages.take(ACCOUNT, message.message_id, HASH, "one", NOW)
-    assert not isinstance(taken, NotTaken)
+    assert not isinstance(taken, LeaseRefusal)
 
 
 def test_saving_takes_the_revision_it_was_read_with(side: Side) -> None:
@@ -240,7 +240,7 @@ def test_a_lease_is_given_back(side: Side) -> None:
     side.messages.commit(message, None, ANSWER)
     for attempt in (1, 2):
         taken = side.messages.take(ACCOUNT, message.message_id, HASH, "w", at(attempt))
-        assert not isinstance(taken, NotTaken)
+        assert not isinstance(taken, LeaseRefusal)
         assert taken.attempt == attempt
         assert side.messages.save(replace(taken, lease=None))
     stored = side.messages.get(ACCOUNT, message.message_id)

@@ -8,7 +8,7 @@ import pytest
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Found
+from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.quota import Limits
 from tests.fakes import builders
@@ -33,7 +33,7 @@ def test_one_read_brings_all(side: Side) -> None:
         addresses=["ann@example.com", "bob@example.com", "ann@example.com"],
         template_ids=[TEMPLATE],
     )
-    assert found == Found(
+    assert found == DirectoryResult(
         key=key,
         account=account,
         suppressed={"ann@example.com": "bounced"},
@@ -46,7 +46,7 @@ def test_what_is_not_there_is_absent(side: Side) -> None:
     found = side.directory.look_up(
         ACCOUNT, key_digest="0" * 64, addresses=["ann@example.com"], template_ids=[TEMPLATE]
     )
-    assert found == Found()
+    assert found == DirectoryResult()
 
 
 def test_accounts_do_not_see_each_other(side: Side) -> None:
@@ -55,7 +55,7 @@ def test_accounts_do_not_see_each_other(side: Side) -> None:
     side.put(builders.template(TEMPLATE, OTHER))
     side.suppressions.put(OTHER, "ann@example.com", "bounced", NOW, None)
     found = side.directory.look_up(ACCOUNT, addresses=["ann@example.com"], template_ids=[TEMPLATE])
-    assert found == Found()
+    assert found == DirectoryResult()
 
 
 @pytest.mark.parametrize(

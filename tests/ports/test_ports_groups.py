@@ -6,7 +6,7 @@ from datetime import datetime
 
 import pytest
 
-from pillarbox.application.ports import Answer, Claim, NotTaken
+from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError
 from tests.fakes import builders
@@ -15,7 +15,10 @@ from tests.ports.sides import Side
 
 ELSEWHERE = "acct00000002"
 #: Stored as it is, and stored compressed.
-ANSWERS = [Answer('{"messageId":"ü"}'), Answer(json.dumps([f"ü{n}" for n in range(1000)]))]
+ANSWERS = [
+    StoredResponse('{"messageId":"ü"}'),
+    StoredResponse(json.dumps([f"ü{n}" for n in range(1000)])),
+]
 
 
 def take(side: Side, now: datetime = NOW) -> Claim:
@@ -44,7 +47,7 @@ def test_what_an_earlier_try_put_stays(side: Side) -> None:
     first, second, third = (builders.message() for _ in range(3))
     side.messages.commit_all([first, second])
     taken = side.messages.take(ACCOUNT, second.message_id, HASH, "worker", at(1))
-    assert not isinstance(taken, NotTaken)
+    assert not isinstance(taken, LeaseRefusal)
     side.messages.commit_all([first, second, third])
     side.messages.commit_all([first, second, third])
     ids = [message.message_id for message in (first, second, third)]
@@ -79,7 +82,7 @@ def test_jobs_are_queued_together(side: Side) -> None:
 
 
 @pytest.mark.parametrize("answer", ANSWERS)
-def test_a_finished_claim_replays(side: Side, answer: Answer) -> None:
+def test_a_finished_claim_replays(side: Side, answer: StoredResponse) -> None:
     """The answer that ended a claim is given to the same request byte for byte."""
     side.claims.finish(take(side), answer)
     assert side.claims.take(ACCOUNT, DIGEST, HASH, at(40)) == replace(answer, replayed=True)

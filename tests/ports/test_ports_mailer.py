@@ -13,7 +13,7 @@ from botocore.config import Config
 
 from pillarbox.adapters.ses import mailer as ses
 from pillarbox.adapters.ses.mailer import SesMailer
-from pillarbox.application.ports import Refused, Throttled, Uncertain
+from pillarbox.application.ports import SendRejected, SendThrottled, SendUncertain
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, SENDER
 from tests.fakes.stores import FakeMailer
@@ -130,7 +130,7 @@ def answer(provider: Provider, status: int, kind: str) -> None:
 def test_limits_pauses_and_rights_are_for_later(provider: Provider, status: int, kind: str) -> None:
     """What passes by itself or an operator mends was not taken, and is asked once."""
     answer(provider, status, kind)
-    with pytest.raises(Throttled):
+    with pytest.raises(SendThrottled):
         send()
     assert len(provider.requests) == 1
 
@@ -139,7 +139,7 @@ def test_limits_pauses_and_rights_are_for_later(provider: Provider, status: int,
 def test_server_errors_are_uncertain(provider: Provider, status: int, kind: str) -> None:
     """A 5xx may come after the mail was taken: never asked twice."""
     answer(provider, status, kind)
-    with pytest.raises(Uncertain):
+    with pytest.raises(SendUncertain):
         send()
     assert len(provider.requests) == 1
 
@@ -148,7 +148,7 @@ def test_server_errors_are_uncertain(provider: Provider, status: int, kind: str)
 def test_refusals_are_for_good(provider: Provider, kind: str, code: str) -> None:
     """SES's other errors are final, with its words."""
     answer(provider, 400, kind)
-    with pytest.raises(Refused) as refusal:
+    with pytest.raises(SendRejected) as refusal:
         send()
     assert (refusal.value.code, refusal.value.reason) == (code, "said by SES")
     assert len(provider.requests) == 1
@@ -161,7 +161,7 @@ def test_no_answer_is_uncertain(
     """Hung up, silent, cut off or unreadable: the mail may have been taken, and is not resent."""
     monkeypatch.setattr(ses, "_ONCE", ses._ONCE.merge(Config(read_timeout=0.3)))
     provider.answer = broken
-    with pytest.raises(Uncertain):
+    with pytest.raises(SendUncertain):
         send()
     assert len(provider.requests) == 1
 
@@ -169,7 +169,7 @@ def test_no_answer_is_uncertain(
 def test_nobody_there_is_for_later(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
     """When no connection is made, nothing was taken."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
-    with pytest.raises(Throttled):
+    with pytest.raises(SendThrottled):
         send()
     assert not provider.requests
 

@@ -7,7 +7,7 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Answer, Claim
+from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.message import Message
 from tests.aws import Aws
 from tests.fakes import builders
@@ -25,7 +25,7 @@ class Repeating(Table):
 def test_a_lease_that_is_tried_twice_is_ours(aws: Aws) -> None:
     """Who leased a message unheard has it when the SDK tries again, with one attempt counted."""
     message = builders.message()
-    DynamoMessages(Table(aws.table)).commit(message, None, Answer("{}"))
+    DynamoMessages(Table(aws.table)).commit(message, None, StoredResponse("{}"))
     taken = DynamoMessages(Repeating(aws.table)).take(
         ACCOUNT, message.message_id, HASH, "worker", NOW
     )
@@ -59,4 +59,4 @@ def test_a_commit_that_can_never_be_is_not_called_overtaken(aws: Aws) -> None:
         generation=builders.message().message_id,
     )
     with pytest.raises(ClientError, match="ResourceNotFound"):
-        DynamoMessages(Table("another")).commit(builders.message(), claim, Answer("{}"))
+        DynamoMessages(Table("another")).commit(builders.message(), claim, StoredResponse("{}"))

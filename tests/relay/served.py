@@ -22,11 +22,11 @@ from cryptography.x509.oid import NameOID
 
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
-from relay.limits import Limits
-from relay.memory import Memory
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
 from relay.server import Server
 from relay.service import Envelope
-from relay.session import House
+from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 from tests.fakes import builders
 
@@ -118,7 +118,7 @@ class Served:
 
     port: int
     service: RecordingService
-    memory: Memory
+    memory: MemoryBudget
     server: Server
     loop: asyncio.AbstractEventLoop
 
@@ -259,10 +259,10 @@ def serve(
         if buffers:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)
-        bounds = replace(Limits(drain=1), **limits)
-        memory = Memory(bounds.memory)
+        bounds = replace(ServerLimits(drain=1), **limits)
+        memory = MemoryBudget(bounds.memory)
         recording = service or RecordingService()
-        house = House(name="relay.example", limits=bounds, service=recording, memory=memory)
+        house = ServerContext(name="relay.example", limits=bounds, service=recording, memory=memory)
         usual = make_context(certificate())
         context = certificates.context if certificates else lambda: usual
         server = Server(house, context, proxies)
@@ -284,4 +284,4 @@ def serve(
         started[0].loop.call_soon_threadsafe(stop.set)
         thread.join(PATIENCE)
         assert not thread.is_alive()
-        assert started[0].memory.has_room(replace(Limits(), **limits).memory)
+        assert started[0].memory.has_room(replace(ServerLimits(), **limits).memory)

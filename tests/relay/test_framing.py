@@ -7,9 +7,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from relay import commands, sasl
-from relay.framing import BareControl, Content, FarTooLarge, Lines, LineTooLong
-from relay.memory import Memory
-from relay.proxy import NotProxied, read_header
+from relay.framing import (
+    BareControlCharacter,
+    ContentBuffer,
+    ContentFarTooLarge,
+    LineBuffer,
+    LineTooLong,
+)
+from relay.memory import MemoryBudget
+from relay.proxy import ProxyHeaderError, read_header
 
 PIECES = st.lists(
     st.sampled_from([b"\r", b"\n", b"\r\n", b".", b"..", b"\r\n.\r\n", b"\0", b"a", b"x" * 999])
@@ -24,19 +30,19 @@ def end_of(octets: bytes) -> int | None:
     for position, octet in enumerate(octets):
         line += bytes((octet,))
         if octet == 0:
-            raise BareControl
+            raise BareControlCharacter
         if line.endswith(b"\n"):
             if not line.endswith(b"\r\n"):
-                raise BareControl
+                raise BareControlCharacter
             if line == b".\r\n":
                 return position + 1
             line = b""
         elif line[-2:-1] == b"\r":
-            raise BareControl
+            raise BareControlCharacter
     return None
 
 
-def feed(content: Content, octets: bytes, step: int) -> None:
+def feed(content: ContentBuffer, octets: bytes, step: int) -> None:
     """Feed octets in pieces."""
     for start in range(0, len(octets), step):
         content.feed(octets[start : start + step])
@@ -54,12 +60,12 @@ def message_of(octets: bytes) -> bytes:
 def test_messages(pieces: list[bytes], step: int) -> None:
     """A message ends where it ends, octet for octet, or is refused, in whatever pieces it comes."""
     octets = b"".join(pieces)
-    content = Content(10**6, Memory(10**8))
+    content = ContentBuffer(10**6, MemoryBudget(10**8))
     try:
         end = end_of(octets)
-    except BareControl:
+    except BareControlCharacter:
         # A CR that is last may still get its LF: any other octet tells.
-        with pytest.raises(BareControl):
+        with pytest.raises(BareControlCharacter):
             feed(content, octets + b"x", step)
         return
     rest = None
@@ -83,15 +89,15 @@ def test_messages(pieces: list[bytes], step: int) -> None:
 def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, limit: int) -> None:
     """A message that is too large, or has no room, is read to the same end, and kept nowhere."""
     octets = b"".join(pieces)
-    memory = Memory(limit)
-    small, large = Content(limit, memory), Content(10**6, Memory(10**8))
+    memory = MemoryBudget(limit)
+    small, large = ContentBuffer(limit, memory), ContentBuffer(10**6, MemoryBudget(10**8))
     ends: list[object] = []
     for content in (small, large):
         end: object = None
         for start in range(0, len(octets), step):
             try:
                 rest = content.feed(octets[start : start + step])
-            except (BareControl, FarTooLarge) as error:
+            except (BareControlCharacter, ContentFarTooLarge) as error:
                 end = type(error)
                 break
             if rest is not None:
@@ -100,7 +106,7 @@ def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, 
         ends.append(end)
     small.release()
     assert memory.has_room(limit)
-    assert ends[0] in {ends[1], FarTooLarge}
+    assert ends[0] in {ends[1], ContentFarTooLarge}
 
 
 @given(PIECES, st.integers(1, 600))
@@ -109,19 +115,19 @@ def test_command_lines(pieces: list[bytes], step: int) -> None:
     octets = b"".join(pieces) + b"\r\n"
     found: list[list[object]] = []
     for size in (step, len(octets)):
-        lines, taken = Lines(), []
+        lines, taken = LineBuffer(), []
         for start in range(0, len(octets), size):
             lines.feed(octets[start : start + size])
             taken += drain(lines)
-            if BareControl in taken:
+            if BareControlCharacter in taken:
                 break
         found.append(taken)
-    if BareControl not in found[0] + found[1]:
+    if BareControlCharacter not in found[0] + found[1]:
         expected = [line if len(line) < 511 else LineTooLong for line in octets.split(b"\r\n")[:-1]]
         assert found[0] == found[1] == expected
 
 
-def drain(lines: Lines) -> list[object]:
+def drain(lines: LineBuffer) -> list[object]:
     taken: list[object] = []
     while True:
         try:
@@ -129,8 +135,8 @@ def drain(lines: Lines) -> list[object]:
         except LineTooLong:
             taken.append(LineTooLong)
             continue
-        except BareControl:
-            return [*taken, BareControl]
+        except BareControlCharacter:
+            return [*taken, BareControlCharacter]
         if line is None:
             return taken
         taken.append(line)
@@ -150,7 +156,7 @@ def test_any_argument_is_read_or_refused(argument: bytes) -> None:
     for parse in (commands.parse_mail, commands.parse_rcpt, commands.parse_host):
         try:
             parsed = parse(argument)
-        except commands.Refused:
+        except commands.CommandRejected:
             continue
         if isinstance(parsed, str):
             assert parsed.count("@") == 1
@@ -160,7 +166,7 @@ def test_any_argument_is_read_or_refused(argument: bytes) -> None:
 def test_any_response_is_read_or_refused(response: bytes, mechanism: sasl.Exchange) -> None:
     """Whatever a client answers in AUTH, it is credentials or a bad response."""
     exchange = mechanism(response)  # type: ignore[operator]
-    with contextlib.suppress(StopIteration, sasl.BadResponse, sasl.Cancelled):
+    with contextlib.suppress(StopIteration, sasl.BadResponse, sasl.ExchangeCancelled):
         next(exchange)
         exchange.send(response)
 
@@ -170,6 +176,6 @@ def test_any_proxy_header_is_read_or_refused(octets: bytes) -> None:
     """Whatever a load balancer's address sends first, it is a header, a part of one, or refused."""
     try:
         proxied = read_header(octets)
-    except NotProxied:
+    except ProxyHeaderError:
         return
     assert proxied is None or octets.endswith(proxied.rest)

@@ -5,7 +5,7 @@ from collections.abc import Awaitable, Callable, Sequence
 
 import pytest
 
-from relay.groups import AT_ONCE, MOST, Groups
+from relay.groups import AT_ONCE, MOST, SubmissionBatcher
 
 
 class Call:
@@ -32,7 +32,7 @@ async def settled() -> None:
 
 
 async def asking(
-    groups: Groups[int, int], *numbers: int, name: str = "a"
+    groups: SubmissionBatcher[int, int], *numbers: int, name: str = "a"
 ) -> list[asyncio.Task[int]]:
     """Ask for numbers, each a moment after the one before."""
     tasks = []
@@ -42,12 +42,12 @@ async def asking(
     return tasks
 
 
-def played(play: Callable[[Call, Groups[int, int]], Awaitable[None]]) -> Call:
+def played(play: Callable[[Call, SubmissionBatcher[int, int]], Awaitable[None]]) -> Call:
     """What a call was asked in a play, after which nobody waits and nothing is kept."""
 
     async def run() -> Call:
         call = Call()
-        groups = Groups(call)
+        groups = SubmissionBatcher(call)
         await play(call, groups)
         await settled()
         assert not groups._lines
@@ -60,7 +60,7 @@ def played(play: Callable[[Call, Groups[int, int]], Awaitable[None]]) -> Call:
 def test_who_waits_goes_together() -> None:
     """Two go at once, each alone; who comes meanwhile goes with all who wait, once one ended."""
 
-    async def play(call: Call, groups: Groups[int, int]) -> None:
+    async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         tasks = await asking(groups, 1, 2, 3, 4, 5)
         assert call.asked == [("a", [1]), ("a", [2])]
         call.ends[1].set()
@@ -79,7 +79,7 @@ def test_who_waits_goes_together() -> None:
 def test_who_comes_at_one_moment_goes_together() -> None:
     """Those whose messages came in one read of the sockets make one call."""
 
-    async def play(call: Call, groups: Groups[int, int]) -> None:
+    async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, 2, 3)]
         await settled()
         call.ends[0].set()
@@ -91,7 +91,7 @@ def test_who_comes_at_one_moment_goes_together() -> None:
 def test_names_do_not_wait_for_each_other() -> None:
     """A call under way for one name keeps nobody of another one waiting."""
 
-    async def play(call: Call, groups: Groups[int, int]) -> None:
+    async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         held = await asking(groups, 1, 2, 3)
         (other,) = await asking(groups, 4, name="b")
         call.ends[2].set()
@@ -108,7 +108,7 @@ def test_names_do_not_wait_for_each_other() -> None:
 def test_groups_are_bounded() -> None:
     """A group has no more than the most; the rest goes with the next."""
 
-    async def play(call: Call, groups: Groups[int, int]) -> None:
+    async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         tasks = await asking(groups, *range(MOST + 5))
         for number in range(4):
             call.ends[number].set()
@@ -122,7 +122,7 @@ def test_groups_are_bounded() -> None:
 def test_each_has_its_own_outcome() -> None:
     """An error of one is raised for that one; the others get their answers."""
 
-    async def play(call: Call, groups: Groups[int, int]) -> None:
+    async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, -2, 3)]
         await settled()
         call.ends[0].set()
@@ -136,7 +136,7 @@ def test_each_has_its_own_outcome() -> None:
 def test_a_call_that_fails_fails_all_its_members() -> None:
     """What the call raises each member hears; who comes after it is served."""
 
-    async def play(call: Call, groups: Groups[int, int]) -> None:
+    async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         call.fault = ConnectionError()
         tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, 2)]
         await settled()
@@ -155,7 +155,7 @@ def test_a_call_that_fails_fails_all_its_members() -> None:
 def test_who_gave_up_harms_nobody() -> None:
     """One that is cancelled while its call is under way leaves the others their answers."""
 
-    async def play(call: Call, groups: Groups[int, int]) -> None:
+    async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, 2)]
         await settled()
         tasks[0].cancel()

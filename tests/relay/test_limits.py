@@ -6,7 +6,7 @@ import threading
 
 import pytest
 
-from relay.limits import Doors, Limits
+from relay.limits import ConnectionLimiter, ServerLimits
 from tests.relay.served import MESSAGE, SENDER, Served, serve
 
 
@@ -68,7 +68,7 @@ def test_fifty_connections_of_an_address() -> None:
 
 def test_failed_logins_are_forgotten_in_time() -> None:
     """An address with too many failed logins may come again ten minutes after the first."""
-    doors = Doors(Limits(failed_logins_of_address=2))
+    doors = ConnectionLimiter(ServerLimits(failed_logins_of_address=2))
     for now in (0.0, 599.0):
         assert doors.admit("192.0.2.1", now)
         doors.note_failure("192.0.2.1", now)
@@ -81,7 +81,7 @@ def test_failed_logins_are_forgotten_in_time() -> None:
 
 def test_failed_logins_take_no_memory_without_end() -> None:
     """Of ever new addresses that fail the oldest are forgotten."""
-    doors = Doors(Limits(failed_logins_of_address=1))
+    doors = ConnectionLimiter(ServerLimits(failed_logins_of_address=1))
     for number in range(10_001):
         doors.note_failure(f"2001:db8:{number:x}::1", 0)
     assert doors.admit("2001:db8:0::1", 1)

@@ -14,7 +14,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 import pytest
 
 from pillarbox.adapters.sqs.jobs import SqsJobs
-from pillarbox.application.sending.smtp import Relaying
+from pillarbox.application.sending.smtp import SmtpSubmission
 from relay.service import ThreadedService
 from tests.aws import forget_sessions
 from tests.fakes.world import World
@@ -113,7 +113,7 @@ def test_memory_of_one_mail(make: Callable[[], bytes], spooled: list[int]) -> No
     """From the socket to the spool a mail is held two and a half times at most, then not at all."""
     world = World()
     submission = replace(world.submission, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
-    service = ThreadedService(lambda: Relaying(submission))
+    service = ThreadedService(lambda: SmtpSubmission(submission))
     small, large = MESSAGE + b"x\r\n" * 70_000, make()
     with serve(service=service) as served, served.secured() as client:
         assert client.say(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from relay.certificates import Certificates, from_files, from_secret
+from relay.certificates import CertificateStore, from_files, from_secret
 from tests.relay.program import COMMAND, connect, program, write
 from tests.relay.served import PATIENCE, certificate, serve
 from tests.stack import wait_for
@@ -83,7 +83,7 @@ def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
     chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
 
     write(tmp_path, certificate())
-    certificates = Certificates(from_files(str(chain), str(key)))
+    certificates = CertificateStore(from_files(str(chain), str(key)))
     with serve(certificates=certificates) as served:
         with served.secured():
             pass

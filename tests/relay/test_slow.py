@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from relay.limits import Limits
+from relay.limits import ServerLimits
 from tests.relay.served import PATIENCE, Client, Served, serve
 
 #: Octets that the system holds for a connection, where megabytes would take long to fill.
@@ -102,7 +102,7 @@ def test_handshake_that_stalls(more: bytes) -> None:
 
 def test_handshake_has_thirty_seconds() -> None:
     """Without a setting it is cut off after 30 seconds, and idle sessions after five minutes."""
-    limits = Limits()
+    limits = ServerLimits()
     assert (limits.handshake, limits.authentication, limits.idle) == (30, 60, 300)
     assert (limits.content, limits.session) == (600, 3_600)
 

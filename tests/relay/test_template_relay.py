@@ -7,7 +7,7 @@ import pytest
 
 from local import template
 from relay import health, settings
-from relay.limits import MIB, Limits
+from relay.limits import MIB, ServerLimits
 from tests.relay.test_image import RUN, instructions
 
 RESOURCES: dict[str, Any] = template.load()["Resources"]
@@ -23,7 +23,7 @@ ENVIRONMENT = {each["Name"]: each["Value"] for each in CONTAINER["Environment"]}
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> settings.Settings:
+def read(monkeypatch: pytest.MonkeyPatch) -> settings.RelaySettings:
     """The settings as the container reads them; what is made at deployment is made up."""
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value if isinstance(value, str) else "made")
@@ -50,7 +50,7 @@ def test_two_zones() -> None:
     assert service["DeploymentConfiguration"]["MinimumHealthyPercent"] == 100
 
 
-def test_tcp_is_passed_through(read: settings.Settings) -> None:
+def test_tcp_is_passed_through(read: settings.RelaySettings) -> None:
     """TLS ends in the container; only the VPC may tell it of clients, by the PROXY protocol."""
     listener, targets = RELAY["RelayListener"], RELAY["RelayTargets"]
     assert RELAY["RelayBalancer"]["Type"] == "network"
@@ -76,7 +76,7 @@ def test_the_container_is_closed() -> None:
     assert CONTAINER["Image"] == {"Ref": "RelayImage"}
 
 
-def test_there_is_time_to_drain(read: settings.Settings) -> None:
+def test_there_is_time_to_drain(read: settings.RelaySettings) -> None:
     """ECS waits longer for the container than the drain lasts, which is longer than a commit."""
     assert CONTAINER["StopTimeout"] == 120  # Fargate's longest
     assert read.limits.drain + 10 <= CONTAINER["StopTimeout"]
@@ -98,7 +98,7 @@ def test_the_health_check_is_the_relays_own() -> None:
     assert ENVIRONMENT["PILLARBOX_SMTP_PORT"] == str(CONTAINER["PortMappings"][0]["ContainerPort"])
 
 
-def test_it_scales_by_cpu_and_connections(read: settings.Settings) -> None:
+def test_it_scales_by_cpu_and_connections(read: settings.RelaySettings) -> None:
     """More containers come well before one is full, by either measure."""
     targets = {
         name: RELAY[f"RelayScalingBy{name}"]["TargetTrackingScalingPolicyConfiguration"]
@@ -115,15 +115,15 @@ def test_it_scales_by_cpu_and_connections(read: settings.Settings) -> None:
     ]
 
 
-def test_there_are_descriptors_and_memory(read: settings.Settings) -> None:
+def test_there_are_descriptors_and_memory(read: settings.RelaySettings) -> None:
     """Mail in transit takes at most half of the task's memory; each connection has descriptors."""
     (descriptors,) = CONTAINER["Ulimits"]
     assert descriptors["SoftLimit"] >= 2 * read.limits.connections
     assert read.limits.memory <= int(RELAY["RelayTask"]["Memory"]) * MIB / 2
-    assert read.limits.memory >= 8 * 2 * Limits().message_size
+    assert read.limits.memory >= 8 * 2 * ServerLimits().message_size
 
 
-def test_it_reads_what_it_is_given(read: settings.Settings) -> None:
+def test_it_reads_what_it_is_given(read: settings.RelaySettings) -> None:
     """Each setting that the task gives the relay is one that it knows, documented with the rest."""
     known = re.findall(
         r"`(?:PILLARBOX_SMTP_|…_)(\w+)`", (template.ROOT / "docs/relay.md").read_text()

@@ -11,12 +11,12 @@ import pytest
 
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.smtp import Relaying
+from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import EMAILS_READ
 from pillarbox.domain.quota import Limits
-from relay.limits import Limits as Bounds
+from relay.limits import ServerLimits
 from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import Fault, World
@@ -33,7 +33,7 @@ def world() -> World:
 @pytest.fixture
 def relay(world: World) -> Iterator[Served]:
     """A server over it."""
-    with serve(service=ThreadedService(lambda: Relaying(world.submission))) as served:
+    with serve(service=ThreadedService(lambda: SmtpSubmission(world.submission))) as served:
         yield served
 
 
@@ -176,7 +176,7 @@ def test_keys_that_may_not_send_are_not_told_apart(relay: Served, world: World) 
 def test_paid_plans_only(world: World) -> None:
     """Where the relay is open to paid plans alone, a free account's key gets the same 535."""
     world.set_account(builders.account(plan=Plan.FREE))
-    service = ThreadedService(lambda: Relaying(world.submission, paid_plans_only=True))
+    service = ThreadedService(lambda: SmtpSubmission(world.submission, paid_plans_only=True))
     with serve(service=service) as served, served.secured() as client:
         assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
 
@@ -200,7 +200,7 @@ def test_client_that_goes_before_its_250(
         client.send(key + MESSAGE + b".\r\n")
         assert committing.wait(PATIENCE)
     go_on.set()
-    wait_for(lambda: relay.memory.has_room(Bounds().memory), PATIENCE)
+    wait_for(lambda: relay.memory.has_room(ServerLimits().memory), PATIENCE)
     first = world.message().message_id
     with login(relay, world.live) as again:
         again.mail(SENDER)

@@ -15,12 +15,12 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
-from pillarbox.application.history.aggregate import Taken
+from pillarbox.application.history.aggregate import StreamResult
 from pillarbox.config import SettingMissing
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Consumed:
+class RecordResult:
     """What became of one queue message; it is kept in the queue when it is to come again."""
 
     outcome: str
@@ -32,14 +32,14 @@ class Consumed:
     lasted: Mapping[str, timedelta] = field(default_factory=dict)
 
 
-class ComesAgain(Exception):
+class RetryLater(Exception):
     """Tells the batch processor to leave a message in the queue; nothing went wrong."""
 
 
 type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
-def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
+def consume(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
     """Wrap what handles one message; a message that fails comes again, the others do not.
 
     A setting that is missing ends the invocation with its name: no message would fare better.
@@ -58,7 +58,7 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
             observability.log_failure(logger, error, queue_message_id=record.message_id)
             raise
         if consumed.again is not None:
-            raise ComesAgain
+            raise RetryLater
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
         processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
@@ -75,7 +75,7 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], Consumed]) -> Handler:
     return lambda_handler
 
 
-def _measure(metrics: Metrics, consumed: Consumed) -> None:
+def _measure(metrics: Metrics, consumed: RecordResult) -> None:
     for name in (consumed.outcome, *consumed.counts):
         metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
     for name, time in consumed.lasted.items():
@@ -84,7 +84,7 @@ def _measure(metrics: Metrics, consumed: Consumed) -> None:
 
 
 def follow(
-    take: Callable[[Sequence[Mapping[str, Any]]], Taken],
+    take: Callable[[Sequence[Mapping[str, Any]]], StreamResult],
     count: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, int]],
 ) -> Handler:
     """Wrap what takes a batch of a stream's records; the stream goes on where it could not.

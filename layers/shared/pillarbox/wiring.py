@@ -20,16 +20,16 @@ if TYPE_CHECKING:
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.feedback import Feedback
-    from pillarbox.application.delivery.poison_jobs import Quarantine
+    from pillarbox.application.delivery.poison_jobs import PoisonJobs
     from pillarbox.application.delivery.sweep import Sweep
     from pillarbox.application.history.aggregate import Aggregation
-    from pillarbox.application.history.lookup import History
-    from pillarbox.application.history.queries import Overview
-    from pillarbox.application.sending.batch import BatchSubmission
-    from pillarbox.application.sending.single import Submission
-    from pillarbox.application.sending.smtp import Relaying
-    from pillarbox.application.templates.authoring import SavedTemplates
-    from pillarbox.application.templates.saved import Library
+    from pillarbox.application.history.lookup import MessageLookup
+    from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.sending.batch import BatchSend
+    from pillarbox.application.sending.single import SingleSend
+    from pillarbox.application.sending.smtp import SmtpSubmission
+    from pillarbox.application.templates.authoring import TemplateAuthoring
+    from pillarbox.application.templates.saved import TemplateLibrary
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -54,15 +54,15 @@ def authentication() -> Authentication:
 
 
 @cache
-def submission() -> "Submission":
+def submission() -> "SingleSend":
     """Accepting mail."""
     from pillarbox.adapters.dns import DnsMailDomains
     from pillarbox.adapters.dynamodb.claims import DynamoClaims
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
-    from pillarbox.application.sending.single import PreviewTerms, Submission
+    from pillarbox.application.sending.single import PreviewTerms, SingleSend
 
-    return Submission(
+    return SingleSend(
         directory=DynamoDirectory(table()),
         claims=DynamoClaims(table()),
         quotas=DynamoQuotas(table()),
@@ -77,19 +77,19 @@ def submission() -> "Submission":
 
 
 @cache
-def batch_submission() -> "BatchSubmission":
+def batch_submission() -> "BatchSend":
     """Accepting batches."""
-    from pillarbox.application.sending.batch import BatchSubmission
+    from pillarbox.application.sending.batch import BatchSend
 
-    return BatchSubmission(submission())
+    return BatchSend(submission())
 
 
 @cache
-def relaying(paid_plans_only: bool) -> "Relaying":  # noqa: FBT001  the setting's only two values
+def relaying(paid_plans_only: bool) -> "SmtpSubmission":  # noqa: FBT001  the setting's only two values
     """Accepting messages over SMTP."""
-    from pillarbox.application.sending.smtp import Relaying
+    from pillarbox.application.sending.smtp import SmtpSubmission
 
-    return Relaying(submission(), paid_plans_only)
+    return SmtpSubmission(submission(), paid_plans_only)
 
 
 def read_secret(name: str) -> str:
@@ -110,22 +110,24 @@ def jobs() -> "SqsJobs":
 
 
 @cache
-def history() -> "History":
+def history() -> "MessageLookup":
     """Looking back at messages."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.application.history.lookup import History
+    from pillarbox.application.history.lookup import MessageLookup
 
-    return History(DynamoMessages(table()))
+    return MessageLookup(DynamoMessages(table()))
 
 
 @cache
-def overview() -> "Overview":
+def overview() -> "HistoryQueries":
     """Looking back at many messages."""
     from pillarbox.adapters.dynamodb.ledger import DynamoLedger
     from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-    from pillarbox.application.history.queries import Overview
+    from pillarbox.application.history.queries import HistoryQueries
 
-    return Overview(log=DynamoMessageLog(table()), ledger=DynamoLedger(table()), clock=utc_now)
+    return HistoryQueries(
+        log=DynamoMessageLog(table()), ledger=DynamoLedger(table()), clock=utc_now
+    )
 
 
 @cache
@@ -142,7 +144,7 @@ def aggregation() -> "Aggregation[Mapping[str, Any]]":
 @cache
 def delivery() -> "Delivery":
     """Delivering mail."""
-    from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
+    from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
     from pillarbox.adapters.ses.mailer import SesMailer
@@ -160,7 +162,7 @@ def delivery() -> "Delivery":
             config.read("CONFIGURATION_SET"),
             Pace(int(config.read("DELIVERY_CONCURRENCY")), utc_now, sleep),
         ),
-        pulse=DynamoPulse(table()),
+        pulse=DynamoHeartbeat(table()),
         build=build_raw,
         clock=utc_now,
         pause=sleep,
@@ -176,13 +178,13 @@ def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]"
 
 
 @cache
-def quarantine() -> "Quarantine":
+def quarantine() -> "PoisonJobs":
     """Setting aside what the worker cannot read."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
-    from pillarbox.application.delivery.poison_jobs import Quarantine
+    from pillarbox.application.delivery.poison_jobs import PoisonJobs
 
-    return Quarantine(
+    return PoisonJobs(
         messages=DynamoMessages(table()),
         dead_letters=SqsDeadLetters(config.read("JOBS_DEAD_LETTERS_URL")),
         clock=utc_now,
@@ -210,7 +212,7 @@ def sweep() -> "Sweep":
 @cache
 def feedback() -> "Feedback":
     """Following mail."""
-    from pillarbox.adapters.dynamodb.heartbeat import DynamoPulse
+    from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
     from pillarbox.adapters.ses.events import read_notice
@@ -220,25 +222,25 @@ def feedback() -> "Feedback":
         read=read_notice,
         messages=DynamoMessages(table()),
         suppressions=DynamoSuppressions(table()),
-        pulse=DynamoPulse(table()),
+        pulse=DynamoHeartbeat(table()),
     )
 
 
 @cache
-def saved_templates() -> "SavedTemplates":
+def saved_templates() -> "TemplateAuthoring":
     """An operator's work on saved templates."""
     from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
     from pillarbox.adapters.dynamodb.templates import DynamoTemplates
-    from pillarbox.application.templates.authoring import SavedTemplates
+    from pillarbox.application.templates.authoring import TemplateAuthoring
 
-    return SavedTemplates(
+    return TemplateAuthoring(
         records=DynamoTemplates(table()), accounts=DynamoAccounts(table()), clock=utc_now
     )
 
 
 @cache
-def library() -> "Library":
+def library() -> "TemplateLibrary":
     """The saved templates, for callers of the API."""
-    from pillarbox.application.templates.saved import Library
+    from pillarbox.application.templates.saved import TemplateLibrary
 
-    return Library(saved_templates())
+    return TemplateLibrary(saved_templates())

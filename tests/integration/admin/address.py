@@ -71,7 +71,7 @@ def relay(folder: Path) -> tuple[ThreadingTCPServer, Path]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(chain, key)
 
-    class Session(StreamRequestHandler):
+    class StackSession(StreamRequestHandler):
         request: socket.socket
         timeout = 10  # seconds
 
@@ -86,4 +86,4 @@ def relay(folder: Path) -> tuple[ThreadingTCPServer, Path]:
             except (ssl.SSLError, OSError):
                 """A client that does not trust the certificate goes away."""
 
-    return ThreadingTCPServer(("127.0.0.1", 0), Session), chain
+    return ThreadingTCPServer(("127.0.0.1", 0), StackSession), chain

@@ -16,7 +16,7 @@ from moto import mock_aws
 from typer.testing import CliRunner, Result
 
 from local.ses.app import ses_app
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operated import Operator
@@ -54,9 +54,9 @@ def table() -> Iterator[Table]:
 
 
 @pytest.fixture
-def ses() -> Iterator[tuple[str, Mailbox]]:
+def ses() -> Iterator[tuple[str, MailStore]]:
     """What stands in for SES, on a port of its own."""
-    mailbox = Mailbox()
+    mailbox = MailStore()
 
     async def emit(_record: Any) -> None:
         """No mail is sent here."""
@@ -89,11 +89,11 @@ def name_server() -> Iterator[str]:
 @pytest.fixture
 def mailbox(
     table: Table,
-    ses: tuple[str, Mailbox],
+    ses: tuple[str, MailStore],
     name_server: str,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-) -> Mailbox:
+) -> MailStore:
     """A local stack as its state file tells of it."""
     environment = {
         "AWS_ACCESS_KEY_ID": "test",
@@ -116,7 +116,7 @@ def mailbox(
 
 
 @pytest.fixture
-def run(mailbox: Mailbox) -> Operator:
+def run(mailbox: MailStore) -> Operator:
     assert mailbox.identities() == {}
     return Operator()
 

@@ -12,7 +12,7 @@ from uuid import UUID
 
 import pytest
 
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.conftest import TABLE
@@ -94,7 +94,7 @@ def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
     assert run("key", "list", "--account", free) == {"items": []}
 
 
-def test_a_sender_is_verified_by_ses(run: Operator, account: str, mailbox: Mailbox) -> None:
+def test_a_sender_is_verified_by_ses(run: Operator, account: str, mailbox: MailStore) -> None:
     """SES is asked: an unknown address is made known to it, a verified domain is enough."""
     sender = ("sender", "add", "--account", account)
     pending = run(*sender, "hello@unverified.example", "--default")
@@ -111,7 +111,9 @@ def test_a_sender_is_verified_by_ses(run: Operator, account: str, mailbox: Mailb
     assert run("sender", "list", "--account", account)["items"] == [verified, pending]
 
 
-def test_a_sender_that_is_taken_for_verified(run: Operator, account: str, mailbox: Mailbox) -> None:
+def test_a_sender_that_is_taken_for_verified(
+    run: Operator, account: str, mailbox: MailStore
+) -> None:
     """With --verified the local SES learns of the address, since it would refuse its mail."""
     for address in ("a@shop.example", "b@shop.example"):
         run("sender", "add", "--account", account, address, "--verified")

@@ -11,7 +11,7 @@ import pytest
 from admin import deploy, wiring
 from admin.deploy import Environment, roll_out
 from admin.operations.findings import Finding, Verdict
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from pillarbox import wiring as layer_wiring
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError, ValidationFailed
@@ -72,7 +72,7 @@ class Script:
 @pytest.fixture
 def script(
     table: Table,
-    ses: tuple[str, Mailbox],
+    ses: tuple[str, MailStore],
     name_server: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Iterator[Script]:

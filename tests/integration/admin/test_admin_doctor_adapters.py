@@ -7,13 +7,13 @@ from pathlib import Path
 import boto3
 import pytest
 
-from admin.aws.api_probe import HttpDoor
-from admin.aws.cloudwatch import StackWatch
+from admin.aws.api_probe import HttpApiProbe
+from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.ses_account import SesAccount
-from admin.aws.smtp_probe import RelayCertificate
-from admin.aws.table_protection import DynamoCare
-from admin.operations.ports import ConfigurationSet, TableState
-from local.ses.store import EVENT_TYPES, Mailbox
+from admin.aws.smtp_probe import SmtpProbe
+from admin.aws.table_protection import DynamoTableProtection
+from admin.operations.ports import ConfigurationSet, TableProtectionState
+from local.ses.store import EVENT_TYPES, MailStore
 from pillarbox import wiring
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.dynamodb.table import Table
@@ -24,7 +24,7 @@ STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
 
 
 def test_ses_tells_of_the_account(
-    ses: tuple[str, Mailbox], table: Table, monkeypatch: pytest.MonkeyPatch
+    ses: tuple[str, MailStore], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """State, quotas and the time of its answer; a configuration set with its events, or none."""
     assert table.name
@@ -50,8 +50,10 @@ def test_ses_tells_of_the_account(
 
 def test_the_table_tells_how_it_is_protected(table: Table) -> None:
     """Bare at first; then everything that the template switches on."""
-    care = DynamoCare(table)
-    assert care.state() == TableState(recovery=False, deletion_protection=False, expiry=None)
+    care = DynamoTableProtection(table)
+    assert care.state() == TableProtectionState(
+        recovery=False, deletion_protection=False, expiry=None
+    )
     dynamodb = boto3.client("dynamodb")
     dynamodb.update_table(TableName=table.name, DeletionProtectionEnabled=True)
     dynamodb.update_continuous_backups(
@@ -62,14 +64,16 @@ def test_the_table_tells_how_it_is_protected(table: Table) -> None:
         TableName=table.name,
         TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
     )
-    assert care.state() == TableState(recovery=True, deletion_protection=True, expiry="expires_at")
+    assert care.state() == TableProtectionState(
+        recovery=True, deletion_protection=True, expiry="expires_at"
+    )
 
 
 def test_a_refusal_is_told_in_the_words_of_aws(table: Table) -> None:
     """A table that is not there cannot be asked, and AWS says why."""
     assert table.name
     with pytest.raises(ServiceError, match="AWS refused DescribeTable: ResourceNotFound"):
-        DynamoCare(Table("another")).state()
+        DynamoTableProtection(Table("another")).state()
 
 
 @pytest.fixture
@@ -100,7 +104,7 @@ def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
         cloudwatch.put_metric_alarm(AlarmName=name, AlarmActions=[action], **alarm)
     for name in ("late", "other"):
         cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="test")
-    watch = StackWatch("pillarbox", wiring.utc_now)
+    watch = CloudWatchMonitoring("pillarbox", wiring.utc_now)
     assert watch.firing() == ["late"]
     assert watch.listeners() == 0
     make_client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="ops@shop.example")
@@ -124,7 +128,7 @@ def test_the_age_of_a_queue_is_its_newest_figure() -> None:
                 }
             ],
         )
-    watch = StackWatch("pillarbox", lambda: now)
+    watch = CloudWatchMonitoring("pillarbox", lambda: now)
     assert watch.oldest("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
     assert watch.oldest("https://sqs.us-east-1.amazonaws.com/1/events") is None
 
@@ -134,13 +138,13 @@ def test_lambda_tells_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is the account's, not a function's."""
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
-        assert StackWatch("pillarbox", wiring.utc_now).concurrency() == 10
+        assert CloudWatchMonitoring("pillarbox", wiring.utc_now).concurrency() == 10
 
 
 def test_the_public_address_is_asked_as_clients_ask() -> None:
     """Answers are read with any status; what is not JSON says nothing, silence is told."""
     with serving(api()) as port:
-        door = HttpDoor(f"http://127.0.0.1:{port}/")
+        door = HttpApiProbe(f"http://127.0.0.1:{port}/")
         assert door.ask("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
         accepted = door.ask("POST", "/v1/emails", key="k", body={"to": "a"})
         assert accepted == (200, {"messageId": "m1", "status": "delivered"})
@@ -156,9 +160,9 @@ def test_the_relays_certificate_is_looked_at_as_a_client_does(
     server, chain = relay(tmp_path)
     with serving(server) as port:
         with pytest.raises(ServiceError, match="CERTIFICATE_VERIFY_FAILED"):
-            RelayCertificate("127.0.0.1", port).end()
+            SmtpProbe("127.0.0.1", port).end()
         monkeypatch.setenv("SSL_CERT_FILE", str(chain))
-        left = RelayCertificate("127.0.0.1", port).end() - datetime.now(UTC)
+        left = SmtpProbe("127.0.0.1", port).end() - datetime.now(UTC)
         assert timedelta(days=29) < left < timedelta(days=31)
     with pytest.raises(ServiceError, match="cannot use the relay"):
-        RelayCertificate("127.0.0.1", port).end()
+        SmtpProbe("127.0.0.1", port).end()

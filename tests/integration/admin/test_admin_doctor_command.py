@@ -8,13 +8,13 @@ from typing import Any
 import boto3
 import pytest
 
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from tests.integration.admin.address import api, serving
 from tests.integration.admin.operated import Operator, refusal
 
 
 @pytest.fixture
-def whole(run: Operator, mailbox: Mailbox, tmp_path: Path) -> Iterator[Operator]:
+def whole(run: Operator, mailbox: MailStore, tmp_path: Path) -> Iterator[Operator]:
     """The command, with everything to look at."""
     state = json.loads((tmp_path / "stack.json").read_text())
     sqs = boto3.client("sqs")
@@ -65,7 +65,7 @@ def test_a_mail_is_sent_when_asked_for(whole: Operator) -> None:
     assert key["revokedAt"] is not None
 
 
-def test_a_failure_is_told_by_the_exit_code(whole: Operator, mailbox: Mailbox) -> None:
+def test_a_failure_is_told_by_the_exit_code(whole: Operator, mailbox: MailStore) -> None:
     """Programs get every finding all the same, people a table with the remedy."""
     mailbox.configuration_sets.clear()
     failed = whole.people("--local", "--json", "doctor")

@@ -7,7 +7,7 @@ import boto3
 import pytest
 
 from admin.aws.route53 import HostedZones
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.domains import SesDomains
@@ -19,7 +19,7 @@ from tests.unit.admin.domain_suites import TEXT, AddZone, DomainIdentitiesSuite,
 class TestSesDomains(DomainIdentitiesSuite):
     @pytest.fixture
     def identities(
-        self, table: Table, ses: tuple[str, Mailbox], monkeypatch: pytest.MonkeyPatch
+        self, table: Table, ses: tuple[str, MailStore], monkeypatch: pytest.MonkeyPatch
     ) -> SesDomains:
         assert table.name
         monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])

@@ -4,7 +4,7 @@ import json
 
 import boto3
 
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from tests.integration.admin.operated import Operator, refusal
 
 
@@ -46,7 +46,7 @@ def test_records_are_created_in_route_53(run: Operator) -> None:
     assert {each["state"] for each in again["records"]} == {"present"}
 
 
-def test_people_can_copy_the_records(run: Operator, mailbox: Mailbox) -> None:
+def test_people_can_copy_the_records(run: Operator, mailbox: MailStore) -> None:
     """Each record is on one line, whatever the width; advice stands beneath."""
     boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
     (zone,) = boto3.client("route53").list_hosted_zones()["HostedZones"]

@@ -5,12 +5,17 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
-from admin.operations.ports import ConfigurationSet, QueueStatus, Standing, TableState
+from admin.operations.ports import (
+    ConfigurationSet,
+    QueueStatus,
+    SendingStatus,
+    TableProtectionState,
+)
 from pillarbox.domain.errors import Json, ServiceError
 from tests.unit.admin.fakes import NOW
 
 
-def standing(**changes: Any) -> Standing:
+def standing(**changes: Any) -> SendingStatus:
     well: dict[str, Any] = {
         "sandbox": False,
         "sending": True,
@@ -21,7 +26,7 @@ def standing(**changes: Any) -> Standing:
         "their_time": NOW,
         "our_time": NOW,
     }
-    return Standing(**well | changes)
+    return SendingStatus(**well | changes)
 
 
 ALL_EVENTS = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY"})
@@ -31,13 +36,13 @@ ALL_EVENTS = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DE
 class FakeProvider:
     """Fulfils `ProviderAccount`."""
 
-    now: Standing = field(default_factory=standing)
+    now: SendingStatus = field(default_factory=standing)
     sets: dict[str, ConfigurationSet] = field(
         default_factory=lambda: {"set": ConfigurationSet(sending=True, published=ALL_EVENTS)}
     )
     failing: bool = False
 
-    def standing(self) -> Standing:
+    def standing(self) -> SendingStatus:
         if self.failing:
             raise ServiceError("service_unavailable", "AWS refused GetAccount: AccessDenied: no")
         return self.now
@@ -48,21 +53,21 @@ class FakeProvider:
 
 @dataclass
 class FakeCare:
-    """Fulfils `TableCare`."""
+    """Fulfils `TableProtection`."""
 
-    now: TableState = field(
-        default_factory=lambda: TableState(
+    now: TableProtectionState = field(
+        default_factory=lambda: TableProtectionState(
             recovery=True, deletion_protection=True, expiry="expires_at"
         )
     )
 
-    def state(self) -> TableState:
+    def state(self) -> TableProtectionState:
         return self.now
 
 
 @dataclass
 class FakeWatch:
-    """Fulfils `Watch`."""
+    """Fulfils `StackMonitoring`."""
 
     in_alarm: list[str] = field(default_factory=list)
     told: int = 1
@@ -97,7 +102,7 @@ class FakeQueues:
 
 @dataclass
 class FakeCertificates:
-    """Fulfils `Certificates`."""
+    """Fulfils `CertificateProbe`."""
 
     ends: datetime = NOW + timedelta(days=60)
 
@@ -107,7 +112,7 @@ class FakeCertificates:
 
 @dataclass
 class FakeDoor:
-    """Fulfils `FrontDoor`; a mail comes to each state of `states` at one look after another."""
+    """Fulfils `ApiProbe`; a mail comes to each state of `states` at one look after another."""
 
     states: list[str] = field(default_factory=lambda: ["pending", "sent", "delivered"])
     keyless: tuple[int, Json] = (401, {"error": {"code": "missing_api_key"}})

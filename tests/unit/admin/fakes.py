@@ -117,7 +117,7 @@ class FakeKeys:
 
 @dataclass
 class FakeIdentities:
-    """Fulfils `Identities`; remembers what it was asked."""
+    """Fulfils `SenderIdentities`; remembers what it was asked."""
 
     verified: set[str] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)

@@ -7,7 +7,7 @@ import pytest
 
 from admin.operations.doctor import Doctor
 from admin.operations.findings import Finding, Verdict
-from admin.operations.queues import QueueCare, QueueUrls
+from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
 from pillarbox.application.accounts.dns_records import wanted_records
 from pillarbox.application.accounts.domains import Domains
@@ -62,7 +62,7 @@ class Patient(World):
                 clock=self.clock,
                 pause=self.pause,
             ),
-            queues=QueueCare(
+            queues=QueueOperations(
                 queues=self.queues,
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),

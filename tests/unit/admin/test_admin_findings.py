@@ -7,7 +7,7 @@ import pytest
 
 from admin.operations import findings
 from admin.operations.findings import Finding, Verdict
-from admin.operations.ports import ConfigurationSet, QueueStatus, TableState
+from admin.operations.ports import ConfigurationSet, QueueStatus, TableProtectionState
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, standing
 from tests.unit.admin.fakes import NOW
 
@@ -110,7 +110,7 @@ def test_whether_the_table_can_be_lost(
 ) -> None:
     """Without recovery or expiry it fails, without deletion protection it warns."""
     recovery, protection, expiry = state
-    table = TableState(recovery=recovery, deletion_protection=protection, expiry=expiry)
+    table = TableProtectionState(recovery=recovery, deletion_protection=protection, expiry=expiry)
     assert verdicts(list(findings.of_table(table))) == expected
 
 

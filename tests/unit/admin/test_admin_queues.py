@@ -3,7 +3,7 @@
 import pytest
 
 from admin.operations.ports import QueueStatus
-from admin.operations.queues import QueueCare, QueueUrls
+from admin.operations.queues import QueueOperations, QueueUrls
 from pillarbox.domain.errors import ValidationFailed
 
 
@@ -29,18 +29,18 @@ def queues() -> FakeQueues:
 
 
 @pytest.fixture
-def care(queues: FakeQueues) -> QueueCare:
+def care(queues: FakeQueues) -> QueueOperations:
     urls = {name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")}
-    return QueueCare(queues=queues, urls=urls)
+    return QueueOperations(queues=queues, urls=urls)
 
 
-def test_the_status_tells_of_each_queue_and_its_dead(care: QueueCare) -> None:
+def test_the_status_tells_of_each_queue_and_its_dead(care: QueueOperations) -> None:
     """Both queues, with what was set aside from each."""
     counts = {name: (q.waiting, dead.waiting) for name, (q, dead) in care.status().items()}
     assert counts == {"jobs": (1, 3), "events": (0, 0)}
 
 
-def test_what_is_dead_goes_back(care: QueueCare, queues: FakeQueues) -> None:
+def test_what_is_dead_goes_back(care: QueueOperations, queues: FakeQueues) -> None:
     """As many as were asked for, into the queue that they came from."""
     assert care.redrive("jobs", 2) == 2
     assert queues.texts["jobs"] == ["a", "b", "c"]
@@ -48,7 +48,7 @@ def test_what_is_dead_goes_back(care: QueueCare, queues: FakeQueues) -> None:
     assert queues.texts["jobs-dead"] == []
 
 
-def test_another_queue_is_refused(care: QueueCare) -> None:
+def test_another_queue_is_refused(care: QueueOperations) -> None:
     """The names are jobs and events."""
     with pytest.raises(ValidationFailed):
         care.redrive("mail", 1)

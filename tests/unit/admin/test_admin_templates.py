@@ -8,7 +8,7 @@ import pytest
 
 from pillarbox.application.templates.authoring import (
     MAX_STORED,
-    SavedTemplates,
+    TemplateAuthoring,
     TemplateChanges,
     TemplateSource,
 )
@@ -106,7 +106,7 @@ def test_a_change_in_the_same_moment_is_told(world: World) -> None:
             self.add(replace(found, updated_at=found.updated_at + timedelta(seconds=1)))
             return found
 
-    library = SavedTemplates(
+    library = TemplateAuthoring(
         records=Overtaken(world.templates.kept),
         accounts=world.accounts,
         clock=TickingClock(),

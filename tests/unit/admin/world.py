@@ -7,7 +7,7 @@ from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.templates.authoring import (
-    SavedTemplates,
+    TemplateAuthoring,
 )
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ValidationFailed
@@ -33,7 +33,9 @@ class World:
         self.accounting = Accounts(records=self.accounts, clock=clock)
         self.issuing = Keys(records=self.keys, accounts=self.accounts, clock=clock)
         self.senders = Senders(accounts=self.accounts, identities=self.identities)
-        self.library = SavedTemplates(records=self.templates, accounts=self.accounts, clock=clock)
+        self.library = TemplateAuthoring(
+            records=self.templates, accounts=self.accounts, clock=clock
+        )
         self.suppressing = SuppressionList(
             records=FakeSuppressions(), accounts=self.accounts, clock=clock
         )

@@ -9,8 +9,8 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.ports import Answer
-from pillarbox.application.sending.batch import BatchRequest, BatchSubmission
+from pillarbox.application.ports import StoredResponse
+from pillarbox.application.sending.batch import BatchRequest, BatchSend
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.mail import Job, Mail, SendRequest
@@ -53,7 +53,7 @@ def submit(
     world: World, sent: BatchRequest | ServiceError, digest: str | None = None, **ports: Any
 ) -> list[Any]:
     """The results of a batch, with some of its ports replaced."""
-    answer = BatchSubmission(replace(world.submission, **ports)).submit(world.live, sent, digest)
+    answer = BatchSend(replace(world.submission, **ports)).submit(world.live, sent, digest)
     results: list[Any] = json.loads(answer.body)["results"]
     assert [each["idx"] for each in results] == [*range(len(results))]
     return results
@@ -110,8 +110,10 @@ def test_a_batch_is_replayed(world: World) -> None:
     sent = batch(request(), WRONG)
     results = submit(world, sent, DIGEST)
     world.gate.calls.clear()
-    answer = BatchSubmission(world.submission).submit(world.live, sent, DIGEST)
-    assert answer == Answer(json.dumps({"results": results}, separators=(",", ":")), replayed=True)
+    answer = BatchSend(world.submission).submit(world.live, sent, DIGEST)
+    assert answer == StoredResponse(
+        json.dumps({"results": results}, separators=(",", ":")), replayed=True
+    )
     assert world.gate.calls == [LOOK_UP, TAKE]
 
 
@@ -366,9 +368,7 @@ def test_preview_keys_send_one_at_a_time(world: World) -> None:
     """A preview key gets 403 and where to get more, before the counts are looked at."""
     for count in (1, 101):
         with pytest.raises(ServiceError) as error:
-            BatchSubmission(world.submission).submit(
-                world.preview, batch(*[request()] * count), None
-            )
+            BatchSend(world.submission).submit(world.preview, batch(*[request()] * count), None)
         assert (error.value.code, error.value.upgrade_url) == (
             "upgrade_required",
             builders.UPGRADE_URL,

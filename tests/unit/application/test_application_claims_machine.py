@@ -6,7 +6,7 @@ from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
-from pillarbox.application.ports import Answer
+from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import ServiceError
 from tests.fakes.actors import Actor
 from tests.fakes.builders import DIGEST, HASH, OTHER_HASH, request
@@ -56,7 +56,7 @@ class OneKey(RuleBasedStateMachine):
         messages = list(self.world.store.messages.values())
         assert len(messages) <= 1
         for actor in self.actors:
-            if isinstance(actor.result, Answer):
+            if isinstance(actor.result, StoredResponse):
                 assert str(messages[0].message_id) in actor.result.body
             else:
                 assert isinstance(actor.error, ServiceError | Killed | None)

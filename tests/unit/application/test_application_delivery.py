@@ -6,8 +6,13 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.delivery.deliver import Delivered, Outcome, backoff, message_id_header
-from pillarbox.application.ports import NotTaken, Refused, Throttled, Uncertain
+from pillarbox.application.delivery.deliver import (
+    DeliveryResult,
+    Outcome,
+    backoff,
+    message_id_header,
+)
+from pillarbox.application.ports import LeaseRefusal, SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import EventKind, Message
@@ -37,9 +42,9 @@ class Untaken(FakeMessages):
 
     def take(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
-    ) -> NotTaken:
+    ) -> LeaseRefusal:
         del body_hash, owner, now
-        return NotTaken(self.get(account_id, message_id))
+        return LeaseRefusal(self.get(account_id, message_id))
 
 
 def fail_sending(world: World, error: BaseException, *, taken: bool = False) -> None:
@@ -55,7 +60,7 @@ def later(world: World, **wait: float) -> None:
 
 def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
     """A pending message is leased, built, sent and marked sent with the provider's id."""
-    assert world.delivery.deliver(job) == Delivered(Outcome.SENT, again=None, resent=False)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, again=None, resent=False)
     assert world.gate.calls == [
         "messages.take",
         "suppressions.among",
@@ -78,7 +83,7 @@ def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
 def test_a_finished_message_is_left_alone(world: World, kind: EventKind) -> None:
     """A job whose message is final already, or given up, is dropped without a word."""
     job = world.accept(builders.message(events=(event(kind),)))
-    assert world.delivery.deliver(job) == Delivered(Outcome.DROPPED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
     assert not world.mailer.taken
 
 
@@ -106,14 +111,14 @@ def test_a_record_that_is_late_is_looked_for(world: World) -> None:
 @pytest.mark.parametrize(
     ("age", "delivered"),
     [
-        (timedelta(0), Delivered(Outcome.WAITING, MINUTE)),
-        (timedelta(minutes=14, seconds=59), Delivered(Outcome.WAITING, MINUTE)),
-        (timedelta(minutes=15), Delivered(Outcome.DROPPED)),
-        (timedelta(minutes=16), Delivered(Outcome.DROPPED)),
+        (timedelta(0), DeliveryResult(Outcome.WAITING, MINUTE)),
+        (timedelta(minutes=14, seconds=59), DeliveryResult(Outcome.WAITING, MINUTE)),
+        (timedelta(minutes=15), DeliveryResult(Outcome.DROPPED)),
+        (timedelta(minutes=16), DeliveryResult(Outcome.DROPPED)),
     ],
 )
 def test_a_job_without_a_record_is_no_mail(
-    world: World, age: timedelta, delivered: Delivered
+    world: World, age: timedelta, delivered: DeliveryResult
 ) -> None:
     """Without a record a job is postponed, and dropped after 15 minutes, its spool with it."""
     message = builders.message()
@@ -138,48 +143,48 @@ def test_a_leased_message_is_left_to_its_worker(world: World, job: Job) -> None:
     assert world.run(job) is not None
     later(world, seconds=30)
     as_read = replace(job, body_hash="".join(list(job.body_hash)))
-    assert world.delivery.deliver(as_read) == Delivered(Outcome.WAITING, timedelta(seconds=60))
+    assert world.delivery.deliver(as_read) == DeliveryResult(Outcome.WAITING, timedelta(seconds=60))
 
 
 def test_a_lease_that_is_just_given_back_is_tried_at_once(world: World, job: Job) -> None:
     """Given back between the refusal of the lease and its reading: the job comes again now."""
     not_taken = replace(world.delivery, messages=Untaken(world.store))
-    assert not_taken.deliver(job) == Delivered(Outcome.WAITING, timedelta(0))
+    assert not_taken.deliver(job) == DeliveryResult(Outcome.WAITING, timedelta(0))
 
 
 def test_of_two_that_would_resend_one_does(world: World, job: Job) -> None:
     """Whoever finds the uncertain message changed by another looks again at once."""
-    fail_sending(world, Uncertain())
+    fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     later(world, minutes=15)
     world.store.newest_event = at(900)
     slow = Actor(world, lambda: world.delivery.deliver(job))
     slow.run_to("messages.save")
     world.gate.watch = lambda _: None
-    assert world.delivery.deliver(job) == Delivered(Outcome.SENT, resent=True)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
     slow.finish()
-    assert slow.result == Delivered(Outcome.WAITING, timedelta(0))
+    assert slow.result == DeliveryResult(Outcome.WAITING, timedelta(0))
     assert len(world.mailer.taken) == 1
 
 
 def test_a_lease_that_runs_out_is_no_leave_to_resend(world: World, job: Job) -> None:
     """Past the lease the job waits for the Send event, looking again after doubled waits."""
-    fail_sending(world, Uncertain(), taken=True)
-    assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, MINUTE)
+    fail_sending(world, SendUncertain(), taken=True)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, MINUTE)
     later(world, seconds=90)
-    assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, 90 * SECOND)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 90 * SECOND)
     later(world, minutes=13, seconds=10)
-    assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, 20 * SECOND)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 20 * SECOND)
     assert len(world.mailer.taken) == 1
 
 
 def test_the_send_event_settles_an_uncertain_mail(world: World, job: Job) -> None:
     """The tagged Send event came: the message is sent, and the job is done."""
-    fail_sending(world, Uncertain(), taken=True)
+    fail_sending(world, SendUncertain(), taken=True)
     world.delivery.deliver(job)
     world.report(world.message(), event(EventKind.SENT, 1))
     later(world, minutes=20)
-    assert world.delivery.deliver(job) == Delivered(Outcome.DROPPED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
     assert (world.message().status, world.message().provider_message_id) == ("sent", "ses-1")
 
 
@@ -188,11 +193,11 @@ def test_silence_says_nothing_while_no_events_come(
     world: World, job: Job, newest: float | None
 ) -> None:
     """Without events of others since the wait was over, the job waits on, however long."""
-    fail_sending(world, Uncertain())
+    fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     world.store.newest_event = None if newest is None else at(newest)
     later(world, hours=5)
-    assert world.delivery.deliver(job) == Delivered(Outcome.UNCERTAIN, timedelta(minutes=10))
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, timedelta(minutes=10))
     assert not world.mailer.taken
 
 
@@ -201,25 +206,25 @@ def test_an_uncertain_mail_without_event_is_resent_once(
     world: World, job: Job, newest: float
 ) -> None:
     """The event did not come while others do: one more hand-over, and it is counted."""
-    fail_sending(world, Uncertain())
+    fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     later(world, minutes=15)
     world.store.newest_event = at(newest)
-    assert world.delivery.deliver(job) == Delivered(Outcome.SENT, resent=True)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
     assert world.message().attempt == 2
-    assert world.delivery.deliver(job) == Delivered(Outcome.DROPPED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
     assert len(world.mailer.taken) == 1
 
 
 @pytest.mark.parametrize(
     ("error", "outcome"),
-    [(Throttled(), Outcome.THROTTLED), (Refused("rejected", "No."), Outcome.FAILED)],
+    [(SendThrottled(), Outcome.THROTTLED), (SendRejected("rejected", "No."), Outcome.FAILED)],
 )
 def test_a_resend_that_is_not_taken_is_not_counted(
     world: World, job: Job, error: Exception, outcome: Outcome
 ) -> None:
     """Only a second hand-over that the provider took is an ambiguous resend."""
-    fail_sending(world, Uncertain())
+    fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     later(world, minutes=15)
     world.store.newest_event = at(900)
@@ -234,10 +239,10 @@ def test_a_resend_that_is_not_taken_is_not_counted(
 def test_an_account_may_hold_what_is_uncertain(world: World, job: Job) -> None:
     """With 'hold' an uncertain mail fails as delivery_uncertain; a late Send event mends it."""
     world.set_account(builders.account(hold_uncertain=True))
-    fail_sending(world, Uncertain(), taken=True)
+    fail_sending(world, SendUncertain(), taken=True)
     world.delivery.deliver(job)
     later(world, minutes=15)
-    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
     assert error is not None
     assert (world.message().status, error.code) == ("failed", "delivery_uncertain")
@@ -249,11 +254,11 @@ def test_an_account_may_hold_what_is_uncertain(world: World, job: Job) -> None:
 def test_an_uncertain_mail_past_its_deadline_is_given_up(world: World, deadline: float) -> None:
     """A dead code is not sent again, from the very moment of its deadline."""
     job = world.accept(builders.message(), deadline=at(deadline))
-    fail_sending(world, Uncertain())
+    fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     later(world, minutes=15)
     world.store.newest_event = at(900)
-    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
     error = world.message().error
     assert error is not None
@@ -262,12 +267,12 @@ def test_an_uncertain_mail_past_its_deadline_is_given_up(world: World, deadline:
 
 def test_an_uncertain_mail_of_an_account_that_is_gone_is_given_up(world: World, job: Job) -> None:
     """Nobody is left who could say that it is to be sent again."""
-    fail_sending(world, Uncertain())
+    fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     later(world, minutes=15)
     world.store.newest_event = at(900)
     world.store.accounts.clear()
-    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
     assert error is not None
     assert error.code == "delivery_uncertain"
@@ -275,7 +280,7 @@ def test_an_uncertain_mail_of_an_account_that_is_gone_is_given_up(world: World, 
 
 def test_throttled_mail_comes_again(world: World, job: Job) -> None:
     """Not taken: back to pending, and again after a while; then sent."""
-    fail_sending(world, Throttled())
+    fail_sending(world, SendThrottled())
     delivered = world.delivery.deliver(job)
     assert delivered.outcome is Outcome.THROTTLED
     assert delivered.again is not None
@@ -317,8 +322,8 @@ def test_jitter_spreads_over_the_upper_half(
 
 def test_a_refused_mail_fails(world: World, job: Job) -> None:
     """Refused for good: failed, with the provider's code and words."""
-    fail_sending(world, Refused("message_rejected", "Email address is not verified."))
-    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    fail_sending(world, SendRejected("message_rejected", "Email address is not verified."))
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
     assert error is not None
     assert (error.code, error.reason) == ("message_rejected", "Email address is not verified.")
@@ -329,7 +334,7 @@ def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> 
     """A mail that is of no use any more fails as expired."""
     job = world.accept(builders.message(), deadline=at(deadline))
     later(world, minutes=10)
-    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
     assert world.message().error == replace(
         event(EventKind.FAILED, 600), code="expired", reason="The mail could not be sent in time."
@@ -350,7 +355,7 @@ def test_who_was_suppressed_meanwhile_is_left_out(world: World) -> None:
 def test_a_mail_with_nobody_left_fails(world: World, job: Job) -> None:
     """The only recipient was suppressed while the mail was queued: nothing is sent (promise 7)."""
     world.store.suppressed[ACCOUNT, ANN] = "bounced"
-    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
     error = world.message().error
     assert error is not None
@@ -360,7 +365,7 @@ def test_a_mail_with_nobody_left_fails(world: World, job: Job) -> None:
 def test_a_mail_whose_payload_is_gone_fails(world: World) -> None:
     """The spool lost the mail: failed, not tried for ever."""
     job = world.accept(builders.message(), mail=None, spool_key="gone")
-    assert world.delivery.deliver(job) == Delivered(Outcome.FAILED)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert world.message().status == "failed"
 
 
@@ -370,7 +375,7 @@ def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
     def build(*_: object) -> bytes:
         raise ValidationFailed(FieldFault("html", "is too large", "too_large"))
 
-    assert replace(world.delivery, build=build).deliver(job) == Delivered(Outcome.FAILED)
+    assert replace(world.delivery, build=build).deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
     assert error is not None
     assert (error.code, error.reason) == ("rendering_failed", "html: is too large")
@@ -399,13 +404,13 @@ def test_an_event_may_be_faster_than_the_worker(world: World, job: Job) -> None:
 
 def test_an_event_does_not_keep_a_mail_from_failing(world: World, job: Job) -> None:
     """A delay was reported while the worker found the mail refused: the failure is written."""
-    fail_sending(world, Refused("message_rejected", "No."))
+    fail_sending(world, SendRejected("message_rejected", "No."))
     worker = Actor(world, lambda: world.delivery.deliver(job))
     worker.run_to("messages.save")
     world.gate.watch = lambda _: None
     world.report(world.message(), event(EventKind.DELAYED, 1, ANN))
     worker.finish()
-    assert worker.result == Delivered(Outcome.FAILED)
+    assert worker.result == DeliveryResult(Outcome.FAILED)
     assert world.message().status == "failed"
     assert {e.kind for e in world.message().events} == {EventKind.FAILED, EventKind.DELAYED}
 
@@ -432,7 +437,7 @@ def overtaken(world: World, job: Job, answer: BaseException | None) -> Message:
 
 
 @pytest.mark.parametrize(
-    "error", [Refused("rejected", "no"), Throttled(), Uncertain(), RuntimeError("bug")]
+    "error", [SendRejected("rejected", "no"), SendThrottled(), SendUncertain(), RuntimeError("bug")]
 )
 def test_a_stalled_worker_cannot_overwrite_its_successor(
     world: World, job: Job, error: Exception

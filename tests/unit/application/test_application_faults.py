@@ -8,7 +8,13 @@ from typing import Any, Literal
 
 import pytest
 
-from pillarbox.application.ports import Answer, DomainVerdict, Refused, Throttled, Uncertain
+from pillarbox.application.ports import (
+    DomainVerdict,
+    SendRejected,
+    SendThrottled,
+    SendUncertain,
+    StoredResponse,
+)
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import Message
@@ -31,10 +37,10 @@ class Try:
     world: World
     call: str
     fault: Fault
-    outcome: Answer | BaseException
+    outcome: StoredResponse | BaseException
 
 
-def attempt(world: World, sent: SendRequest, digest: str | None) -> Answer | BaseException:
+def attempt(world: World, sent: SendRequest, digest: str | None) -> StoredResponse | BaseException:
     try:
         return world.submission.submit(world.live, sent, digest)
     except (Exception, Killed) as error:  # noqa: BLE001  every end of a request is looked at
@@ -71,7 +77,7 @@ def test_answered_is_committed_and_sent_once(sent: SendRequest, digest: str | No
     for one in tries(sent, digest):
         world, where = one.world, (one.call, one.fault)
         committed = list(world.store.messages.values())
-        if isinstance(one.outcome, Answer):
+        if isinstance(one.outcome, StoredResponse):
             assert [str(m.message_id) in one.outcome.body for m in committed] == [True], where
             assert world.used() == {1}, where
         elif not isinstance(one.outcome, Killed):
@@ -95,10 +101,10 @@ def test_a_retry_under_the_key_makes_one_message(sent: SendRequest) -> None:
     count = 0
     for one in tries(sent, DIGEST):
         world, where = one.world, (one.call, one.fault)
-        answers = [one.outcome] if isinstance(one.outcome, Answer) else []
+        answers = [one.outcome] if isinstance(one.outcome, StoredResponse) else []
         world.advance(timedelta(seconds=36))  # a dead owner's lease is over
         again = attempt(world, sent, DIGEST)
-        assert isinstance(again, Answer), where
+        assert isinstance(again, StoredResponse), where
         assert again.replayed == bool(world.gate.calls[-1] == "claims.take"), where
         assert {answer.body for answer in answers} <= {again.body}, where
         assert delivered(world) == Counter([world.message()]), where
@@ -112,7 +118,7 @@ def test_a_refused_request_releases_its_key() -> None:
         world = one.world
         world.domains.verdicts.clear()
         world.advance(timedelta(seconds=36))
-        assert isinstance(attempt(world, request(), DIGEST), Answer)
+        assert isinstance(attempt(world, request(), DIGEST), StoredResponse)
         assert delivered(world) == Counter([world.message()])
 
 
@@ -125,7 +131,7 @@ def test_a_commit_that_was_not_heard_is_an_acceptance(digest: str | None) -> Non
         if (one.call, one.fault.when) == ("messages.commit", "after")
         and isinstance(one.fault.error, ServiceError)
     ]
-    assert isinstance(one.outcome, Answer)
+    assert isinstance(one.outcome, StoredResponse)
     assert not one.outcome.replayed
     assert one.world.used() == {1}
     assert one.world.gate.calls[-1] == ("claims.release" if digest else "messages.get")
@@ -133,7 +139,7 @@ def test_a_commit_that_was_not_heard_is_an_acceptance(digest: str | None) -> Non
 
 def accepted(sent: SendRequest) -> World:
     world = World()
-    assert isinstance(attempt(world, sent, None), Answer)
+    assert isinstance(attempt(world, sent, None), StoredResponse)
     world.gate.calls.clear()
     return world
 
@@ -144,9 +150,9 @@ def errors_of(call: str) -> list[tuple[When, BaseException]]:
     if call == "mailer.send":
         return [
             *killed,
-            ("before", Throttled()),
-            ("before", Uncertain()),
-            ("after", Uncertain()),
+            ("before", SendThrottled()),
+            ("before", SendUncertain()),
+            ("after", SendUncertain()),
         ]
     unavailable = ServiceError("service_unavailable", "planted")
     return [*killed, ("before", unavailable), ("after", unavailable)]
@@ -183,7 +189,7 @@ def test_a_refusal_is_final() -> None:
     """What the provider refuses for good fails once and is not tried again."""
     world = accepted(request())
     position = 2  # take, look_up, load, send
-    world.gate.fault = Fault(position + 1, "before", Refused("message_rejected", "no"))
+    world.gate.fault = Fault(position + 1, "before", SendRejected("message_rejected", "no"))
     world.settle()
     assert not world.mailer.taken
     error = world.message().error

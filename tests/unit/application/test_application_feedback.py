@@ -6,9 +6,9 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.authentication import Authentication
-from pillarbox.application.delivery.feedback import Contended, Recorded
-from pillarbox.application.history.lookup import History
-from pillarbox.application.ports import Notice
+from pillarbox.application.delivery.feedback import FeedbackOutcome, MessageContention
+from pillarbox.application.history.lookup import MessageLookup
+from pillarbox.application.ports import ProviderEvent
 from pillarbox.application.templates.starters import list_starters, preview_starter
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import digest_of_key
@@ -19,7 +19,7 @@ from tests.fakes.world import World
 
 ANN = "ann@example.com"
 MESSAGE = builders.message()
-BOUNCE = Notice(
+BOUNCE = ProviderEvent(
     account_id=ACCOUNT,
     message_id=MESSAGE.message_id,
     at=at(5),
@@ -38,18 +38,18 @@ def world() -> World:
 
 def test_a_notice_changes_the_message_and_suppresses(world: World) -> None:
     """A permanent bounce shows on the message and suppresses the mailbox; again, it is known."""
-    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
+    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert (world.message().status, world.message().provider_message_id) == ("bounced", "ses-1")
     assert world.store.suppressed == {(ACCOUNT, ANN): "bounced"}
     assert world.store.newest_event == at(5)
-    assert world.feedback(BOUNCE).record("").outcome is Recorded.KNOWN
+    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.KNOWN
     assert world.message().revision == 1
 
 
 def test_a_known_notice_still_suppresses(world: World) -> None:
     """When the suppression failed after the message was saved, the repeated notice makes it."""
     world.feedback(replace(BOUNCE, suppress=())).record("")
-    assert world.feedback(BOUNCE).record("").outcome is Recorded.KNOWN
+    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.KNOWN
     assert world.store.suppressed
 
 
@@ -59,14 +59,14 @@ def test_a_notice_of_no_message_of_ours_changes_nothing(world: World, account: s
     foreign = replace(BOUNCE, account_id=account)
     if account == ACCOUNT:
         foreign = replace(foreign, message_id=UUID(int=7))
-    assert world.feedback(foreign).record("").outcome is Recorded.UNKNOWN
+    assert world.feedback(foreign).record("").outcome is FeedbackOutcome.UNKNOWN
     assert not world.store.suppressed
     assert world.message() == MESSAGE
 
 
 def test_what_says_nothing_is_ignored(world: World) -> None:
     """A record that means nothing to a message is no sign of life either."""
-    assert world.feedback(None).record("").outcome is Recorded.IGNORED
+    assert world.feedback(None).record("").outcome is FeedbackOutcome.IGNORED
     assert world.gate.calls == []
 
 
@@ -79,7 +79,7 @@ def test_a_change_meanwhile_is_not_lost(world: World) -> None:
             world.report(world.message(), event(EventKind.DELIVERED, 3, ANN))
 
     world.gate.watch = meanwhile
-    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
+    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
@@ -88,14 +88,14 @@ def test_an_older_sight_of_a_message_harms_nothing(world: World) -> None:
     world.store.behind[ACCOUNT, MESSAGE.message_id] = MESSAGE
     newer = replace(MESSAGE, revision=1).with_events([event(EventKind.DELIVERED, 3, ANN)])
     world.store.messages[ACCOUNT, MESSAGE.message_id] = newer
-    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
+    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
 def test_a_record_that_is_not_seen_yet_is_looked_for_again(world: World) -> None:
     """An event as fast as the record itself is not taken for somebody else's."""
     world.store.behind[ACCOUNT, MESSAGE.message_id] = None
-    assert world.feedback(BOUNCE).record("").outcome is Recorded.CHANGED
+    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert world.message().status == "bounced"
 
 
@@ -109,7 +109,7 @@ def test_endless_contention_is_given_back(world: World) -> None:
             world.store.messages[name] = replace(current, revision=current.revision + 1)
 
     world.gate.watch = meanwhile
-    with pytest.raises(Contended):
+    with pytest.raises(MessageContention):
         world.feedback(BOUNCE).record("")
     assert world.gate.calls.count("messages.save") == 10
     assert not world.store.suppressed
@@ -119,7 +119,7 @@ def test_history_shows_an_account_its_own(world: World) -> None:
     """A message is found by its account; another's and an absent one look the same."""
     directory, history = (
         stores.FakeDirectory(world.store),
-        History(stores.FakeMessages(world.store)),
+        MessageLookup(stores.FakeMessages(world.store)),
     )
     principal = Authentication(directory).authenticate(world.live)
     assert history.get(principal, MESSAGE.message_id) == MESSAGE

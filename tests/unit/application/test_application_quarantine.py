@@ -5,8 +5,8 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.delivery.deliver import LOOK_AGAIN, Delivered, Outcome
-from pillarbox.application.delivery.poison_jobs import Quarantine
+from pillarbox.application.delivery.deliver import LOOK_AGAIN, DeliveryResult, Outcome
+from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
@@ -15,8 +15,8 @@ from tests.fakes.builders import ACCOUNT, NOW, at, event
 SECOND = timedelta(seconds=1)
 QUARTER = timedelta(minutes=15)
 HOUR = timedelta(hours=1)
-SET_ASIDE = Delivered(Outcome.QUARANTINED)
-LATER = Delivered(Outcome.WAITING, LOOK_AGAIN)
+SET_ASIDE = DeliveryResult(Outcome.QUARANTINED)
+LATER = DeliveryResult(Outcome.WAITING, LOOK_AGAIN)
 
 
 class Case:
@@ -33,8 +33,8 @@ class Case:
     def put(self, text: str) -> None:
         self.kept.append(text)
 
-    def take(self, waited: timedelta, *, newer: bool = False, named: bool = True) -> Delivered:
-        quarantine = Quarantine(
+    def take(self, waited: timedelta, *, newer: bool = False, named: bool = True) -> DeliveryResult:
+        quarantine = PoisonJobs(
             messages=self.messages, dead_letters=self, clock=lambda: NOW + waited
         )
         unreadable = UnreadableJob(

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.sending.smtp import SMALL, Prepared, Relaying
+from pillarbox.application.sending.smtp import SMALL, SmtpMessage, SmtpSubmission
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import Limits
 from tests.fakes import builders
@@ -17,13 +17,15 @@ from tests.fakes.world import Fault, Killed, World
 TO = ("ann@example.com",)
 
 
-def prepared(world: World, number: int, sender: str = builders.SENDER, to: str = TO[0]) -> Prepared:
+def prepared(
+    world: World, number: int, sender: str = builders.SENDER, to: str = TO[0]
+) -> SmtpMessage:
     octets = f"From: {sender}\r\nSubject: Number {number}\r\n\r\nHello\r\n".encode()
-    return Relaying(world.submission).prepare((to,), bytearray(octets))
+    return SmtpSubmission(world.submission).prepare((to,), bytearray(octets))
 
 
-def submit(world: World, messages: Sequence[Prepared]) -> Sequence[str | ServiceError]:
-    return Relaying(world.submission).submit_all(world.live, messages)
+def submit(world: World, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
+    return SmtpSubmission(world.submission).submit_all(world.live, messages)
 
 
 def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
@@ -109,7 +111,7 @@ def test_a_group_counts_in_the_minute_in_which_it_is_drawn() -> None:
         return frozenset({pairs[0][0].message_id})
 
     vars(submission.jobs)["put_all"] = refuse
-    Relaying(submission).submit_all(world.live, ready)
+    SmtpSubmission(submission).submit_all(world.live, ready)
     world.now = builders.at(60)
     assert world.used() == {1}
 
@@ -126,7 +128,7 @@ def test_a_job_that_the_queue_refuses_fails_its_message_alone() -> None:
 
     vars(submission.jobs)["put_all"] = partly
     ready = [prepared(world, number) for number in range(3)]
-    outcomes = Relaying(submission).submit_all(world.live, ready)
+    outcomes = SmtpSubmission(submission).submit_all(world.live, ready)
     assert isinstance(outcomes[0], ServiceError)
     assert {str(message_id) for _, message_id in world.store.messages} == set(outcomes[1:])
     assert world.used() == {2}
@@ -137,7 +139,7 @@ def test_a_key_that_was_revoked_fails_all() -> None:
     world = World()
     ready = [prepared(world, number) for number in range(2)]
     with pytest.raises(ServiceError) as refusal:
-        Relaying(world.submission).submit_all(builders.key_text(), ready)
+        SmtpSubmission(world.submission).submit_all(builders.key_text(), ready)
     assert refusal.value.code == "invalid_api_key"
     assert not world.store.queue
 
@@ -176,5 +178,5 @@ def test_faults_at_every_call(when: str) -> None:
 def test_who_may_join_a_group(head: str, size: int, *, sociable: bool) -> None:
     """Large messages and those with a key of their own are accepted alone."""
     octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
-    ready = Relaying(World().submission).prepare(TO, bytearray(octets))
+    ready = SmtpSubmission(World().submission).prepare(TO, bytearray(octets))
     assert ready.sociable is sociable

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.ports import Answer, DomainVerdict
+from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
@@ -42,7 +42,7 @@ def world() -> World:
 
 def submit(
     world: World, sent: Any = None, key: str | None = None, digest: str | None = None
-) -> Answer:
+) -> StoredResponse:
     return world.submission.submit(key or world.live, sent or request(), digest)
 
 
@@ -66,7 +66,7 @@ def test_an_unkeyed_send_takes_four_rounds(world: World) -> None:
 
     assert world.gate.calls == [LOOK_UP, DNS, RESERVE, PUT, COMMIT]
     message = world.message()
-    assert answer == Answer(
+    assert answer == StoredResponse(
         f'{{"messageId":"{message.message_id}","status":"queued","from":"{SENDER}"}}'
     )
     assert (message.status, message.to, message.subject) == (

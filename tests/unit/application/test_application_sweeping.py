@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pillarbox.application.delivery.sweep import Sweep, Swept
+from pillarbox.application.delivery.sweep import Sweep, SweepReport
 from pillarbox.application.ports import SpoolObject
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import EventKind, Lease, Message
@@ -40,7 +40,7 @@ class Case:
         self.spooled[key] = (NOW - age, message)
         return key
 
-    def run(self) -> Swept:
+    def run(self) -> SweepReport:
         messages = stores.FakeMessages(self.store)
         return Sweep(
             accounts=self, log=self, messages=messages, spool=self, clock=lambda: NOW
@@ -86,21 +86,21 @@ def test_nothing_is_found_where_nothing_is_stuck(case: Case) -> None:
         case.message(begin + STRETCH + MILLISECOND)
     case.message(OVERDUE + SECOND, events=(event(EventKind.DELIVERED),))
     case.message(HOPELESS + SECOND, events=(event(EventKind.FAILED),))
-    assert case.run() == Swept(0, 0, 0)
+    assert case.run() == SweepReport(0, 0, 0)
 
 
 @pytest.mark.parametrize("age", [OVERDUE + MILLISECOND, OVERDUE + STRETCH])
 def test_mail_past_its_deadline_is_counted(case: Case, age: timedelta) -> None:
     """Pending a day and an hour after its acceptance: counted for two hours, left alone."""
     message = case.message(age)
-    assert case.run() == Swept(overdue=1, given_up=0, orphaned_bodies=0)
+    assert case.run() == SweepReport(overdue=1, given_up=0, orphaned_bodies=0)
     assert case.now(message) == message
 
 
 def test_hopeless_mail_is_failed(case: Case) -> None:
     """Two days pending and never handed over: it expired."""
     message = case.message(HOPELESS + SECOND)
-    assert case.run() == Swept(overdue=1, given_up=1, orphaned_bodies=0)
+    assert case.run() == SweepReport(overdue=1, given_up=1, orphaned_bodies=0)
     error = case.now(message).error
     assert error is not None
     assert (error.kind, error.code) == (EventKind.FAILED, "expired")
@@ -121,7 +121,7 @@ def test_a_hand_over_of_this_moment_is_left_alone(case: Case, taken: int, given_
     at = NOW - taken * SECOND
     lease = Lease(owner="live", taken_at=at, expires_at=at + 90 * SECOND)
     case.message(HOPELESS + SECOND, lease=lease)
-    assert case.run() == Swept(1, given_up, 0)
+    assert case.run() == SweepReport(1, given_up, 0)
 
 
 def test_bodies_that_nobody_will_send_are_deleted(case: Case) -> None:
@@ -131,5 +131,5 @@ def test_bodies_that_nobody_will_send_are_deleted(case: Case) -> None:
     never = builders.message()
     keys = [case.spool(SETTLED + SECOND, one) for one in (sent, waiting, never)]
     young = case.spool(SETTLED - SECOND, replace(sent, message_id=new_id(NOW)))
-    assert case.run() == Swept(0, 0, orphaned_bodies=2)
+    assert case.run() == SweepReport(0, 0, orphaned_bodies=2)
     assert set(case.spooled) == {keys[1], young}

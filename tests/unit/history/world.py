@@ -15,14 +15,14 @@ from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.queries import (
     Analytics,
     Bucket,
-    Figures,
-    Overview,
+    HistoryQueries,
+    MessageCounts,
     Page,
     PageRequest,
     SortBy,
 )
 from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import Level, entry_of, milliseconds
+from pillarbox.domain.statistics import Granularity, entry_of, milliseconds
 from tests.fakes.builders import ACCOUNT, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)
@@ -44,7 +44,7 @@ class World:
         self.ledger = DynamoLedger(self.table)
         self.log = DynamoMessageLog(self.table)
         self.aggregation = Aggregation[Message](read=lambda changed: changed, ledger=self.ledger)
-        self.overview = Overview(log=self.log, ledger=self.ledger, clock=lambda: self.now)
+        self.overview = HistoryQueries(log=self.log, ledger=self.ledger, clock=lambda: self.now)
 
     def send(self, created: datetime | None = None) -> Message:
         """Accept a message; its id may be some seconds older than its record."""
@@ -95,8 +95,8 @@ class World:
     def expected_analytics(self, since: int, until: int, bucket: Bucket) -> Analytics:
         """What contract 4.5 asks for, recounted."""
         found = [m for m in self.messages.values() if _within(m, since, until)]
-        volume: dict[int, Figures] = {}
-        level = Level(bucket)
+        volume: dict[int, MessageCounts] = {}
+        level = Granularity(bucket)
         start = level.start(since)
         while start < until:
             end = level.end(start)
@@ -121,7 +121,7 @@ def _order(message: Message, sort_by: SortBy) -> tuple[object, ...]:
     return (message.status.value, message.updated_at, message.message_id)
 
 
-def _figures(messages: Iterable[Message]) -> Figures:
+def _figures(messages: Iterable[Message]) -> MessageCounts:
     counted, reached = 0, Counter[Status]()
     for each in messages:
         counted += 1
@@ -140,7 +140,7 @@ def _figures(messages: Iterable[Message]) -> Figures:
                 Status.FAILED: failed,
             }
         )
-    return Figures(counted, reached)
+    return MessageCounts(counted, reached)
 
 
 def entries_of(world: World) -> set[object]:

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.application.ports import Answer
+from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import EventKind
@@ -182,7 +182,7 @@ def test_both_readings_of_a_path_are_one(
 
 def test_a_replay_is_byte_for_byte() -> None:
     """The stored text is the body; a replay says so in its header."""
-    answer = Answer('{"messageId":"ü"}')
+    answer = StoredResponse('{"messageId":"ü"}')
     plain = reply_answer(answer)
     assert (plain.status_code, plain.body, plain.headers) == (200, answer.body, JSON)
     replay = reply_answer(replace(answer, replayed=True))

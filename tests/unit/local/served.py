@@ -14,7 +14,7 @@ from starlette.applications import Starlette
 
 from local.inbox.app import inbox_app
 from local.ses.app import ses_app
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from pillarbox.domain.errors import Json
 
 RAW = (
@@ -34,7 +34,7 @@ class Served:
     """Both applications, running in a thread until closed."""
 
     def __init__(self) -> None:
-        self.mailbox = Mailbox()
+        self.mailbox = MailStore()
         self.records: list[Record] = []
         self.emit_faults = 0  # so many more calls of emit fail
         self._changed = threading.Condition()

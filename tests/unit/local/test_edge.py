@@ -10,11 +10,11 @@ import httpx
 import pytest
 
 from local import template
-from local.edge import Edge, Front, blocked
+from local.edge import Edge, FrontOrigin, blocked
 from local.route import Route
 
 _TEMPLATE = template.load()
-_FRONT = Front("http://front", "secret")
+_FRONT = FrontOrigin("http://front", "secret")
 _LIMIT = Route(_TEMPLATE).lambda_bytes
 _RULES = _TEMPLATE["Resources"]["Firewall"]["Properties"]["Rules"]
 

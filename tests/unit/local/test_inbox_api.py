@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 import httpx
 import pytest
 
-from local.ses.store import Mailbox
+from local.ses.store import MailStore
 from tests.unit.local.served import RAW, Served
 from tests.unit.local.test_inbox_reading import PNG, full_mail
 
@@ -198,7 +198,7 @@ def test_the_hint_is_what_the_stack_says(inbox: httpx.Client, served: Served) ->
 def test_only_the_newest_are_kept(send: Send, served: Served) -> None:
     """Beyond the number or the bytes to keep the oldest go, but never the newest."""
     mails = [served.mailbox.get(send()) for _ in range(3)]
-    few, small = Mailbox(keep=2), Mailbox(keep_bytes=len(RAW) - 1)
+    few, small = MailStore(keep=2), MailStore(keep_bytes=len(RAW) - 1)
     for mail in mails:
         assert mail is not None
         few.add(mail)

@@ -13,7 +13,7 @@ import pytest
 import uvicorn
 from starlette.responses import JSONResponse, PlainTextResponse
 
-from local.reference.app import Reference
+from local.reference.app import ApiReference
 from local.template import ROOT
 from openapi.operations import OPERATIONS
 from tests.unit.local.browser import PROGRAM, Browser
@@ -21,7 +21,7 @@ from tests.unit.local.browser import PROGRAM, Browser
 
 def ask(path: str, **request: Any) -> httpx.Response:
     async def asking() -> httpx.Response:
-        transport = httpx.ASGITransport(Reference(PlainTextResponse("the API")))
+        transport = httpx.ASGITransport(ApiReference(PlainTextResponse("the API")))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
             return await client.get(path, **request)
 
@@ -65,7 +65,7 @@ def test_another_host_is_refused() -> None:
 def page(tmp_path: Path) -> Iterator[Browser]:
     """The page in a browser, beside an API that answers everything with its own words."""
     listener = socket.create_server(("127.0.0.1", 0))
-    api = Reference(JSONResponse({"answered": True}))
+    api = ApiReference(JSONResponse({"answered": True}))
     server = uvicorn.Server(uvicorn.Config(api, log_level="warning", ws="none"))
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()

@@ -7,9 +7,9 @@ import pytest
 from botocore.exceptions import ClientError
 from mypy_boto3_sesv2 import SESV2Client
 
-from local.ses.errors import Refusal
-from local.ses.sending import SendEmailRequest, accept
-from local.ses.store import Mailbox
+from local.ses.errors import SesError
+from local.ses.sending import SesSendEmailRequest, accept
+from local.ses.store import MailStore
 from tests.unit.local.served import RAW, Served
 
 Send = Callable[..., str]
@@ -145,16 +145,16 @@ def test_fifty_recipients_are_taken(send: Send) -> None:
 
 def test_a_mail_over_40_mb_is_refused() -> None:
     """SES's limit for raw mail is allowed, one byte more is a BadRequestException."""
-    mailbox = Mailbox()
+    mailbox = MailStore()
     mailbox.create_identity("sender.example")
     limit = 40 * 1024 * 1024
     raw = (RAW + b"\r\n" * (limit // 2))[:limit]
     for data, taken in ((raw, True), (raw + b"y", False)):
-        request = SendEmailRequest.model_validate({"Content": {"Raw": {"Data": data}}})
+        request = SesSendEmailRequest.model_validate({"Content": {"Raw": {"Data": data}}})
         if taken:
             assert len(accept(mailbox, request).raw) == limit
         else:
-            with pytest.raises(Refusal, match="more than 41943040 bytes") as caught:
+            with pytest.raises(SesError, match="more than 41943040 bytes") as caught:
                 accept(mailbox, request)
             assert caught.value.error == "BadRequestException"
 

@@ -12,8 +12,8 @@ import pytest
 from botocore.exceptions import ReadTimeoutError
 from mypy_boto3_sesv2 import SESV2Client
 
-from local.ses.events import Emission
-from local.ses.store import Destination, Mail, Mailbox
+from local.ses.events import EventEmitter
+from local.ses.store import CapturedMail, Destination, MailStore
 from tests.unit.local.served import RAW, Record, Served, client
 
 Send = Callable[..., str]
@@ -170,9 +170,9 @@ def test_a_failing_destination_is_tried_again(send: Send, served: Served) -> Non
     assert kinds(served.await_records(2)) == ["Send", "Delivery"]
 
 
-def mail_of(mailbox: Mailbox) -> Mail:
+def mail_of(mailbox: MailStore) -> CapturedMail:
     mailbox.create_configuration_set("mails")
-    return Mail(
+    return CapturedMail(
         id="m-1",
         source="a@sender.example",
         destination=Destination(to=("ada@example.com",)),
@@ -197,8 +197,8 @@ def test_an_event_that_cannot_be_sent_is_named(capsys: pytest.CaptureFixture[str
         taken.append(record)
 
     async def run() -> None:
-        emission = Emission(emit, pauses=(0.0, 0.0))
-        mailbox = Mailbox()
+        emission = EventEmitter(emit, pauses=(0.0, 0.0))
+        mailbox = MailStore()
         emission.start(mail_of(mailbox), mailbox)
         await emission.finish()
 
@@ -216,8 +216,8 @@ def test_stopping_does_not_wait_for_ever() -> None:
         async def emit(_record: Record) -> None:
             await asyncio.Event().wait()
 
-        emission = Emission(emit)
-        mailbox = Mailbox()
+        emission = EventEmitter(emit)
+        mailbox = MailStore()
         emission.start(mail_of(mailbox), mailbox)
         await emission.finish(0.0)
 

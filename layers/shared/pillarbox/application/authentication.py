@@ -2,13 +2,13 @@
 
 from dataclasses import dataclass
 
-from pillarbox.application.ports import Directory, Found
+from pillarbox.application.ports import Directory, DirectoryResult
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal, account_of_key, digest_of_key
 
 
 @dataclass(frozen=True, slots=True)
-class PresentedKey:
+class ParsedKey:
     """A key that has the right form; whether it exists is for the directory to say."""
 
     account_id: str
@@ -20,7 +20,7 @@ def invalid_api_key() -> ServiceError:
     return ServiceError("invalid_api_key", "The API key is not valid.")
 
 
-def present_key(text: str) -> PresentedKey:
+def present_key(text: str) -> ParsedKey:
     """Take a key's text apart; most of what is no key is refused here, without a read.
 
     Raises:
@@ -29,10 +29,10 @@ def present_key(text: str) -> PresentedKey:
     account_id = account_of_key(text)
     if account_id is None:
         raise invalid_api_key()
-    return PresentedKey(account_id, digest_of_key(text))
+    return ParsedKey(account_id, digest_of_key(text))
 
 
-def identify(found: Found) -> Principal:
+def identify(found: DirectoryResult) -> Principal:
     """Make a principal of a key and account that were just read.
 
     Raises:

@@ -26,7 +26,7 @@ class Clock(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Found:
+class DirectoryResult:
     """What one read of the directory brought along."""
 
     key: ApiKey | None = None
@@ -46,13 +46,13 @@ class Directory(Protocol):
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
-    ) -> Found:
+    ) -> DirectoryResult:
         """Read an account, and of it whatever else is asked for; never from a cache."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class StoredResponse:
     """The answer to an accepted send, as JSON text; replays give it byte for byte."""
 
     body: str
@@ -79,7 +79,9 @@ class Claim:
 class Claims(Protocol):
     """Idempotency keys: one key, one operation, for 24 hours."""
 
-    def take(self, account_id: str, digest: str, body_hash: str, now: datetime) -> "Claim | Answer":
+    def take(
+        self, account_id: str, digest: str, body_hash: str, now: datetime
+    ) -> "Claim | StoredResponse":
         """Claim a key, or give the stored answer of an earlier success.
 
         Raises:
@@ -87,7 +89,7 @@ class Claims(Protocol):
         """
         ...
 
-    def finish(self, claim: Claim, answer: Answer) -> None:
+    def finish(self, claim: Claim, answer: StoredResponse) -> None:
         """Keep the answer of an operation whose records are there already.
 
         When that fails the claim stays pending: a retry takes it over and
@@ -95,7 +97,7 @@ class Claims(Protocol):
         """
         ...
 
-    def release(self, claim: Claim) -> Answer | None:
+    def release(self, claim: Claim) -> StoredResponse | None:
         """Give a claim up after a failure, so that a retry is a new attempt.
 
         After this the claim can no longer be committed. Returns the answer
@@ -123,7 +125,7 @@ class Quotas(Protocol):
 class Messages(Protocol):
     """The records of accepted mail."""
 
-    def commit(self, message: Message, claim: Claim | None, answer: Answer) -> None:
+    def commit(self, message: Message, claim: Claim | None, answer: StoredResponse) -> None:
         """Accept a mail: put its record and, in one step with it, the claim's answer.
 
         An error leaves the outcome unknown: with a claim, `Claims.release`
@@ -155,7 +157,7 @@ class Messages(Protocol):
 
     def take(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
-    ) -> "Message | NotTaken":
+    ) -> "Message | LeaseRefusal":
         """Lease a pending message for one hand-over to the provider."""
         ...
 
@@ -168,7 +170,7 @@ class Messages(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class NotTaken:
+class LeaseRefusal:
     """A message that could not be leased, as it stands; None when there is no record."""
 
     message: Message | None
@@ -297,11 +299,11 @@ class Mailer(Protocol):
         ...
 
 
-class Throttled(Exception):
+class SendThrottled(Exception):
     """The provider did not take the mail and may take it later."""
 
 
-class Refused(Exception):
+class SendRejected(Exception):
     """The provider will never take the mail; the message says why.
 
     Args:
@@ -315,7 +317,7 @@ class Refused(Exception):
         self.reason = reason
 
 
-class Uncertain(Exception):
+class SendUncertain(Exception):
     """The provider gave no answer, so it may have taken the mail or not."""
 
 
@@ -334,7 +336,7 @@ class Suppressions(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Notice:
+class ProviderEvent:
     """One record of the provider, in our terms.
 
     `suppress` are the addresses that must not be mailed again, with the reason.
@@ -348,7 +350,7 @@ class Notice:
     provider_message_id: str | None = None
 
 
-class FeedbackPulse(Protocol):
+class EventHeartbeat(Protocol):
     """Whether the provider's events are arriving at all.
 
     The absence of one event means something only while others come in.

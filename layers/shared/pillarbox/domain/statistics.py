@@ -35,7 +35,7 @@ _SENT_BY: Final = {
 }
 
 
-class Level(StrEnum):
+class Granularity(StrEnum):
     """How long a bucket of time is; buckets are aligned to UTC."""
 
     HOUR = "hour"
@@ -43,23 +43,23 @@ class Level(StrEnum):
     MONTH = "month"
 
     @property
-    def finer(self) -> "Level | None":
+    def finer(self) -> "Granularity | None":
         """The level of the buckets that one of this level is made of."""
-        return {Level.MONTH: Level.DAY, Level.DAY: Level.HOUR}.get(self)
+        return {Granularity.MONTH: Granularity.DAY, Granularity.DAY: Granularity.HOUR}.get(self)
 
     def number(self, moment: int) -> int:
         """The number of the bucket that a moment is in, counted from 1970."""
-        if self is Level.MONTH:
+        if self is Granularity.MONTH:
             at = datetime.fromtimestamp(moment / 1000, UTC)
             return (at.year - _EPOCH_YEAR) * _MONTHS + at.month - 1
-        return moment // (_HOUR if self is Level.HOUR else _DAY)
+        return moment // (_HOUR if self is Granularity.HOUR else _DAY)
 
     def first_moment(self, number: int) -> int:
         """Where the bucket of a number begins."""
-        if self is Level.MONTH:
+        if self is Granularity.MONTH:
             year, month = divmod(number, _MONTHS)
             return round(datetime(_EPOCH_YEAR + year, month + 1, 1, tzinfo=UTC).timestamp() * 1000)
-        return number * (_HOUR if self is Level.HOUR else _DAY)
+        return number * (_HOUR if self is Granularity.HOUR else _DAY)
 
     def start(self, moment: int) -> int:
         """Where the bucket of a moment begins."""
@@ -76,7 +76,7 @@ class Level(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class IndexEntry:
     """What listing and counting need to know of a message, as of one revision of it."""
 
     message_id: UUID
@@ -95,10 +95,10 @@ class Entry:
         return self.message_id.int >> 80
 
 
-def entry_of(message: Message) -> Entry:
+def entry_of(message: Message) -> IndexEntry:
     """The entry of a message as it stands."""
     error = message.error
-    return Entry(
+    return IndexEntry(
         message_id=message.message_id,
         revision=message.revision,
         status=message.status,
@@ -129,7 +129,7 @@ def milliseconds(moment: datetime) -> int:
 
 
 @dataclass(slots=True)
-class Tally:
+class Rollup:
     """Counts of the messages that were created in one bucket of time."""
 
     #: (status, beginning of the bucket of the last update) -> messages.
@@ -150,9 +150,9 @@ class Tally:
         return self.cells.total()
 
 
-def tally(level: Level, entries: Iterable[Entry]) -> Tally:
+def tally(level: Granularity, entries: Iterable[IndexEntry]) -> Rollup:
     """Count entries, their updates by buckets of a level."""
-    result = Tally()
+    result = Rollup()
     for entry in entries:
         result.cells[entry.status, level.start(entry.updated)] += 1
         result.reached.update(entry.reached)
@@ -161,9 +161,9 @@ def tally(level: Level, entries: Iterable[Entry]) -> Tally:
     return result
 
 
-def roll_up(level: Level, tallies: Iterable[Tally]) -> Tally:
+def roll_up(level: Granularity, tallies: Iterable[Rollup]) -> Rollup:
     """Add tallies of finer buckets up to one of a level."""
-    result = Tally()
+    result = Rollup()
     for part in tallies:
         for (status, updated), n in part.cells.items():
             result.cells[status, level.start(updated)] += n

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Final
 
-from pillarbox.application.history.queries import Analytics, Bucket, Figures
+from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
 from pillarbox.domain.errors import Json
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import REACHABLE
@@ -42,7 +42,7 @@ def analytics_result(
     }
 
 
-def _row(start: int, figures: Figures) -> Json:
+def _row(start: int, figures: MessageCounts) -> Json:
     return {
         "timestamp": timestamp(datetime.fromtimestamp(start / 1000, UTC)),
         "count": figures.count,

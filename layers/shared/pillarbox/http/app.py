@@ -9,7 +9,7 @@ from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
-from pillarbox.application.ports import Answer
+from pillarbox.application.ports import StoredResponse
 from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
@@ -61,7 +61,7 @@ def entrypoint(app: APIGatewayRestResolver) -> Handler:
     return lambda_handler
 
 
-def note_accepted(event: dict[str, Any], key_text: str, answer: Answer) -> None:
+def note_accepted(event: dict[str, Any], key_text: str, answer: StoredResponse) -> None:
     """Let the log line of a request name the account and the messages that were accepted."""
     told = json.loads(answer.body)
     ids = [result["messageId"] for result in told.get("results", [told])]

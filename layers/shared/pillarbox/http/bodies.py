@@ -16,24 +16,24 @@ from pillarbox.http.validation import validate
 
 
 @dataclass(frozen=True, slots=True)
-class Sent[T]:
+class ParsedSend[T]:
     """What came in; `request` may be what is wrong with its form, with every fault."""
 
     request: T | ServiceError
     idempotency_digest: str | None
 
 
-def read_send(event: APIGatewayProxyEvent, route: str) -> Sent[SendRequest]:
+def read_send(event: APIGatewayProxyEvent, route: str) -> ParsedSend[SendRequest]:
     """The body and Idempotency-Key of a send."""
     return _read(event, route, _send)
 
 
-def read_batch(event: APIGatewayProxyEvent, route: str) -> Sent[BatchRequest]:
+def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchRequest]:
     """The body and Idempotency-Key of a batch; each message has faults of its own."""
     return _read(event, route, _batch)
 
 
-def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]) -> Sent[T]:
+def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]) -> ParsedSend[T]:
     faults: list[FieldFault] = []
     digest = request = None
     try:
@@ -45,8 +45,8 @@ def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]
     except ValidationFailed as failed:
         faults += failed.faults
     if faults or request is None:
-        return Sent(ValidationFailed(*faults), None)
-    return Sent(request, digest)
+        return ParsedSend(ValidationFailed(*faults), None)
+    return ParsedSend(request, digest)
 
 
 def _send(body: Json) -> SendRequest:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from aws_lambda_powertools.event_handler import Response
 
-from pillarbox.application.ports import Answer
+from pillarbox.application.ports import StoredResponse
 from pillarbox.application.templates.starters import Preview
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.message import Event, EventKind, Message
@@ -31,7 +31,7 @@ def reply_page(items: Iterable[Json], total: int, *, skip: int, limit: int) -> R
     return reply({"items": list(items), "total": total, "skip": skip, "limit": limit})
 
 
-def reply_answer(answer: Answer) -> Response[str]:
+def reply_answer(answer: StoredResponse) -> Response[str]:
     """Answer a send, byte for byte as it was answered first (contract 4.11)."""
     headers = {"Idempotent-Replay": "true"} if answer.replayed else {}
     return Response(200, _JSON, answer.body, headers=dict(headers))

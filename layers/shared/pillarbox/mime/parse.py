@@ -62,7 +62,7 @@ class Field:
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class MimePart:
     """A leaf of a message: the body, one of its alternatives, or a file."""
 
     content_type: str
@@ -74,7 +74,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Parsed:
+class MessageStructure:
     """What was read of a message.
 
     `boundaries` are where those of the multiparts are written, in the order of the
@@ -83,7 +83,7 @@ class Parsed:
 
     fields: tuple[Field, ...]
     body: int
-    parts: tuple[Part, ...]
+    parts: tuple[MimePart, ...]
     boundaries: tuple[tuple[int, int], ...]
 
     def all(self, name: bytes) -> list[Field]:
@@ -91,7 +91,7 @@ class Parsed:
         return [each for each in self.fields if each.name == name]
 
 
-def parse(octets: bytes | bytearray) -> Parsed:
+def parse(octets: bytes | bytearray) -> MessageStructure:
     """Read a message whose lines all end with CR LF.
 
     Raises:
@@ -104,7 +104,7 @@ def parse(octets: bytes | bytearray) -> Parsed:
         raise _fault("Received", f"the message has passed over {MAX_RECEIVED} hosts", "mail_loop")
     walk = _Walk(octets)
     walk.part(fields, body, len(octets), 0)
-    return Parsed(
+    return MessageStructure(
         fields=tuple(fields),
         body=body,
         parts=tuple(walk.parts),
@@ -112,7 +112,7 @@ def parse(octets: bytes | bytearray) -> Parsed:
     )
 
 
-def decoded_size(octets: bytes | bytearray, part: Part) -> int:
+def decoded_size(octets: bytes | bytearray, part: MimePart) -> int:
     """How many octets a part has when it is decoded (RFC 2045 section 6).
 
     Of base64 everything but line ends counts as data: never too few.
@@ -128,7 +128,7 @@ def decoded_size(octets: bytes | bytearray, part: Part) -> int:
     return part.end - part.start
 
 
-def first_octets(octets: bytes | bytearray, part: Part) -> bytes:
+def first_octets(octets: bytes | bytearray, part: MimePart) -> bytes:
     """The first few octets of a part, decoded: what a program is known by."""
     head = bytes(memoryview(octets)[part.start : min(part.end, part.start + 64)])
     if part.encoding == b"base64":
@@ -144,7 +144,7 @@ class _Walk:
     """Goes through the parts, deepest last, and collects the leaves."""
 
     octets: bytes | bytearray
-    parts: list[Part] = field(default_factory=list)
+    parts: list[MimePart] = field(default_factory=list)
     boundaries: list[tuple[int, int]] = field(default_factory=list)
     delimiters: int = 0
 
@@ -163,7 +163,7 @@ class _Walk:
         if encoding not in _ENCODINGS:
             raise _fault("Content-Transfer-Encoding", "not an encoding of RFC 2045", "bad_mime")
         self.parts.append(
-            Part(
+            MimePart(
                 content_type.decode("ascii"),
                 disposition.decode("ascii"),
                 _filename(of_disposition) or _filename(parameters, b"name"),

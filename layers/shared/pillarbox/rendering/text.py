@@ -44,7 +44,7 @@ def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop: calls ar
     sees, and what `data-text="skip"` marks as of no use in plain text. Lines are
     not wrapped. Never raises, and takes time linear in the length.
     """
-    page = _Page()
+    page = _TextWriter()
     skipped, depth = "", 0
     for text, end, name, source in tags(html.replace("\0", "")):
         if text and not skipped:
@@ -114,7 +114,7 @@ class _Link:
         return f"{self.label}{':' if self.label[-1].isalnum() else ''} {self.url}"
 
 
-class _Page:
+class _TextWriter:
     """The text so far: finished lines, and the pieces of the one being written."""
 
     def __init__(self) -> None:

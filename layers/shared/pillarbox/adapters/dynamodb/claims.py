@@ -10,7 +10,7 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item, to_milliseconds
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.ports import Answer, Claim
+from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, new_token
 
@@ -31,7 +31,9 @@ class DynamoClaims:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def take(self, account_id: str, digest: str, body_hash: str, now: datetime) -> Claim | Answer:
+    def take(
+        self, account_id: str, digest: str, body_hash: str, now: datetime
+    ) -> Claim | StoredResponse:
         """Claim a key, take it over from a dead owner, or give the stored answer."""
         claim = Claim(
             account_id=account_id,
@@ -51,7 +53,7 @@ class DynamoClaims:
             return self._resolve(claim, failure.item, now)
         return claim
 
-    def finish(self, claim: Claim, answer: Answer) -> None:
+    def finish(self, claim: Claim, answer: StoredResponse) -> None:
         """Keep the answer while the claim is pending and ours."""
         with suppress(ConditionFailed):  # taken over: the successor answers the same
             self._table.update(
@@ -67,7 +69,7 @@ class DynamoClaims:
                 },
             )
 
-    def release(self, claim: Claim) -> Answer | None:
+    def release(self, claim: Claim) -> StoredResponse | None:
         """Delete the claim while it is pending and ours; else give what it was answered."""
         try:
             self._table.delete(
@@ -82,7 +84,9 @@ class DynamoClaims:
                 return answer_of(held["answer"])
         return None
 
-    def _resolve(self, claim: Claim, held: dict[str, Any] | None, now: datetime) -> Claim | Answer:
+    def _resolve(
+        self, claim: Claim, held: dict[str, Any] | None, now: datetime
+    ) -> Claim | StoredResponse:
         if held is None:  # released between the write and its answer
             raise _in_flight()
         if held["owner"] == claim.owner:  # the write was tried twice; the first one counts
@@ -125,17 +129,17 @@ class DynamoClaims:
         return claim
 
 
-def answer_attribute(answer: Answer) -> str | bytes:
+def answer_attribute(answer: StoredResponse) -> str | bytes:
     """An answer as it is stored: a long one compressed, since each KB is a write unit."""
     if len(answer.body) <= _PLAIN:
         return answer.body
     return zlib.compress(answer.body.encode())
 
 
-def answer_of(stored: str | bytes, *, replayed: bool = False) -> Answer:
+def answer_of(stored: str | bytes, *, replayed: bool = False) -> StoredResponse:
     """Read what `answer_attribute` wrote."""
     body = stored if isinstance(stored, str) else zlib.decompress(stored).decode()
-    return Answer(body, replayed=replayed)
+    return StoredResponse(body, replayed=replayed)
 
 
 def _item(claim: Claim, now: datetime, expiry: int) -> Item:

@@ -7,7 +7,7 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.records import account_of, key_of, template_of
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Found
+from pillarbox.application.ports import DirectoryResult
 
 
 class DynamoDirectory:
@@ -23,7 +23,7 @@ class DynamoDirectory:
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
-    ) -> Found:
+    ) -> DirectoryResult:
         """Read all that is asked for consistently, in as few round trips as it fits."""
         mailboxes, templates = set(addresses), set(template_ids)
         wanted = [keys.account(account_id)]
@@ -43,7 +43,7 @@ class DynamoDirectory:
             for mailbox in mailboxes
             if (entry := item(keys.suppression(account_id, mailbox)))
         }
-        return Found(
+        return DirectoryResult(
             key=key_of(key) if key else None,
             account=account_of(account) if account else None,
             suppressed=suppressions,

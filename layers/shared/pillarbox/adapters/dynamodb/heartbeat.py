@@ -12,8 +12,8 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 _RESOLUTION: Final = timedelta(minutes=1)
 
 
-class DynamoPulse:
-    """Fulfils `ports.FeedbackPulse`."""
+class DynamoHeartbeat:
+    """Fulfils `ports.EventHeartbeat`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -24,7 +24,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.domain.statistics import Level
+from pillarbox.domain.statistics import Granularity
 
 #: The sort key of records that stand alone under their partition key.
 _ALONE: Final = "-"
@@ -108,7 +108,7 @@ def updates(account_id: str, home: str, moment: int) -> Item:
     return _key(f"STAT#{account_id}", f"U#{home}#{_text(moment)}")
 
 
-def tally(account_id: str, level: Level, moment: int) -> Item:
+def tally(account_id: str, level: Granularity, moment: int) -> Item:
     """The tally of a bucket."""
     return _key(f"STAT#{account_id}", f"{level.value}#{_text(moment)}")
 

@@ -28,10 +28,10 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.history.ports import Stretch
+from pillarbox.application.history.ports import TimeRange
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import REACHABLE, Entry, Level, Tally, roll_up, tally
+from pillarbox.domain.statistics import REACHABLE, Granularity, IndexEntry, Rollup, roll_up, tally
 
 #: What shares an item, in milliseconds. Items must stay below DynamoDB's 400 KB: 15,000
 #: entries, 500 a second, which is beyond what one partition takes of an account's mail.
@@ -76,7 +76,7 @@ class DynamoLedger:
             return max(entry.created for entry in unpack(item))
         return None
 
-    def created_in(self, account_id: str, since: int, until: int) -> list[Entry]:
+    def created_in(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
         """Read the entries by creation."""
         return [
             entry
@@ -85,12 +85,12 @@ class DynamoLedger:
         ]
 
     def updated_in(
-        self, account_id: str, status: Status, since: int, until: int, created: Stretch
-    ) -> list[Entry]:
+        self, account_id: str, status: Status, since: int, until: int, created: TimeRange
+    ) -> list[IndexEntry]:
         """Read the entries by status and update: those of the hour of their creation, the late."""
         prompt = (
-            max(since, Level.HOUR.start(created[0])),
-            min(until, Level.HOUR.ceiling(created[1])),
+            max(since, Granularity.HOUR.start(created[0])),
+            min(until, Granularity.HOUR.ceiling(created[1])),
         )
         late = max(since, created[0]), until
         return [
@@ -100,7 +100,9 @@ class DynamoLedger:
             if since <= entry.updated < until and created[0] <= entry.created < created[1]
         ]
 
-    def tallies(self, account_id: str, level: Level, since: int, until: int) -> Mapping[int, Tally]:
+    def tallies(
+        self, account_id: str, level: Granularity, since: int, until: int
+    ) -> Mapping[int, Rollup]:
         """Read the tallies of a level."""
         if since >= until:
             return {}
@@ -108,28 +110,28 @@ class DynamoLedger:
         last = keys.tally(account_id, level, until - 1)
         return {keys.moment(item): tally_of(level, item) for item in self._table.query(first, last)}
 
-    def enter(self, account_id: str, images: Iterable[Entry]) -> None:
+    def enter(self, account_id: str, images: Iterable[IndexEntry]) -> None:
         """Merge images in, item by item."""
-        groups: defaultdict[int, list[Entry]] = defaultdict(list)
+        groups: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for image in images:
             groups[image.created // SPAN * SPAN].append(image)
         for start, group in sorted(groups.items()):
             _until_done(lambda start=start, group=group: self._enter(account_id, start, group))  # type: ignore[misc]
 
-    def roll_up(self, account_id: str, level: Level, start: int) -> None:
+    def roll_up(self, account_id: str, level: Granularity, start: int) -> None:
         """Tally a bucket anew, unless that is what it says already."""
         _until_done(lambda: self._roll_up(account_id, level, start))
 
-    def _read(self, since: int, until: int, key: Callable[[int], Item]) -> Iterable[Entry]:
+    def _read(self, since: int, until: int, key: Callable[[int], Item]) -> Iterable[IndexEntry]:
         if since >= until:
             return
         for item in self._table.query(key(since // SPAN * SPAN), key(until - 1)):
             yield from unpack(item)
 
-    def _enter(self, account_id: str, start: int, images: Sequence[Entry]) -> bool:
+    def _enter(self, account_id: str, start: int, images: Sequence[IndexEntry]) -> bool:
         place = keys.entries(account_id, start)
         stored = self._stored(place)
-        history: defaultdict[UUID, list[Entry]] = defaultdict(list)
+        history: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
         for image in images:
             history[image.message_id].append(image)
         moves: defaultdict[tuple[str, int], _Moves] = defaultdict(_Moves)
@@ -163,7 +165,7 @@ class DynamoLedger:
             return _Stored(None, {})
         return _Stored(item["entries"], {entry.message_id: entry for entry in unpack(item)})
 
-    def _replace(self, place: Item, stored: "_Stored", entries: Mapping[UUID, Entry]) -> bool:
+    def _replace(self, place: Item, stored: "_Stored", entries: Mapping[UUID, IndexEntry]) -> bool:
         """Write an item over the very bytes that were read; False when they are others now."""
         condition, values = "attribute_not_exists(pk)", None
         if stored.packed is not None:
@@ -177,11 +179,11 @@ class DynamoLedger:
             return False
         return True
 
-    def _roll_up(self, account_id: str, level: Level, start: int) -> bool:
+    def _roll_up(self, account_id: str, level: Granularity, start: int) -> bool:
         place = keys.tally(account_id, level, start)
         item = self._table.get(place)
         result = self.sum_of(account_id, level, start)
-        if result == (tally_of(level, item) if item else Tally()):
+        if result == (tally_of(level, item) if item else Rollup()):
             return True
         revision = item["rev"] if item else 0
         written = place | to_item(tally_values(level, start, result) | {"rev": revision + 1})
@@ -193,7 +195,7 @@ class DynamoLedger:
             return True
         return False
 
-    def sum_of(self, account_id: str, level: Level, start: int) -> Tally:
+    def sum_of(self, account_id: str, level: Granularity, start: int) -> Rollup:
         """What the tally of a bucket has to say."""
         end = level.end(start)
         if level.finer is None:
@@ -204,18 +206,18 @@ class DynamoLedger:
 @dataclass(frozen=True, slots=True)
 class _Stored:
     packed: bytes | None
-    entries: Mapping[UUID, Entry]
+    entries: Mapping[UUID, IndexEntry]
 
 
 @dataclass(slots=True)
 class _Moves:
     gone: set[UUID] = field(default_factory=set)
-    come: dict[UUID, Entry] = field(default_factory=dict)
+    come: dict[UUID, IndexEntry] = field(default_factory=dict)
 
 
-def home_of(entry: Entry) -> tuple[str, int]:
+def home_of(entry: IndexEntry) -> tuple[str, int]:
     """Where an entry is among those by status and update."""
-    late = Level.HOUR.start(entry.updated) != Level.HOUR.start(entry.created)
+    late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
     return _late(entry.status) if late else entry.status.value, entry.updated // SPAN * SPAN
 
 
@@ -228,7 +230,7 @@ def _until_done(write: Callable[[], bool]) -> None:
         raise ServiceError("service_unavailable", "The statistics are being written by others.")
 
 
-def pack(entries: Iterable[Entry]) -> Item:
+def pack(entries: Iterable[IndexEntry]) -> Item:
     """Write entries, in the order of their ids."""
     codes: dict[str, int] = {}
     packed = bytearray()
@@ -248,11 +250,11 @@ def pack(entries: Iterable[Entry]) -> Item:
     return to_item({"entries": bytes(packed), "errors": [*codes] or None})
 
 
-def unpack(item: Mapping[str, Any]) -> Iterable[Entry]:
+def unpack(item: Mapping[str, Any]) -> Iterable[IndexEntry]:
     """Read entries."""
     codes = [None, *item.get("errors", ())]
     for key, revision, high, low, state, error in _PACKED.iter_unpack(item["entries"]):
-        yield Entry(
+        yield IndexEntry(
             UUID(bytes=key),
             revision,
             _STATUSES[state & 0b111],
@@ -262,7 +264,7 @@ def unpack(item: Mapping[str, Any]) -> Iterable[Entry]:
         )
 
 
-def tally_values(level: Level, start: int, tally: Tally) -> dict[str, object]:
+def tally_values(level: Granularity, start: int, tally: Rollup) -> dict[str, object]:
     """Write a tally; a cell is named after its status and how many buckets later it was updated."""
     first = level.number(start)
     cells = {
@@ -276,10 +278,10 @@ def tally_values(level: Level, start: int, tally: Tally) -> dict[str, object]:
     }
 
 
-def tally_of(level: Level, item: Mapping[str, Any]) -> Tally:
+def tally_of(level: Granularity, item: Mapping[str, Any]) -> Rollup:
     """Read a tally."""
     first = level.number(keys.moment(item))
-    result = Tally()
+    result = Rollup()
     for name, n in item["cells"].items():
         result.cells[_INITIALS[name[0]], level.first_moment(first + int(name[1:]))] = n
     result.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))

@@ -17,7 +17,7 @@ from pillarbox.adapters.dynamodb.ledger import (
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.statistics import Entry, Level, Tally, roll_up, tally
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, roll_up, tally
 
 
 class DynamoLedgerAudit:
@@ -26,17 +26,17 @@ class DynamoLedgerAudit:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def entries(self, account_id: str) -> Iterator[Entry]:
+    def entries(self, account_id: str) -> Iterator[IndexEntry]:
         """Read all entries by creation."""
         everything = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
         for item in self._table.query(*everything):
             yield from unpack(item)
 
-    def wrong(self, account_id: str, entries: Iterable[Entry]) -> int:
+    def wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Count the items that these entries do not make."""
         return sum(1 for _ in self._differences(account_id, entries))
 
-    def set(self, account_id: str, entries: Iterable[Entry]) -> int:
+    def set(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Write the items that these entries make, where they differ."""
         count = 0
         for difference in self._differences(account_id, entries):
@@ -44,7 +44,9 @@ class DynamoLedgerAudit:
             count += 1
         return count
 
-    def _differences(self, account_id: str, entries: Iterable[Entry]) -> Iterator["_Difference"]:
+    def _differences(
+        self, account_id: str, entries: Iterable[IndexEntry]
+    ) -> Iterator["_Difference"]:
         wanted = items_of(account_id, entries)
         for item in self._table.query(keys.entries(account_id, 0)):
             place = {name: {"S": item[name]} for name in ("pk", "sk")}
@@ -75,11 +77,11 @@ class DynamoLedgerAudit:
 
 
 @dataclass(frozen=True, slots=True)
-class Entries:
+class ExpectedEntries:
     """An item of entries, as it has to be."""
 
     place: Item
-    entries: tuple[Entry, ...]
+    entries: tuple[IndexEntry, ...]
 
     def says(self, item: Mapping[str, Any]) -> bool:
         """Whether a stored item says the same, whatever the revisions."""
@@ -92,13 +94,13 @@ class Entries:
 
 
 @dataclass(frozen=True, slots=True)
-class Tallied:
+class ExpectedRollup:
     """The item of a tally, as it has to be."""
 
     place: Item
-    level: Level
+    level: Granularity
     start: int
-    tally: Tally
+    tally: Rollup
 
     def says(self, item: Mapping[str, Any]) -> bool:
         """Whether a stored item says the same."""
@@ -114,15 +116,17 @@ class Tallied:
 @dataclass(frozen=True, slots=True)
 class _Difference:
     place: Item
-    right: Entries | Tallied | None
+    right: ExpectedEntries | ExpectedRollup | None
     stored: Mapping[str, Any] | None
 
 
-def items_of(account_id: str, entries: Iterable[Entry]) -> dict[str, Entries | Tallied]:
+def items_of(
+    account_id: str, entries: Iterable[IndexEntry]
+) -> dict[str, ExpectedEntries | ExpectedRollup]:
     """The whole ledger of an account that has these entries, by sort key."""
-    groups: defaultdict[str, list[Entry]] = defaultdict(list)
+    groups: defaultdict[str, list[IndexEntry]] = defaultdict(list)
     places: dict[str, Item] = {}
-    hours: defaultdict[int, list[Entry]] = defaultdict(list)
+    hours: defaultdict[int, list[IndexEntry]] = defaultdict(list)
     for entry in entries:
         for place in (
             keys.entries(account_id, entry.created // SPAN * SPAN),
@@ -130,20 +134,21 @@ def items_of(account_id: str, entries: Iterable[Entry]) -> dict[str, Entries | T
         ):
             places[place["sk"]["S"]] = place
             groups[place["sk"]["S"]].append(entry)
-        hours[Level.HOUR.start(entry.created)].append(entry)
-    items: dict[str, Entries | Tallied] = {
-        sort_key: Entries(places[sort_key], tuple(group)) for sort_key, group in groups.items()
+        hours[Granularity.HOUR.start(entry.created)].append(entry)
+    items: dict[str, ExpectedEntries | ExpectedRollup] = {
+        sort_key: ExpectedEntries(places[sort_key], tuple(group))
+        for sort_key, group in groups.items()
     }
-    tallies = {start: tally(Level.HOUR, group) for start, group in hours.items()}
+    tallies = {start: tally(Granularity.HOUR, group) for start, group in hours.items()}
     horizon = max(tallies, default=0)
-    for level in Level:
-        if level is not Level.HOUR:
-            parts: defaultdict[int, list[Tally]] = defaultdict(list)
+    for level in Granularity:
+        if level is not Granularity.HOUR:
+            parts: defaultdict[int, list[Rollup]] = defaultdict(list)
             for start, part in tallies.items():
                 parts[level.start(start)].append(part)
             tallies = {start: roll_up(level, several) for start, several in parts.items()}
         tallies = {start: each for start, each in tallies.items() if level.end(start) <= horizon}
         for start, each in tallies.items():
             place = keys.tally(account_id, level, start)
-            items[place["sk"]["S"]] = Tallied(place, level, start, each)
+            items[place["sk"]["S"]] = ExpectedRollup(place, level, start, each)
     return items

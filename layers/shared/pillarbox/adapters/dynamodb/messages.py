@@ -13,7 +13,7 @@ from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
 from pillarbox.adapters.dynamodb.claims import DONE, PENDING, answer_attribute
 from pillarbox.adapters.dynamodb.records import lease_entry, message_item, message_of, outcome
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.ports import Answer, Claim, NotTaken
+from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import EventKind, Message
 
@@ -30,7 +30,7 @@ class DynamoMessages:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def commit(self, message: Message, claim: Claim | None, answer: Answer) -> None:
+    def commit(self, message: Message, claim: Claim | None, answer: StoredResponse) -> None:
         """Put the record, and with a claim its answer in the same transaction."""
         if claim is None:
             try:
@@ -42,7 +42,7 @@ class DynamoMessages:
             return
         self._commit_claimed(message, claim, answer)
 
-    def _commit_claimed(self, message: Message, claim: Claim, answer: Answer) -> None:
+    def _commit_claimed(self, message: Message, claim: Claim, answer: StoredResponse) -> None:
         try:
             with reaching("data store"):
                 self._table.client.transact_write_items(
@@ -120,7 +120,7 @@ class DynamoMessages:
 
     def take(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
-    ) -> Message | NotTaken:
+    ) -> Message | LeaseRefusal:
         """Lease a pending message that has this hash and no lease."""
         lease = lease_entry(owner, to_milliseconds(now), to_milliseconds(now + LEASE))
         try:
@@ -140,7 +140,7 @@ class DynamoMessages:
             message = message_of(failure.item) if failure.item else None
             if message is not None and message.lease and message.lease.owner == owner:
                 return message  # the write was tried twice; the first one counts
-            return NotTaken(message)
+            return LeaseRefusal(message)
         return message_of(item)
 
     def save(self, message: Message) -> bool:

@@ -7,14 +7,14 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.application.ports import Notice
+from pillarbox.application.ports import ProviderEvent
 from pillarbox.domain.message import Event, EventKind
 
 #: Characters of a provider's reason that are stored.
 MAX_REASON: Final = 500
 
 
-def read_notice(text: str) -> Notice | None:
+def read_notice(text: str) -> ProviderEvent | None:
     """Read an event record of SES's event publishing; None for kinds that change nothing.
 
     Raises:
@@ -29,7 +29,7 @@ def read_notice(text: str) -> Notice | None:
         if read is None or "message" not in tags or "account" not in tags:
             return None
         events, suppress = read(record)
-        return Notice(
+        return ProviderEvent(
             account_id=tags["account"][0],
             message_id=UUID(tags["message"][0]),
             at=max(event.at for event in events),

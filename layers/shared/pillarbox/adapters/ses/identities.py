@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SesIdentities:
-    """Fulfils `administration.ports.Identities`."""
+    """Fulfils `administration.ports.SenderIdentities`."""
 
     @cached_property
     def _ses(self) -> "SESV2Client":

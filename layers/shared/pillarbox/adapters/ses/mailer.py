@@ -21,7 +21,7 @@ from botocore.parsers import ResponseParserError
 from pillarbox.adapters.aws import code_of, make_client
 from pillarbox.adapters.ses.events import MAX_REASON, snake_case
 from pillarbox.adapters.ses.rate import Pace
-from pillarbox.application.ports import Refused, Throttled, Uncertain
+from pillarbox.application.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.message import Message
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ class SesMailer:
         except ClientError as error:
             raise _failure(error) from error
         except ParamValidationError as error:
-            raise Refused("not_accepted", "The mail cannot be put to SES.") from error
+            raise SendRejected("not_accepted", "The mail cannot be put to SES.") from error
         except (
             ReadTimeoutError,
             ConnectionClosedError,
@@ -91,20 +91,20 @@ class SesMailer:
             ResponseParserError,
             SSLError,  # may come in the middle of an answer
         ) as error:
-            raise Uncertain from error
+            raise SendUncertain from error
         except NotConnected as error:
-            raise Throttled from error
+            raise SendThrottled from error
         except HTTPClientError as error:
-            raise Uncertain from error
+            raise SendUncertain from error
         except BotoCoreError as error:  # credentials, settings: before anything was sent
-            raise Throttled from error
+            raise SendThrottled from error
         if "MessageId" not in answer:  # it was answered, but what came is unreadable
-            raise Uncertain
+            raise SendUncertain
         return answer["MessageId"]
 
     def _keep_rate(self, recipients: int) -> None:
         if self._pace is not None and not self._pace.keep(recipients, self._granted):
-            raise Throttled
+            raise SendThrottled
 
     def _granted(self) -> float | None:
         """Recipients a second, by GetAccount; None when SES does not say."""
@@ -120,7 +120,7 @@ def _failure(error: ClientError) -> Exception:
     code = code_of(error)
     status = error.response["ResponseMetadata"]["HTTPStatusCode"]
     if status >= _SERVER_ERROR:
-        return Uncertain()
+        return SendUncertain()
     if code in _LATER or status in _NOT_NOW:
-        return Throttled()
-    return Refused(snake_case(code), error.response["Error"].get("Message", "")[:MAX_REASON])
+        return SendThrottled()
+    return SendRejected(snake_case(code), error.response["Error"].get("Message", "")[:MAX_REASON])

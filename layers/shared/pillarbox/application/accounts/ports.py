@@ -84,7 +84,7 @@ class KeyRecords(Protocol):
         ...
 
 
-class Identities(Protocol):
+class SenderIdentities(Protocol):
     """The addresses that the delivery provider sends mail from."""
 
     def ask(self, address: str) -> bool:

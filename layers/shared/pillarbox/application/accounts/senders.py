@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 
 from pillarbox.application.accounts.lookup import account_not_found, find_account
-from pillarbox.application.accounts.ports import AccountRecords, Identities
+from pillarbox.application.accounts.ports import AccountRecords, SenderIdentities
 from pillarbox.application.validation import spell_address, spell_sender
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
@@ -23,7 +23,7 @@ class Senders:
     """The senders of all accounts."""
 
     accounts: AccountRecords
-    identities: Identities
+    identities: SenderIdentities
 
     def add(
         self, account_id: str, address: str, *, verified: bool = False, default: bool = False

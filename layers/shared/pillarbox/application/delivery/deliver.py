@@ -14,16 +14,16 @@ from typing import Final
 from pillarbox.application.ports import (
     Clock,
     Directory,
-    FeedbackPulse,
+    EventHeartbeat,
     Jobs,
+    LeaseRefusal,
     Mailer,
     Messages,
-    NotTaken,
     PayloadGone,
-    Refused,
+    SendRejected,
+    SendThrottled,
+    SendUncertain,
     Suppressions,
-    Throttled,
-    Uncertain,
 )
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import ValidationFailed
@@ -60,7 +60,7 @@ class Outcome(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Delivered:
+class DeliveryResult:
     """The end of one run: what happened, and when the job is to come again (None: never)."""
 
     outcome: Outcome
@@ -80,14 +80,14 @@ class Delivery:
     suppressions: Suppressions
     jobs: Jobs
     mailer: Mailer
-    pulse: FeedbackPulse
+    pulse: EventHeartbeat
     build: Callable[[Mail, Message], bytes]
     clock: Clock
     pause: Callable[[float], None]
     #: Names a lease; a new name each time, so that no two hand-overs share one.
     new_owner: Callable[[], str]
 
-    def deliver(self, job: Job) -> Delivered:
+    def deliver(self, job: Job) -> DeliveryResult:
         """Do for one job what can be done now.
 
         Raises:
@@ -98,7 +98,7 @@ class Delivery:
             self.jobs.discard(job)
         return result
 
-    def _run(self, job: Job) -> Delivered:
+    def _run(self, job: Job) -> DeliveryResult:
         taken = self._take(job)
         if isinstance(taken, Message):
             return self._hand_over(job, taken)
@@ -106,15 +106,15 @@ class Delivery:
         if message is None:
             waited = self.clock() - job.queued_at
             return (
-                Delivered(Outcome.DROPPED)
+                DeliveryResult(Outcome.DROPPED)
                 if waited >= RECORD_WAIT
-                else Delivered(Outcome.WAITING, LOOK_AGAIN)
+                else DeliveryResult(Outcome.WAITING, LOOK_AGAIN)
             )
         if message.body_hash != job.body_hash or not message.pending:
-            return Delivered(Outcome.DROPPED)
+            return DeliveryResult(Outcome.DROPPED)
         return self._wait_for_outcome(job, message)
 
-    def _take(self, job: Job) -> Message | NotTaken:
+    def _take(self, job: Job) -> Message | LeaseRefusal:
         owner = self.new_owner()
         waits = iter(_RECORD_WAITS)
         while True:
@@ -128,30 +128,30 @@ class Delivery:
                 return taken
             self.pause(wait)
 
-    def _wait_for_outcome(self, job: Job, message: Message) -> Delivered:
+    def _wait_for_outcome(self, job: Job, message: Message) -> DeliveryResult:
         """Another hand-over is under way, or its worker died, or it ended without an answer."""
         lease, now = message.lease, self.clock()
         if lease is None:  # given back between the two reads
-            return Delivered(Outcome.WAITING, timedelta(0))
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
         if now < lease.expires_at:
-            return Delivered(Outcome.WAITING, lease.expires_at - now)
+            return DeliveryResult(Outcome.WAITING, lease.expires_at - now)
         due = lease.taken_at + EVENT_WAIT
         if now < due:
             # Most events come at once; doubling the wait spends few receipts on the others.
             wait = max(now - lease.taken_at, LOOK_AGAIN)
-            return Delivered(Outcome.UNCERTAIN, min(due - now, wait))
+            return DeliveryResult(Outcome.UNCERTAIN, min(due - now, wait))
         account = self.directory.look_up(job.account_id).account
         if now >= job.deadline or account is None or account.hold_uncertain:
             return self._give_up(message)
         last = self.pulse.last()
         if last is None or last < due:
-            return Delivered(Outcome.UNCERTAIN, LOOK_AGAIN_LATER)
+            return DeliveryResult(Outcome.UNCERTAIN, LOOK_AGAIN_LATER)
         if not self.messages.save(replace(message, lease=None)):
-            return Delivered(Outcome.WAITING, timedelta(0))
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
         again = self._run(job)
         return replace(again, resent=again.outcome is Outcome.SENT)
 
-    def _hand_over(self, job: Job, message: Message) -> Delivered:
+    def _hand_over(self, job: Job, message: Message) -> DeliveryResult:
         if self.clock() >= job.deadline:
             return self._fail(message, "expired", "The mail could not be sent in time.")
         try:
@@ -173,20 +173,20 @@ class Delivery:
         now = self.clock()  # before the provider's own events
         try:
             provider_message_id = self.mailer.send(message, recipients, raw)
-        except Throttled:
+        except SendThrottled:
             self._give_back(message)
             wait = backoff(message.attempt, job.deadline - self.clock())
-            return Delivered(Outcome.THROTTLED, wait)
-        except Refused as refusal:
+            return DeliveryResult(Outcome.THROTTLED, wait)
+        except SendRejected as refusal:
             return self._fail(message, refusal.code, refusal.reason)
-        except Uncertain:
-            return Delivered(Outcome.UNCERTAIN, LOOK_AGAIN)
+        except SendUncertain:
+            return DeliveryResult(Outcome.UNCERTAIN, LOOK_AGAIN)
         events = [Event(kind=EventKind.SENT, at=now)]
         events += [_barred(recipient, now) for recipient in barred]
         self._save(message, events, provider_message_id)
-        return Delivered(Outcome.SENT, waited=now - job.queued_at)
+        return DeliveryResult(Outcome.SENT, waited=now - job.queued_at)
 
-    def _give_up(self, message: Message) -> Delivered:
+    def _give_up(self, message: Message) -> DeliveryResult:
         unknown = Event(
             kind=EventKind.UNCERTAIN,
             at=self.clock(),
@@ -194,15 +194,15 @@ class Delivery:
             reason="The provider gave no answer; the mail may or may not have been sent.",
         )
         self._save(message, [unknown])
-        return Delivered(Outcome.FAILED)
+        return DeliveryResult(Outcome.FAILED)
 
     def _give_back(self, message: Message) -> None:
         self.messages.save(replace(message, lease=None))
 
-    def _fail(self, message: Message, code: str, reason: str) -> Delivered:
+    def _fail(self, message: Message, code: str, reason: str) -> DeliveryResult:
         failed = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=reason)
         self._save(message, [failed])
-        return Delivered(Outcome.FAILED)
+        return DeliveryResult(Outcome.FAILED)
 
     def _save(
         self, message: Message, events: list[Event], provider_message_id: str | None = None

@@ -5,14 +5,14 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.application.ports import FeedbackPulse, Messages, Notice, Suppressions
+from pillarbox.application.ports import EventHeartbeat, Messages, ProviderEvent, Suppressions
 from pillarbox.domain.address import mailbox_key
 
 #: Two workers changing one message take turns; more than this many is a fault.
 _TRIES: Final = 10
 
 
-class Recorded(StrEnum):
+class FeedbackOutcome(StrEnum):
     """What a notice changed."""
 
     CHANGED = "changed"
@@ -24,14 +24,14 @@ class Recorded(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class FeedbackResult:
     """What became of one record; `notice` is what it said, None when that was nothing."""
 
-    outcome: Recorded
-    notice: Notice | None = None
+    outcome: FeedbackOutcome
+    notice: ProviderEvent | None = None
 
 
-class Contended(Exception):
+class MessageContention(Exception):
     """The message kept changing under our hands; the notice comes again by itself."""
 
 
@@ -39,12 +39,12 @@ class Contended(Exception):
 class Feedback:
     """Takes the provider's events, in any order and any number of times."""
 
-    read: Callable[[str], Notice | None]
+    read: Callable[[str], ProviderEvent | None]
     messages: Messages
     suppressions: Suppressions
-    pulse: FeedbackPulse
+    pulse: EventHeartbeat
 
-    def record(self, text: str) -> Seen:
+    def record(self, text: str) -> FeedbackResult:
         """Take one record as the provider wrote it.
 
         Raises:
@@ -53,10 +53,10 @@ class Feedback:
         """
         notice = self.read(text)
         if notice is None:
-            return Seen(Recorded.IGNORED)
+            return FeedbackResult(FeedbackOutcome.IGNORED)
         self.pulse.beat(notice.at)
         recorded = self._apply(notice)
-        if recorded is not Recorded.UNKNOWN:
+        if recorded is not FeedbackOutcome.UNKNOWN:
             for address, reason in notice.suppress:
                 self.suppressions.put(
                     notice.account_id,
@@ -65,20 +65,20 @@ class Feedback:
                     notice.at,
                     notice.message_id,
                 )
-        return Seen(recorded, notice)
+        return FeedbackResult(recorded, notice)
 
-    def _apply(self, notice: Notice) -> Recorded:
+    def _apply(self, notice: ProviderEvent) -> FeedbackOutcome:
         # A peek that is behind does no harm: what it knows stays known, and what is made
         # from it is refused. Only an absence has to be looked at twice.
         message = self.messages.peek(notice.account_id, notice.message_id)
         for _ in range(_TRIES):
             message = message or self.messages.get(notice.account_id, notice.message_id)
             if message is None:
-                return Recorded.UNKNOWN
+                return FeedbackOutcome.UNKNOWN
             changed = message.with_events(notice.events, notice.provider_message_id)
             if changed is message:
-                return Recorded.KNOWN
+                return FeedbackOutcome.KNOWN
             if self.messages.save(changed):
-                return Recorded.CHANGED
+                return FeedbackOutcome.CHANGED
             message = None
-        raise Contended(str(notice.message_id))
+        raise MessageContention(str(notice.message_id))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.deliver import LOOK_AGAIN, RECORD_WAIT, Delivered, Outcome
+from pillarbox.application.delivery.deliver import LOOK_AGAIN, RECORD_WAIT, DeliveryResult, Outcome
 from pillarbox.application.ports import Clock, DeadLetters, Messages, UnreadableJob
 from pillarbox.domain.message import Event, EventKind, Message
 
@@ -17,14 +17,14 @@ VERSION_WAIT: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Quarantine:
+class PoisonJobs:
     """Takes jobs out of the queue that nobody can do."""
 
     messages: Messages
     dead_letters: DeadLetters
     clock: Clock
 
-    def take(self, text: str, unreadable: UnreadableJob, queued_at: datetime) -> Delivered:
+    def take(self, text: str, unreadable: UnreadableJob, queued_at: datetime) -> DeliveryResult:
         """Set a job aside, or let it come again while it may still be read.
 
         Args:
@@ -40,7 +40,7 @@ class Quarantine:
         # A job is put before its record, so an absent one may be on its way.
         early = unreadable.message_id is not None and message is None and waited < RECORD_WAIT
         if early or (unreadable.newer and waited < VERSION_WAIT):
-            return Delivered(Outcome.WAITING, LOOK_AGAIN)
+            return DeliveryResult(Outcome.WAITING, LOOK_AGAIN)
         # Kept first: a crash after it keeps it twice, a crash before it not at all.
         self.dead_letters.put(text)
         # Somebody else may finish it meanwhile, or deliver another copy, a readable one.
@@ -51,7 +51,7 @@ class Quarantine:
             and not self.messages.save(self._failed(message))
         ):
             message = self._message(unreadable)
-        return Delivered(Outcome.QUARANTINED)
+        return DeliveryResult(Outcome.QUARANTINED)
 
     def _message(self, job: UnreadableJob) -> Message | None:
         if job.account_id is None or job.message_id is None:

@@ -27,7 +27,7 @@ SETTLED: Final = RECORD_WAIT * 4
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
+class SweepReport:
     """What a pass found; the names are those of the metrics."""
 
     #: Pending after their deadline: their jobs are dead, or the worker does not run.
@@ -48,7 +48,7 @@ class Sweep:
     spool: Spool
     clock: Clock
 
-    def run(self) -> Swept:
+    def run(self) -> SweepReport:
         """Look at everything once.
 
         Raises:
@@ -61,7 +61,7 @@ class Sweep:
             for message in self._pending(account_id, now - HOPELESS):
                 overdue += 1
                 given_up += self._give_up(message, now)
-        return Swept(overdue, given_up, self._clear_spool(now))
+        return SweepReport(overdue, given_up, self._clear_spool(now))
 
     def _pending(self, account_id: str, until: datetime) -> Iterator[Message]:
         first, last = (round(at.timestamp() * 1000) for at in (until - STRETCH, until))

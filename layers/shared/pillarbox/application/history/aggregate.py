@@ -9,7 +9,7 @@ from typing import Final
 from pillarbox.application.history.ports import Ledger
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import Entry, Level, entry_of
+from pillarbox.domain.statistics import Granularity, IndexEntry, entry_of
 
 #: What the stream has not brought after this long, it has lost.
 _STREAM_LAG: Final = timedelta(minutes=15)
@@ -18,7 +18,7 @@ _FOREVER: Final = 2**48
 
 
 @dataclass(frozen=True, slots=True)
-class Taken:
+class StreamResult:
     """What became of a batch: from where on it must come again (None: not at all), and why."""
 
     again: int | None
@@ -45,13 +45,13 @@ class Aggregation[Record]:
         self._ledger = ledger
         self._for_each = for_each
 
-    def take(self, records: Iterable[Record]) -> Taken:
+    def take(self, records: Iterable[Record]) -> StreamResult:
         """Take a batch of changes. It may come again, in part or whole.
 
         What fails holds up nothing else in the batch; but the changes behind
         it will come again with it, since a stream goes on in order.
         """
-        images: defaultdict[str, list[Entry]] = defaultdict(list)
+        images: defaultdict[str, list[IndexEntry]] = defaultdict(list)
         first: dict[str, int] = {}
         failures: list[tuple[int, Exception]] = []
         for position, record in enumerate(records):
@@ -74,9 +74,9 @@ class Aggregation[Record]:
             if failed is not None:
                 failures.append((first[account_id], failed))
         positions = [position for position, _ in failures]
-        return Taken(min(positions, default=None), [error for _, error in failures])
+        return StreamResult(min(positions, default=None), [error for _, error in failures])
 
-    def _follow(self, account_id: str, entries: Sequence[Entry]) -> None:
+    def _follow(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
         """Enter what is new, hour by hour, and tally what that changes of the past.
 
         Readers take every hour before the newest entry's as tallied. So the
@@ -85,10 +85,10 @@ class Aggregation[Record]:
         it in between.
         """
         newest = self._ledger.newest(account_id)
-        open_hour = None if newest is None else Level.HOUR.start(newest)
-        hours: defaultdict[int, list[Entry]] = defaultdict(list)
+        open_hour = None if newest is None else Granularity.HOUR.start(newest)
+        hours: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in entries:
-            hours[Level.HOUR.start(entry.created)].append(entry)
+            hours[Granularity.HOUR.start(entry.created)].append(entry)
         touched = {*hours} if open_hour is None else {*hours, open_hour}
         for hour, group in sorted(hours.items()):
             if open_hour is not None and hour > open_hour:
@@ -102,7 +102,7 @@ class Aggregation[Record]:
     def _tally(self, account_id: str, hours: Iterable[int], horizon: int) -> None:
         """Tally the hours that are over at the horizon, then their days and months that are."""
         starts = set(hours)
-        for level in (Level.HOUR, Level.DAY, Level.MONTH):
+        for level in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
             starts = {level.start(start) for start in starts}
             starts = {start for start in starts if level.end(start) <= horizon}
             for start in sorted(starts):

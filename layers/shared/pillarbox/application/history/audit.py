@@ -9,7 +9,7 @@ from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import LedgerAudit
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.domain.statistics import Entry, entry_of, milliseconds
+from pillarbox.domain.statistics import IndexEntry, entry_of, milliseconds
 
 #: What the stream has not brought after this long, it has lost.
 _STREAM_LAG: Final = timedelta(minutes=15)
@@ -18,7 +18,7 @@ _FOREVER: Final = 2**48
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Findings:
+class AuditReport:
     """What an audit found.
 
     `behind` are messages whose last change the stream has yet to bring; `wrong`
@@ -45,7 +45,7 @@ class Audit:
     accounts: AccountRecords
     clock: Clock
 
-    def verify(self, account_id: str) -> Findings:
+    def verify(self, account_id: str) -> AuditReport:
         """Say whether the statistics are right.
 
         Raises:
@@ -62,9 +62,9 @@ class Audit:
         wrong = self.ledger.wrong(
             account_id, (entry for each, entry in expected.items() if each in messages)
         )
-        return Findings(messages=len(messages), behind=len(behind), wrong=wrong)
+        return AuditReport(messages=len(messages), behind=len(behind), wrong=wrong)
 
-    def rebuild(self, account_id: str) -> Findings:
+    def rebuild(self, account_id: str) -> AuditReport:
         """Make the statistics right, and say whether they were.
 
         Raises:
@@ -80,7 +80,7 @@ class Audit:
         )
         return replace(found, repaired=self.ledger.set(account_id, newest))
 
-    def _read(self, account_id: str) -> tuple[dict[UUID, Entry], dict[UUID, Entry]]:
+    def _read(self, account_id: str) -> tuple[dict[UUID, IndexEntry], dict[UUID, IndexEntry]]:
         """The entries of all messages, and those of the ledger, with equal ones made the same."""
         find_account(self.accounts, account_id)
         log = self.log.newest_first(account_id, 0, _FOREVER)

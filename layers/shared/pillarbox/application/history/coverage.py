@@ -13,7 +13,7 @@ from uuid import UUID
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
-from pillarbox.domain.statistics import Entry, Level, Tally, entry_of, milliseconds
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, entry_of, milliseconds
 
 #: A record is put at most this long after the time in its id (the claim's lease, 35 s). So
 #: when a message has an entry, all that were created this much before it have theirs.
@@ -25,12 +25,12 @@ _MOST_RECORDS: Final = 400
 
 
 @dataclass(frozen=True, slots=True)
-class Piece:
+class RollupBucket:
     """All messages created in one bucket of time, as a tally."""
 
-    level: Level
+    level: Granularity
     start: int
-    tally: Tally
+    tally: Rollup
 
     @property
     def end(self) -> int:
@@ -39,19 +39,19 @@ class Piece:
 
 
 @dataclass(slots=True)
-class Cover:
+class Coverage:
     """The messages of a stretch: entries above and below, and between them pieces, newest first."""
 
-    above: list[Entry] = field(default_factory=list)
-    pieces: list[Piece] = field(default_factory=list)
-    below: list[Entry] = field(default_factory=list)
+    above: list[IndexEntry] = field(default_factory=list)
+    pieces: list[RollupBucket] = field(default_factory=list)
+    below: list[IndexEntry] = field(default_factory=list)
     #: Where the pieces begin and end.
     since: int = 0
     until: int = 0
     #: Records that were read on the way.
     records: dict[UUID, Message] = field(default_factory=dict)
 
-    def entries(self, statuses: frozenset[Status]) -> list[Entry]:
+    def entries(self, statuses: frozenset[Status]) -> list[IndexEntry]:
         """The entries that have one of the statuses, in no order."""
         return [entry for entry in (*self.above, *self.below) if entry.status in statuses]
 
@@ -61,7 +61,7 @@ class Cover:
         return tallied + len(self.entries(statuses))
 
 
-class Coverage:
+class CoverageReader:
     """Makes covers."""
 
     def __init__(self, log: MessageLog, ledger: Ledger, clock: Clock) -> None:
@@ -69,17 +69,17 @@ class Coverage:
         self._ledger = ledger
         self._clock = clock
 
-    def of(self, account_id: str, since: int, until: int, coarsest: Level) -> Cover:
+    def of(self, account_id: str, since: int, until: int, coarsest: Granularity) -> Coverage:
         """Cover the messages created from `since` to before `until`, with pieces up to a level."""
-        cover = Cover()
+        cover = Coverage()
         newest = self._ledger.newest(account_id)
         until, recent = self._recent(account_id, since, until, newest)
         cover.records = {message.message_id: message for message in recent}
         cover.above = list(map(entry_of, recent))
         if newest is None or since >= until:
             return cover
-        low = Level.HOUR.ceiling(since)
-        high = Level.HOUR.start(min(until, newest))
+        low = Granularity.HOUR.ceiling(since)
+        high = Granularity.HOUR.start(min(until, newest))
         if low >= high:
             cover.above += self._ledger.created_in(account_id, since, until)
             return cover
@@ -89,9 +89,11 @@ class Coverage:
         cover.pieces = self._pieces(account_id, coarsest, low, high)
         return cover
 
-    def parts(self, account_id: str, piece: Piece) -> list[Piece]:
+    def parts(self, account_id: str, piece: RollupBucket) -> list[RollupBucket]:
         """The finer pieces that a day or a month is made of, newest first."""
-        return self._tallied(account_id, piece.level.finer or Level.HOUR, piece.start, piece.end)
+        return self._tallied(
+            account_id, piece.level.finer or Granularity.HOUR, piece.start, piece.end
+        )
 
     def _recent(
         self, account_id: str, since: int, until: int, newest: int | None
@@ -109,7 +111,9 @@ class Coverage:
             recent.append(message)
         return min(until, settled), recent
 
-    def _pieces(self, account_id: str, level: Level, since: int, until: int) -> list[Piece]:
+    def _pieces(
+        self, account_id: str, level: Granularity, since: int, until: int
+    ) -> list[RollupBucket]:
         low, high = level.ceiling(since), level.start(until)
         if low >= high:
             finer = level.finer
@@ -120,16 +124,20 @@ class Coverage:
             *(self._pieces(account_id, level.finer, since, low) if level.finer else ()),
         ]
 
-    def _tallied(self, account_id: str, level: Level, since: int, until: int) -> list[Piece]:
+    def _tallied(
+        self, account_id: str, level: Granularity, since: int, until: int
+    ) -> list[RollupBucket]:
         tallies = self._ledger.tallies(account_id, level, since, until)
-        return [Piece(level, start, tallies[start]) for start in sorted(tallies, reverse=True)]
+        return [
+            RollupBucket(level, start, tallies[start]) for start in sorted(tallies, reverse=True)
+        ]
 
 
-def newest_created(entries: Iterable[Entry]) -> list[Entry]:
+def newest_created(entries: Iterable[IndexEntry]) -> list[IndexEntry]:
     """Order entries by creation."""
     return sorted(entries, key=lambda entry: entry.message_id.int, reverse=True)
 
 
-def newest_updated(entries: Iterable[Entry]) -> list[Entry]:
+def newest_updated(entries: Iterable[IndexEntry]) -> list[IndexEntry]:
     """Order entries by update; equal ones by creation."""
     return sorted(entries, key=lambda entry: (entry.updated, entry.message_id.int), reverse=True)

@@ -8,7 +8,7 @@ from pillarbox.domain.key import EMAILS_READ, Principal
 from pillarbox.domain.message import Message
 
 
-class History:
+class MessageLookup:
     """The messages of an account, for whoever may read them."""
 
     def __init__(self, messages: Messages) -> None:

@@ -5,15 +5,15 @@ from collections.abc import Iterator, Mapping
 from typing import Final
 
 from pillarbox.application.history.coverage import (
-    Cover,
     Coverage,
-    Piece,
+    CoverageReader,
+    RollupBucket,
     newest_created,
     newest_updated,
 )
 from pillarbox.application.history.ports import Ledger
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Entry, Level
+from pillarbox.domain.statistics import Granularity, IndexEntry
 
 #: So many entries are read rather than told apart further: about four read units.
 _FEW: Final = 400
@@ -23,19 +23,19 @@ _EVER: Final = 2**48
 _RARE: Final = 4
 
 
-class Selection:
+class Pagination:
     """Finds pages in the covers of one account."""
 
-    def __init__(self, account_id: str, ledger: Ledger, coverage: Coverage) -> None:
+    def __init__(self, account_id: str, ledger: Ledger, coverage: CoverageReader) -> None:
         self._account_id = account_id
         self._ledger = ledger
         self._coverage = coverage
 
     def by_created(
-        self, cover: Cover, statuses: frozenset[Status], skip: int, limit: int
-    ) -> list[Entry]:
+        self, cover: Coverage, statuses: frozenset[Status], skip: int, limit: int
+    ) -> list[IndexEntry]:
         """The page in the order of creation, the newest first."""
-        page = _Page(skip, limit)
+        page = _PageWindow(skip, limit)
         page.take(newest_created(e for e in cover.above if e.status in statuses))
         ahead = [*reversed(cover.pieces)]
         while ahead and page.wanted:
@@ -51,8 +51,8 @@ class Selection:
         return page.entries
 
     def by_updated(
-        self, cover: Cover, statuses: frozenset[Status], skip: int, limit: int
-    ) -> list[Entry]:
+        self, cover: Coverage, statuses: frozenset[Status], skip: int, limit: int
+    ) -> list[IndexEntry]:
         """The page in the order of the last update, the latest first.
 
         The stretch of updates that the page is in is narrowed down level by
@@ -61,14 +61,14 @@ class Selection:
         """
         loose, pieces = cover.entries(statuses), cover.pieces
         low, high = 0, _EVER
-        for level in (Level.MONTH, Level.DAY, Level.HOUR):
+        for level in (Granularity.MONTH, Granularity.DAY, Granularity.HOUR):
             counts = Counter(level.start(e.updated) for e in loose if low <= e.updated < high)
             for piece in pieces:
                 for (_, updated), n in _updates(piece, statuses, low, high):
                     counts[level.start(updated)] += n
             low, high, skip = _narrow(level, counts, skip, limit)
             within = sum(n for start, n in counts.items() if low <= start < high)
-            if within <= _FEW or level is Level.HOUR:
+            if within <= _FEW or level is Granularity.HOUR:
                 break
             pieces = [
                 part
@@ -84,10 +84,10 @@ class Selection:
         return newest_updated(found)[skip : skip + limit]
 
     def by_status(
-        self, cover: Cover, statuses: frozenset[Status], skip: int, limit: int
-    ) -> list[Entry]:
+        self, cover: Coverage, statuses: frozenset[Status], skip: int, limit: int
+    ) -> list[IndexEntry]:
         """The page in the order of the statuses' names, the last first, then by update."""
-        page: list[Entry] = []
+        page: list[IndexEntry] = []
         for status in sorted(statuses, reverse=True):
             one = frozenset({status})
             count = cover.count(one)
@@ -96,11 +96,11 @@ class Selection:
             skip = max(skip - count, 0)
         return page
 
-    def _entries(self, piece: Piece, statuses: frozenset[Status]) -> list[Entry] | None:
+    def _entries(self, piece: RollupBucket, statuses: frozenset[Status]) -> list[IndexEntry] | None:
         """The entries of a piece; None when they are so many that it is better divided."""
         count, total = piece.tally.count(statuses), piece.tally.total
         rare = count * _RARE < total
-        if (count if rare else total) > _FEW and piece.level is not Level.HOUR:
+        if (count if rare else total) > _FEW and piece.level is not Granularity.HOUR:
             return None
         if not rare:
             entries = self._ledger.created_in(self._account_id, piece.start, piece.end)
@@ -113,18 +113,18 @@ class Selection:
             for entry in self._ledger.updated_in(self._account_id, status, *stretch, created)
         ]
 
-    def _divided(self, piece: Piece, level: Level) -> list[Piece]:
+    def _divided(self, piece: RollupBucket, level: Granularity) -> list[RollupBucket]:
         """The parts of a piece of a level; one that is finer as it is."""
         return self._coverage.parts(self._account_id, piece) if piece.level is level else [piece]
 
 
-class _Page:
+class _PageWindow:
     """The entries from a position on, while they are found in order."""
 
     def __init__(self, skip: int, limit: int) -> None:
         self._skip = skip
         self._limit = limit
-        self.entries: list[Entry] = []
+        self.entries: list[IndexEntry] = []
 
     @property
     def wanted(self) -> bool:
@@ -137,7 +137,7 @@ class _Page:
         self._skip -= count
         return True
 
-    def take(self, entries: list[Entry]) -> None:
+    def take(self, entries: list[IndexEntry]) -> None:
         """Take what is on the page of the next entries."""
         room = self._limit - len(self.entries)
         self.entries += entries[self._skip : self._skip + room]
@@ -145,7 +145,7 @@ class _Page:
 
 
 def _updates(
-    piece: Piece, statuses: frozenset[Status], low: int, high: int
+    piece: RollupBucket, statuses: frozenset[Status], low: int, high: int
 ) -> Iterator[tuple[tuple[Status, int], int]]:
     """The cells of a piece in a stretch of updates, each with the number of its messages."""
     for cell, count in piece.tally.cells.items():
@@ -153,7 +153,9 @@ def _updates(
             yield cell, count
 
 
-def _narrow(level: Level, counts: Mapping[int, int], skip: int, limit: int) -> tuple[int, int, int]:
+def _narrow(
+    level: Granularity, counts: Mapping[int, int], skip: int, limit: int
+) -> tuple[int, int, int]:
     """The buckets that a page is in: where they begin and end, and what is to skip in them."""
     low = high = 0
     for start in sorted(counts, reverse=True):
@@ -167,7 +169,7 @@ def _narrow(level: Level, counts: Mapping[int, int], skip: int, limit: int) -> t
     return low, high, skip
 
 
-def _stretches(piece: Piece, status: Status) -> list[tuple[int, int]]:
+def _stretches(piece: RollupBucket, status: Status) -> list[tuple[int, int]]:
     """When the messages of a status were updated: the piece's cells, neighbours as one."""
     stretches: list[tuple[int, int]] = []
     for start in sorted(updated for known, updated in piece.tally.cells if known is status):

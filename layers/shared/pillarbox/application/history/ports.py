@@ -4,10 +4,10 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Entry, Level, Tally
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup
 
 #: From a moment to before another, in milliseconds since 1970.
-type Stretch = tuple[int, int]
+type TimeRange = tuple[int, int]
 
 
 class Ledger(Protocol):
@@ -21,31 +21,33 @@ class Ledger(Protocol):
         """When the newest message that has an entry was created."""
         ...
 
-    def created_in(self, account_id: str, since: int, until: int) -> list[Entry]:
+    def created_in(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
         """The entries of messages created from `since` to before `until`, in any order."""
         ...
 
     def updated_in(
-        self, account_id: str, status: Status, since: int, until: int, created: Stretch
-    ) -> list[Entry]:
+        self, account_id: str, status: Status, since: int, until: int, created: TimeRange
+    ) -> list[IndexEntry]:
         """The entries of a status last updated from `since` to before `until`, in any order.
 
         Only those of messages created in a stretch: from its first to before its second moment.
         """
         ...
 
-    def tallies(self, account_id: str, level: Level, since: int, until: int) -> Mapping[int, Tally]:
+    def tallies(
+        self, account_id: str, level: Granularity, since: int, until: int
+    ) -> Mapping[int, Rollup]:
         """The tallies of buckets beginning from `since` to before `until`, by beginning."""
         ...
 
-    def enter(self, account_id: str, images: Iterable[Entry]) -> None:
+    def enter(self, account_id: str, images: Iterable[IndexEntry]) -> None:
         """Bring the entries of some messages up to date; of several images the newest counts.
 
         Safe to repeat, whole or in part and in any order: an entry never goes back.
         """
         ...
 
-    def roll_up(self, account_id: str, level: Level, start: int) -> None:
+    def roll_up(self, account_id: str, level: Granularity, start: int) -> None:
         """Tally a bucket anew from the entries, or the finer tallies, that it is made of."""
         ...
 
@@ -53,15 +55,15 @@ class Ledger(Protocol):
 class LedgerAudit(Protocol):
     """The ledger held against the messages that it is about."""
 
-    def entries(self, account_id: str) -> Iterable[Entry]:
+    def entries(self, account_id: str) -> Iterable[IndexEntry]:
         """Everything that is entered by creation."""
         ...
 
-    def wrong(self, account_id: str, entries: Iterable[Entry]) -> int:
+    def wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """How many of its items, tallies included, are not what these entries make."""
         ...
 
-    def set(self, account_id: str, entries: Iterable[Entry]) -> int:
+    def set(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Make it what these entries make, and give the number of items that were not.
 
         Raises:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.application.history.coverage import Cover, Coverage
-from pillarbox.application.history.pagination import Selection
+from pillarbox.application.history.coverage import Coverage, CoverageReader
+from pillarbox.application.history.pagination import Pagination
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
-from pillarbox.domain.statistics import Entry, Level, Tally, roll_up, tally
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, roll_up, tally
 
 _ALL: Final = frozenset(Status)
 #: Beyond what the id of a message can hold.
@@ -54,22 +54,22 @@ class Page:
 
 
 @dataclass(frozen=True, slots=True)
-class Figures:
+class MessageCounts:
     """Messages counted (contract 2.8): all, and those that ever reached a status."""
 
     count: int = 0
     reached: Counter[Status] = field(default_factory=Counter)
 
-    def __add__(self, tally: Tally) -> "Figures":
-        return Figures(self.count + tally.total, self.reached + tally.reached)
+    def __add__(self, tally: Rollup) -> "MessageCounts":
+        return MessageCounts(self.count + tally.total, self.reached + tally.reached)
 
 
 @dataclass(frozen=True, slots=True)
 class Analytics:
     """The figures of a window, by buckets in the order of time, and its errors by number."""
 
-    volume: dict[int, Figures]
-    total: Figures
+    volume: dict[int, MessageCounts]
+    total: MessageCounts
     errors: list[tuple[str, int]]
 
     def rate(self, status: Status) -> float:
@@ -77,23 +77,23 @@ class Analytics:
         return round(self.total.reached[status] / (self.total.count or 1), 4)
 
 
-class Overview:
+class HistoryQueries:
     """The messages of an account; what a look at them costs does not grow with their number."""
 
     def __init__(self, *, log: MessageLog, ledger: Ledger, clock: Clock) -> None:
         self._log = log
         self._ledger = ledger
-        self._coverage = Coverage(log, ledger, clock)
+        self._coverage = CoverageReader(log, ledger, clock)
 
     def page(self, account_id: str, request: PageRequest) -> Page:
         """List messages (contract 4.3)."""
         since, until = request.since or 0, _FOREVER if request.until is None else request.until
         statuses = _ALL if request.status is None else frozenset({request.status})
-        cover = self._coverage.of(account_id, max(since, 0), until, Level.MONTH)
+        cover = self._coverage.of(account_id, max(since, 0), until, Granularity.MONTH)
         total = cover.count(statuses)
         if request.skip >= total:
             return Page([], total)
-        selection = Selection(account_id, self._ledger, self._coverage)
+        selection = Pagination(account_id, self._ledger, self._coverage)
         select = {
             SortBy.CREATED_AT: selection.by_created,
             SortBy.UPDATED_AT: selection.by_updated,
@@ -105,14 +105,14 @@ class Overview:
 
     def analytics(self, account_id: str, since: int, until: int, bucket: Bucket) -> Analytics:
         """Count messages by when they were created (contract 4.5), to the millisecond."""
-        level = Level(bucket)
+        level = Granularity(bucket)
         cover = self._coverage.of(account_id, max(since, 0), max(until, 0), level)
         volume = {}
         start = level.start(since)
         while start < until:
-            volume[start] = Figures()
+            volume[start] = MessageCounts()
             start = level.end(start)
-        loose: defaultdict[int, list[Entry]] = defaultdict(list)
+        loose: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in (*cover.above, *cover.below):
             loose[level.start(entry.created)].append(entry)
         parts = [(level.start(piece.start), piece.tally) for piece in cover.pieces]
@@ -121,10 +121,10 @@ class Overview:
             volume[start] += part
         whole = roll_up(level, (part for _, part in parts))
         errors = sorted(whole.errors.items(), key=lambda error: (-error[1], error[0]))
-        return Analytics(volume, Figures() + whole, errors[:_TOP_ERRORS])
+        return Analytics(volume, MessageCounts() + whole, errors[:_TOP_ERRORS])
 
     def _records(
-        self, account_id: str, cover: Cover, entries: list[Entry], *, neighbours: bool
+        self, account_id: str, cover: Coverage, entries: list[IndexEntry], *, neighbours: bool
     ) -> list[Message]:
         """The records of entries, in their order; neighbours lie side by side in the log."""
         found = cover.records

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Final
 
-from pillarbox.application.sending.single import Draft, Submission
+from pillarbox.application.sending.single import PreparedMessage, SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.quota import QuotaExceeded, first_full, left
@@ -22,10 +22,12 @@ _QUOTA_TRIES: Final = 5
 class Acceptance:
     """Accepts drafts of one account, in few calls."""
 
-    one: Submission
+    one: SingleSend
     principal: Principal
 
-    def reserve(self, drafts: dict[int, Draft], *, anything_else: bool) -> dict[int, ServiceError]:
+    def reserve(
+        self, drafts: dict[int, PreparedMessage], *, anything_else: bool
+    ) -> dict[int, ServiceError]:
         """Draw the quota in order; gives the refusals of those that do not fit.
 
         Raises:
@@ -55,7 +57,7 @@ class Acceptance:
                 return over
         raise ServiceError("service_unavailable", "The account's quota is contended; try again.")
 
-    def queue(self, drafts: dict[int, Draft]) -> dict[int, ServiceError]:
+    def queue(self, drafts: dict[int, PreparedMessage]) -> dict[int, ServiceError]:
         """Queue the jobs; gives an error for those that the queue did not take.
 
         Raises:
@@ -76,7 +78,7 @@ class Acceptance:
             del drafts[position]
         return dict.fromkeys(lost, error)
 
-    def commit(self, drafts: Mapping[int, Draft]) -> None:
+    def commit(self, drafts: Mapping[int, PreparedMessage]) -> None:
         """Put the records, all or none.
 
         Raises:
@@ -97,7 +99,7 @@ class Acceptance:
     def _account_id(self) -> str:
         return self.principal.account.account_id
 
-    def _refund(self, drafts: Iterable[Draft]) -> None:
+    def _refund(self, drafts: Iterable[PreparedMessage]) -> None:
         moments = [draft.now for draft in drafts]
         if moments:
             self.one.quotas.refund(self._account_id, len(moments), moments[0])

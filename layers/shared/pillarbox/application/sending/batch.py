@@ -14,10 +14,10 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.authentication import identify, present_key
-from pillarbox.application.ports import Answer, Claim, DomainVerdict, Found
+from pillarbox.application.ports import Claim, DirectoryResult, DomainVerdict, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.single import Draft, Submission
+from pillarbox.application.sending.single import PreparedMessage, SingleSend
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.ids import derived_id, new_id
@@ -63,14 +63,14 @@ class BatchRequest:
 
 
 @dataclass(frozen=True, slots=True)
-class BatchSubmission:
+class BatchSend:
     """Takes a batch into the service (contract 4.2)."""
 
-    one: Submission
+    one: SingleSend
 
     def submit(
         self, key_text: str, batch: BatchRequest | ServiceError, idempotency_digest: str | None
-    ) -> Answer:
+    ) -> StoredResponse:
         """Accept what can be accepted; the answer has a result for each message.
 
         Args:
@@ -109,18 +109,18 @@ class BatchSubmission:
         taken = self.one.claims.take(
             key.account_id, idempotency_digest, batch.body_hash, self.one.clock()
         )
-        if isinstance(taken, Answer):
+        if isinstance(taken, StoredResponse):
             return taken
         return self._accept(batch, found, principal, recipients, taken)
 
     def _accept(
         self,
         batch: BatchRequest,
-        found: Found,
+        found: DirectoryResult,
         principal: Principal,
         recipients: Mapping[int, Recipients],
         claim: Claim | None,
-    ) -> Answer:
+    ) -> StoredResponse:
         acceptance = Acceptance(self.one, principal)
         try:
             ids = self._ids(batch.count, claim)
@@ -143,7 +143,7 @@ class BatchSubmission:
             at: {"idx": at, **draft.result(), "error": None} for at, draft in drafts.items()
         }
         results |= {at: _failed(at, error) for at, error in errors.items()}
-        answer = Answer(
+        answer = StoredResponse(
             json.dumps(
                 {"results": [results[at] for at in range(batch.count)]}, separators=(",", ":")
             )
@@ -181,14 +181,14 @@ class BatchSubmission:
     def _drafts(
         self,
         batch: BatchRequest,
-        found: Found,
+        found: DirectoryResult,
         principal: Principal,
         recipients: Mapping[int, Recipients],
         done: set[int],
-    ) -> tuple[dict[int, Draft], dict[int, ServiceError]]:
+    ) -> tuple[dict[int, PreparedMessage], dict[int, ServiceError]]:
         domains = {domain_of(a) for one in recipients.values() for a in one.spelling.values()}
         checked = replace(self.one, domains=_Known(self.one.domains.look_up(domains)))
-        drafts: dict[int, Draft] = {}
+        drafts: dict[int, PreparedMessage] = {}
         errors: dict[int, ServiceError] = {}
         for position, item in enumerate(batch.items):
             if position in done:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.ports import Found
+from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
@@ -30,7 +30,9 @@ _SURELY_SMALL: Final = 512 * 1024
 _ESCAPED: Final = 5
 
 
-def find_template(request: SendRequest, found: Found) -> StarterTemplate | SavedTemplate | None:
+def find_template(
+    request: SendRequest, found: DirectoryResult
+) -> StarterTemplate | SavedTemplate | None:
     """Find the template that a request names; None for raw HTML.
 
     Raises:
@@ -49,7 +51,7 @@ def find_template(request: SendRequest, found: Found) -> StarterTemplate | Saved
 
 
 @dataclass(frozen=True, slots=True)
-class Terms:
+class AccountTerms:
     """What the account's plan makes of its mail: the sender, and whether there is a footer."""
 
     sender: str
@@ -59,7 +61,7 @@ class Terms:
 def compose(
     request: SendRequest,
     template: StarterTemplate | SavedTemplate | None,
-    terms: Terms,
+    terms: AccountTerms,
     recipients: Recipients,
     now: datetime,
 ) -> Mail:
@@ -96,7 +98,7 @@ def deadline(mail: Mail, now: datetime) -> datetime:
 def _subject_and_body(
     request: SendRequest,
     template: StarterTemplate | SavedTemplate | None,
-    terms: Terms,
+    terms: AccountTerms,
     now: datetime,
 ) -> tuple[str, Body]:
     if template is None:
@@ -132,7 +134,10 @@ def _logo_faults(url: str | None) -> tuple[FieldFault, ...]:
 
 
 def _filled(
-    request: SendRequest, template: StarterTemplate | SavedTemplate, terms: Terms, now: datetime
+    request: SendRequest,
+    template: StarterTemplate | SavedTemplate,
+    terms: AccountTerms,
+    now: datetime,
 ) -> StarterBody | SavedBody:
     if isinstance(template, SavedTemplate):
         return SavedBody(source=template.html, values=_saved_values(template, request))

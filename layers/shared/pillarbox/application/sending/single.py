@@ -13,18 +13,18 @@ from uuid import UUID
 
 from pillarbox.application.authentication import identify, present_key
 from pillarbox.application.ports import (
-    Answer,
     Claim,
     Claims,
     Clock,
     Directory,
-    Found,
+    DirectoryResult,
     Jobs,
     MailDomains,
     Messages,
     Quotas,
+    StoredResponse,
 )
-from pillarbox.application.sending.compose import Terms, compose, deadline, find_template
+from pillarbox.application.sending.compose import AccountTerms, compose, deadline, find_template
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.ids import created_at, derived_id, new_id
@@ -42,7 +42,7 @@ class PreviewTerms:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Submission:
+class SingleSend:
     """Takes one mail into the service (contract 4.1)."""
 
     directory: Directory
@@ -56,7 +56,7 @@ class Submission:
 
     def submit(
         self, key_text: str, request: SendRequest | ServiceError, idempotency_digest: str | None
-    ) -> Answer:
+    ) -> StoredResponse:
         """Accept a mail, or say why not; an error leaves nothing behind.
 
         Args:
@@ -99,8 +99,8 @@ class Submission:
         principal: Principal,
         body_hash: str,
         idempotency_digest: str | None,
-        make_draft: Callable[[], "Draft"],
-    ) -> Answer:
+        make_draft: Callable[[], "PreparedMessage"],
+    ) -> StoredResponse:
         """Take the steps that make the promise, for a mail in whatever form it came.
 
         Args:
@@ -116,7 +116,7 @@ class Submission:
         claim = None
         if idempotency_digest is not None:
             taken = self.claims.take(account_id, idempotency_digest, body_hash, self.clock())
-            if isinstance(taken, Answer):
+            if isinstance(taken, StoredResponse):
                 return taken
             claim = taken
         try:
@@ -144,8 +144,12 @@ class Submission:
             )
 
     def draft(
-        self, request: SendRequest, found: Found, principal: Principal, recipients: Recipients
-    ) -> "Draft":
+        self,
+        request: SendRequest,
+        found: DirectoryResult,
+        principal: Principal,
+        recipients: Recipients,
+    ) -> "PreparedMessage":
         """Hold one mail against everything that was read, and against the DNS.
 
         Raises:
@@ -158,13 +162,13 @@ class Submission:
         recipients.check(self.domains)
         recipients.check_suppressed(found.suppressed)
         now = self.clock()
-        terms = Terms(sender, attribution=not account.plan.paid)
+        terms = AccountTerms(sender, attribution=not account.plan.paid)
         mail = compose(request, template, terms, recipients, now)
-        return Draft.of(mail, account.account_id, request.body_hash, now)
+        return PreparedMessage.of(mail, account.account_id, request.body_hash, now)
 
-    def _accept(self, draft: "Draft", claim: Claim | None) -> Answer:
+    def _accept(self, draft: "PreparedMessage", claim: Claim | None) -> StoredResponse:
         message = draft.message
-        answer = Answer(json.dumps(draft.result(), separators=(",", ":")))
+        answer = StoredResponse(json.dumps(draft.result(), separators=(",", ":")))
         try:
             self.jobs.put(draft.job(), draft.mail)
             self.messages.commit(message, claim, answer)
@@ -183,7 +187,7 @@ class Submission:
 
 
 @dataclass(frozen=True, slots=True)
-class Draft:
+class PreparedMessage:
     """A mail that passed every check, with the record it will have."""
 
     message: Message
@@ -191,7 +195,7 @@ class Draft:
     now: datetime
 
     @classmethod
-    def of(cls, mail: Mail, account_id: str, body_hash: str, now: datetime) -> "Draft":
+    def of(cls, mail: Mail, account_id: str, body_hash: str, now: datetime) -> "PreparedMessage":
         """A mail with the record it will have, under an id of its own."""
         message_id = new_id(now)
         message = Message(
@@ -208,7 +212,7 @@ class Draft:
         )
         return cls(message, mail, now)
 
-    def identified(self, message_id: UUID) -> "Draft":
+    def identified(self, message_id: UUID) -> "PreparedMessage":
         """The same with the id that its place under a claim gives it."""
         moment = created_at(message_id)
         message = replace(self.message, message_id=message_id, created_at=moment)

@@ -13,10 +13,10 @@ from datetime import datetime
 from typing import Final
 
 from pillarbox.application.authentication import identify, present_key
-from pillarbox.application.ports import Found
+from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.application.sending.single import Draft, Submission
+from pillarbox.application.sending.single import PreparedMessage, SingleSend
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import AddressSyntaxError, parse_address
@@ -27,7 +27,7 @@ from pillarbox.domain.idempotency import idempotency_digest
 from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.mail import MAX_SUBJECT, Mail, RawBody
 from pillarbox.mime.mailbox import Mailbox, addresses_in, read_mailbox, read_text
-from pillarbox.mime.parse import Parsed, Part, decoded_size, first_octets, parse
+from pillarbox.mime.parse import MessageStructure, MimePart, decoded_size, first_octets, parse
 
 ROUTE: Final = "SMTP"
 
@@ -55,7 +55,7 @@ class _File:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Prepared:
+class SmtpMessage:
     """A message that is good as far as it can be told without the account that sends it."""
 
     recipients: Recipients
@@ -69,7 +69,9 @@ class Prepared:
     #: for the upload of a large one.
     sociable: bool
 
-    def draft(self, account: Account, suppressed: Mapping[str, str], now: datetime) -> Draft:
+    def draft(
+        self, account: Account, suppressed: Mapping[str, str], now: datetime
+    ) -> PreparedMessage:
         """Hold it against its account.
 
         Raises:
@@ -78,14 +80,14 @@ class Prepared:
         if not all(may_send_as(account, author) for author in self.authors):
             raise _no_sender("The From field names no verified sender of this account.")
         self.recipients.check_suppressed(suppressed)
-        return Draft.of(self.mail, account.account_id, self.body_hash, now)
+        return PreparedMessage.of(self.mail, account.account_id, self.body_hash, now)
 
 
 @dataclass(frozen=True, slots=True)
-class Relaying:
+class SmtpSubmission:
     """Takes messages of RFC 5322 into the service (contract 4.12)."""
 
-    one: Submission
+    one: SingleSend
     paid_plans_only: bool = False
 
     def authenticate(self, key_text: str) -> Principal:
@@ -97,7 +99,7 @@ class Relaying:
         key = present_key(key_text)
         return self._admitted(self.one.directory.look_up(key.account_id, key_digest=key.digest))
 
-    def prepare(self, recipients: tuple[str, ...], octets: bytearray) -> Prepared:
+    def prepare(self, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         """Read a message, and hold it against all that can be told without its account.
 
         Args:
@@ -121,7 +123,7 @@ class Relaying:
         octets.clear()
         if sociable:  # others do not wait for the DNS; one with a claim asks under it
             parsed_recipients.check(self.one.domains)
-        return Prepared(
+        return SmtpMessage(
             recipients=parsed_recipients,
             authors=tuple(author.address for author in authors),
             mail=mail,
@@ -130,7 +132,7 @@ class Relaying:
             sociable=sociable,
         )
 
-    def submit(self, key_text: str, prepared: Prepared) -> str:
+    def submit(self, key_text: str, prepared: SmtpMessage) -> str:
         """Accept a message, or say why not; an error leaves nothing behind.
 
         Args:
@@ -145,7 +147,7 @@ class Relaying:
         """
         principal, found = self._look_up(key_text, [prepared])
 
-        def draft() -> Draft:
+        def draft() -> PreparedMessage:
             if not prepared.sociable:
                 prepared.recipients.check(self.one.domains)
             return prepared.draft(principal.account, found.suppressed, self.one.clock())
@@ -154,7 +156,7 @@ class Relaying:
         return str(json.loads(answer.body)["messageId"])
 
     def submit_all(
-        self, key_text: str, prepared: Sequence[Prepared]
+        self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> Sequence[str | ServiceError]:
         """Accept sociable messages of one key in few calls, each on its own merits.
 
@@ -166,7 +168,7 @@ class Relaying:
         """
         principal, found = self._look_up(key_text, prepared)
         now = self.one.clock()
-        drafts: dict[int, Draft] = {}
+        drafts: dict[int, PreparedMessage] = {}
         errors: dict[int, ServiceError] = {}
         for position, each in enumerate(prepared):
             try:
@@ -183,7 +185,9 @@ class Relaying:
         ids = {at: str(draft.message.message_id) for at, draft in drafts.items()}
         return [errors.get(position) or ids[position] for position in range(len(prepared))]
 
-    def _look_up(self, key_text: str, prepared: Sequence[Prepared]) -> tuple[Principal, Found]:
+    def _look_up(
+        self, key_text: str, prepared: Sequence[SmtpMessage]
+    ) -> tuple[Principal, DirectoryResult]:
         key = present_key(key_text)
         addresses = {box for each in prepared for box in each.recipients.mailboxes}
         found = self.one.directory.look_up(
@@ -191,7 +195,7 @@ class Relaying:
         )
         return self._admitted(found), found
 
-    def _admitted(self, found: Found) -> Principal:
+    def _admitted(self, found: DirectoryResult) -> Principal:
         principal = identify(found)
         principal.require(EMAILS_SEND)
         plan = principal.account.plan
@@ -212,7 +216,7 @@ def may_send_as(account: Account, address: str) -> bool:
         return False
 
 
-def _authors(parsed: Parsed) -> tuple[Mailbox, ...]:
+def _authors(parsed: MessageStructure) -> tuple[Mailbox, ...]:
     """Who From says it is, and Sender, which SES checks as well."""
     froms, senders = parsed.all(b"from"), parsed.all(b"sender")
     if len(froms) != 1 or len(senders) > 1:
@@ -233,7 +237,7 @@ def _no_sender(text: str) -> ServiceError:
     return ServiceError("no_verified_sender", text)
 
 
-def _files(octets: bytearray, parts: Iterable[Part]) -> list[_File]:
+def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
     """Every part but the text itself: what the recipient could open."""
     return [
         _File(
@@ -247,7 +251,7 @@ def _files(octets: bytearray, parts: Iterable[Part]) -> list[_File]:
     ]
 
 
-def _hash(octets: bytearray, parsed: Parsed, recipients: tuple[str, ...]) -> str:
+def _hash(octets: bytearray, parsed: MessageStructure, recipients: tuple[str, ...]) -> str:
     """What makes two messages the same: not what a program makes up anew for each try."""
     digest = hashlib.sha256(json.dumps(recipients).encode())
     anew = [(each.start, each.end) for each in parsed.fields if each.name in _OF_ONE_TRY]
@@ -260,7 +264,9 @@ def _hash(octets: bytearray, parsed: Parsed, recipients: tuple[str, ...]) -> str
     return digest.hexdigest()
 
 
-def _mail(octets: bytearray, parsed: Parsed, author: Mailbox, recipients: Recipients) -> Mail:
+def _mail(
+    octets: bytearray, parsed: MessageStructure, author: Mailbox, recipients: Recipients
+) -> Mail:
     envelope = dict.fromkeys(recipients.spelling.values())
     shown_to, shown_cc = _shown(parsed, b"to"), _shown(parsed, b"cc")
     to = tuple(each for each in envelope if each.lower() in shown_to)
@@ -285,11 +291,11 @@ def _mail(octets: bytearray, parsed: Parsed, author: Mailbox, recipients: Recipi
     )
 
 
-def _shown(parsed: Parsed, name: bytes) -> frozenset[str]:
+def _shown(parsed: MessageStructure, name: bytes) -> frozenset[str]:
     return frozenset().union(*(addresses_in(each.value) for each in parsed.all(name)))
 
 
-def _outgoing(octets: bytearray, parsed: Parsed) -> bytes:
+def _outgoing(octets: bytearray, parsed: MessageStructure) -> bytes:
     """The message without the fields that do not go out."""
     with memoryview(octets) as whole:
         pieces = []

@@ -54,7 +54,7 @@ class TemplateChanges:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class SavedTemplates:
+class TemplateAuthoring:
     """The saved templates of all accounts."""
 
     records: TemplateRecords

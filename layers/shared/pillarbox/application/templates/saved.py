@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.templates.authoring import (
-    SavedTemplates,
+    TemplateAuthoring,
     TemplatePage,
     template_not_found,
 )
@@ -19,10 +19,10 @@ from pillarbox.rendering.samples import sample_values
 PREVIEW_LENGTH: Final = 500
 
 
-class Library:
+class TemplateLibrary:
     """Listing, reading and deleting; authoring is the dashboard's."""
 
-    def __init__(self, templates: SavedTemplates) -> None:
+    def __init__(self, templates: TemplateAuthoring) -> None:
         self._templates = templates
 
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
