@@ -111,7 +111,7 @@ def roll_out(  # noqa: PLR0913  as the command
             raise ServiceError("service_unavailable", said)
     session = StackSession(stack_name=stack_name, json=json)
     session.connect()
-    begun = wiring.first_steps().take(account_name, sender)
+    begun = wiring.first_steps().run(account_name, sender)
     about = _view(stack_name, region, begun)
     if not json:
         session.show(about, hint=_hint(stack_name, begun))

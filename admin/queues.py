@@ -30,7 +30,7 @@ def status(ctx: typer.Context) -> None:
                 "dead": dead.waiting,
                 "deadInFlight": dead.in_flight,
             }
-            for name, (queue, dead) in wiring.queue_care().status().items()
+            for name, (queue, dead) in wiring.queue_operations().status().items()
         ],
         ("queue", "waiting", "inFlight", "delayed", "dead"),
     )
@@ -51,5 +51,5 @@ def redrive(
     Example: `pillarbox queue redrive jobs`
     """
     session = connected(ctx)
-    moved = wiring.queue_care().redrive(queue, limit)
+    moved = wiring.queue_operations().redrive(queue, limit)
     session.show({"queue": queue, "moved": moved})

@@ -42,7 +42,7 @@ def add(
     sender = wiring.senders().add(account, address, verified=verified, default=default)
     if verified and session.local:
         # What stands in for SES here must know the address, else it refuses the mail.
-        wiring.senders().identities.ask(sender.address)
+        wiring.senders().identities.ensure_identity(sender.address)
     domain = sender.address.rpartition("@")[2]
     hint = (
         "Pending: follow the link that SES mails to the address, or verify its domain"

@@ -46,7 +46,7 @@ def create(  # noqa: PLR0913  the options of a command are its arguments
     """
     session = connected(ctx)
     source = TemplateSource(name=name, subject=subject, category=category, html=_text(html))
-    template = wiring.saved_templates().create(account, source, internal=internal)
+    template = wiring.template_authoring().create(account, source, internal=internal)
     session.show(template_view(template))
 
 
@@ -142,7 +142,7 @@ def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account
 def _templates(account: str) -> TemplateAuthoring:
     """The templates, once it is clear that the account is one."""
     wiring.accounts().get(account)
-    return wiring.saved_templates()
+    return wiring.template_authoring()
 
 
 def _text(file: typer.FileBinaryRead) -> str:

@@ -29,9 +29,9 @@ from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.history.audit import Audit
-from pillarbox.wiring import saved_templates, table, utc_now
+from pillarbox.wiring import table, template_authoring, utc_now
 
-__all__ = ["saved_templates"]
+__all__ = ["template_authoring"]
 
 
 @cache
@@ -90,7 +90,7 @@ def statistics_audit() -> Audit:
 
 
 @cache
-def queue_care() -> QueueOperations:
+def queue_operations() -> QueueOperations:
     """An operator's work on the queues."""
     return QueueOperations(
         queues=SqsQueues(),
@@ -112,7 +112,7 @@ def doctor() -> Doctor:
         provider=SesAccount(utc_now),
         accounts=DynamoAccounts(table()),
         domains=domains(),
-        queues=queue_care(),
+        queues=queue_operations(),
         table=DynamoTableProtection(table()),
         watch=CloudWatchMonitoring(config.read("STACK"), utc_now),
         door=HttpApiProbe(config.read("API_URL")),

@@ -30,7 +30,7 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.queries import Bucket, HistoryQueries, PageRequest, SortBy
 from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import IndexEntry, entry_of, milliseconds
+from pillarbox.domain.statistics import IndexEntry, index_entry, milliseconds
 
 ACCOUNT = "benchmark001"
 NOW = datetime(2026, 3, 20, 17, 42, 31, tzinfo=UTC)
@@ -108,7 +108,7 @@ def seeded(count: int) -> tuple[HistoryQueries, Metered]:
     entries: dict[str, IndexEntry] = {}
     rows: dict[str, Callable[[], Any]] = {}
     for moment in created(count):
-        entry = entry_of(message_at(moment))
+        entry = index_entry(message_at(moment))
         entries[str(entry.message_id)] = entry
         rows[str(entry.message_id)] = lambda moment=moment: message_item(message_at(moment))  # type: ignore[misc]
     engine.partitions[f"MSG#{ACCOUNT}"] = messages = Partition()

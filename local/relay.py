@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pillarbox.wiring import relaying
+from pillarbox.wiring import smtp_submission
 from relay import log
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
@@ -40,7 +40,7 @@ async def serving(listener: socket.socket, state: Path) -> AsyncIterator[Path]:
     house = ServerContext(
         name=_NAME,
         limits=limits,
-        service=ThreadedService(lambda: relaying(paid_plans_only=False)),
+        service=ThreadedService(lambda: smtp_submission(paid_plans_only=False)),
         memory=MemoryBudget(limits.memory),
     )
     context = make_context(certificate)

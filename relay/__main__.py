@@ -11,7 +11,7 @@ from typing import Final
 import uvloop
 
 from pillarbox.config import SettingMissing
-from pillarbox.wiring import read_secret, relaying
+from pillarbox.wiring import read_secret, smtp_submission
 from relay import certificates, log, settings
 from relay.certificates import CertificateStore
 from relay.launcher import launch
@@ -55,7 +55,7 @@ async def serve(found: RelaySettings) -> None:
     house = ServerContext(
         name=found.name,
         limits=found.limits,
-        service=ThreadedService(lambda: relaying(paid_plans_only=found.paid_plans_only)),
+        service=ThreadedService(lambda: smtp_submission(paid_plans_only=found.paid_plans_only)),
         memory=MemoryBudget(found.limits.memory),
     )
     server = Server(house, current.context, found.proxies)

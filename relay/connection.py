@@ -197,13 +197,13 @@ class Connection(asyncio.Protocol):
         while not (self._calling or self._unread or self._ending):
             try:
                 if self._content is None:
-                    line = self._lines.take(session.longest_line)
+                    line = self._lines.next_line(session.longest_line)
                     if line is None:
                         return
                     self._answer(session.command(line))
                     self._begin_content(session)
                 else:
-                    octets = self._lines.take_all()
+                    octets = self._lines.remaining()
                     if not octets:
                         return
                     self._take_content(session, self._content, octets)
@@ -275,7 +275,7 @@ class Connection(asyncio.Protocol):
     def _start_tls(self) -> None:
         """RFC 3207 section 4.2: whatever the client said too early, it said in the clear."""
         self._flush()
-        self._lines.take_all()
+        self._lines.remaining()
         self._records = TlsRecords(self._make_tls())
         self._deadline = self._loop.time() + self._house.limits.handshake
 

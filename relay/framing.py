@@ -42,7 +42,7 @@ class LineBuffer:
         """Take octets in."""
         self._buffer += octets
 
-    def take(self, longest: int = MAX_COMMAND) -> bytes | None:
+    def next_line(self, longest: int = MAX_COMMAND) -> bytes | None:
         """Take the next line, without its CR LF; None when none is complete.
 
         Raises:
@@ -68,7 +68,7 @@ class LineBuffer:
             raise BareControlCharacter
         return line
 
-    def take_all(self) -> bytes:
+    def remaining(self) -> bytes:
         """Take what is there, whatever it is."""
         octets = bytes(self._buffer)
         self._buffer.clear()
@@ -134,7 +134,7 @@ class ContentBuffer:
         del octets[end + len(_CRLF) :]
         return rest
 
-    def take(self) -> bytearray:
+    def finish(self) -> bytearray:
         """The message, its dots unstuffed (RFC 5321 section 4.5.2), with CR LF at its end.
 
         Raises:
@@ -149,7 +149,7 @@ class ContentBuffer:
 
     def release(self) -> None:
         """Give back the memory, once the message is where it is kept, or given up."""
-        self._memory.give(self._held)
+        self._memory.release(self._held)
         self._held = 0
         self._octets = bytearray()
 
@@ -162,7 +162,7 @@ class ContentBuffer:
         if self.discarding:
             return
         # Twice: unstuffing and handing over each make a copy for a moment.
-        if self._memory.take(2 * size):
+        if self._memory.reserve(2 * size):
             self._held += 2 * size
         else:
             self.out_of_memory = True
@@ -176,7 +176,7 @@ class ContentBuffer:
         if len(self._octets) > kept:
             self._checked -= len(self._octets) - kept
             del self._octets[:-kept]
-        self._memory.give(self._held)
+        self._memory.release(self._held)
         self._held = 0
         if self._total > 2 * self._limit:
             raise ContentFarTooLarge

@@ -41,7 +41,7 @@ class SubmissionBatcher[T, R]:
         self._lines: dict[str, _Line[T, R]] = {}
         self._serving: set[asyncio.Task[None]] = set()
 
-    async def ask(self, name: str, argument: T) -> R:
+    async def submit(self, name: str, argument: T) -> R:
         """Make the call for an argument, with those of the same name that wait.
 
         Raises:

@@ -12,13 +12,13 @@ class MemoryBudget:
         """Whether so many octets would fit now."""
         return self._used + size <= self._ceiling
 
-    def take(self, size: int) -> bool:
+    def reserve(self, size: int) -> bool:
         """Count octets in, or give False and count nothing."""
         if not self.has_room(size):
             return False
         self._used += size
         return True
 
-    def give(self, size: int) -> None:
+    def release(self, size: int) -> None:
         """Count octets out again."""
         self._used -= size

@@ -70,8 +70,8 @@ class ThreadedService:
             prepared = await self._run(
                 lambda: self._relaying().prepare(envelope.recipients, octets)
             )
-            if prepared.sociable:
-                message_id = await self._groups.ask(key_text, prepared)
+            if prepared.groupable:
+                message_id = await self._groups.submit(key_text, prepared)
             else:
                 message_id = await self._run(lambda: self._relaying().submit(key_text, prepared))
         except ServiceError as error:

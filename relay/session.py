@@ -111,7 +111,7 @@ class SmtpSession:
         if content.out_of_memory:
             return replies.OUT_OF_MEMORY
         try:
-            octets = content.take()
+            octets = content.finish()
         except framing.LineTooLong:
             return self._counted(replies.CONTENT_LINE_TOO_LONG)
         envelope = Envelope(transaction.sender, tuple(transaction.recipients))

@@ -23,7 +23,7 @@ class HttpApiProbe:
     def __init__(self, base_url: str) -> None:
         self._base = f"{base_url.rstrip('/')}/api"
 
-    def ask(
+    def request(
         self, method: str, path: str, *, key: str | None = None, body: Json = None
     ) -> tuple[int, Json]:
         """Make a request; an answer that is not JSON says nothing."""

@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
 
-from pillarbox.adapters.aws import asking, make_client
+from pillarbox.adapters.aws import make_client, operator_errors
 
 _NAME: Final = "watch"
 #: The template's name of the topic that every alarm goes to.
@@ -34,16 +34,16 @@ class CloudWatchMonitoring:
 
     @cached_property
     def _topic(self) -> str:
-        with asking(_NAME):
+        with operator_errors(_NAME):
             answer = make_client("cloudformation").describe_stack_resource(
                 StackName=self._stack_name, LogicalResourceId=_TOPIC
             )
         topic: str = answer["StackResourceDetail"]["PhysicalResourceId"]
         return topic
 
-    def firing(self) -> Sequence[str]:
+    def firing_alarms(self) -> Sequence[str]:
         """The alarms in alarm that go to the stack's topic."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             pages = self._cloudwatch.get_paginator("describe_alarms").paginate(
                 ActionPrefix=self._topic
             )
@@ -54,9 +54,9 @@ class CloudWatchMonitoring:
                 if alarm["StateValue"] == "ALARM"
             ]
 
-    def listeners(self) -> int:
+    def alarm_subscribers(self) -> int:
         """How many confirmed subscriptions the topic has."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             pages = self._sns.get_paginator("list_subscriptions_by_topic").paginate(
                 TopicArn=self._topic
             )
@@ -67,16 +67,16 @@ class CloudWatchMonitoring:
                 for each in page["Subscriptions"]
             )
 
-    def concurrency(self) -> int:
+    def function_concurrency(self) -> int:
         """The account's limit of functions at a time, in this region."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             limits = make_client("lambda").get_account_settings()["AccountLimit"]
         return int(limits["ConcurrentExecutions"])
 
-    def oldest(self, queue_url: str) -> float | None:
+    def oldest_message_age(self, queue_url: str) -> float | None:
         """The newest figure of a queue's ApproximateAgeOfOldestMessage."""
         now = self._clock()
-        with asking(_NAME):
+        with operator_errors(_NAME):
             answer = self._cloudwatch.get_metric_statistics(
                 Namespace="AWS/SQS",
                 MetricName="ApproximateAgeOfOldestMessage",

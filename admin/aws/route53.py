@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from functools import cached_property
 from typing import Any, Final
 
-from pillarbox.adapters.aws import asking, make_client
+from pillarbox.adapters.aws import make_client, operator_errors
 from pillarbox.application.accounts.ports import DnsRecord, Zone
 
 _NAME: Final = "name service"
@@ -23,7 +23,7 @@ class HostedZones:
 
     def holding(self, name: str) -> Sequence[Zone]:
         """The public zones with the longest name that the name is in or under."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             pages = self._route53.get_paginator("list_hosted_zones").paginate()
             zones = [
                 Zone(zone["Id"].rpartition("/")[2], zone["Name"].rstrip("."))
@@ -38,7 +38,7 @@ class HostedZones:
     def values(self, zone: Zone, name: str) -> Mapping[str, Sequence[str]]:
         """The values at a name by type; an alias has none."""
         found: dict[str, list[str]] = {}
-        with asking(_NAME):
+        with operator_errors(_NAME):
             # They come in order, so those of the name are the first.
             answer = self._route53.list_resource_record_sets(
                 HostedZoneId=zone.zone_id, StartRecordName=f"{name}."
@@ -63,7 +63,7 @@ class HostedZones:
             }
             for record in records
         ]
-        with asking(_NAME):
+        with operator_errors(_NAME):
             self._route53.change_resource_record_sets(
                 HostedZoneId=zone.zone_id, ChangeBatch={"Changes": changes}
             )

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final
 from botocore.exceptions import ClientError
 
 from admin.operations.ports import ConfigurationSet, SendingStatus
-from pillarbox.adapters.aws import asking, code_of, make_client
+from pillarbox.adapters.aws import code_of, make_client, operator_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
@@ -28,9 +28,9 @@ class SesAccount:
         client: SESV2Client = make_client("sesv2")
         return client
 
-    def standing(self) -> SendingStatus:
+    def sending_status(self) -> SendingStatus:
         """Read GetAccount, with the time that its answer carries."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             answer = self._ses.get_account()
         quota = answer.get("SendQuota", {})
         date = answer["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
@@ -47,7 +47,7 @@ class SesAccount:
 
     def configuration_set(self, name: str) -> ConfigurationSet | None:
         """Read a configuration set with what it publishes to EventBridge."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             try:
                 options = self._ses.get_configuration_set(ConfigurationSetName=name)
                 answer = self._ses.get_configuration_set_event_destinations(

@@ -17,7 +17,7 @@ class SmtpProbe:
         self._host = host
         self._port = port
 
-    def end(self) -> datetime:
+    def certificate_expiry(self) -> datetime:
         """Read the end of the certificate that STARTTLS shows.
 
         Raises:

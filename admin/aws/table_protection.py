@@ -3,7 +3,7 @@
 from typing import Final
 
 from admin.operations.ports import TableProtectionState
-from pillarbox.adapters.aws import asking
+from pillarbox.adapters.aws import operator_errors
 from pillarbox.adapters.dynamodb.table import Table
 
 _NAME: Final = "table"
@@ -15,10 +15,10 @@ class DynamoTableProtection:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def state(self) -> TableProtectionState:
+    def read(self) -> TableProtectionState:
         """Read recovery, deletion protection and expiry."""
         client, name = self._table.client, self._table.name
-        with asking(_NAME):
+        with operator_errors(_NAME):
             table = client.describe_table(TableName=name)["Table"]
             backups = client.describe_continuous_backups(TableName=name)
             expiry = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]

@@ -57,18 +57,22 @@ class Doctor:
         """
         checks: dict[str, Callable[[], Iterator[Finding]]] = {
             "address": self._address,
-            "clock": lambda: findings.of_clock(self.provider.standing()),
-            "sending": lambda: findings.of_sending(self.provider.standing()),
-            "rate": lambda: findings.of_rate(self.provider.standing(), self.workers),
-            "functions": lambda: findings.of_functions(self.watch.concurrency(), self.workers),
+            "clock": lambda: findings.of_clock(self.provider.sending_status()),
+            "sending": lambda: findings.of_sending(self.provider.sending_status()),
+            "rate": lambda: findings.of_rate(self.provider.sending_status(), self.workers),
+            "functions": lambda: findings.of_functions(
+                self.watch.function_concurrency(), self.workers
+            ),
             "events": lambda: findings.of_events(
                 self.provider.configuration_set(self.configuration_set)
             ),
             "domains": self._domains,
             "queues": lambda: findings.of_queues(self.queues.status()),
             "waiting": self._waiting,
-            "table": lambda: findings.of_table(self.table.state()),
-            "alarms": lambda: findings.of_alarms(self.watch.firing(), self.watch.listeners()),
+            "table": lambda: findings.of_table(self.table.read()),
+            "alarms": lambda: findings.of_alarms(
+                self.watch.firing_alarms(), self.watch.alarm_subscribers()
+            ),
             "relay": self._relay,
             "mail": lambda: _tried(trial),
         }
@@ -84,7 +88,7 @@ class Doctor:
 
     def _address(self) -> Iterator[Finding]:
         """Without a key the API answers in its envelope, so everything before it works."""
-        status, answer = self.door.ask("GET", "/v1/emails")
+        status, answer = self.door.request("GET", "/v1/emails")
         match answer:
             case {"error": {"code": "missing_api_key"}} if status == HTTPStatus.UNAUTHORIZED:
                 yield Finding("address", Verdict.PASS, "The API answers at its public address.")
@@ -120,14 +124,17 @@ class Doctor:
         return {}
 
     def _waiting(self) -> Iterator[Finding]:
-        ages = {name: self.watch.oldest(urls.queue) for name, urls in self.queues.urls.items()}
+        ages = {
+            name: self.watch.oldest_message_age(urls.queue)
+            for name, urls in self.queues.urls.items()
+        }
         return findings.of_waiting(ages)
 
     def _relay(self) -> Iterator[Finding]:
         if self.certificates is None:
             yield Finding("relay", Verdict.SKIPPED, "There is no relay.")
         else:
-            yield from findings.of_certificate(self.certificates.end(), self.clock())
+            yield from findings.of_certificate(self.certificates.certificate_expiry(), self.clock())
 
 
 def _tried(trial: Callable[[], Finding] | None) -> Iterator[Finding]:

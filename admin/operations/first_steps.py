@@ -29,7 +29,7 @@ class FirstSteps:
     keys: Keys
     senders: Senders
 
-    def take(self, name: str, sender: str | None = None) -> FirstStepsResult:
+    def run(self, name: str, sender: str | None = None) -> FirstStepsResult:
         """See that some account has a live key that sends.
 
         Args:

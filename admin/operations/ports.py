@@ -57,7 +57,7 @@ class ConfigurationSet:
 class ProviderAccount(Protocol):
     """What the delivery provider says of the account."""
 
-    def standing(self) -> SendingStatus:
+    def sending_status(self) -> SendingStatus:
         """Read quotas and state."""
         ...
 
@@ -79,7 +79,7 @@ class TableProtectionState:
 class TableProtection(Protocol):
     """The table as a resource."""
 
-    def state(self) -> TableProtectionState:
+    def read(self) -> TableProtectionState:
         """Read how it is protected."""
         ...
 
@@ -87,19 +87,19 @@ class TableProtection(Protocol):
 class StackMonitoring(Protocol):
     """What watches the service."""
 
-    def firing(self) -> Sequence[str]:
+    def firing_alarms(self) -> Sequence[str]:
         """The names of the service's alarms that are in alarm."""
         ...
 
-    def listeners(self) -> int:
+    def alarm_subscribers(self) -> int:
         """How many are told of alarms."""
         ...
 
-    def concurrency(self) -> int:
+    def function_concurrency(self) -> int:
         """How many functions the AWS account runs at a time."""
         ...
 
-    def oldest(self, queue_url: str) -> float | None:
+    def oldest_message_age(self, queue_url: str) -> float | None:
         """Seconds that a queue's oldest message has waited; None when nothing was measured."""
         ...
 
@@ -107,7 +107,7 @@ class StackMonitoring(Protocol):
 class ApiProbe(Protocol):
     """The service's public address."""
 
-    def ask(
+    def request(
         self, method: str, path: str, *, key: str | None = None, body: Json = None
     ) -> tuple[int, Json]:
         """Make a request as a client does; gives the status and what the answer says."""
@@ -117,7 +117,7 @@ class ApiProbe(Protocol):
 class CertificateProbe(Protocol):
     """The certificate that the relay shows."""
 
-    def end(self) -> datetime:
+    def certificate_expiry(self) -> datetime:
         """When it ends.
 
         Raises:

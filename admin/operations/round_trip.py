@@ -68,14 +68,14 @@ class RoundTrip:
             "subject": "Pillarbox: a round trip",
             "html": "<p>This mail shows that the service works from end to end.</p>",
         }
-        status, answer = self.door.ask("POST", _PATH, key=key, body=body)
+        status, answer = self.door.request("POST", _PATH, key=key, body=body)
         if status != HTTPStatus.OK:
             return _failed(f"The mail was not accepted: {status} {_fault(answer)}", "As it says.")
         message_id = _text(answer, "messageId")
         state = "queued"
         while self.clock() - begun < _AT_MOST:
             self.pause(_LOOK_EVERY.total_seconds())
-            _, detail = self.door.ask("GET", f"{_PATH}/{message_id}", key=key)
+            _, detail = self.door.request("GET", f"{_PATH}/{message_id}", key=key)
             state = _text(detail, "status") or state
             if state in _FINAL:
                 break

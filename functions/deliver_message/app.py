@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.consumer import RecordResult, consume
-from pillarbox.wiring import delivery, jobs, quarantine
+from pillarbox.wiring import delivery, jobs, poison_jobs
 
 #: In milliseconds. A hand-over may wait 20 s for SES and must end before the function does.
 _TIME_FOR_ONE: Final = 25_000
@@ -19,7 +19,7 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     try:
         job = jobs().read(record.body)
     except UnreadableJob as unreadable:
-        result = quarantine().take(record.body, unreadable, _sent_at(record))
+        result = poison_jobs().take(record.body, unreadable, _sent_at(record))
         return _consumed(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:

@@ -8,7 +8,7 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import AnalyticsQuery, read_query
 from pillarbox.http.replies import reply
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import authentication, overview
+from pillarbox.wiring import authentication, history_queries
 
 app = build_app()
 
@@ -17,7 +17,9 @@ app = build_app()
 def get_analytics() -> Response[str]:
     principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, AnalyticsQuery)
-    analytics = overview().analytics(principal.account.account_id, *query.window, query.bucket)
+    analytics = history_queries().analytics(
+        principal.account.account_id, *query.window, query.bucket
+    )
     return reply(analytics_result(analytics, query.since, query.until, query.bucket))
 
 

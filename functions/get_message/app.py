@@ -6,7 +6,7 @@ from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import message_detail, reply
 from pillarbox.http.requests import read_api_key, read_uuid
-from pillarbox.wiring import authentication, history
+from pillarbox.wiring import authentication, message_lookup
 
 app = build_app()
 
@@ -14,7 +14,9 @@ app = build_app()
 @app.get("/v1/emails/<message_id>")
 def get_message(message_id: str) -> Response[str]:
     principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
-    return reply(message_detail(history().get(principal, read_uuid(message_id, "message_id"))))
+    return reply(
+        message_detail(message_lookup().get(principal, read_uuid(message_id, "message_id")))
+    )
 
 
 lambda_handler = entrypoint(app)

@@ -7,7 +7,7 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import MessagesQuery, read_query
 from pillarbox.http.replies import message_list_item, reply_page
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import authentication, overview
+from pillarbox.wiring import authentication, history_queries
 
 app = build_app()
 
@@ -16,7 +16,7 @@ app = build_app()
 def list_messages() -> Response[str]:
     principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, MessagesQuery)
-    page = overview().page(principal.account.account_id, query.to_request())
+    page = history_queries().page(principal.account.account_id, query.to_request())
     return reply_page(
         map(message_list_item, page.items), page.total, skip=query.skip, limit=query.limit
     )

@@ -10,10 +10,10 @@ from pillarbox.wiring import feedback
 def record_feedback(record: SQSRecord, _: LambdaContext) -> RecordResult:
     seen = feedback().record(record.body)
     ids = {}
-    if seen.notice is not None:
+    if seen.provider_event is not None:
         ids = {
-            "account_id": seen.notice.account_id,
-            "message_id": str(seen.notice.message_id),
+            "account_id": seen.provider_event.account_id,
+            "message_id": str(seen.provider_event.message_id),
         }
     return RecordResult(outcome=seen.outcome, ids=ids)
 

@@ -115,7 +115,7 @@ class _Api:
         """SendEmail, as SES does it or as a behaviour of the mailbox has it."""
         sent = parse(await request.body())
         mail = accept(self._mailbox, sent)
-        behaviour = self._mailbox.take_behaviour(mail.destination.addresses)
+        behaviour = self._mailbox.pop_behaviour(mail.destination.addresses)
         if refusal := _REFUSALS.get(behaviour.mode):
             await self._pause(behaviour.delay_seconds or 0)
             raise SesError(*refusal)

@@ -264,7 +264,7 @@ class MailStore:
     def behaviour(self, recipient: str | None = None) -> Behaviour:
         return self._behaviours.get(_key(recipient), Behaviour())
 
-    def take_behaviour(self, recipients: tuple[str, ...]) -> Behaviour:
+    def pop_behaviour(self, recipients: tuple[str, ...]) -> Behaviour:
         """The behaviour for one call; a recipient's own goes before the general one."""
         for key in (*map(_key, recipients), None):
             if (behaviour := self._behaviours.get(key)) is None:

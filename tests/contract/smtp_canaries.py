@@ -21,7 +21,7 @@ def relay_everything(service: Service) -> None:
     account = service.account(senders={SENDER: True}, default=SENDER)
     service.suppress(account, f"suppressed.{ADDRESS}")
     key = service.key(account)
-    threads = ThreadedService(lambda: wiring.relaying(paid_plans_only=False))
+    threads = ThreadedService(lambda: wiring.smtp_submission(paid_plans_only=False))
     with serve(service=threads, message_size=_LARGEST) as served:
         log_in(served)
         command(served, key)

@@ -176,7 +176,7 @@ def _read(service: Service) -> None:
     api = Api(service.key(account, Preset.MARKETING))
     sent = api.send(otp()).json["messageId"]
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
-    saved = wiring.saved_templates().create(account, source, internal=False).template_id
+    saved = wiring.template_authoring().create(account, source, internal=False).template_id
     for method, path in (
         ("GET", f"/emails/{sent}"),
         ("GET", "/emails"),

@@ -61,7 +61,7 @@ def test_one_of_many_takes_a_claim(table: Table) -> None:
 
     def take(_: int) -> str:
         try:
-            taken = claims.take(account, "digest", "hash", now)
+            taken = claims.acquire(account, "digest", "hash", now)
         except ServiceError as error:
             return error.code
         return type(taken).__name__

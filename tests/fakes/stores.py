@@ -96,7 +96,7 @@ class FakeClaims:
     def __init__(self, store: Store) -> None:
         self._claims = store.claims
 
-    def take(
+    def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime
     ) -> Claim | StoredResponse:
         held = self._claims.get((account_id, digest))
@@ -194,7 +194,7 @@ class FakeMessages:
         name = (account_id, message_id)
         return self._behind[name] if name in self._behind else self._messages.get(name)
 
-    def take(
+    def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> Message | LeaseRefusal:
         message = self.get(account_id, message_id)
@@ -264,21 +264,21 @@ class FakeSuppressions:
         del at, message_id  # kept for operators; no use-case reads them
         self._suppressed.setdefault((account_id, mailbox_key(address)), reason)
 
-    def among(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
+    def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
         return frozenset(a for a in addresses if (account_id, a) in self._suppressed)
 
 
-class FakePulse:
+class FakeHeartbeat:
     """Fulfils `ports.EventHeartbeat`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
 
-    def beat(self, at: datetime) -> None:
+    def record(self, at: datetime) -> None:
         newest = self._store.newest_event
         self._store.newest_event = at if newest is None else max(newest, at)
 
-    def last(self) -> datetime | None:
+    def latest(self) -> datetime | None:
         return self._store.newest_event
 
 

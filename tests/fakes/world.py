@@ -125,32 +125,32 @@ class World:
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
             mailer=self._port("mailer", self.mailer),
-            pulse=self._port("pulse", stores.FakePulse(self.store)),
+            heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             build=_build,
             clock=lambda: self.now,
             pause=self._pause,
             new_owner=lambda: f"worker-{next(self._owners)}",
         )
 
-    def feedback(self, notice: ProviderEvent | None) -> Feedback:
+    def feedback(self, provider_event: ProviderEvent | None) -> Feedback:
         """Feedback that reads this notice out of whatever text."""
         return Feedback(
-            read=lambda _: notice,
+            read=lambda _: provider_event,
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
-            pulse=self._port("pulse", stores.FakePulse(self.store)),
+            heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
         )
 
     def report(self, message: Message, *events: Event) -> None:
         """Let the provider report events of a message."""
-        notice = ProviderEvent(
+        provider_event = ProviderEvent(
             account_id=message.account_id,
             message_id=message.message_id,
             at=max(event.at for event in events),
             events=events,
             provider_message_id="ses-1",
         )
-        self.feedback(notice).record("")
+        self.feedback(provider_event).record("")
 
     def used(self) -> set[int]:
         """The counts of the current minute, day and month, as a set: {1} when all are 1."""
@@ -192,7 +192,7 @@ class World:
                 except (ServiceError, Killed):  # the queue brings it again
                     self.report(message, sent)
             reported = len(self.mailer.taken)
-            stores.FakePulse(self.store).beat(self.now)
+            stores.FakeHeartbeat(self.store).record(self.now)
         raise AssertionError("the queue does not come to rest")
 
     def run(self, job: Job) -> timedelta | None:

@@ -109,7 +109,7 @@ class RealProcess(Process):
 def _live(system: System, pipe: Connection, work: Callable[[], Any]) -> None:
     """The life of the child, which ends with this function and never returns."""
 
-    def asking(what: str) -> Callable[..., Any]:
+    def operator_errors(what: str) -> Callable[..., Any]:
         def ask(*arguments: Any) -> Any:
             pipe.send((what, arguments, system.now))
             return pipe.recv()
@@ -117,7 +117,11 @@ def _live(system: System, pipe: Connection, work: Callable[[], Any]) -> None:
         return ask
 
     wire = system.wire
-    wire.plan, wire.stand_in, wire.heard = asking("plan"), asking("stand_in"), asking("heard")
+    wire.plan, wire.stand_in, wire.heard = (
+        operator_errors("plan"),
+        operator_errors("stand_in"),
+        operator_errors("heard"),
+    )
     wire.die = lambda: os._exit(_DIED)
     result = error = None
     try:

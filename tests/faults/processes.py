@@ -68,15 +68,15 @@ class Send:
         if self.smtp:
             return self._relay(key)
         if len(self.mails) == 1:
-            return wiring.submission().submit(key, self.mails[0], self.digest)
+            return wiring.single_send().submit(key, self.mails[0], self.digest)
         batch = BatchRequest(
             body_hash=self.mails[0].body_hash, count=len(self.mails), items=self.mails
         )
-        return wiring.batch_submission().submit(key, batch, self.digest)
+        return wiring.batch_send().submit(key, batch, self.digest)
 
     def _relay(self, key: str) -> StoredResponse:
         """What the relay does with messages that are ready together."""
-        relaying = wiring.relaying(paid_plans_only=False)
+        relaying = wiring.smtp_submission(paid_plans_only=False)
         ready = [relaying.prepare(mail.to, self._octets(mail)) for mail in self.mails]
         if len(ready) == 1:
             return StoredResponse(json.dumps({"messageId": relaying.submit(key, ready[0])}))

@@ -81,7 +81,7 @@ def _resend_when_a_lease_ends() -> Iterator[None]:
         wait = mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=90))
         patches.enter_context(wait)
         forever = datetime.max.replace(tzinfo=UTC)
-        patches.enter_context(mock.patch.object(DynamoHeartbeat, "last", return_value=forever))
+        patches.enter_context(mock.patch.object(DynamoHeartbeat, "latest", return_value=forever))
         yield
 
 
@@ -138,12 +138,12 @@ def _ignore_what_a_queue_refuses() -> AbstractContextManager[object]:
 
 
 def _forget_what_was_not_counted() -> AbstractContextManager[object]:
-    take = Aggregation.take
+    take = Aggregation.apply
 
     def forgetful(self: Aggregation[Any], records: Sequence[Any]) -> StreamResult:
         return replace(take(self, records), again=None)
 
-    return mock.patch.object(Aggregation, "take", forgetful)
+    return mock.patch.object(Aggregation, "apply", forgetful)
 
 
 BUGS: Final[Mapping[str, Bug]] = {

@@ -69,7 +69,7 @@ def message_of(octets: bytes, step: int) -> tuple[type[Exception] | None, bytes 
     try:
         for start in range(0, len(octets), step):
             if content.feed(octets[start : start + step]) is not None:
-                return None, bytes(content.take())
+                return None, bytes(content.finish())
     except _REFUSALS as refusal:
         return type(refusal), None
     finally:
@@ -83,7 +83,7 @@ def check_lines(octets: bytes, step: int) -> None:
     with contextlib.suppress(*_REFUSALS):
         for start in range(0, len(octets), step):
             lines.feed(octets[start : start + step])
-            while (line := lines.take()) is not None:
+            while (line := lines.next_line()) is not None:
                 assert not {0, 10, 13} & set(line), "a line has no control that could end it"
 
 
@@ -103,14 +103,14 @@ def check_dialogue(octets: bytes, *, secure: bool) -> None:
         session.secured()
     lines.feed(octets)
     with contextlib.suppress(*_REFUSALS):
-        while (line := lines.take(session.longest_line)) is not None:
+        while (line := lines.next_line(session.longest_line)) is not None:
             answer = session.command(line)
             while True:
                 reply = _wait_for(answer) if isinstance(answer, Coroutine) else answer
                 assert _REPLY.fullmatch(reply.wire), "a reply is lines of visible ASCII"
                 if session.content is None:
                     break
-                rest = session.content.feed(lines.take_all())
+                rest = session.content.feed(lines.remaining())
                 if rest is None:
                     session.content.release()
                     return

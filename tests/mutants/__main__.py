@@ -128,22 +128,22 @@ def _of_code(place: Path) -> list[str]:
 @contextmanager
 def _testing(tests: list[str]) -> Iterator[Callable[[], bool]]:
     """Give what tells whether the tests fail as the module is now."""
-    asking, asked = socket.socketpair()
+    operator_errors, asked = socket.socketpair()
     server = os.fork()
     if not server:
-        asking.close()
+        operator_errors.close()
         _serve(asked, tests)
     asked.close()
 
     def fail() -> bool:
-        asking.send(b"?")
-        (failed,) = asking.recv(1)
+        operator_errors.send(b"?")
+        (failed,) = operator_errors.recv(1)
         return bool(failed)
 
     try:
         yield fail
     finally:
-        asking.close()
+        operator_errors.close()
         os.waitpid(server, 0)
 
 

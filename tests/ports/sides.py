@@ -43,7 +43,7 @@ class Side:
     jobs: Jobs
     suppressions: Suppressions
     #: Makes the pulse of another process each time.
-    pulse: Callable[[], EventHeartbeat]
+    heartbeat: Callable[[], EventHeartbeat]
     put: Callable[[Account | ApiKey | SavedTemplate], None]
     #: Takes the jobs out of the queue as a worker reads them.
     receive: Callable[[], list[Job]]
@@ -74,7 +74,7 @@ def fakes() -> Side:
         messages=stores.FakeMessages(store),
         jobs=stores.FakeJobs(store),
         suppressions=stores.FakeSuppressions(store),
-        pulse=lambda: stores.FakePulse(store),
+        heartbeat=lambda: stores.FakeHeartbeat(store),
         put=put,
         receive=receive,
         spooled=lambda: len(store.spool),
@@ -106,7 +106,7 @@ def adapters(names: Aws) -> Side:
         messages=DynamoMessages(table),
         jobs=jobs,
         suppressions=DynamoSuppressions(table),
-        pulse=lambda: DynamoHeartbeat(table),
+        heartbeat=lambda: DynamoHeartbeat(table),
         put=put,
         receive=receive,
         spooled=lambda: s3.list_objects_v2(Bucket=names.bucket)["KeyCount"],

@@ -41,7 +41,7 @@ class Repeating(Table):
 
 
 def take(claims: DynamoClaims, seconds: float = 0, body_hash: str = HASH) -> Claim:
-    claim = claims.take(ACCOUNT, DIGEST, body_hash, at(seconds))
+    claim = claims.acquire(ACCOUNT, DIGEST, body_hash, at(seconds))
     assert isinstance(claim, Claim)
     return claim
 
@@ -60,7 +60,7 @@ def test_a_write_that_is_tried_twice_is_ours(aws: Aws) -> None:
     assert second.generation == first.generation
     assert second.owner != first.owner
     claims.finish(second, StoredResponse("{}"))
-    assert claims.take(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
+    assert claims.acquire(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
 
 
 def test_one_of_two_takes_over(aws: Aws) -> None:
@@ -102,7 +102,7 @@ def test_a_claim_that_is_answered_meanwhile_is_not_taken_over(aws: Aws) -> None:
             claims.finish(owner, StoredResponse("{}"))
 
     assert refused(DynamoClaims(Racing(aws.table, finish)), STALE) == "idempotency_in_flight"
-    assert claims.take(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
+    assert claims.acquire(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
 
 
 @pytest.mark.parametrize(

@@ -18,14 +18,14 @@ ANN = "ann@example.com"
 
 
 def take(side: Side, seconds: float = 0, body_hash: str = HASH) -> Claim:
-    claim = side.claims.take(ACCOUNT, DIGEST, body_hash, at(seconds))
+    claim = side.claims.acquire(ACCOUNT, DIGEST, body_hash, at(seconds))
     assert isinstance(claim, Claim)
     return claim
 
 
 def refused(side: Side, seconds: float = 0, body_hash: str = HASH) -> ServiceError:
     with pytest.raises(ServiceError) as error:
-        side.claims.take(ACCOUNT, DIGEST, body_hash, at(seconds))
+        side.claims.acquire(ACCOUNT, DIGEST, body_hash, at(seconds))
     return error.value
 
 
@@ -43,7 +43,7 @@ def test_claims_are_of_one_account_and_digest(side: Side, account: str, digest: 
     """The same key of another account or route is another claim."""
     take(side)
     if (account, digest) != (ACCOUNT, DIGEST):
-        assert isinstance(side.claims.take(account, digest, HASH, NOW), Claim)
+        assert isinstance(side.claims.acquire(account, digest, HASH, NOW), Claim)
 
 
 @pytest.mark.parametrize(
@@ -92,7 +92,7 @@ def test_a_stale_owner_can_neither_release_nor_commit(side: Side) -> None:
     assert side.messages.get(ACCOUNT, message.message_id) is None
     side.messages.commit(message, owner, ANSWER)
     assert side.claims.release(stale) is None
-    assert side.claims.take(ACCOUNT, DIGEST, HASH, at(40)) == replace(ANSWER, replayed=True)
+    assert side.claims.acquire(ACCOUNT, DIGEST, HASH, at(40)) == replace(ANSWER, replayed=True)
 
 
 def test_a_released_claim_cannot_be_committed(side: Side) -> None:
@@ -109,7 +109,7 @@ def test_a_committed_claim_replays_for_a_day(side: Side) -> None:
     claim = take(side)
     side.messages.commit(builders.message(), claim, ANSWER)
     for seconds in (0, 36, 24 * 3600 - 1):
-        again = side.claims.take(ACCOUNT, DIGEST, HASH, at(seconds))
+        again = side.claims.acquire(ACCOUNT, DIGEST, HASH, at(seconds))
         assert again == replace(ANSWER, replayed=True)
         assert refused(side, seconds, OTHER_HASH).code == "idempotency_key_mismatch"
 
@@ -135,7 +135,7 @@ def test_release_tells_of_a_commit_that_was_not_heard(side: Side) -> None:
     claim = take(side)
     side.messages.commit(builders.message(), claim, ANSWER)
     assert side.claims.release(claim) == ANSWER
-    assert side.claims.take(ACCOUNT, DIGEST, HASH, at(1)) == replace(ANSWER, replayed=True)
+    assert side.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(ANSWER, replayed=True)
 
 
 def test_a_claim_is_committed_once(side: Side) -> None:
@@ -153,7 +153,7 @@ def test_an_unkeyed_commit_may_come_twice(side: Side) -> None:
     """The record of a random id can only be our own: the second write changes nothing."""
     message = builders.message()
     side.messages.commit(message, None, ANSWER)
-    side.messages.take(ACCOUNT, message.message_id, HASH, "one", NOW)
+    side.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
     side.messages.commit(message, None, ANSWER)
     kept = side.messages.get(ACCOUNT, message.message_id)
     assert kept is not None
@@ -184,7 +184,7 @@ def test_a_pending_message_is_leased_once(side: Side) -> None:
     """The first worker gets it, with the attempt counted; the second sees how it stands."""
     message = builders.message()
     side.messages.commit(message, None, ANSWER)
-    taken = side.messages.take(ACCOUNT, message.message_id, HASH, "one", at(1))
+    taken = side.messages.lease(ACCOUNT, message.message_id, HASH, "one", at(1))
     leased = replace(
         message,
         lease=Lease(owner="one", taken_at=at(1), expires_at=at(91)),
@@ -193,22 +193,22 @@ def test_a_pending_message_is_leased_once(side: Side) -> None:
     )
     assert taken == leased
     for other in ("anyone", "two"):
-        refused = side.messages.take(ACCOUNT, message.message_id, HASH, other, at(2))
+        refused = side.messages.lease(ACCOUNT, message.message_id, HASH, other, at(2))
         assert refused == LeaseRefusal(leased)
 
 
 def test_what_is_not_there_or_another_request_is_not_leased(side: Side) -> None:
     """No record, another account or hash, a final status: not taken, and told why."""
     message = builders.message()
-    nothing = side.messages.take(ACCOUNT, message.message_id, HASH, "one", NOW)
+    nothing = side.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
     assert nothing == LeaseRefusal(None)
     side.messages.commit(message, None, ANSWER)
-    foreign = side.messages.take("acct00000002", message.message_id, HASH, "one", NOW)
+    foreign = side.messages.lease("acct00000002", message.message_id, HASH, "one", NOW)
     assert foreign == LeaseRefusal(None)
-    other = side.messages.take(ACCOUNT, message.message_id, OTHER_HASH, "one", NOW)
+    other = side.messages.lease(ACCOUNT, message.message_id, OTHER_HASH, "one", NOW)
     assert other == LeaseRefusal(message)
     assert side.messages.save(message.with_events([event(EventKind.DELIVERED)]))
-    final = side.messages.take(ACCOUNT, message.message_id, HASH, "one", NOW)
+    final = side.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
     assert isinstance(final, LeaseRefusal)
     assert final.message is not None
     assert final.message.status == "delivered"
@@ -218,7 +218,7 @@ def test_a_delay_does_not_keep_a_message_from_its_worker(side: Side) -> None:
     """A message that only was delayed is pending still."""
     message = builders.message(events=(event(EventKind.DELAYED, 1, ANN),))
     side.messages.commit(message, None, ANSWER)
-    taken = side.messages.take(ACCOUNT, message.message_id, HASH, "one", NOW)
+    taken = side.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
     assert not isinstance(taken, LeaseRefusal)
 
 
@@ -239,7 +239,7 @@ def test_a_lease_is_given_back(side: Side) -> None:
     message = builders.message()
     side.messages.commit(message, None, ANSWER)
     for attempt in (1, 2):
-        taken = side.messages.take(ACCOUNT, message.message_id, HASH, "w", at(attempt))
+        taken = side.messages.lease(ACCOUNT, message.message_id, HASH, "w", at(attempt))
         assert not isinstance(taken, LeaseRefusal)
         assert taken.attempt == attempt
         assert side.messages.save(replace(taken, lease=None))

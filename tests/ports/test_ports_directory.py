@@ -111,8 +111,8 @@ def test_the_suppressed_among_some_addresses(side: Side) -> None:
     for account, address in ((ACCOUNT, "ann@example.com"), (OTHER, "bob@example.com")):
         side.suppressions.put(account, address, "bounced", NOW, None)
     asked = ["bob@example.com", "ann@example.com", "ann@example.com"]
-    assert side.suppressions.among(ACCOUNT, asked) == {"ann@example.com"}
-    assert side.suppressions.among(ACCOUNT, ["cleo@example.com"]) == frozenset()
+    assert side.suppressions.find_suppressed(ACCOUNT, asked) == {"ann@example.com"}
+    assert side.suppressions.find_suppressed(ACCOUNT, ["cleo@example.com"]) == frozenset()
 
 
 def test_a_full_mail_fits_one_read(side: Side) -> None:
@@ -138,20 +138,20 @@ def test_more_than_one_call_reads_is_read(side: Side) -> None:
 
 def test_the_pulse_only_moves_forward(side: Side) -> None:
     """The newest event counts, whichever process saw it and in whatever order."""
-    assert side.pulse().last() is None
-    side.pulse().beat(at(60))
-    side.pulse().beat(at(0))
-    assert side.pulse().last() == at(60)
-    side.pulse().beat(at(300))
-    assert side.pulse().last() == at(300)
+    assert side.heartbeat().latest() is None
+    side.heartbeat().record(at(60))
+    side.heartbeat().record(at(0))
+    assert side.heartbeat().latest() == at(60)
+    side.heartbeat().record(at(300))
+    assert side.heartbeat().latest() == at(300)
 
 
 def test_one_process_moves_the_pulse_on(side: Side) -> None:
     """A process that beats often is never more than a minute behind."""
-    pulse = side.pulse()
+    heartbeat = side.heartbeat()
     for second in range(0, 600, 7):
-        pulse.beat(at(second))
-    last = side.pulse().last()
+        heartbeat.record(at(second))
+    last = side.heartbeat().latest()
     assert last is not None
     assert (at(595) - last).total_seconds() < 60
 

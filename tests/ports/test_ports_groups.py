@@ -22,7 +22,7 @@ ANSWERS = [
 
 
 def take(side: Side, now: datetime = NOW) -> Claim:
-    claim = side.claims.take(ACCOUNT, DIGEST, HASH, now)
+    claim = side.claims.acquire(ACCOUNT, DIGEST, HASH, now)
     assert isinstance(claim, Claim)
     return claim
 
@@ -46,7 +46,7 @@ def test_what_an_earlier_try_put_stays(side: Side) -> None:
     """A record that is there, and has gone on since, is left as it is; the others are put."""
     first, second, third = (builders.message() for _ in range(3))
     side.messages.commit_all([first, second])
-    taken = side.messages.take(ACCOUNT, second.message_id, HASH, "worker", at(1))
+    taken = side.messages.lease(ACCOUNT, second.message_id, HASH, "worker", at(1))
     assert not isinstance(taken, LeaseRefusal)
     side.messages.commit_all([first, second, third])
     side.messages.commit_all([first, second, third])
@@ -85,7 +85,7 @@ def test_jobs_are_queued_together(side: Side) -> None:
 def test_a_finished_claim_replays(side: Side, answer: StoredResponse) -> None:
     """The answer that ended a claim is given to the same request byte for byte."""
     side.claims.finish(take(side), answer)
-    assert side.claims.take(ACCOUNT, DIGEST, HASH, at(40)) == replace(answer, replayed=True)
+    assert side.claims.acquire(ACCOUNT, DIGEST, HASH, at(40)) == replace(answer, replayed=True)
 
 
 def test_a_claim_is_finished_once(side: Side) -> None:
@@ -101,7 +101,7 @@ def test_a_finished_claim_is_not_released(side: Side) -> None:
     claim = take(side)
     side.claims.finish(claim, ANSWERS[0])
     assert side.claims.release(claim) == ANSWERS[0]
-    assert side.claims.take(ACCOUNT, DIGEST, HASH, at(1)) == replace(ANSWERS[0], replayed=True)
+    assert side.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(ANSWERS[0], replayed=True)
 
 
 def test_a_stale_owner_finishes_nothing(side: Side) -> None:
@@ -109,11 +109,11 @@ def test_a_stale_owner_finishes_nothing(side: Side) -> None:
     stale, owner = take(side), take(side, at(35))
     side.claims.finish(stale, ANSWERS[1])
     with pytest.raises(ServiceError) as error:
-        side.claims.take(ACCOUNT, DIGEST, HASH, at(36))
+        side.claims.acquire(ACCOUNT, DIGEST, HASH, at(36))
     assert error.value.code == "idempotency_in_flight"
     side.claims.finish(owner, ANSWERS[0])
     side.claims.finish(stale, ANSWERS[1])
-    assert side.claims.take(ACCOUNT, DIGEST, HASH, at(37)) == replace(ANSWERS[0], replayed=True)
+    assert side.claims.acquire(ACCOUNT, DIGEST, HASH, at(37)) == replace(ANSWERS[0], replayed=True)
 
 
 def test_a_released_claim_stays_released(side: Side) -> None:

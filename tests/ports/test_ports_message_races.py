@@ -26,7 +26,7 @@ def test_a_lease_that_is_tried_twice_is_ours(aws: Aws) -> None:
     """Who leased a message unheard has it when the SDK tries again, with one attempt counted."""
     message = builders.message()
     DynamoMessages(Table(aws.table)).commit(message, None, StoredResponse("{}"))
-    taken = DynamoMessages(Repeating(aws.table)).take(
+    taken = DynamoMessages(Repeating(aws.table)).lease(
         ACCOUNT, message.message_id, HASH, "worker", NOW
     )
     assert isinstance(taken, Message)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.adapters.ses.events import read_notice
+from pillarbox.adapters.ses.events import read_provider_event
 from pillarbox.domain.message import Event, EventKind
 from tests.fakes.builders import ACCOUNT
 
@@ -182,27 +182,27 @@ def test_each_kind_of_record_is_read(
     published: dict[str, Any], expected: Event, suppressed: str | None
 ) -> None:
     """A record names its message by our tags; hard bounces and complaints suppress."""
-    notice = read_notice(json.dumps(published))
-    assert notice is not None
-    assert (notice.account_id, str(notice.message_id)) == (ACCOUNT, MESSAGE_ID)
-    assert notice.provider_message_id == "0102018e-x"
-    assert notice.events == (expected,)
-    assert notice.at == expected.at
-    assert notice.suppress == (((ANN, suppressed),) if suppressed else ())
+    provider_event = read_provider_event(json.dumps(published))
+    assert provider_event is not None
+    assert (provider_event.account_id, str(provider_event.message_id)) == (ACCOUNT, MESSAGE_ID)
+    assert provider_event.provider_message_id == "0102018e-x"
+    assert provider_event.events == (expected,)
+    assert provider_event.at == expected.at
+    assert provider_event.suppress == (((ANN, suppressed),) if suppressed else ())
 
 
 def test_a_record_may_tell_of_several_recipients() -> None:
     """Each recipient of a delivery gets an event of its own."""
     delivery = {"timestamp": STAMP, "recipients": [ANN, "bob@example.com"]}
-    notice = read_notice(json.dumps(record("Delivery", delivery=delivery)))
-    assert notice is not None
-    assert [one.recipient for one in notice.events] == [ANN, "bob@example.com"]
+    provider_event = read_provider_event(json.dumps(record("Delivery", delivery=delivery)))
+    assert provider_event is not None
+    assert [one.recipient for one in provider_event.events] == [ANN, "bob@example.com"]
 
 
 @pytest.mark.parametrize("kind", ["Open", "Click", "Subscription", "SomethingNew"])
 def test_other_kinds_are_ignored(kind: str) -> None:
     """Opens, clicks and kinds to come change nothing."""
-    assert read_notice(json.dumps(record(kind))) is None
+    assert read_provider_event(json.dumps(record(kind))) is None
 
 
 @pytest.mark.parametrize("missing", ["account", "message"])
@@ -210,9 +210,9 @@ def test_mail_that_is_not_ours_is_ignored(missing: str) -> None:
     """A record without our tags is another system's mail."""
     published = record("Send")
     del published["mail"]["tags"][missing]
-    assert read_notice(json.dumps(published)) is None
+    assert read_provider_event(json.dumps(published)) is None
     del published["mail"]["tags"]
-    assert read_notice(json.dumps(published)) is None
+    assert read_provider_event(json.dumps(published)) is None
 
 
 BROKEN: list[Any] = [
@@ -248,7 +248,7 @@ BROKEN: list[Any] = [
 def test_what_is_no_record_is_a_value_error(text: str) -> None:
     """Text that is not of SES's form goes to the dead letters, whatever is wrong with it."""
     with pytest.raises(ValueError, match=r"."):
-        read_notice(text)
+        read_provider_event(text)
 
 
 JSON = st.recursive(
@@ -274,7 +274,7 @@ def test_nothing_but_a_value_error_comes_of_a_broken_record(data: st.DataObject)
         part[name] = data.draw(JSON)
         break
     try:
-        notice = read_notice(json.dumps(published))
+        provider_event = read_provider_event(json.dumps(published))
     except ValueError:
         return
-    assert notice is None or notice.events
+    assert provider_event is None or provider_event.events

@@ -80,9 +80,9 @@ def test_messages(pieces: list[bytes], step: int) -> None:
             expected = message_of(octets[:end])
         except LineTooLong:
             with pytest.raises(LineTooLong):
-                content.take()
+                content.finish()
             return
-        assert content.take() == expected
+        assert content.finish() == expected
 
 
 @given(PIECES, st.integers(1, 7), st.integers(0, 2))
@@ -131,7 +131,7 @@ def drain(lines: LineBuffer) -> list[object]:
     taken: list[object] = []
     while True:
         try:
-            line = lines.take()
+            line = lines.next_line()
         except LineTooLong:
             taken.append(LineTooLong)
             continue

@@ -31,13 +31,13 @@ async def settled() -> None:
         await asyncio.sleep(0)
 
 
-async def asking(
+async def operator_errors(
     groups: SubmissionBatcher[int, int], *numbers: int, name: str = "a"
 ) -> list[asyncio.Task[int]]:
     """Ask for numbers, each a moment after the one before."""
     tasks = []
     for number in numbers:
-        tasks.append(asyncio.create_task(groups.ask(name, number)))
+        tasks.append(asyncio.create_task(groups.submit(name, number)))
         await settled()
     return tasks
 
@@ -61,7 +61,7 @@ def test_who_waits_goes_together() -> None:
     """Two go at once, each alone; who comes meanwhile goes with all who wait, once one ended."""
 
     async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
-        tasks = await asking(groups, 1, 2, 3, 4, 5)
+        tasks = await operator_errors(groups, 1, 2, 3, 4, 5)
         assert call.asked == [("a", [1]), ("a", [2])]
         call.ends[1].set()
         assert await tasks[1] == 4
@@ -80,7 +80,7 @@ def test_who_comes_at_one_moment_goes_together() -> None:
     """Those whose messages came in one read of the sockets make one call."""
 
     async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
-        tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, 2, 3)]
+        tasks = [asyncio.create_task(groups.submit("a", number)) for number in (1, 2, 3)]
         await settled()
         call.ends[0].set()
         assert await asyncio.gather(*tasks) == [2, 4, 6]
@@ -92,8 +92,8 @@ def test_names_do_not_wait_for_each_other() -> None:
     """A call under way for one name keeps nobody of another one waiting."""
 
     async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
-        held = await asking(groups, 1, 2, 3)
-        (other,) = await asking(groups, 4, name="b")
+        held = await operator_errors(groups, 1, 2, 3)
+        (other,) = await operator_errors(groups, 4, name="b")
         call.ends[2].set()
         assert await other == 8
         for end in call.ends:
@@ -109,7 +109,7 @@ def test_groups_are_bounded() -> None:
     """A group has no more than the most; the rest goes with the next."""
 
     async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
-        tasks = await asking(groups, *range(MOST + 5))
+        tasks = await operator_errors(groups, *range(MOST + 5))
         for number in range(4):
             call.ends[number].set()
             await settled()
@@ -123,7 +123,7 @@ def test_each_has_its_own_outcome() -> None:
     """An error of one is raised for that one; the others get their answers."""
 
     async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
-        tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, -2, 3)]
+        tasks = [asyncio.create_task(groups.submit("a", number)) for number in (1, -2, 3)]
         await settled()
         call.ends[0].set()
         outcomes = await asyncio.gather(*tasks, return_exceptions=True)
@@ -138,14 +138,14 @@ def test_a_call_that_fails_fails_all_its_members() -> None:
 
     async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
         call.fault = ConnectionError()
-        tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, 2)]
+        tasks = [asyncio.create_task(groups.submit("a", number)) for number in (1, 2)]
         await settled()
         call.ends[0].set()
         for task in tasks:
             with pytest.raises(ConnectionError):
                 await task
         call.fault = None
-        (after,) = await asking(groups, 3)
+        (after,) = await operator_errors(groups, 3)
         call.ends[1].set()
         assert await after == 6
 
@@ -156,7 +156,7 @@ def test_who_gave_up_harms_nobody() -> None:
     """One that is cancelled while its call is under way leaves the others their answers."""
 
     async def play(call: Call, groups: SubmissionBatcher[int, int]) -> None:
-        tasks = [asyncio.create_task(groups.ask("a", number)) for number in (1, 2)]
+        tasks = [asyncio.create_task(groups.submit("a", number)) for number in (1, 2)]
         await settled()
         tasks[0].cancel()
         await settled()

@@ -69,7 +69,7 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str])
     boto3.client("secretsmanager").create_secret(Name="smtp", SecretString=secret)
     calls.clear()
     make_context(certificates.from_secret(lambda: wiring.read_secret("smtp"))())
-    relaying = wiring.relaying(paid_plans_only=False)
+    relaying = wiring.smtp_submission(paid_plans_only=False)
     with serve(service=ThreadedService(lambda: relaying)) as served:
         assert send(served, key, small, large, keyed, keyed) == {b"250"}
         with ThreadPoolExecutor(8) as clients:

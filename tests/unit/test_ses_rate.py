@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.adapters.ses.rate import Pace
+from pillarbox.adapters.ses.rate import SendRateLimiter
 from tests.fakes.builders import NOW
 
 
@@ -16,7 +16,7 @@ class Case:
         self.asked = 0
         self.rate: float | None = 10.0
         self.paused: list[float] = []
-        self.pace = Pace(2, lambda: self.now, self.pause)
+        self.pace = SendRateLimiter(2, lambda: self.now, self.pause)
 
     def pause(self, seconds: float) -> None:
         self.paused.append(seconds)
@@ -27,7 +27,7 @@ class Case:
         return self.rate
 
     def keep(self, recipients: int) -> bool:
-        return self.pace.keep(recipients, self.ask)
+        return self.pace.acquire(recipients, self.ask)
 
 
 @pytest.fixture

@@ -54,7 +54,7 @@ def authentication() -> Authentication:
 
 
 @cache
-def submission() -> "SingleSend":
+def single_send() -> "SingleSend":
     """Accepting mail."""
     from pillarbox.adapters.dns import DnsMailDomains
     from pillarbox.adapters.dynamodb.claims import DynamoClaims
@@ -77,26 +77,26 @@ def submission() -> "SingleSend":
 
 
 @cache
-def batch_submission() -> "BatchSend":
+def batch_send() -> "BatchSend":
     """Accepting batches."""
     from pillarbox.application.sending.batch import BatchSend
 
-    return BatchSend(submission())
+    return BatchSend(single_send())
 
 
 @cache
-def relaying(paid_plans_only: bool) -> "SmtpSubmission":  # noqa: FBT001  the setting's only two values
+def smtp_submission(paid_plans_only: bool) -> "SmtpSubmission":  # noqa: FBT001  the setting's only two values
     """Accepting messages over SMTP."""
     from pillarbox.application.sending.smtp import SmtpSubmission
 
-    return SmtpSubmission(submission(), paid_plans_only)
+    return SmtpSubmission(single_send(), paid_plans_only)
 
 
 def read_secret(name: str) -> str:
     """A secret's newest text, as Secrets Manager keeps it."""
-    from pillarbox.adapters.aws import make_client, reaching
+    from pillarbox.adapters.aws import make_client, service_errors
 
-    with reaching("secret store"):
+    with service_errors("secret store"):
         answer: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
         return answer
 
@@ -110,7 +110,7 @@ def jobs() -> "SqsJobs":
 
 
 @cache
-def history() -> "MessageLookup":
+def message_lookup() -> "MessageLookup":
     """Looking back at messages."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.application.history.lookup import MessageLookup
@@ -119,7 +119,7 @@ def history() -> "MessageLookup":
 
 
 @cache
-def overview() -> "HistoryQueries":
+def history_queries() -> "HistoryQueries":
     """Looking back at many messages."""
     from pillarbox.adapters.dynamodb.ledger import DynamoLedger
     from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
@@ -148,7 +148,7 @@ def delivery() -> "Delivery":
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
     from pillarbox.adapters.ses.mailer import SesMailer
-    from pillarbox.adapters.ses.rate import Pace
+    from pillarbox.adapters.ses.rate import SendRateLimiter
     from pillarbox.application.delivery.build_message import build_raw
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.domain.ids import new_token
@@ -160,9 +160,9 @@ def delivery() -> "Delivery":
         jobs=jobs(),
         mailer=SesMailer(
             config.read("CONFIGURATION_SET"),
-            Pace(int(config.read("DELIVERY_CONCURRENCY")), utc_now, sleep),
+            SendRateLimiter(int(config.read("DELIVERY_CONCURRENCY")), utc_now, sleep),
         ),
-        pulse=DynamoHeartbeat(table()),
+        heartbeat=DynamoHeartbeat(table()),
         build=build_raw,
         clock=utc_now,
         pause=sleep,
@@ -178,7 +178,7 @@ def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]"
 
 
 @cache
-def quarantine() -> "PoisonJobs":
+def poison_jobs() -> "PoisonJobs":
     """Setting aside what the worker cannot read."""
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
@@ -215,19 +215,19 @@ def feedback() -> "Feedback":
     from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-    from pillarbox.adapters.ses.events import read_notice
+    from pillarbox.adapters.ses.events import read_provider_event
     from pillarbox.application.delivery.feedback import Feedback
 
     return Feedback(
-        read=read_notice,
+        read=read_provider_event,
         messages=DynamoMessages(table()),
         suppressions=DynamoSuppressions(table()),
-        pulse=DynamoHeartbeat(table()),
+        heartbeat=DynamoHeartbeat(table()),
     )
 
 
 @cache
-def saved_templates() -> "TemplateAuthoring":
+def template_authoring() -> "TemplateAuthoring":
     """An operator's work on saved templates."""
     from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
     from pillarbox.adapters.dynamodb.templates import DynamoTemplates
@@ -239,8 +239,8 @@ def saved_templates() -> "TemplateAuthoring":
 
 
 @cache
-def library() -> "TemplateLibrary":
+def template_library() -> "TemplateLibrary":
     """The saved templates, for callers of the API."""
     from pillarbox.application.templates.saved import TemplateLibrary
 
-    return TemplateLibrary(saved_templates())
+    return TemplateLibrary(template_authoring())

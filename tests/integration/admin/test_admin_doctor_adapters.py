@@ -30,7 +30,7 @@ def test_ses_tells_of_the_account(
     assert table.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     account = SesAccount(wiring.utc_now)
-    standing = account.standing()
+    standing = account.sending_status()
     assert (standing.sandbox, standing.sending, standing.enforcement) == (False, True, "HEALTHY")
     assert (standing.per_day, standing.sent_of_day, standing.per_second) == (50_000.0, 0.0, 14.0)
     assert standing.their_time is not None
@@ -51,7 +51,7 @@ def test_ses_tells_of_the_account(
 def test_the_table_tells_how_it_is_protected(table: Table) -> None:
     """Bare at first; then everything that the template switches on."""
     care = DynamoTableProtection(table)
-    assert care.state() == TableProtectionState(
+    assert care.read() == TableProtectionState(
         recovery=False, deletion_protection=False, expiry=None
     )
     dynamodb = boto3.client("dynamodb")
@@ -64,7 +64,7 @@ def test_the_table_tells_how_it_is_protected(table: Table) -> None:
         TableName=table.name,
         TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
     )
-    assert care.state() == TableProtectionState(
+    assert care.read() == TableProtectionState(
         recovery=True, deletion_protection=True, expiry="expires_at"
     )
 
@@ -73,7 +73,7 @@ def test_a_refusal_is_told_in_the_words_of_aws(table: Table) -> None:
     """A table that is not there cannot be asked, and AWS says why."""
     assert table.name
     with pytest.raises(ServiceError, match="AWS refused DescribeTable: ResourceNotFound"):
-        DynamoTableProtection(Table("another")).state()
+        DynamoTableProtection(Table("another")).read()
 
 
 @pytest.fixture
@@ -105,10 +105,10 @@ def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
     for name in ("late", "other"):
         cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="test")
     watch = CloudWatchMonitoring("pillarbox", wiring.utc_now)
-    assert watch.firing() == ["late"]
-    assert watch.listeners() == 0
+    assert watch.firing_alarms() == ["late"]
+    assert watch.alarm_subscribers() == 0
     make_client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="ops@shop.example")
-    assert watch.listeners() == 1
+    assert watch.alarm_subscribers() == 1
 
 
 @pytest.mark.usefixtures("table")
@@ -129,8 +129,8 @@ def test_the_age_of_a_queue_is_its_newest_figure() -> None:
             ],
         )
     watch = CloudWatchMonitoring("pillarbox", lambda: now)
-    assert watch.oldest("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
-    assert watch.oldest("https://sqs.us-east-1.amazonaws.com/1/events") is None
+    assert watch.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
+    assert watch.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/events") is None
 
 
 @pytest.mark.usefixtures("table")
@@ -138,19 +138,19 @@ def test_lambda_tells_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The limit is the account's, not a function's."""
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
-        assert CloudWatchMonitoring("pillarbox", wiring.utc_now).concurrency() == 10
+        assert CloudWatchMonitoring("pillarbox", wiring.utc_now).function_concurrency() == 10
 
 
 def test_the_public_address_is_asked_as_clients_ask() -> None:
     """Answers are read with any status; what is not JSON says nothing, silence is told."""
     with serving(api()) as port:
         door = HttpApiProbe(f"http://127.0.0.1:{port}/")
-        assert door.ask("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
-        accepted = door.ask("POST", "/v1/emails", key="k", body={"to": "a"})
+        assert door.request("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
+        accepted = door.request("POST", "/v1/emails", key="k", body={"to": "a"})
         assert accepted == (200, {"messageId": "m1", "status": "delivered"})
-        assert door.ask("GET", "/broken") == (502, None)
+        assert door.request("GET", "/broken") == (502, None)
     with pytest.raises(ServiceError, match="cannot be reached"):
-        door.ask("GET", "/v1/emails")
+        door.request("GET", "/v1/emails")
 
 
 def test_the_relays_certificate_is_looked_at_as_a_client_does(
@@ -160,9 +160,9 @@ def test_the_relays_certificate_is_looked_at_as_a_client_does(
     server, chain = relay(tmp_path)
     with serving(server) as port:
         with pytest.raises(ServiceError, match="CERTIFICATE_VERIFY_FAILED"):
-            SmtpProbe("127.0.0.1", port).end()
+            SmtpProbe("127.0.0.1", port).certificate_expiry()
         monkeypatch.setenv("SSL_CERT_FILE", str(chain))
-        left = SmtpProbe("127.0.0.1", port).end() - datetime.now(UTC)
+        left = SmtpProbe("127.0.0.1", port).certificate_expiry() - datetime.now(UTC)
         assert timedelta(days=29) < left < timedelta(days=31)
     with pytest.raises(ServiceError, match="cannot use the relay"):
-        SmtpProbe("127.0.0.1", port).end()
+        SmtpProbe("127.0.0.1", port).certificate_expiry()

@@ -42,7 +42,7 @@ class FakeProvider:
     )
     failing: bool = False
 
-    def standing(self) -> SendingStatus:
+    def sending_status(self) -> SendingStatus:
         if self.failing:
             raise ServiceError("service_unavailable", "AWS refused GetAccount: AccessDenied: no")
         return self.now
@@ -61,7 +61,7 @@ class FakeCare:
         )
     )
 
-    def state(self) -> TableProtectionState:
+    def read(self) -> TableProtectionState:
         return self.now
 
 
@@ -74,16 +74,16 @@ class FakeWatch:
     functions: int = 1000
     ages: dict[str, float] = field(default_factory=dict)
 
-    def firing(self) -> Sequence[str]:
+    def firing_alarms(self) -> Sequence[str]:
         return self.in_alarm
 
-    def listeners(self) -> int:
+    def alarm_subscribers(self) -> int:
         return self.told
 
-    def concurrency(self) -> int:
+    def function_concurrency(self) -> int:
         return self.functions
 
-    def oldest(self, queue_url: str) -> float | None:
+    def oldest_message_age(self, queue_url: str) -> float | None:
         return self.ages.get(queue_url)
 
 
@@ -106,7 +106,7 @@ class FakeCertificates:
 
     ends: datetime = NOW + timedelta(days=60)
 
-    def end(self) -> datetime:
+    def certificate_expiry(self) -> datetime:
         return self.ends
 
 
@@ -119,7 +119,7 @@ class FakeDoor:
     accepted: tuple[int, Json] = (200, {"messageId": "m1", "status": "queued"})
     asked: list[tuple[str, str, str | None, Json]] = field(default_factory=list)
 
-    def ask(
+    def request(
         self, method: str, path: str, *, key: str | None = None, body: Json = None
     ) -> tuple[int, Json]:
         self.asked.append((method, path, key, body))

@@ -122,7 +122,7 @@ class FakeIdentities:
     verified: set[str] = field(default_factory=set)
     asked: list[str] = field(default_factory=list)
 
-    def ask(self, address: str) -> bool:
+    def ensure_identity(self, address: str) -> bool:
         self.asked.append(address)
         return address in self.verified
 

@@ -17,7 +17,7 @@ def steps(world: World) -> FirstSteps:
 
 def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, world: World) -> None:
     """One Standard account with one live key that sends, and its sender."""
-    begun = steps.take("Shop", SENDER)
+    begun = steps.run("Shop", SENDER)
     assert begun.issued is not None
     assert begun.issued.record.scopes == {"emails:send", "emails:read"}
     assert (begun.account.name, begun.account.plan.paid) == ("Shop", True)
@@ -27,9 +27,9 @@ def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, world: Worl
 
 def test_a_second_time_nothing_is_made(steps: FirstSteps, world: World) -> None:
     """Account and key are found; the sender is looked at again."""
-    first = steps.take("Shop", SENDER)
+    first = steps.run("Shop", SENDER)
     world.identities.verified.add(SENDER)
-    again = steps.take("Another", SENDER)
+    again = steps.run("Another", SENDER)
     assert again.issued is None
     assert again.account.account_id == first.account.account_id
     assert again.account.default_sender == SENDER
@@ -40,7 +40,7 @@ def test_a_run_that_died_in_between_is_taken_up(steps: FirstSteps, world: World)
     """The oldest account without a key gets one; no second account is made."""
     oldest = world.account()
     world.account()
-    begun = steps.take("Shop")
+    begun = steps.run("Shop")
     assert begun.account.account_id == oldest
     assert begun.issued is not None
     assert begun.sender is None
@@ -54,14 +54,14 @@ def test_only_a_live_key_that_sends_counts(steps: FirstSteps, world: World) -> N
     world.issuing.issue_live(account, "reader", Preset.CUSTOM, ["emails:read"])
     revoked = world.issuing.issue_live(account, "old", Preset.SEND)
     world.issuing.revoke(revoked.record.key_id)
-    assert steps.take("Shop").issued is not None
-    assert steps.take("Shop").issued is None
+    assert steps.run("Shop").issued is not None
+    assert steps.run("Shop").issued is None
 
 
 def test_a_bad_name_or_address_is_refused(steps: FirstSteps, world: World) -> None:
     """Without a name no account is made."""
     with pytest.raises(ValidationFailed):
-        steps.take(" ")
+        steps.run(" ")
     assert world.accounts.kept == {}
     with pytest.raises(ValidationFailed):
-        steps.take("Shop", "pаypal@pаypal.example")  # noqa: RUF001  Cyrillic letters are the point
+        steps.run("Shop", "pаypal@pаypal.example")  # noqa: RUF001  Cyrillic letters are the point

@@ -21,7 +21,7 @@ from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
 from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
 
-LOOK_UP, TAKE, READ, DNS = "directory.look_up", "claims.take", "messages.get_all", "domains.look_up"
+LOOK_UP, TAKE, READ, DNS = "directory.look_up", "claims.acquire", "messages.get_all", "domains.look_up"
 RESERVE, PUT, COMMIT, FINISH = (
     "quotas.reserve",
     "jobs.put_all",

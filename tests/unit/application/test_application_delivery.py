@@ -40,7 +40,7 @@ def job(world: World) -> Job:
 class Untaken(FakeMessages):
     """Messages that cannot be leased, though they have no lease when they are shown."""
 
-    def take(
+    def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> LeaseRefusal:
         del body_hash, owner, now
@@ -50,7 +50,7 @@ class Untaken(FakeMessages):
 def fail_sending(world: World, error: BaseException, *, taken: bool = False) -> None:
     """Let the provider's next answer be this error."""
     calls = world.gate.calls
-    ahead = ["messages.take", "suppressions.among", "jobs.load"]
+    ahead = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
     world.gate.fault = Fault(len(calls) + len(ahead), "after" if taken else "before", error)
 
 
@@ -62,8 +62,8 @@ def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
     """A pending message is leased, built, sent and marked sent with the provider's id."""
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, again=None, resent=False)
     assert world.gate.calls == [
-        "messages.take",
-        "suppressions.among",
+        "messages.lease",
+        "suppressions.find_suppressed",
         "jobs.load",
         "mailer.send",
         "messages.save",
@@ -228,8 +228,8 @@ def test_a_resend_that_is_not_taken_is_not_counted(
     world.delivery.deliver(job)
     later(world, minutes=15)
     world.store.newest_event = at(900)
-    ahead = ["messages.take", "directory.look_up", "pulse.last", "messages.save"]
-    again = ["messages.take", "suppressions.among", "jobs.load"]
+    ahead = ["messages.lease", "directory.look_up", "heartbeat.latest", "messages.save"]
+    again = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
     world.gate.fault = Fault(len(world.gate.calls) + len(ahead + again), "before", error)
     delivered = world.delivery.deliver(job)
     assert world.gate.calls[world.gate.fault.position] == "mailer.send"

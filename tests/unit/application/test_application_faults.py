@@ -82,7 +82,7 @@ def test_answered_is_committed_and_sent_once(sent: SendRequest, digest: str | No
             assert world.used() == {1}, where
         elif not isinstance(one.outcome, Killed):
             assert not committed, where
-            assert not world.store.claims or one.call == "claims.take", where
+            assert not world.store.claims or one.call == "claims.acquire", where
             # A reservation whose answer was lost may have been made: too strict, never too lax.
             unheard = one.call == "quotas.reserve" and one.fault.when == "after"
             assert world.used() == ({1} if unheard else {0}), where
@@ -105,7 +105,7 @@ def test_a_retry_under_the_key_makes_one_message(sent: SendRequest) -> None:
         world.advance(timedelta(seconds=36))  # a dead owner's lease is over
         again = attempt(world, sent, DIGEST)
         assert isinstance(again, StoredResponse), where
-        assert again.replayed == bool(world.gate.calls[-1] == "claims.take"), where
+        assert again.replayed == bool(world.gate.calls[-1] == "claims.acquire"), where
         assert {answer.body for answer in answers} <= {again.body}, where
         assert delivered(world) == Counter([world.message()]), where
         count += 1

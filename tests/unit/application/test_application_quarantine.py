@@ -43,7 +43,7 @@ class Case:
             account_id=ACCOUNT if named else None,
             message_id=self.message.message_id if named else None,
         )
-        return quarantine.take("text", unreadable, NOW)
+        return quarantine.set_aside("text", unreadable, NOW)
 
     @property
     def now(self) -> Message:

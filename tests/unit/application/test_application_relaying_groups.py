@@ -172,11 +172,11 @@ def test_faults_at_every_call(when: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("head", "size", "sociable"),
+    ("head", "size", "groupable"),
     [("", 0, True), ("", SMALL, False), ("Idempotency-Key: k\r\n", 0, False)],
 )
-def test_who_may_join_a_group(head: str, size: int, *, sociable: bool) -> None:
+def test_who_may_join_a_group(head: str, size: int, *, groupable: bool) -> None:
     """Large messages and those with a key of their own are accepted alone."""
     octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
     ready = SmtpSubmission(World().submission).prepare(TO, bytearray(octets))
-    assert ready.sociable is sociable
+    assert ready.groupable is groupable

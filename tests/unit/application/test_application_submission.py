@@ -31,7 +31,7 @@ from tests.fakes.builders import (
 from tests.fakes.world import World
 
 TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
-LOOK_UP, TAKE, DNS = "directory.look_up", "claims.take", "domains.look_up"
+LOOK_UP, TAKE, DNS = "directory.look_up", "claims.acquire", "domains.look_up"
 RESERVE, PUT, COMMIT = "quotas.reserve", "jobs.put", "messages.commit"
 
 

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import entry_of
+from pillarbox.domain.statistics import index_entry
 from tests.unit.history.test_history_model import live
 from tests.unit.history.world import World
 
@@ -35,7 +35,7 @@ class Troubled:
 
     def _take_all(self) -> None:
         other = Aggregation[Message](read=lambda m: m, ledger=self._world.ledger)
-        assert other.take(list(self._world.messages.values())).again is None
+        assert other.apply(list(self._world.messages.values())).again is None
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._engine, name)
@@ -69,7 +69,7 @@ def failure() -> ClientError:
 def wrong(world: World) -> int:
     """The items of the ledger that are not what a recount makes."""
     audit = DynamoLedgerAudit(world.table)
-    return audit.wrong(world.account_id, map(entry_of, world.messages.values()))
+    return audit.count_wrong(world.account_id, map(index_entry, world.messages.values()))
 
 
 @pytest.mark.parametrize("happens", ["failure before", "failure after", "another invocation"])
@@ -86,7 +86,7 @@ def test_a_failure_at_any_write_leaves_nothing_once_the_batch_came_again(
         live(world, chance, 12, (1, 40, 4000, 90_000))
         batch, world.stream = world.stream, []
         vars(world.table)["client"] = Troubled(world, chance.randrange(1, 9), happens)
-        world.aggregation.take(batch)
+        world.aggregation.apply(batch)
         vars(world.table)["client"] = world.engine
         for _ in range(chance.randrange(3)):
             if world.messages:
@@ -108,10 +108,10 @@ def test_an_hour_that_ends_has_what_another_invocation_adds_meanwhile(write: int
     begun = world.send()
 
     def add() -> None:
-        assert world.aggregation.take([added]).again is None
+        assert world.aggregation.apply([added]).again is None
 
     vars(world.table)["client"] = Troubled(world, write, "another invocation", add)
-    assert world.aggregation.take([begun]).again is None
+    assert world.aggregation.apply([begun]).again is None
     vars(world.table)["client"] = world.engine
     assert wrong(world) == 0
 
@@ -122,7 +122,7 @@ def test_a_batch_goes_on_behind_what_failed() -> None:
     first, second = (world.send() for _ in range(2))
     read = {1: first, 3: second}
     aggregation = Aggregation[int](read=read.__getitem__, ledger=world.ledger)
-    taken = aggregation.take([1, 2, 3])
+    taken = aggregation.apply([1, 2, 3])
     assert taken.again == 1
     assert [type(error) for error in taken.errors] == [KeyError]
     assert wrong(world) == 0
@@ -134,11 +134,11 @@ def test_an_account_that_fails_comes_again_from_its_first_change() -> None:
     messages = [world.send(), world.send()]
     other = replace(messages[0], account_id="acct00000002")
     vars(world.table)["client"] = Troubled(world, 1, "failure before")
-    taken = world.aggregation.take([messages[0], other, messages[1]])
+    taken = world.aggregation.apply([messages[0], other, messages[1]])
     assert (taken.again, len(taken.errors)) == (0, 1)
-    assert world.ledger.newest(other.account_id) == entry_of(other).created
+    assert world.ledger.newest_entry(other.account_id) == index_entry(other).created
     vars(world.table)["client"] = world.engine
-    assert world.aggregation.take(messages).again is None
+    assert world.aggregation.apply(messages).again is None
     assert wrong(world) == 0
 
 
@@ -149,7 +149,7 @@ def test_a_batch_that_says_nothing_new_writes_nothing() -> None:
     batch = list(world.messages.values())
     world.aggregate()
     world.engine.reset()
-    assert world.aggregation.take(batch).again is None
+    assert world.aggregation.apply(batch).again is None
     assert world.engine.write_units == 0
 
 
@@ -161,7 +161,7 @@ def test_a_lease_is_no_change() -> None:
     world.engine.reset()
     world.pass_time(1)
     leased = replace(sent, revision=1, attempt=1)
-    assert world.aggregation.take([leased]).again is None
+    assert world.aggregation.apply([leased]).again is None
     assert world.engine.write_units == 0
 
 

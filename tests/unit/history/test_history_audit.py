@@ -113,7 +113,7 @@ def test_a_rebuild_does_not_undo_what_the_stream_brings_meanwhile(audited: Audit
     message = next(iter(world.messages.values()))
     complaint = Event(kind=EventKind.COMPLAINED, at=world.now)
     later = replace(message.with_events([complaint]), revision=message.revision + 5)
-    assert world.aggregation.take([later]).again is None
+    assert world.aggregation.apply([later]).again is None
     audited.audit.rebuild(world.account_id)
     entries = {e.message_id: e for e in DynamoLedgerAudit(world.table).entries(world.account_id)}
     assert entries[message.message_id].status is Status.COMPLAINED

@@ -52,7 +52,7 @@ def live(world: World, chance: random.Random, steps: int, pauses: tuple[float, .
                 world.aggregate(len(taken))
                 # Delivered a second time, in part or out of order.
                 again = chance.sample(taken, chance.randrange(len(taken) + 1))
-                assert world.aggregation.take(again).again is None
+                assert world.aggregation.apply(again).again is None
             case _:
                 world.pass_time(chance.choice(pauses) * chance.random())
 
@@ -157,5 +157,6 @@ def test_pages_follow_one_another_without_repeating_or_dropping(sort_by: SortBy)
     assert listed == world.expected_page(replace(request, limit=10**6)).items
     assert len({m.message_id for m in listed}) == len(world.messages)
     assert set(entries_of(world)) == {
-        replace(entry, revision=0) for entry in world.ledger.created_in(world.account_id, 0, 2**48)
+        replace(entry, revision=0)
+        for entry in world.ledger.entries_created(world.account_id, 0, 2**48)
     }

@@ -22,7 +22,7 @@ from pillarbox.application.history.queries import (
     SortBy,
 )
 from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import Granularity, entry_of, milliseconds
+from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
 from tests.fakes.builders import ACCOUNT, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)
@@ -74,7 +74,7 @@ class World:
         """Let the aggregation take the next records of the stream; without a count, all."""
         count = len(self.stream) if count is None else count
         batch, self.stream = self.stream[:count], self.stream[count:]
-        assert self.aggregation.take(batch).again is None
+        assert self.aggregation.apply(batch).again is None
 
     def page(self, request: PageRequest) -> Page:
         return self.overview.page(self.account_id, request)
@@ -145,4 +145,4 @@ def _figures(messages: Iterable[Message]) -> MessageCounts:
 
 def entries_of(world: World) -> set[object]:
     """What the ledger has to hold once it has caught up, revisions aside."""
-    return {replace(entry_of(m), revision=0) for m in world.messages.values()}
+    return {replace(index_entry(m), revision=0) for m in world.messages.values()}

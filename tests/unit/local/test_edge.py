@@ -35,7 +35,7 @@ def ask(
         stream = httpx.ByteStream(answer.content)
         return httpx.Response(answer.status_code, headers=answer.headers, stream=stream)
 
-    async def asking() -> httpx.Response:
+    async def operator_errors() -> httpx.Response:
         transport = httpx.MockTransport(answered)
         async with httpx.AsyncClient(transport=transport) as behind:
             edge = Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)
@@ -44,7 +44,7 @@ def ask(
             ) as client:
                 return await client.request(method, path, **request)
 
-    return asyncio.run(asking())
+    return asyncio.run(operator_errors())
 
 
 def code_of(answer: httpx.Response) -> str:
@@ -159,7 +159,7 @@ def test_a_compressed_body_stays_compressed() -> None:
 def test_what_is_outside_the_stage_is_not_found(path: str) -> None:
     """Only /api/… leads to the API; dots do not lead out of it."""
 
-    async def asking() -> list[dict[str, Any]]:
+    async def operator_errors() -> list[dict[str, Any]]:
         sent: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
@@ -180,7 +180,7 @@ def test_what_is_outside_the_stage_is_not_found(path: str) -> None:
             await Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)(scope, receive, send)
         return sent
 
-    start, body = asyncio.run(asking())
+    start, body = asyncio.run(operator_errors())
     assert start["status"] == 404
     assert json.loads(body["body"])["error"]["code"] == "route_not_found"
 

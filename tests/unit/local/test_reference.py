@@ -20,12 +20,12 @@ from tests.unit.local.browser import PROGRAM, Browser
 
 
 def ask(path: str, **request: Any) -> httpx.Response:
-    async def asking() -> httpx.Response:
+    async def operator_errors() -> httpx.Response:
         transport = httpx.ASGITransport(ApiReference(PlainTextResponse("the API")))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
             return await client.get(path, **request)
 
-    return asyncio.run(asking())
+    return asyncio.run(operator_errors())
 
 
 def test_the_document_names_this_address() -> None:

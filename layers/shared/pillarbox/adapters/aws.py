@@ -88,7 +88,7 @@ def code_of(error: ClientError) -> str:
 
 
 @contextmanager
-def reaching(what: str) -> Iterator[None]:
+def service_errors(what: str) -> Iterator[None]:
     """Turn the errors of an AWS service that is out of reach into `service_unavailable`.
 
     Raises:
@@ -113,7 +113,7 @@ def unavailable(what: str) -> ServiceError:
 
 
 @contextmanager
-def asking(what: str) -> Iterator[None]:
+def operator_errors(what: str) -> Iterator[None]:
     """Turn every error of an AWS service into `service_unavailable`.
 
     Raises:
@@ -121,7 +121,7 @@ def asking(what: str) -> Iterator[None]:
             that the operator lacks.
     """
     try:
-        with reaching(what):
+        with service_errors(what):
             yield
     except ClientError as error:
         said = error.response.get("Error", {}).get("Message", "")

@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from pillarbox.adapters.aws import make_client, reaching
+from pillarbox.adapters.aws import make_client, service_errors
 from pillarbox.application.ports import SpoolObject
 from pillarbox.domain.ids import is_uuid
 
@@ -29,7 +29,7 @@ class S3Spool:
 
     def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
         """List what was put before a moment; keys are `<account>/<message id>/<token>`."""
-        with reaching(_NAME):
+        with service_errors(_NAME):
             pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket)
             for page in pages:
                 for entry in page.get("Contents", ()):
@@ -40,5 +40,5 @@ class S3Spool:
 
     def delete(self, key: str) -> None:
         """Delete an object; one that is gone already is fine."""
-        with reaching(_NAME):
+        with service_errors(_NAME):
             self._s3.delete_object(Bucket=self._bucket, Key=key)

@@ -20,7 +20,7 @@ def invalid_api_key() -> ServiceError:
     return ServiceError("invalid_api_key", "The API key is not valid.")
 
 
-def present_key(text: str) -> ParsedKey:
+def parse_key(text: str) -> ParsedKey:
     """Take a key's text apart; most of what is no key is refused here, without a read.
 
     Raises:
@@ -32,7 +32,7 @@ def present_key(text: str) -> ParsedKey:
     return ParsedKey(account_id, digest_of_key(text))
 
 
-def identify(found: DirectoryResult) -> Principal:
+def make_principal(found: DirectoryResult) -> Principal:
     """Make a principal of a key and account that were just read.
 
     Raises:
@@ -55,8 +55,8 @@ class Authentication:
         Raises:
             ServiceError: `invalid_api_key`, `scope_required`.
         """
-        key = present_key(key_text)
-        principal = identify(self._directory.look_up(key.account_id, key_digest=key.digest))
+        key = parse_key(key_text)
+        principal = make_principal(self._directory.look_up(key.account_id, key_digest=key.digest))
         if scope is not None:
             principal.require(scope)
         return principal

@@ -79,7 +79,7 @@ class Claim:
 class Claims(Protocol):
     """Idempotency keys: one key, one operation, for 24 hours."""
 
-    def take(
+    def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime
     ) -> "Claim | StoredResponse":
         """Claim a key, or give the stored answer of an earlier success.
@@ -155,7 +155,7 @@ class Messages(Protocol):
         """
         ...
 
-    def take(
+    def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> "Message | LeaseRefusal":
         """Lease a pending message for one hand-over to the provider."""
@@ -330,7 +330,7 @@ class Suppressions(Protocol):
         """Suppress an address; an address that is suppressed already stays as it is."""
         ...
 
-    def among(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
+    def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
         """Which of some addresses are suppressed, seeing every write that was answered."""
         ...
 
@@ -356,11 +356,11 @@ class EventHeartbeat(Protocol):
     The absence of one event means something only while others come in.
     """
 
-    def beat(self, at: datetime) -> None:
+    def record(self, at: datetime) -> None:
         """Note that an event of the given time has arrived."""
         ...
 
-    def last(self) -> datetime | None:
+    def latest(self) -> datetime | None:
         """The time of the newest event that is known to have arrived."""
         ...
 

@@ -72,7 +72,7 @@ def check_limits(limits: Limits) -> None:
         raise ValidationFailed(*faults)
 
 
-def spell_address(text: str) -> str:
+def normalize_address(text: str) -> str:
     """Give an address its one spelling.
 
     Raises:
@@ -84,18 +84,18 @@ def spell_address(text: str) -> str:
         raise ValidationFailed(FieldFault("address", str(error), "invalid_address")) from error
 
 
-def spell_sender(text: str) -> str:
+def normalize_sender(text: str) -> str:
     """Give an address its one spelling, if its domain cannot be taken for another one.
 
     Raises:
         ValidationFailed: on `address`.
     """
-    address = spell_address(text)
+    address = normalize_address(text)
     _check_scripts("address", domain_of(address))
     return address
 
 
-def spell_domain(text: str, field: str = "domain") -> str:
+def normalize_domain(text: str, field: str = "domain") -> str:
     """Give a domain its one spelling, in A-labels, if it cannot be taken for another one.
 
     Raises:

@@ -95,7 +95,7 @@ class IndexEntry:
         return self.message_id.int >> 80
 
 
-def entry_of(message: Message) -> IndexEntry:
+def index_entry(message: Message) -> IndexEntry:
     """The entry of a message as it stands."""
     error = message.error
     return IndexEntry(

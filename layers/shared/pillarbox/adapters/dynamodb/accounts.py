@@ -5,7 +5,7 @@ from itertools import batched
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.list_entries import put_listed
+from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import account_item, account_of
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.accounts.ports import AccountChanges
@@ -23,7 +23,9 @@ class DynamoAccounts:
 
     def add(self, account: Account) -> None:
         """Put the record and its entry in the list of all."""
-        put_listed(self._table, account_item(account), keys.account_list(account.account_id))
+        put_with_list_entry(
+            self._table, account_item(account), keys.account_list(account.account_id)
+        )
 
     def get(self, account_id: str) -> Account | None:
         """Read one account, consistently."""

@@ -7,7 +7,7 @@ from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
-from pillarbox.adapters.dynamodb.list_entries import put_listed
+from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.key import ApiKey
@@ -25,7 +25,7 @@ class DynamoApiKeys:
     def add(self, key: ApiKey) -> None:
         """Put the record and its entry in the account's list."""
         entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
-        put_listed(self._table, key_item(key), entry)
+        put_with_list_entry(self._table, key_item(key), entry)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read the list, then the records by the hundred."""

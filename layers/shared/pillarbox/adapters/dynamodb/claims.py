@@ -31,7 +31,7 @@ class DynamoClaims:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def take(
+    def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime
     ) -> Claim | StoredResponse:
         """Claim a key, take it over from a dead owner, or give the stored answer."""

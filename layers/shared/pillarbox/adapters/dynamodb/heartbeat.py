@@ -19,13 +19,13 @@ class DynamoHeartbeat:
         self._table = table
         self._written: datetime | None = None
 
-    def beat(self, at: datetime) -> None:
+    def record(self, at: datetime) -> None:
         """Move the pulse forward, never back."""
         if self._written is not None and at < self._written + _RESOLUTION:
             return
         with suppress(ConditionFailed):  # another process was further
             self._table.update(
-                keys.pulse(),
+                keys.heartbeat(),
                 "SET #at = :at",
                 condition="attribute_not_exists(pk) OR #at < :at",
                 names={"#at": "at"},
@@ -33,7 +33,7 @@ class DynamoHeartbeat:
             )
         self._written = at
 
-    def last(self) -> datetime | None:
+    def latest(self) -> datetime | None:
         """Read the time of the newest event."""
-        item = self._table.get(keys.pulse())
+        item = self._table.get(keys.heartbeat())
         return from_text(item["at"]) if item else None

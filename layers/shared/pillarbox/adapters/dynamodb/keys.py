@@ -77,7 +77,7 @@ def template(account_id: str, template_id: UUID | None = None) -> Item:
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
 
 
-def pulse() -> Item:
+def heartbeat() -> Item:
     """The newest event that has arrived from the provider."""
     return _key("PULSE")
 

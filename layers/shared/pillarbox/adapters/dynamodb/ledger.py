@@ -69,14 +69,14 @@ class DynamoLedger:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def newest(self, account_id: str) -> int | None:
+    def newest_entry(self, account_id: str) -> int | None:
         """Read the last item of entries."""
         everything = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
         for item in self._table.query(*everything, newest_first=True, limit=1):
             return max(entry.created for entry in unpack(item))
         return None
 
-    def created_in(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
+    def entries_created(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
         """Read the entries by creation."""
         return [
             entry
@@ -84,7 +84,7 @@ class DynamoLedger:
             if since <= entry.created < until
         ]
 
-    def updated_in(
+    def entries_updated(
         self, account_id: str, status: Status, since: int, until: int, created: TimeRange
     ) -> list[IndexEntry]:
         """Read the entries by status and update: those of the hour of their creation, the late."""
@@ -100,7 +100,7 @@ class DynamoLedger:
             if since <= entry.updated < until and created[0] <= entry.created < created[1]
         ]
 
-    def tallies(
+    def rollups(
         self, account_id: str, level: Granularity, since: int, until: int
     ) -> Mapping[int, Rollup]:
         """Read the tallies of a level."""
@@ -110,7 +110,7 @@ class DynamoLedger:
         last = keys.tally(account_id, level, until - 1)
         return {keys.moment(item): tally_of(level, item) for item in self._table.query(first, last)}
 
-    def enter(self, account_id: str, images: Iterable[IndexEntry]) -> None:
+    def put_entries(self, account_id: str, images: Iterable[IndexEntry]) -> None:
         """Merge images in, item by item."""
         groups: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for image in images:
@@ -199,8 +199,8 @@ class DynamoLedger:
         """What the tally of a bucket has to say."""
         end = level.end(start)
         if level.finer is None:
-            return tally(level, self.created_in(account_id, start, end))
-        return roll_up(level, self.tallies(account_id, level.finer, start, end).values())
+            return tally(level, self.entries_created(account_id, start, end))
+        return roll_up(level, self.rollups(account_id, level.finer, start, end).values())
 
 
 @dataclass(frozen=True, slots=True)

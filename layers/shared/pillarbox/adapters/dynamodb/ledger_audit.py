@@ -32,11 +32,11 @@ class DynamoLedgerAudit:
         for item in self._table.query(*everything):
             yield from unpack(item)
 
-    def wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
+    def count_wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Count the items that these entries do not make."""
         return sum(1 for _ in self._differences(account_id, entries))
 
-    def set(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
+    def repair(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Write the items that these entries make, where they differ."""
         count = 0
         for difference in self._differences(account_id, entries):

@@ -2,13 +2,13 @@
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, reaching
+from pillarbox.adapters.aws import code_of, service_errors
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
 
 
-def put_listed(table: Table, record: Item, entry: Item) -> None:
+def put_with_list_entry(table: Table, record: Item, entry: Item) -> None:
     """Put a new record and its entry in a list, in one transaction.
 
     Raises:
@@ -24,7 +24,7 @@ def put_listed(table: Table, record: Item, entry: Item) -> None:
         for item in (record, entry)
     )
     try:
-        with reaching("data store"):
+        with service_errors("data store"):
             table.client.transact_write_items(TransactItems=[{"Put": put} for put in puts])  # type: ignore[typeddict-item]
     except ClientError as error:
         if code_of(error) != "TransactionCanceledException":

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import reaching, unavailable
+from pillarbox.adapters.aws import service_errors, unavailable
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
 from pillarbox.adapters.dynamodb.claims import DONE, PENDING, answer_attribute
@@ -44,7 +44,7 @@ class DynamoMessages:
 
     def _commit_claimed(self, message: Message, claim: Claim, answer: StoredResponse) -> None:
         try:
-            with reaching("data store"):
+            with service_errors("data store"):
                 self._table.client.transact_write_items(
                     TransactItems=[
                         {
@@ -79,7 +79,7 @@ class DynamoMessages:
         missing = list(messages)
         while missing:
             try:
-                with reaching("data store"):
+                with service_errors("data store"):
                     self._table.client.transact_write_items(
                         TransactItems=[{"Put": self._put(message)} for message in missing]
                     )
@@ -118,7 +118,7 @@ class DynamoMessages:
         item = self._table.get(keys.message(account_id, message_id), consistent=False)
         return message_of(item) if item else None
 
-    def take(
+    def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> Message | LeaseRefusal:
         """Lease a pending message that has this hash and no lease."""

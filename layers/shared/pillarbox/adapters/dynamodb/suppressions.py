@@ -24,7 +24,7 @@ class DynamoSuppressions:
         suppression = Suppression(address=address, reason=reason, at=at, message_id=message_id)
         self.add(account_id, suppression)
 
-    def among(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
+    def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
         """Read the suppressions of some addresses, consistently."""
         wanted = [keys.suppression(account_id, address) for address in sorted(set(addresses))]
         return frozenset(item["sk"] for item in self._table.get_all(wanted))

@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING, Any, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import PATIENT, SINGLE_TRY, code_of, in_parallel, make_client, reaching
+from pillarbox.adapters.aws import (
+    PATIENT,
+    SINGLE_TRY,
+    code_of,
+    in_parallel,
+    make_client,
+    service_errors,
+)
 from pillarbox.adapters.dynamodb.attributes import Item, from_item, to_attribute
 from pillarbox.domain.errors import ServiceError
 
@@ -50,7 +57,7 @@ class Table:
 
     def get(self, key: Item, *, consistent: bool = True) -> dict[str, Any] | None:
         """Read one item; what was written a moment ago is missed only if not `consistent`."""
-        with reaching(_NAME):
+        with service_errors(_NAME):
             answer = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
         return from_item(answer["Item"]) if "Item" in answer else None
 
@@ -63,7 +70,7 @@ class Table:
         found: list[Mapping[str, Any]] = []
         wanted: Mapping[str, Any] = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         for tries in count(1):
-            with reaching(_NAME):
+            with service_errors(_NAME):
                 answer = self.client.batch_get_item(RequestItems=wanted)
             found += answer["Responses"].get(self.name, [])
             wanted = answer.get("UnprocessedKeys", {})
@@ -105,7 +112,7 @@ class Table:
         if limit or page:
             request["Limit"] = limit or page
         while True:
-            with reaching(_NAME):
+            with service_errors(_NAME):
                 answer = self.client.query(**request)
             yield from map(from_item, answer["Items"])
             if "LastEvaluatedKey" not in answer or limit is not None:
@@ -179,7 +186,7 @@ class Table:
                 name: to_attribute(value) for name, value in values.items()
             }
         try:
-            with reaching(_NAME):
+            with service_errors(_NAME):
                 return getattr(self.client, operation)(**request)
         except ClientError as error:
             if code_of(error) != "ConditionalCheckFailedException":

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import asking, code_of, make_client
+from pillarbox.adapters.aws import code_of, make_client, operator_errors
 from pillarbox.application.accounts.ports import DomainIdentity
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ class SesDomains:
 
     def get(self, name: str) -> DomainIdentity | None:
         """Read a domain; None when SES does not know it."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             try:
                 answer = self._ses.get_email_identity(EmailIdentity=name)
             except ClientError as error:
@@ -48,7 +48,7 @@ class SesDomains:
 
     def add(self, name: str) -> DomainIdentity:
         """Create the identity with keys of 2048 bits, unless it is there."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             try:
                 self._ses.create_email_identity(
                     EmailIdentity=name,
@@ -64,7 +64,7 @@ class SesDomains:
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the MAIL FROM domain; until its MX is found, mail goes out from SES's own."""
-        with asking(_NAME):
+        with operator_errors(_NAME):
             self._ses.put_email_identity_mail_from_attributes(
                 EmailIdentity=name,
                 MailFromDomain=mail_from,

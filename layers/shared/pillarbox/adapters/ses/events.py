@@ -14,7 +14,7 @@ from pillarbox.domain.message import Event, EventKind
 MAX_REASON: Final = 500
 
 
-def read_notice(text: str) -> ProviderEvent | None:
+def read_provider_event(text: str) -> ProviderEvent | None:
     """Read an event record of SES's event publishing; None for kinds that change nothing.
 
     Raises:

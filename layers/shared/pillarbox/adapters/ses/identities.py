@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, make_client, reaching
+from pillarbox.adapters.aws import code_of, make_client, service_errors
 from pillarbox.domain.address import domain_of
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ class SesIdentities:
         client: SESV2Client = make_client("sesv2")
         return client
 
-    def ask(self, address: str) -> bool:
+    def ensure_identity(self, address: str) -> bool:
         """Look for the address, then for its domain and those above; else create the address.
 
         A verified domain verifies the addresses under it and under its
@@ -35,7 +35,7 @@ class SesIdentities:
     def _verified(self, identity: str) -> bool | None:
         """Whether an identity is verified; None when SES does not know it."""
         try:
-            with reaching("provider of mail delivery"):
+            with service_errors("provider of mail delivery"):
                 answer = self._ses.get_email_identity(EmailIdentity=identity)
         except ClientError as error:
             if code_of(error) == "NotFoundException":
@@ -45,7 +45,7 @@ class SesIdentities:
 
     def _create(self, address: str) -> bool:
         try:
-            with reaching("provider of mail delivery"):
+            with service_errors("provider of mail delivery"):
                 answer = self._ses.create_email_identity(EmailIdentity=address)
         except ClientError as error:
             if code_of(error) == "AlreadyExistsException":  # somebody was faster

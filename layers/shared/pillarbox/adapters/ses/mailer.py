@@ -20,7 +20,7 @@ from botocore.parsers import ResponseParserError
 
 from pillarbox.adapters.aws import code_of, make_client
 from pillarbox.adapters.ses.events import MAX_REASON, snake_case
-from pillarbox.adapters.ses.rate import Pace
+from pillarbox.adapters.ses.rate import SendRateLimiter
 from pillarbox.application.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.message import Message
 
@@ -55,7 +55,7 @@ _NOT_NOW: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS}
 class SesMailer:
     """Fulfils `ports.Mailer`."""
 
-    def __init__(self, configuration_set: str, pace: Pace | None = None) -> None:
+    def __init__(self, configuration_set: str, pace: SendRateLimiter | None = None) -> None:
         """Send under a configuration set, at a pace if there is one to keep."""
         self._configuration_set = configuration_set
         self._pace = pace
@@ -103,7 +103,7 @@ class SesMailer:
         return answer["MessageId"]
 
     def _keep_rate(self, recipients: int) -> None:
-        if self._pace is not None and not self._pace.keep(recipients, self._granted):
+        if self._pace is not None and not self._pace.acquire(recipients, self._granted):
             raise SendThrottled
 
     def _granted(self) -> float | None:

@@ -17,7 +17,7 @@ _HOLDS: Final = timedelta(hours=1)
 _LONGEST_PAUSE: Final = 2.0
 
 
-class Pace:
+class SendRateLimiter:
     """A bucket of recipients, which fills with time.
 
     Args:
@@ -37,7 +37,7 @@ class Pace:
         self._left = 0.0
         self._filled = clock()
 
-    def keep(self, recipients: int, ask: Callable[[], float | None]) -> bool:
+    def acquire(self, recipients: int, ask: Callable[[], float | None]) -> bool:
         """Wait until a mail may go out; False, having waited for nothing, if that takes long.
 
         A mail of more recipients than the bucket holds goes out when it is full,

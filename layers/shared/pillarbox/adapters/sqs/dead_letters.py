@@ -3,7 +3,7 @@
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.adapters.aws import make_client, reaching
+from pillarbox.adapters.aws import make_client, service_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -24,5 +24,5 @@ class SqsDeadLetters:
 
     def put(self, text: str) -> None:
         """Put a job into the queue that SQS itself puts those into that failed too often."""
-        with reaching(_NAME):
+        with service_errors(_NAME):
             self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)

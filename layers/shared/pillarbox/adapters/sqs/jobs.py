@@ -10,7 +10,7 @@ from uuid import UUID
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import code_of, in_parallel, make_client, reaching
+from pillarbox.adapters.aws import code_of, in_parallel, make_client, service_errors
 from pillarbox.adapters.sqs.job_format import (
     fits_inline,
     read_job,
@@ -53,7 +53,7 @@ class SqsJobs:
     def put(self, job: Job, mail: Mail) -> None:
         """Queue a job with its mail, or with the spool's key for it."""
         text = self._text(job, mail)
-        with reaching("queue"):
+        with service_errors("queue"):
             self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)
 
     def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
@@ -63,7 +63,7 @@ class SqsJobs:
         return frozenset(map(UUID, chain.from_iterable(refused)))
 
     def _send_batch(self, entries: Sequence[tuple[str, str]]) -> list[str]:
-        with reaching("queue"):
+        with service_errors("queue"):
             answer = self._sqs.send_message_batch(
                 QueueUrl=self._queue_url,
                 Entries=[{"Id": entry_id, "MessageBody": text} for entry_id, text in entries],
@@ -76,7 +76,7 @@ class SqsJobs:
             return write_job(job, payload=payload)
         # Each try has its own key, so that cleaning up one try leaves the others alone.
         key = f"{job.account_id}/{job.message_id}/{new_token(16)}"
-        with reaching("spool"):
+        with service_errors("spool"):
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload)
         return write_job(job, spool_key=key)
 
@@ -95,7 +95,7 @@ class SqsJobs:
         if job.spool_key is None:
             raise PayloadGone
         try:
-            with reaching("spool"):
+            with service_errors("spool"):
                 stored = self._s3.get_object(Bucket=self._bucket, Key=job.spool_key)
                 payload = stored["Body"].read()
         except ClientError as error:
@@ -107,7 +107,7 @@ class SqsJobs:
     def discard(self, job: Job) -> None:
         """Delete the spool's object, if there is one."""
         if job.spool_key is not None:
-            with reaching("spool"):
+            with service_errors("spool"):
                 self._s3.delete_object(Bucket=self._bucket, Key=job.spool_key)
 
     def postpone(self, receipt_handle: str, wait: timedelta) -> None:
@@ -116,7 +116,7 @@ class SqsJobs:
         Rounded down, the last fraction of a second would be waited for by receiving again
         and again, and each receipt brings the dead-letter queue nearer.
         """
-        with reaching("queue"):
+        with service_errors("queue"):
             self._sqs.change_message_visibility(
                 QueueUrl=self._queue_url,
                 ReceiptHandle=receipt_handle,

@@ -20,7 +20,7 @@ from pillarbox.application.accounts.ports import (
     Zones,
 )
 from pillarbox.application.ports import Clock
-from pillarbox.application.validation import spell_domain
+from pillarbox.application.validation import normalize_domain
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 
 #: The MAIL FROM domain is this one under the domain, unless another is chosen.
@@ -73,8 +73,8 @@ class Domains:
             ValidationFailed: on `domain` or `mail-from`; on `route53`, when not
                 exactly one hosted zone can be meant.
         """
-        name = spell_domain(name)
-        envelope = spell_domain(f"{mail_from or _MAIL_FROM}.{name}", "mail-from")
+        name = normalize_domain(name)
+        envelope = normalize_domain(f"{mail_from or _MAIL_FROM}.{name}", "mail-from")
         zone = self._zone(name) if create_records else None
         identity = self.identities.add(name)
         if identity.mail_from is None or (mail_from and identity.mail_from != envelope):
@@ -90,7 +90,7 @@ class Domains:
         Raises:
             ValidationFailed: on `domain`, also when the provider does not know it.
         """
-        return self._seen(self._known(spell_domain(name)))
+        return self._seen(self._known(normalize_domain(name)))
 
     def wait(self, name: str, at_most: timedelta) -> Domain:
         """Look until a domain is verified, or the time is over.

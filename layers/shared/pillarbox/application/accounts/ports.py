@@ -87,7 +87,7 @@ class KeyRecords(Protocol):
 class SenderIdentities(Protocol):
     """The addresses that the delivery provider sends mail from."""
 
-    def ask(self, address: str) -> bool:
+    def ensure_identity(self, address: str) -> bool:
         """Whether the provider holds an address for verified.
 
         One that it does not know is made known to it, upon which it mails

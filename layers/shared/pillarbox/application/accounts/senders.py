@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from pillarbox.application.accounts.lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountRecords, SenderIdentities
-from pillarbox.application.validation import spell_address, spell_sender
+from pillarbox.application.validation import normalize_address, normalize_sender
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
 
@@ -41,9 +41,9 @@ class Senders:
             ValidationFailed: on `address`.
             ServiceError: `account_not_found`.
         """
-        address = spell_sender(address)
+        address = normalize_sender(address)
         find_account(self.accounts, account_id)
-        verified = verified or self.identities.ask(address)
+        verified = verified or self.identities.ensure_identity(address)
         account = self.accounts.put_sender(
             account_id, address, verified=verified, default=default and verified
         )
@@ -70,7 +70,7 @@ class Senders:
             ValidationFailed: on `address`.
             ServiceError: `account_not_found`, `sender_not_found`.
         """
-        address = spell_address(address)
+        address = normalize_address(address)
         find_account(self.accounts, account_id)
         if self.accounts.remove_sender(account_id, address) is None:
             raise _sender_not_found(address)
@@ -84,7 +84,7 @@ class Senders:
             ServiceError: `account_not_found`, `sender_not_found`;
                 `no_verified_sender`, when it is not verified.
         """
-        address = spell_address(address)
+        address = normalize_address(address)
         account = find_account(self.accounts, account_id)
         if address not in account.senders:
             raise _sender_not_found(address)

@@ -7,7 +7,7 @@ from typing import Final
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, Suppression, SuppressionRecords
 from pillarbox.application.ports import Clock
-from pillarbox.application.validation import spell_address
+from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 
@@ -30,7 +30,7 @@ class SuppressionList:
             ValidationFailed: on `address`.
             ServiceError: `account_not_found`.
         """
-        mailbox = mailbox_key(spell_address(address))
+        mailbox = mailbox_key(normalize_address(address))
         find_account(self.accounts, account_id)
         suppression = Suppression(address=mailbox, reason=BY_HAND, at=self.clock())
         return self.records.add(account_id, suppression)
@@ -51,7 +51,7 @@ class SuppressionList:
             ValidationFailed: on `address`.
             ServiceError: `account_not_found`, `suppression_not_found`.
         """
-        mailbox = mailbox_key(spell_address(address))
+        mailbox = mailbox_key(normalize_address(address))
         find_account(self.accounts, account_id)
         if not self.records.remove(account_id, mailbox):
             raise ServiceError("suppression_not_found", "The account may mail this address.")

@@ -80,7 +80,7 @@ class Delivery:
     suppressions: Suppressions
     jobs: Jobs
     mailer: Mailer
-    pulse: EventHeartbeat
+    heartbeat: EventHeartbeat
     build: Callable[[Mail, Message], bytes]
     clock: Clock
     pause: Callable[[float], None]
@@ -118,7 +118,7 @@ class Delivery:
         owner = self.new_owner()
         waits = iter(_RECORD_WAITS)
         while True:
-            taken = self.messages.take(
+            taken = self.messages.lease(
                 job.account_id, job.message_id, job.body_hash, owner, self.clock()
             )
             if isinstance(taken, Message) or taken.message is not None:
@@ -143,7 +143,7 @@ class Delivery:
         account = self.directory.look_up(job.account_id).account
         if now >= job.deadline or account is None or account.hold_uncertain:
             return self._give_up(message)
-        last = self.pulse.last()
+        last = self.heartbeat.latest()
         if last is None or last < due:
             return DeliveryResult(Outcome.UNCERTAIN, LOOK_AGAIN_LATER)
         if not self.messages.save(replace(message, lease=None)):
@@ -155,7 +155,7 @@ class Delivery:
         if self.clock() >= job.deadline:
             return self._fail(message, "expired", "The mail could not be sent in time.")
         try:
-            suppressed = self.suppressions.among(
+            suppressed = self.suppressions.find_suppressed(
                 job.account_id, map(mailbox_key, message.recipients)
             )
             raw = self.build(self.jobs.load(job), message)

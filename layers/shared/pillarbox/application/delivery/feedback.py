@@ -25,10 +25,10 @@ class FeedbackOutcome(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class FeedbackResult:
-    """What became of one record; `notice` is what it said, None when that was nothing."""
+    """What became of one record; `provider_event` is what it said, None when that was nothing."""
 
     outcome: FeedbackOutcome
-    notice: ProviderEvent | None = None
+    provider_event: ProviderEvent | None = None
 
 
 class MessageContention(Exception):
@@ -42,7 +42,7 @@ class Feedback:
     read: Callable[[str], ProviderEvent | None]
     messages: Messages
     suppressions: Suppressions
-    pulse: EventHeartbeat
+    heartbeat: EventHeartbeat
 
     def record(self, text: str) -> FeedbackResult:
         """Take one record as the provider wrote it.
@@ -51,34 +51,36 @@ class Feedback:
             ValueError: it is no record of a kind that is known.
             Contended, ServiceError: nothing is lost, the record comes again.
         """
-        notice = self.read(text)
-        if notice is None:
+        provider_event = self.read(text)
+        if provider_event is None:
             return FeedbackResult(FeedbackOutcome.IGNORED)
-        self.pulse.beat(notice.at)
-        recorded = self._apply(notice)
+        self.heartbeat.record(provider_event.at)
+        recorded = self._apply(provider_event)
         if recorded is not FeedbackOutcome.UNKNOWN:
-            for address, reason in notice.suppress:
+            for address, reason in provider_event.suppress:
                 self.suppressions.put(
-                    notice.account_id,
+                    provider_event.account_id,
                     mailbox_key(address),
                     reason,
-                    notice.at,
-                    notice.message_id,
+                    provider_event.at,
+                    provider_event.message_id,
                 )
-        return FeedbackResult(recorded, notice)
+        return FeedbackResult(recorded, provider_event)
 
-    def _apply(self, notice: ProviderEvent) -> FeedbackOutcome:
+    def _apply(self, provider_event: ProviderEvent) -> FeedbackOutcome:
         # A peek that is behind does no harm: what it knows stays known, and what is made
         # from it is refused. Only an absence has to be looked at twice.
-        message = self.messages.peek(notice.account_id, notice.message_id)
+        message = self.messages.peek(provider_event.account_id, provider_event.message_id)
         for _ in range(_TRIES):
-            message = message or self.messages.get(notice.account_id, notice.message_id)
+            message = message or self.messages.get(
+                provider_event.account_id, provider_event.message_id
+            )
             if message is None:
                 return FeedbackOutcome.UNKNOWN
-            changed = message.with_events(notice.events, notice.provider_message_id)
+            changed = message.with_events(provider_event.events, provider_event.provider_message_id)
             if changed is message:
                 return FeedbackOutcome.KNOWN
             if self.messages.save(changed):
                 return FeedbackOutcome.CHANGED
             message = None
-        raise MessageContention(str(notice.message_id))
+        raise MessageContention(str(provider_event.message_id))

@@ -24,7 +24,9 @@ class PoisonJobs:
     dead_letters: DeadLetters
     clock: Clock
 
-    def take(self, text: str, unreadable: UnreadableJob, queued_at: datetime) -> DeliveryResult:
+    def set_aside(
+        self, text: str, unreadable: UnreadableJob, queued_at: datetime
+    ) -> DeliveryResult:
         """Set a job aside, or let it come again while it may still be read.
 
         Args:

@@ -9,7 +9,7 @@ from typing import Final
 from pillarbox.application.history.ports import Ledger
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, entry_of
+from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
 
 #: What the stream has not brought after this long, it has lost.
 _STREAM_LAG: Final = timedelta(minutes=15)
@@ -45,7 +45,7 @@ class Aggregation[Record]:
         self._ledger = ledger
         self._for_each = for_each
 
-    def take(self, records: Iterable[Record]) -> StreamResult:
+    def apply(self, records: Iterable[Record]) -> StreamResult:
         """Take a batch of changes. It may come again, in part or whole.
 
         What fails holds up nothing else in the batch; but the changes behind
@@ -58,7 +58,7 @@ class Aggregation[Record]:
             try:
                 message = self._read(record)
                 if message is not None:
-                    images[message.account_id].append(entry_of(message))
+                    images[message.account_id].append(index_entry(message))
                     first.setdefault(message.account_id, position)
             except (KeyError, TypeError, ValueError) as error:
                 failures.append((position, error))
@@ -84,7 +84,7 @@ class Aggregation[Record]:
         and once more after: another batch, which saw it open, may have added to
         it in between.
         """
-        newest = self._ledger.newest(account_id)
+        newest = self._ledger.newest_entry(account_id)
         open_hour = None if newest is None else Granularity.HOUR.start(newest)
         hours: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in entries:
@@ -94,8 +94,8 @@ class Aggregation[Record]:
             if open_hour is not None and hour > open_hour:
                 self._tally(account_id, {open_hour}, hour)
             open_hour = hour if open_hour is None else max(hour, open_hour)
-            self._ledger.enter(account_id, group)
-        newest = self._ledger.newest(account_id)
+            self._ledger.put_entries(account_id, group)
+        newest = self._ledger.newest_entry(account_id)
         if newest is not None:
             self._tally(account_id, touched, newest)
 

@@ -9,7 +9,7 @@ from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import LedgerAudit
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.domain.statistics import IndexEntry, entry_of, milliseconds
+from pillarbox.domain.statistics import IndexEntry, index_entry, milliseconds
 
 #: What the stream has not brought after this long, it has lost.
 _STREAM_LAG: Final = timedelta(minutes=15)
@@ -59,7 +59,7 @@ class Audit:
         behind = {each for each in lagging if messages[each].updated >= recently}
         # Apart from what is on its way, the entries must be those of the messages.
         expected = entered | {each: messages[each] for each in lagging - behind}
-        wrong = self.ledger.wrong(
+        wrong = self.ledger.count_wrong(
             account_id, (entry for each, entry in expected.items() if each in messages)
         )
         return AuditReport(messages=len(messages), behind=len(behind), wrong=wrong)
@@ -78,13 +78,13 @@ class Audit:
             max(entry, entered.get(each, entry), key=lambda image: image.revision)
             for each, entry in messages.items()
         )
-        return replace(found, repaired=self.ledger.set(account_id, newest))
+        return replace(found, repaired=self.ledger.repair(account_id, newest))
 
     def _read(self, account_id: str) -> tuple[dict[UUID, IndexEntry], dict[UUID, IndexEntry]]:
         """The entries of all messages, and those of the ledger, with equal ones made the same."""
         find_account(self.accounts, account_id)
         log = self.log.newest_first(account_id, 0, _FOREVER)
-        messages = {message.message_id: entry_of(message) for message in log}
+        messages = {message.message_id: index_entry(message) for message in log}
         entered = {entry.message_id: entry for entry in self.ledger.entries(account_id)}
         for message_id, entry in entered.items():
             known = messages.get(message_id)

@@ -13,7 +13,7 @@ from uuid import UUID
 from pillarbox.application.history.ports import Ledger
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, entry_of, milliseconds
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, index_entry, milliseconds
 
 #: A record is put at most this long after the time in its id (the claim's lease, 35 s). So
 #: when a message has an entry, all that were created this much before it have theirs.
@@ -69,27 +69,27 @@ class CoverageReader:
         self._ledger = ledger
         self._clock = clock
 
-    def of(self, account_id: str, since: int, until: int, coarsest: Granularity) -> Coverage:
+    def read(self, account_id: str, since: int, until: int, coarsest: Granularity) -> Coverage:
         """Cover the messages created from `since` to before `until`, with pieces up to a level."""
         cover = Coverage()
-        newest = self._ledger.newest(account_id)
+        newest = self._ledger.newest_entry(account_id)
         until, recent = self._recent(account_id, since, until, newest)
         cover.records = {message.message_id: message for message in recent}
-        cover.above = list(map(entry_of, recent))
+        cover.above = list(map(index_entry, recent))
         if newest is None or since >= until:
             return cover
         low = Granularity.HOUR.ceiling(since)
         high = Granularity.HOUR.start(min(until, newest))
         if low >= high:
-            cover.above += self._ledger.created_in(account_id, since, until)
+            cover.above += self._ledger.entries_created(account_id, since, until)
             return cover
-        cover.above += self._ledger.created_in(account_id, high, until)
-        cover.below += self._ledger.created_in(account_id, since, low)
+        cover.above += self._ledger.entries_created(account_id, high, until)
+        cover.below += self._ledger.entries_created(account_id, since, low)
         cover.since, cover.until = low, high
         cover.pieces = self._pieces(account_id, coarsest, low, high)
         return cover
 
-    def parts(self, account_id: str, piece: RollupBucket) -> list[RollupBucket]:
+    def finer_rollups(self, account_id: str, piece: RollupBucket) -> list[RollupBucket]:
         """The finer pieces that a day or a month is made of, newest first."""
         return self._tallied(
             account_id, piece.level.finer or Granularity.HOUR, piece.start, piece.end
@@ -127,7 +127,7 @@ class CoverageReader:
     def _tallied(
         self, account_id: str, level: Granularity, since: int, until: int
     ) -> list[RollupBucket]:
-        tallies = self._ledger.tallies(account_id, level, since, until)
+        tallies = self._ledger.rollups(account_id, level, since, until)
         return [
             RollupBucket(level, start, tallies[start]) for start in sorted(tallies, reverse=True)
         ]

@@ -36,7 +36,7 @@ class Pagination:
     ) -> list[IndexEntry]:
         """The page in the order of creation, the newest first."""
         page = _PageWindow(skip, limit)
-        page.take(newest_created(e for e in cover.above if e.status in statuses))
+        page.collect(newest_created(e for e in cover.above if e.status in statuses))
         ahead = [*reversed(cover.pieces)]
         while ahead and page.wanted:
             piece = ahead.pop()
@@ -44,10 +44,10 @@ class Pagination:
                 continue
             entries = self._entries(piece, statuses)
             if entries is None:
-                ahead += reversed(self._coverage.parts(self._account_id, piece))
+                ahead += reversed(self._coverage.finer_rollups(self._account_id, piece))
             else:
-                page.take(newest_created(entries))
-        page.take(newest_created(e for e in cover.below if e.status in statuses))
+                page.collect(newest_created(entries))
+        page.collect(newest_created(e for e in cover.below if e.status in statuses))
         return page.entries
 
     def by_updated(
@@ -80,7 +80,7 @@ class Pagination:
         tallied = {cell for piece in pieces for cell, _ in _updates(piece, statuses, low, high)}
         for status in {status for status, _ in tallied}:
             created = cover.since, cover.until
-            found += self._ledger.updated_in(self._account_id, status, low, high, created)
+            found += self._ledger.entries_updated(self._account_id, status, low, high, created)
         return newest_updated(found)[skip : skip + limit]
 
     def by_status(
@@ -103,19 +103,23 @@ class Pagination:
         if (count if rare else total) > _FEW and piece.level is not Granularity.HOUR:
             return None
         if not rare:
-            entries = self._ledger.created_in(self._account_id, piece.start, piece.end)
+            entries = self._ledger.entries_created(self._account_id, piece.start, piece.end)
             return [entry for entry in entries if entry.status in statuses]
         created = piece.start, piece.end
         return [
             entry
             for status in statuses
             for stretch in _stretches(piece, status)
-            for entry in self._ledger.updated_in(self._account_id, status, *stretch, created)
+            for entry in self._ledger.entries_updated(self._account_id, status, *stretch, created)
         ]
 
     def _divided(self, piece: RollupBucket, level: Granularity) -> list[RollupBucket]:
         """The parts of a piece of a level; one that is finer as it is."""
-        return self._coverage.parts(self._account_id, piece) if piece.level is level else [piece]
+        return (
+            self._coverage.finer_rollups(self._account_id, piece)
+            if piece.level is level
+            else [piece]
+        )
 
 
 class _PageWindow:
@@ -137,7 +141,7 @@ class _PageWindow:
         self._skip -= count
         return True
 
-    def take(self, entries: list[IndexEntry]) -> None:
+    def collect(self, entries: list[IndexEntry]) -> None:
         """Take what is on the page of the next entries."""
         room = self._limit - len(self.entries)
         self.entries += entries[self._skip : self._skip + room]

@@ -17,15 +17,15 @@ class Ledger(Protocol):
     months that are over, which is when an entry of a later one is there.
     """
 
-    def newest(self, account_id: str) -> int | None:
+    def newest_entry(self, account_id: str) -> int | None:
         """When the newest message that has an entry was created."""
         ...
 
-    def created_in(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
+    def entries_created(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
         """The entries of messages created from `since` to before `until`, in any order."""
         ...
 
-    def updated_in(
+    def entries_updated(
         self, account_id: str, status: Status, since: int, until: int, created: TimeRange
     ) -> list[IndexEntry]:
         """The entries of a status last updated from `since` to before `until`, in any order.
@@ -34,13 +34,13 @@ class Ledger(Protocol):
         """
         ...
 
-    def tallies(
+    def rollups(
         self, account_id: str, level: Granularity, since: int, until: int
     ) -> Mapping[int, Rollup]:
         """The tallies of buckets beginning from `since` to before `until`, by beginning."""
         ...
 
-    def enter(self, account_id: str, images: Iterable[IndexEntry]) -> None:
+    def put_entries(self, account_id: str, images: Iterable[IndexEntry]) -> None:
         """Bring the entries of some messages up to date; of several images the newest counts.
 
         Safe to repeat, whole or in part and in any order: an entry never goes back.
@@ -59,11 +59,11 @@ class LedgerAudit(Protocol):
         """Everything that is entered by creation."""
         ...
 
-    def wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
+    def count_wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """How many of its items, tallies included, are not what these entries make."""
         ...
 
-    def set(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
+    def repair(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
         """Make it what these entries make, and give the number of items that were not.
 
         Raises:

@@ -89,7 +89,7 @@ class HistoryQueries:
         """List messages (contract 4.3)."""
         since, until = request.since or 0, _FOREVER if request.until is None else request.until
         statuses = _ALL if request.status is None else frozenset({request.status})
-        cover = self._coverage.of(account_id, max(since, 0), until, Granularity.MONTH)
+        cover = self._coverage.read(account_id, max(since, 0), until, Granularity.MONTH)
         total = cover.count(statuses)
         if request.skip >= total:
             return Page([], total)
@@ -106,7 +106,7 @@ class HistoryQueries:
     def analytics(self, account_id: str, since: int, until: int, bucket: Bucket) -> Analytics:
         """Count messages by when they were created (contract 4.5), to the millisecond."""
         level = Granularity(bucket)
-        cover = self._coverage.of(account_id, max(since, 0), max(until, 0), level)
+        cover = self._coverage.read(account_id, max(since, 0), max(until, 0), level)
         volume = {}
         start = level.start(since)
         while start < until:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.authentication import identify, present_key
+from pillarbox.application.authentication import make_principal, parse_key
 from pillarbox.application.ports import Claim, DirectoryResult, DomainVerdict, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.recipients import Recipients
@@ -82,7 +82,7 @@ class BatchSend:
             ServiceError: the request-level errors of contract 4.2; a 429 when
                 not one message fits the quota.
         """
-        key = present_key(key_text)
+        key = parse_key(key_text)
         mails = {} if isinstance(batch, ServiceError) or batch.count > MAX_MESSAGES else batch.mails
         recipients = {
             position: Recipients.parse(mail.recipients) for position, mail in mails.items()
@@ -93,7 +93,7 @@ class BatchSend:
             addresses={box for one in recipients.values() for box in one.mailboxes},
             template_ids=[one for mail in mails.values() for one in mail.template_ids],
         )
-        principal = identify(found)
+        principal = make_principal(found)
         principal.require(EMAILS_SEND)
         if isinstance(batch, ServiceError):
             raise batch
@@ -106,7 +106,7 @@ class BatchSend:
         batch.check_size()
         if idempotency_digest is None:
             return self._accept(batch, found, principal, recipients, None)
-        taken = self.one.claims.take(
+        taken = self.one.claims.acquire(
             key.account_id, idempotency_digest, batch.body_hash, self.one.clock()
         )
         if isinstance(taken, StoredResponse):

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from pillarbox.application.authentication import identify, present_key
+from pillarbox.application.authentication import make_principal, parse_key
 from pillarbox.application.ports import (
     Claim,
     Claims,
@@ -68,7 +68,7 @@ class SingleSend:
         Raises:
             ServiceError: any of contract 4.1's.
         """
-        key = present_key(key_text)
+        key = parse_key(key_text)
         well_formed = request if isinstance(request, SendRequest) else None
         # Beyond the limit the request is refused, and the read takes no more either.
         recipients = Recipients.parse(
@@ -80,7 +80,7 @@ class SingleSend:
             addresses=recipients.mailboxes,
             template_ids=well_formed.template_ids if well_formed else (),
         )
-        principal = identify(found)
+        principal = make_principal(found)
         principal.require(EMAILS_SEND)
         if isinstance(request, ServiceError):
             raise request
@@ -115,7 +115,7 @@ class SingleSend:
         account_id = principal.account.account_id
         claim = None
         if idempotency_digest is not None:
-            taken = self.claims.take(account_id, idempotency_digest, body_hash, self.clock())
+            taken = self.claims.acquire(account_id, idempotency_digest, body_hash, self.clock())
             if isinstance(taken, StoredResponse):
                 return taken
             claim = taken

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from pillarbox.application.authentication import identify, present_key
+from pillarbox.application.authentication import make_principal, parse_key
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.acceptance import Acceptance
 from pillarbox.application.sending.recipients import Recipients
@@ -67,7 +67,7 @@ class SmtpMessage:
     idempotency_digest: str | None
     #: Whether it may be accepted together with others: they would wait for a claim, or
     #: for the upload of a large one.
-    sociable: bool
+    groupable: bool
 
     def draft(
         self, account: Account, suppressed: Mapping[str, str], now: datetime
@@ -96,7 +96,7 @@ class SmtpSubmission:
         Raises:
             ServiceError: `invalid_api_key`, `scope_required` or `upgrade_required`.
         """
-        key = present_key(key_text)
+        key = parse_key(key_text)
         return self._admitted(self.one.directory.look_up(key.account_id, key_digest=key.digest))
 
     def prepare(self, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
@@ -119,9 +119,9 @@ class SmtpSubmission:
         body_hash = _hash(octets, parsed, recipients)
         parsed_recipients = Recipients.parse(recipients)
         mail = _mail(octets, parsed, authors[0], parsed_recipients)
-        sociable = digest is None and len(octets) <= SMALL
+        groupable = digest is None and len(octets) <= SMALL
         octets.clear()
-        if sociable:  # others do not wait for the DNS; one with a claim asks under it
+        if groupable:  # others do not wait for the DNS; one with a claim asks under it
             parsed_recipients.check(self.one.domains)
         return SmtpMessage(
             recipients=parsed_recipients,
@@ -129,7 +129,7 @@ class SmtpSubmission:
             mail=mail,
             body_hash=body_hash,
             idempotency_digest=digest,
-            sociable=sociable,
+            groupable=groupable,
         )
 
     def submit(self, key_text: str, prepared: SmtpMessage) -> str:
@@ -148,7 +148,7 @@ class SmtpSubmission:
         principal, found = self._look_up(key_text, [prepared])
 
         def draft() -> PreparedMessage:
-            if not prepared.sociable:
+            if not prepared.groupable:
                 prepared.recipients.check(self.one.domains)
             return prepared.draft(principal.account, found.suppressed, self.one.clock())
 
@@ -158,7 +158,7 @@ class SmtpSubmission:
     def submit_all(
         self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> Sequence[str | ServiceError]:
-        """Accept sociable messages of one key in few calls, each on its own merits.
+        """Accept groupable messages of one key in few calls, each on its own merits.
 
         Returns:
             For each its id, or why it is not accepted.
@@ -188,7 +188,7 @@ class SmtpSubmission:
     def _look_up(
         self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> tuple[Principal, DirectoryResult]:
-        key = present_key(key_text)
+        key = parse_key(key_text)
         addresses = {box for each in prepared for box in each.recipients.mailboxes}
         found = self.one.directory.look_up(
             key.account_id, key_digest=key.digest, addresses=addresses
@@ -196,7 +196,7 @@ class SmtpSubmission:
         return self._admitted(found), found
 
     def _admitted(self, found: DirectoryResult) -> Principal:
-        principal = identify(found)
+        principal = make_principal(found)
         principal.require(EMAILS_SEND)
         plan = principal.account.plan
         if principal.preview or (self.paid_plans_only and not plan.paid):
