@@ -1,28 +1,32 @@
-# `make up` runs the service on this machine, `make test` checks everything. Nothing but a
-# Python 3 with venv is needed beforehand: uv comes first and brings the Python of .python-version.
+# `make` lists the targets. They need only a Python 3 with venv: the first of them installs uv,
+# and uv installs the Python of .python-version and everything else.
 
 UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
-.PHONY: up test faults mutants fuzz bench check openapi build deploy setup
+.DEFAULT_GOAL := help
+.PHONY: help up test faults mutants fuzz bench check openapi build deploy setup
 
-up: setup .venv-engine/made ## the whole service, until Ctrl-C
+help: ## show this list
+	@awk -F ':.*## ' '/^[a-z_-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
 	@exec $(RUN)python -m local
 
-test: check .venv-engine/made ## the checks and every test
+test: check .venv-engine/made ## run every check and every test
 	$(RUN)pytest --numprocesses 2
 
-faults: setup .venv-engine/made ## known bugs, every fault at every call, random schedules, kills: an hour
+faults: setup .venv-engine/made ## break each call of each path, at random and by kills: an hour
 	$(RUN)python -m tests.faults
 
-mutants: setup ## every change of a condition, rank or lease must fail a test: hours
+mutants: setup ## change each condition, rank and lease; a test must fail: hours
 	$(RUN)python -m tests.mutants
 
-fuzz: setup .venv-engine/made ## ten minutes of requests that the document leads to
+fuzz: setup .venv-engine/made ## send ten minutes of requests made from docs/openapi.json
 	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/fuzz --capture=no
 
-check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the template and what it keeps
+check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and the template
 	$(RUN)ruff check
 	$(RUN)ruff format --check
 	$(RUN)mypy
@@ -31,22 +35,22 @@ check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the templ
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
 	$(RUN)python -m tests.kept
 
-bench: setup ## what a mail costs, rendering and MIME beside their peers: minutes
+bench: setup ## measure what a mail costs, and rendering and MIME: minutes
 	$(RUN)python -m benchmarks.accepting
 	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 	$(RUN)python benchmarks/mime.py
 
-openapi: setup ## docs/openapi.json, from the wire models and routes
+openapi: setup ## write docs/openapi.json from the wire models and routes
 	$(RUN)python -m openapi
 
-build: setup .venv-sam/made ## what is deployed, in .aws-sam
+build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
 	$(RUN)python layers/shared/stamp_release.py .aws-sam/build/template.yaml
 
-deploy: setup .venv-sam/made ## to AWS, with a first account and key: ENVIRONMENT=dev or prod
+deploy: setup .venv-sam/made ## deploy to AWS, with a first account: ENVIRONMENT=dev or prod
 	$(RUN)pillarbox deploy --environment $${ENVIRONMENT:-dev}
 
-setup: $(UV)
+setup: $(UV) ## install what development needs, in .venv
 	@$(UV) sync --locked --quiet
 
 $(UV):
