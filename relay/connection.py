@@ -11,10 +11,10 @@ import ssl
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, cast
 
+from pillarbox.observability import log_failure
 from relay import framing, proxy, replies
 from relay.framing import Content, Lines
 from relay.limits import Doors
-from relay.log import log_failure
 from relay.replies import Reply, Then
 from relay.session import Answer, House, Session
 from relay.tls import Records
