@@ -1,7 +1,7 @@
 """The relay's log: JSON lines; ids and outcomes, never a key, a message or an address of mail.
 
-Powertools' formatter writes the same lines. It is not used here: a line would take 1.8 times
-the instructions, each process 4 MB more, and it would write every field that a caller passes.
+Not by Powertools' formatter: a line would take 1.8 times the instructions and each process
+4 MB more, and it would write every field that it is given (docs/decisions.md).
 """
 
 import json
