@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from front.events import FUNCTIONS, event_of, route_of
 from front.workers import NoWorkerFree, WorkerDied
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import allowed_methods
 from pillarbox.observability import make_logger
@@ -60,6 +60,9 @@ class Front:
         try:
             answer = await self._answer(scope, receive, request_id)
         except ServiceError as error:
+            if error.log_fields:
+                ids = {"request_id": request_id, "status": error.status}
+                self._logger.info("refused", extra=ids | error.log_fields)
             answer = _envelope(error)
         body = answer["body"]
         content = b64decode(body) if answer.get("isBase64Encoded") else body.encode()
@@ -76,14 +79,14 @@ class Front:
         if size > BODY_LIMIT:
             raise _too_large()
         if size > self._free:
-            raise _busy()
+            raise _busy("memory")
         self._free -= size
         try:
             body = await _read(receive)
             event = event_of(scope, request_id)
             return await self._handlers.run(function, event, body)
         except NoWorkerFree:
-            raise _busy() from None
+            raise _busy("worker") from None
         except WorkerDied as error:
             self._logger.error(  # noqa: TRY400  where it was raised says nothing: the process is gone
                 "worker died", extra={"request_id": request_id, "handler": function}
@@ -151,9 +154,9 @@ async def _read(receive: Receive) -> bytes:
     return bytes(body)
 
 
-def _busy() -> ServiceError:
-    return ServiceError(
-        "service_unavailable",
+def _busy(lacking: str) -> Unavailable:
+    return Unavailable(
+        lacking,
         "Too much large mail is under way at the moment. Try again.",
         headers={"Retry-After": "5"},
     )

@@ -1,19 +1,21 @@
-"""A stand-in for the DNS: every name takes mail, save for a few that are there to fail.
+"""A stand-in for the DNS: every name takes mail, except a few that exist to fail.
 
-| names, and all under them | answer |
+| name and its subdomains | answer |
 |---|---|
 | `invalid`        | NXDOMAIN (RFC 6761 section 6.4) |
 | `nomx.example`   | no MX, but addresses |
 | `nullmx.example` | the null MX (RFC 7505) |
 | `broken.example` | SERVFAIL |
-| `slow.example`   | none at all |
+| `slow.example`   | no answer |
 | any other        | `10 mx.<name>`, 127.0.0.1 and ::1 |
 
-Start what uses it with `python -m`: beside this file `import dns` would find it, not dnspython.
+dnspython reads and writes the messages; it has no server, so the sockets are ours.
+
+Start programs that use this with `python -m`: a script in this folder would import this file
+as `dns`, not dnspython.
 """
 
 import asyncio
-import struct
 from contextlib import suppress
 from typing import Final, cast
 
@@ -39,20 +41,20 @@ _ADDRESSES: Final = {dns.rdatatype.A: "127.0.0.1", dns.rdatatype.AAAA: "::1"}
 
 
 class DnsServer:
-    """Answers over UDP and TCP on one port, from the loop it is started on."""
+    """Answers over UDP and TCP on one port, in the loop that starts it."""
 
     def __init__(self) -> None:
         self._udp: asyncio.DatagramTransport | None = None
         self._tcp: asyncio.Server | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> tuple[str, int]:
-        """Listen; 0 is any port that is free for both.
+        """Listen; port 0 stands for any port that is free for both.
 
         Returns:
-            Where it listens.
+            The address and the port.
 
         Raises:
-            OSError: the address is taken.
+            OSError: the address is in use.
         """
         loop = asyncio.get_running_loop()
         for attempts_left in range(9, -1, -1):
@@ -60,7 +62,7 @@ class DnsServer:
             bound: int = udp.get_extra_info("sockname")[1]
             try:
                 self._tcp = await asyncio.start_server(_serve_tcp, host, bound)
-            except OSError:  # another program has the TCP port of that number
+            except OSError:  # another program uses this TCP port
                 udp.close()
                 if port or not attempts_left:
                     raise
@@ -70,7 +72,7 @@ class DnsServer:
         raise AssertionError("the last attempt returns or raises")
 
     async def stop(self) -> None:
-        """Close both; connections that are open end too."""
+        """Close both sockets and every open connection."""
         if self._udp:
             self._udp.close()
         if self._tcp:
@@ -92,14 +94,13 @@ class _Udp(asyncio.DatagramProtocol):
 
 
 async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Two bytes of length go before each message (RFC 1035 section 4.2.2)."""
+    """Answer each message; its length goes before it in two bytes (RFC 1035 section 4.2.2)."""
     with suppress(asyncio.IncompleteReadError, ConnectionError, TimeoutError):
         while True:
             async with asyncio.timeout(_TCP_IDLE):
-                (length,) = struct.unpack("!H", await reader.readexactly(2))
-                query = await reader.readexactly(length)
+                query = await reader.readexactly(int.from_bytes(await reader.readexactly(2)))
             if (reply := answer(query)) is not None:
-                writer.write(struct.pack("!H", len(reply)) + reply)
+                writer.write(len(reply).to_bytes(2) + reply)
                 await writer.drain()
     writer.close()
     with suppress(ConnectionError):
@@ -107,16 +108,13 @@ async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 def answer(packet: bytes) -> bytes | None:
-    """The answer to a query as bytes; None when there is to be none.
+    """Return the answer to a packet, or None when it gets none.
 
-    What is no query is dropped without a word, as an answer to it could be sent
-    in circles between two servers.
+    Only a query gets an answer: two servers that answered answers would never stop.
     """
     try:
         query = dns.message.from_wire(packet)
-        if query.flags & dns.flags.QR:
-            return None
-        reply = dns.message.make_response(query, our_payload=_PAYLOAD)
+        reply = dns.message.make_response(query, our_payload=_PAYLOAD)  # FormError for an answer
     except dns.exception.DNSException:
         return None
     reply.flags |= dns.flags.AA
@@ -162,7 +160,7 @@ def _mx(name: dns.name.Name) -> str | None:
 
 
 def _soa(name: dns.name.Name) -> dns.rrset.RRset:
-    """Says how long a negative answer may be kept (RFC 2308 section 3)."""
+    """Return the SOA, which says how long a negative answer may be cached (RFC 2308 section 3)."""
     zone = dns.name.Name(name.labels[-2:]) if len(name.labels) > 1 else dns.name.root
     text = f"ns.localhost. hostmaster.localhost. 1 3600 600 86400 {_TTL}"
     return dns.rrset.from_text(zone, _TTL, "IN", "SOA", text)

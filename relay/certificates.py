@@ -8,7 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from relay.log import log_failure
+from pillarbox.observability import log_failure
 from relay.tls import Certificate, make_context
 
 _LOG: Final = logging.getLogger("relay")

@@ -11,10 +11,10 @@ import ssl
 from collections.abc import Callable, Coroutine
 from typing import Any, Final, cast
 
+from pillarbox.observability import log_failure
 from relay import framing, proxy, replies
 from relay.framing import ContentBuffer, LineBuffer
 from relay.limits import ConnectionLimiter
-from relay.log import log_failure
 from relay.replies import AfterReply, Reply
 from relay.session import PendingReply, ServerContext, SmtpSession
 from relay.tls import TlsRecords

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.key import Principal
 from relay.groups import SubmissionBatcher
 
@@ -59,8 +59,12 @@ class ThreadedService:
         self._groups = SubmissionBatcher(self._accept)
 
     async def authenticate(self, key_text: str) -> Principal:
-        """Read the key in a thread."""
-        return await self._run(lambda: self._relaying().authenticate(key_text))
+        """Read the key in a thread; log only that it could not be read."""
+        try:
+            return await self._run(lambda: self._relaying().authenticate(key_text))
+        except Unavailable as error:
+            _log_refusal(error)
+            raise
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
         """Read a message in a thread, and accept it there, with others that are ready."""
@@ -75,7 +79,7 @@ class ThreadedService:
             else:
                 message_id = await self._run(lambda: self._relaying().submit(key_text, prepared))
         except ServiceError as error:
-            _LOG.info("refused", extra=facts | {"code": error.code})
+            _log_refusal(error, **facts)
             raise
         milliseconds = round((time.monotonic() - began) * 1000)
         _LOG.info(
@@ -92,3 +96,7 @@ class ThreadedService:
 
     async def _run[T](self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
+
+
+def _log_refusal(error: ServiceError, **facts: object) -> None:
+    _LOG.info("refused", extra=facts | {"code": error.code} | error.log_fields)

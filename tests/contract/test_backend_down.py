@@ -127,6 +127,36 @@ def test_73_starter_templates_when_keys_cannot_be_read(live: Api, fault: Fault) 
 
 
 @pytest.mark.parametrize(
+    ("fault", "aws_error"),
+    [
+        (no_connection, "EndpointConnectionError"),
+        (no_answer, "ReadTimeoutError"),
+        (slow_connection, "ConnectTimeoutError"),
+        (throttled, "ThrottlingException"),
+        (broken, "InternalServerError"),
+    ],
+)
+def test_73_the_log_says_what_was_out_of_reach(
+    live: Api, caplog: pytest.LogCaptureFixture, fault: Fault, aws_error: str
+) -> None:
+    """73: the line of a 503 names what did not answer, and AWS's code; the answer has no code."""
+    for call, unavailable in {
+        "dynamodb.UpdateItem": "data store",
+        "dynamodb.TransactWriteItems": "data store",
+        "sqs.SendMessage": "queue",
+        "s3.PutObject": "spool",
+    }.items():
+        caplog.clear()
+        with failing(call, fault):
+            answer = live.send(LARGE, idempotency_key="key")
+        check_unavailable(answer)
+        assert aws_error not in answer.text
+        (line,) = [vars(record) for record in caplog.records if record.msg == "answered"]
+        assert (line["status"], line["unavailable"]) == (503, unavailable)
+        assert line["aws_error"] == aws_error
+
+
+@pytest.mark.parametrize(
     ("call", "key"), [("dynamodb.PutItem", None), ("dynamodb.TransactWriteItems", "key")]
 )
 def test_a_commit_whose_answer_was_lost_is_read_back(

@@ -21,7 +21,12 @@ from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
 from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
 
-LOOK_UP, TAKE, READ, DNS = "directory.look_up", "claims.acquire", "messages.get_all", "domains.look_up"
+LOOK_UP, ACQUIRE, READ, DNS = (
+    "directory.look_up",
+    "claims.acquire",
+    "messages.get_all",
+    "domains.look_up",
+)
 RESERVE, PUT, COMMIT, FINISH = (
     "quotas.reserve",
     "jobs.put_all",
@@ -93,7 +98,7 @@ def test_a_batch_takes_few_rounds(world: World) -> None:
 def test_a_keyed_batch_is_answered_at_its_end(world: World) -> None:
     """With a key its claim comes first and gives the ids by place; its answer is kept last."""
     results = submit(world, batch(request(), WRONG, request()), DIGEST)
-    assert world.gate.calls == [LOOK_UP, TAKE, DNS, RESERVE, PUT, COMMIT, FINISH]
+    assert world.gate.calls == [LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT, FINISH]
     held = world.store.claims[ACCOUNT, DIGEST]
     generation = held.claim.generation
     assert [each["messageId"] for each in results] == [
@@ -114,15 +119,15 @@ def test_a_batch_is_replayed(world: World) -> None:
     assert answer == StoredResponse(
         json.dumps({"results": results}, separators=(",", ":")), replayed=True
     )
-    assert world.gate.calls == [LOOK_UP, TAKE]
+    assert world.gate.calls == [LOOK_UP, ACQUIRE]
 
 
 @pytest.mark.parametrize(
     ("step", "calls"),
     [
-        ("the DNS", [LOOK_UP, TAKE, DNS]),
-        ("the quota", [LOOK_UP, TAKE, DNS, RESERVE]),
-        ("the queue", [LOOK_UP, TAKE, DNS, RESERVE, PUT]),
+        ("the DNS", [LOOK_UP, ACQUIRE, DNS]),
+        ("the quota", [LOOK_UP, ACQUIRE, DNS, RESERVE]),
+        ("the queue", [LOOK_UP, ACQUIRE, DNS, RESERVE, PUT]),
     ],
 )
 def test_what_fails_before_the_records_gives_back_what_it_took(
@@ -144,7 +149,7 @@ def test_without_a_key_there_is_no_claim_to_give_back(world: World) -> None:
 
 def test_records_that_were_put_unheard_are_an_acceptance(world: World) -> None:
     """The records' answer was lost, but they are there: accepted, counted and answered."""
-    fail(world, LOOK_UP, TAKE, DNS, RESERVE, PUT, COMMIT, when="after")
+    fail(world, LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT, when="after")
     assert codes(submit(world, batch(request(), request()), DIGEST)) == [None, None]
     assert len(ids(world)) == 2
     assert world.used() == {2}
@@ -181,7 +186,7 @@ def test_who_takes_over_goes_on_with_what_is_there(world: World) -> None:
     world.advance(LEASE)
     world.gate.calls.clear()
     results = submit(world, sent, DIGEST)
-    assert world.gate.calls == [LOOK_UP, TAKE, READ, DNS, RESERVE, PUT, COMMIT, FINISH]
+    assert world.gate.calls == [LOOK_UP, ACQUIRE, READ, DNS, RESERVE, PUT, COMMIT, FINISH]
     assert results[0] == {
         "idx": 0,
         "messageId": str(first),
@@ -199,7 +204,7 @@ def test_who_takes_over_goes_on_with_what_is_there(world: World) -> None:
 def test_who_takes_over_and_fails_leaves_the_ids_to_the_next(world: World, step: str) -> None:
     """Two owners stall and fail; a third accepts; then the first goes on: one mail, not two."""
     sent = batch(request())
-    calls = [LOOK_UP, TAKE, READ, DNS, RESERVE, PUT]
+    calls = [LOOK_UP, ACQUIRE, READ, DNS, RESERVE, PUT]
 
     def others(call: str) -> None:
         if call == COMMIT:
@@ -223,7 +228,7 @@ def test_who_fails_after_a_part_was_accepted_leaves_it_to_the_next(world: World)
     refused(world, sent, DIGEST, messages=Halting(world.store, 1))
     accepted = ids(world)
     world.advance(LEASE)
-    fail(world, LOOK_UP, TAKE, READ, DNS, RESERVE, PUT)
+    fail(world, LOOK_UP, ACQUIRE, READ, DNS, RESERVE, PUT)
     refused(world, sent, DIGEST)
     world.gate.fault = None
     world.advance(LEASE)
@@ -258,7 +263,7 @@ def test_what_was_accepted_is_answered_though_the_rest_is_wrong(world: World) ->
 
 def test_the_answer_is_given_though_it_cannot_be_kept(world: World) -> None:
     """The records are the commit: an error at the claim's answer is nobody's concern."""
-    fail(world, LOOK_UP, TAKE, DNS, RESERVE, PUT, COMMIT, FINISH)
+    fail(world, LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT, FINISH)
     assert codes(submit(world, batch(request()), DIGEST)) == [None]
     assert world.store.claims[ACCOUNT, DIGEST].answer is None
 

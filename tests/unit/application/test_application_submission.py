@@ -31,7 +31,7 @@ from tests.fakes.builders import (
 from tests.fakes.world import World
 
 TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
-LOOK_UP, TAKE, DNS = "directory.look_up", "claims.acquire", "domains.look_up"
+LOOK_UP, ACQUIRE, DNS = "directory.look_up", "claims.acquire", "domains.look_up"
 RESERVE, PUT, COMMIT = "quotas.reserve", "jobs.put", "messages.commit"
 
 
@@ -85,7 +85,7 @@ def test_a_keyed_send_takes_five_rounds(world: World) -> None:
     """With a key the claim comes before everything slow, and the commit answers it."""
     answer = submit(world, digest=DIGEST)
 
-    assert world.gate.calls == [LOOK_UP, TAKE, DNS, RESERVE, PUT, COMMIT]
+    assert world.gate.calls == [LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT]
     assert world.store.claims[ACCOUNT, DIGEST].answer == answer.body
 
 
@@ -103,7 +103,7 @@ def test_a_replay_costs_two_rounds_and_no_quota(world: World) -> None:
     world.gate.calls.clear()
 
     assert submit(world, digest=DIGEST) == replace(first, replayed=True)
-    assert world.gate.calls == [LOOK_UP, TAKE]
+    assert world.gate.calls == [LOOK_UP, ACQUIRE]
     assert len(world.store.messages) == len(world.store.queue) == 1
 
 

@@ -214,6 +214,18 @@ def test_no_free_worker_is_503() -> None:
     assert answer.header("retry-after") == "5"
 
 
+def test_the_log_says_what_there_was_too_little_of(caplog: pytest.LogCaptureFixture) -> None:
+    """A request that is put off leaves a line with its id and what is full; a wrong one none."""
+    full = ask(Handlers(), memory=MIB, headers={"content-length": str(2 * MIB)})
+    busy = ask(Handlers(failure=NoWorkerFree()))
+    assert ask(Handlers(), headers={"x-pillarbox-edge": "wrong"}).status == 403
+    lines = [vars(record) for record in caplog.records if record.msg == "refused"]
+    assert [(line["request_id"], line["status"], line["unavailable"]) for line in lines] == [
+        (full.header("x-request-id"), 503, "memory"),
+        (busy.header("x-request-id"), 503, "worker"),
+    ]
+
+
 def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body that does not arrive in time is given up: 503, the connection closed, nothing run."""
     monkeypatch.setattr(app, "_ARRIVES_WITHIN", 0.01)

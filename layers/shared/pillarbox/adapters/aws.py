@@ -11,7 +11,7 @@ import botocore.session
 from botocore.config import Config
 from botocore.exceptions import BotoCoreError, ClientError
 
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, Unavailable
 
 #: Errors that pass by themselves; anything else is a fault of ours or of the
 #: deployment and is not dressed up as one of these.
@@ -92,24 +92,17 @@ def service_errors(what: str) -> Iterator[None]:
     """Turn the errors of an AWS service that is out of reach into `service_unavailable`.
 
     Raises:
-        ServiceError: `service_unavailable`, naming what could not be reached.
+        Unavailable: with the name of what could not be reached.
     """
     try:
         yield
     except ClientError as error:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
         if code_of(error) in _PASSING or status >= _SERVER_ERROR:
-            raise unavailable(what) from error
+            raise Unavailable(what, aws_error=code_of(error)) from error
         raise
     except BotoCoreError as error:
-        raise unavailable(what) from error
-
-
-def unavailable(what: str) -> ServiceError:
-    """The error that says what cannot be reached."""
-    return ServiceError(
-        "service_unavailable", f"The {what} cannot be reached at the moment; nothing was changed."
-    )
+        raise Unavailable(what, aws_error=type(error).__name__) from error
 
 
 @contextmanager

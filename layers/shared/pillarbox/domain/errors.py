@@ -75,6 +75,8 @@ class ServiceError(Exception):
         self.headers = headers or {}
         self.upgrade_url = upgrade_url
         self.status, self.type = CODES[code]
+        #: What the log says besides the code: names and codes, never what a caller sent.
+        self.log_fields: dict[str, str] = {}
 
     def envelope(self) -> dict[str, Json]:
         """The `error` object of the contract's envelope."""
@@ -84,6 +86,32 @@ class ServiceError(Exception):
         if self.upgrade_url is not None:
             error["upgrade_url"] = self.upgrade_url
         return error
+
+
+class Unavailable(ServiceError):
+    """503: the service needs something that does not answer, or has no room.
+
+    Args:
+        what: its name, such as "queue".
+        message: for people; says by itself that it cannot be reached.
+        aws_error: the code of AWS's error, or the kind of error on the way to AWS.
+        headers: as those of `ServiceError`.
+    """
+
+    def __init__(
+        self,
+        what: str,
+        message: str = "",
+        *,
+        aws_error: str = "",
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(
+            "service_unavailable",
+            message or f"The {what} cannot be reached at the moment; nothing was changed.",
+            headers=headers,
+        )
+        self.log_fields = {"unavailable": what} | ({"aws_error": aws_error} if aws_error else {})
 
 
 @dataclass(frozen=True, slots=True)

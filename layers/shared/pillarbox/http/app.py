@@ -16,7 +16,7 @@ from pillarbox.domain.key import account_of_key
 from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import allowed_methods, canonical_path
 
-#: Where a request's event holds the ids that its log line names.
+#: Where a request's event holds what else its log line tells.
 _NOTED: Final = "pillarbox.noted"
 
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
@@ -29,6 +29,7 @@ def build_app() -> APIGatewayRestResolver:
 
     @app.exception_handler(ServiceError)  # type: ignore[untyped-decorator]
     def _(error: ServiceError) -> Response[str]:
+        app.current_event.raw_event[_NOTED] = error.log_fields
         return reply_error(error)
 
     @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
@@ -54,8 +55,8 @@ def entrypoint(app: APIGatewayRestResolver) -> Handler:
         event["path"] = canonical_path(event)
         answer = app.resolve(event, context)
         answer["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
-        ids = {"request_id": request_id(event)} | event.pop(_NOTED, {})
-        observability.log_answer(logger, event, answer["statusCode"], **ids)
+        noted = {"request_id": request_id(event)} | event.pop(_NOTED, {})
+        observability.log_answer(logger, event, answer["statusCode"], **noted)
         return answer
 
     return lambda_handler

@@ -5,15 +5,15 @@ from botocore.exceptions import ClientError
 from pillarbox.adapters.aws import code_of, service_errors
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import Unavailable
 
 
 def put_with_list_entry(table: Table, record: Item, entry: Item) -> None:
     """Put a new record and its entry in a list, in one transaction.
 
     Raises:
-        ServiceError: `service_unavailable`, when one of them is there already,
-            which two random ids being the same would take, or is being written.
+        Unavailable: one of them is being written, or is there already, which takes
+            two equal random ids.
     """
     puts = (
         {
@@ -29,6 +29,8 @@ def put_with_list_entry(table: Table, record: Item, entry: Item) -> None:
     except ClientError as error:
         if code_of(error) != "TransactionCanceledException":
             raise
-        raise ServiceError(
-            "service_unavailable", "The data store was busy with the same record; try again."
+        raise Unavailable(
+            "data store",
+            "The data store was busy with the same record; try again.",
+            aws_error=code_of(error),
         ) from error

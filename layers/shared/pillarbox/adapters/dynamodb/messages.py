@@ -7,14 +7,14 @@ from uuid import UUID
 
 from botocore.exceptions import ClientError
 
-from pillarbox.adapters.aws import service_errors, unavailable
+from pillarbox.adapters.aws import code_of, service_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
 from pillarbox.adapters.dynamodb.claims import DONE, PENDING, answer_attribute
 from pillarbox.adapters.dynamodb.records import lease_entry, message_item, message_of, outcome
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind, Message
 
 if TYPE_CHECKING:
@@ -69,9 +69,10 @@ class DynamoMessages:
                     ]
                 )
         except self._table.client.exceptions.TransactionCanceledException as error:
-            raise ServiceError(
-                "service_unavailable",
+            raise Unavailable(
+                "data store",
                 "The request was overtaken by another one with the same Idempotency-Key.",
+                aws_error=code_of(error),
             ) from error
 
     def commit_all(self, messages: Sequence[Message]) -> None:
@@ -86,7 +87,7 @@ class DynamoMessages:
             except ClientError as error:
                 there = _failed_conditions(error)
                 if not any(there):
-                    raise unavailable("data store") from error
+                    raise Unavailable("data store", aws_error=code_of(error)) from error
                 missing = [
                     message
                     for message, is_there in zip(missing, there, strict=True)

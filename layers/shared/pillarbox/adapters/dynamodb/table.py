@@ -17,7 +17,7 @@ from pillarbox.adapters.aws import (
     service_errors,
 )
 from pillarbox.adapters.dynamodb.attributes import Item, from_item, to_attribute
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
@@ -79,7 +79,7 @@ class Table:
             if tries == _BATCH_TRIES:
                 break
             sleep(0.02 * 2**tries)
-        raise ServiceError("service_unavailable", f"The {_NAME} is too busy at the moment.")
+        raise Unavailable(_NAME, f"The {_NAME} is too busy at the moment.")
 
     def query(
         self,

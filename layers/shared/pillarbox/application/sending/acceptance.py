@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from pillarbox.application.sending.single import PreparedMessage, SingleSend
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.key import Principal
 from pillarbox.domain.quota import QuotaExceeded, first_full, left
 
@@ -55,13 +55,13 @@ class Acceptance:
                 for position, draft in drafts.items():
                     drafts[position] = replace(draft, now=now)
                 return over
-        raise ServiceError("service_unavailable", "The account's quota is contended; try again.")
+        raise Unavailable("quota", "The account's quota is contended; try again.")
 
     def queue(self, drafts: dict[int, PreparedMessage]) -> dict[int, ServiceError]:
         """Queue the jobs; gives an error for those that the queue did not take.
 
         Raises:
-            ServiceError: `service_unavailable`, when it took none.
+            Unavailable: it took none.
         """
         pairs = [(draft.job(), draft.mail) for draft in drafts.values()]
         try:
@@ -71,7 +71,7 @@ class Acceptance:
             raise
         lost = {at: draft for at, draft in drafts.items() if draft.message.message_id in refused}
         self._refund(lost.values())
-        error = ServiceError("service_unavailable", "The queue did not take this message.")
+        error = Unavailable("queue", "The queue did not take this message.")
         if lost and len(lost) == len(drafts):
             raise error
         for position in lost:

@@ -1,0 +1,157 @@
+"""The relay's log: what a line has, and what an operator finds there when AWS fails."""
+
+import io
+import json
+import logging
+import smtplib
+from collections.abc import Iterator
+from datetime import datetime, timedelta
+from typing import Any
+
+import pytest
+from pillarbox.application.sending.smtp import SmtpSubmission
+
+from pillarbox.application.ports import DomainVerdict
+from pillarbox.domain.errors import Unavailable
+from pillarbox.observability import log_failure
+from relay import log
+from relay.service import ThreadedService
+from tests.fakes.world import Fault, World
+from tests.relay.served import MESSAGE, PATIENCE, SENDER, TO, Served, plain, serve, trusting
+
+BUSY = Unavailable("data store", aws_error="ThrottlingException")
+
+
+@pytest.fixture
+def stream() -> Iterator[io.StringIO]:
+    """Where the relay's log goes during a test."""
+    logger = logging.getLogger("relay")
+    before = (logger.handlers, logger.level, logger.propagate)
+    written = io.StringIO()
+    log.set_up("INFO", written)
+    yield written
+    logger.handlers, logger.level, logger.propagate = before
+    logger.setLevel(before[1])
+
+
+@pytest.fixture
+def world() -> World:
+    """The service of one account."""
+    return World()
+
+
+@pytest.fixture
+def relay(world: World, stream: io.StringIO) -> Iterator[Served]:
+    """A server over it, whose log is the stream."""
+    del stream
+    with serve(service=ThreadedService(lambda: SmtpSubmission(world.submission))) as served:
+        yield served
+
+
+def lines(stream: io.StringIO) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in stream.getvalue().splitlines()]
+
+
+def submit(relay: Served, key: str, to: str = TO) -> None:
+    with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
+        client.starttls(context=trusting())
+        client.login("apikey", key)
+        client.sendmail(SENDER, [to], MESSAGE)
+
+
+def test_the_line_of_an_accepted_message(relay: Served, world: World, stream: io.StringIO) -> None:
+    """It has the id, the size, the number of recipients and the time it took, and no more."""
+    submit(relay, world.live)
+    (line,) = lines(stream)
+    assert datetime.fromisoformat(line.pop("timestamp")).utcoffset() == timedelta(0)
+    assert line.pop("milliseconds") >= 0
+    assert line == {
+        "level": "INFO",
+        "message": "accepted",
+        "service": "pillarbox-relay",
+        "size": len(MESSAGE),
+        "recipients": 1,
+        "message_id": str(world.message().message_id),
+    }
+
+
+def test_only_known_fields_are_written(stream: io.StringIO) -> None:
+    """Neither another field nor an exception's text gets into a line."""
+    try:
+        int("a secret")
+    except ValueError:
+        logging.getLogger("relay").exception("said", extra={"code": "x", "body": "a secret"})
+    (line,) = lines(stream)
+    assert line.keys() == {"level", "message", "timestamp", "service", "code"}
+    assert "secret" not in stream.getvalue()
+
+
+def test_lines_below_the_level_are_not_written(stream: io.StringIO) -> None:
+    """The level is the least that is written."""
+    logging.getLogger("relay").debug("said")
+    assert stream.getvalue() == ""
+
+
+def test_an_unexpected_error_has_its_kind_and_place(stream: io.StringIO) -> None:
+    """The line tells what was raised where, and not the message, which may quote input."""
+    try:
+        int("a secret")
+    except ValueError as error:
+        log_failure(logging.getLogger("relay"), error)
+    (line,) = lines(stream)
+    assert (line["level"], line["error"]) == ("ERROR", "ValueError")
+    assert line["raised_at"][-1].endswith("test_an_unexpected_error_has_its_kind_and_place")
+    assert "secret" not in stream.getvalue()
+
+
+@pytest.mark.parametrize("position", range(1, 6))
+def test_a_refusal_names_what_was_unavailable(
+    relay: Served, world: World, stream: io.StringIO, position: int
+) -> None:
+    """Whichever call of an acceptance fails, the line has the store's name and AWS's code."""
+    world.gate.fault = Fault(position, "before", BUSY)
+    with pytest.raises(smtplib.SMTPDataError):
+        submit(relay, world.live)
+    (line,) = lines(stream)
+    assert (line["message"], line["code"]) == ("refused", "service_unavailable")
+    assert (line["unavailable"], line["aws_error"]) == ("data store", "ThrottlingException")
+    assert line["size"] == len(MESSAGE)
+
+
+def test_a_key_that_cannot_be_read_is_logged(
+    relay: Served, world: World, stream: io.StringIO
+) -> None:
+    """A login that fails because AWS does leaves the same facts."""
+    world.gate.fault = Fault(0, "before", BUSY)
+    with relay.secured() as client:
+        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"454 ")
+    (line,) = lines(stream)
+    assert (line["message"], line["code"]) == ("refused", "service_unavailable")
+    assert (line["unavailable"], line["aws_error"]) == ("data store", "ThrottlingException")
+
+
+def test_a_wrong_key_is_not_logged(relay: Served, stream: io.StringIO) -> None:
+    """Guessing keys does not fill the log."""
+    with relay.secured() as client:
+        assert client.say(f"AUTH PLAIN {plain('bx_live_wrong')}").startswith(b"535 ")
+    assert stream.getvalue() == ""
+
+
+def test_any_other_refusal_has_its_code_alone(
+    relay: Served, world: World, stream: io.StringIO
+) -> None:
+    """A mistake of the client names no store."""
+    world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
+    with pytest.raises(smtplib.SMTPDataError):
+        submit(relay, world.live, "a@nomx.example")
+    (line,) = lines(stream)
+    assert (line["message"], line["code"]) == ("refused", "invalid_recipient")
+    assert line.keys() == {
+        "level",
+        "message",
+        "timestamp",
+        "service",
+        "code",
+        "size",
+        "recipients",
+    }

@@ -1,0 +1,64 @@
+"""What the log says of an error."""
+
+from typing import Any
+
+import pytest
+from botocore.exceptions import ClientError
+
+from pillarbox.domain.errors import ServiceError, Unavailable
+from pillarbox.observability import log_failure, make_logger
+
+
+class OddResponse(Exception):
+    """An error whose `response` is none of AWS's."""
+
+    response = "a secret"
+
+
+def logged(error: Exception, caplog: pytest.LogCaptureFixture) -> dict[str, object]:
+    """The record of an error that was raised."""
+    try:
+        raise error
+    except type(error) as raised:
+        log_failure(make_logger(), raised, request_id="r1")
+    (record,) = caplog.records
+    assert "secret" not in repr(vars(record))
+    return vars(record)
+
+
+def test_an_aws_error_has_its_code(caplog: pytest.LogCaptureFixture) -> None:
+    """A refusal of AWS is logged with its code, such as that of a missing right."""
+    said: Any = {"Error": {"Code": "AccessDeniedException", "Message": "a secret"}}
+    record = logged(ClientError(said, "PutItem"), caplog)
+    assert record["aws_error"] == "AccessDeniedException"
+    assert (record["error"], record["request_id"]) == ("ClientError", "r1")
+
+
+def test_what_was_unavailable_is_named(caplog: pytest.LogCaptureFixture) -> None:
+    """A function that a queue starts logs the same facts of a 503 as one of HTTP."""
+    record = logged(Unavailable("queue", aws_error="ThrottlingException"), caplog)
+    assert (record["unavailable"], record["aws_error"]) == ("queue", "ThrottlingException")
+
+
+@pytest.mark.parametrize(
+    "error",
+    [ValueError("a secret"), OddResponse(), ServiceError("template_not_found", "a secret")],
+)
+def test_other_errors_have_no_code_of_aws(
+    error: Exception, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Of any other error the log has kind and place."""
+    record = logged(error, caplog)
+    assert "aws_error" not in record
+    assert "unavailable" not in record
+    assert isinstance(record["raised_at"], list)
+
+
+def test_the_log_fields_are_not_in_the_answer() -> None:
+    """What is logged of a 503 is not told to the caller."""
+    error = Unavailable("queue", aws_error="ThrottlingException")
+    assert error.envelope() == {
+        "code": "service_unavailable",
+        "message": "The queue cannot be reached at the moment; nothing was changed.",
+        "type": "service_unavailable",
+    }
