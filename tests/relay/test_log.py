@@ -9,9 +9,9 @@ from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
-from pillarbox.application.sending.smtp import SmtpSubmission
 
 from pillarbox.application.ports import DomainVerdict
+from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import Unavailable
 from pillarbox.observability import log_failure
 from relay import log
