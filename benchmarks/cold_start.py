@@ -28,8 +28,8 @@ _FLOOR_ONE: Final = "import boto3; boto3.client('dynamodb')"
 
 #: What is run, what it is held against, and the goal.
 PROGRAMS: Final = {
-    "send_email": ("app.submission(); table().client; jobs()._sqs", _FLOOR_TWO, 1.25),
-    "get_message": ("app.history(); app.authentication(); table().client", _FLOOR_ONE, 1.15),
+    "send_email": ("app.single_send(); table().client; jobs()._sqs", _FLOOR_TWO, 1.25),
+    "get_message": ("app.message_lookup(); app.authentication(); table().client", _FLOOR_ONE, 1.15),
     "list_starter_templates": ("app.authentication(); table().client", _FLOOR_ONE, 1.15),
     "preview_starter_template": ("app.authentication(); table().client", _FLOOR_ONE, 1.15),
 }

@@ -8,7 +8,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pillarbox.application.sending.smtp import SmtpMessage, SmtpSubmission
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.key import Principal
 from relay.groups import SubmissionBatcher

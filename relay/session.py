@@ -8,7 +8,7 @@ from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pillarbox.application.sending.smtp import may_send_as
+from pillarbox.application.sending.smtp_message import may_send_as
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_RECIPIENTS

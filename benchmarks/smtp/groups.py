@@ -65,8 +65,8 @@ async def measure(connections: int, seconds: float) -> str:
     calls: Counter[str] = Counter()
     world = World(builders.account(overrides=ENDLESS))
     names = ("directory", "quotas", "jobs", "messages")
-    ports: Any = {name: Distant(getattr(world.submission, name), seconds, calls) for name in names}
-    relaying = SmtpSubmission(replace(world.submission, **ports))
+    ports: Any = {name: Distant(getattr(world.ports, name), seconds, calls) for name in names}
+    relaying = SmtpSubmission(replace(world.ports, **ports))
     service = ThreadedService(lambda: relaying)
     took: list[float] = []
 

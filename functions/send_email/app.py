@@ -2,9 +2,9 @@
 
 from aws_lambda_powertools.event_handler import Response
 
-from pillarbox.http.app import build_app, entrypoint, note_accepted
+from pillarbox.http.app import build_app, entrypoint, log_accepted
 from pillarbox.http.bodies import read_send
-from pillarbox.http.replies import reply_answer
+from pillarbox.http.replies import reply_stored, send_result
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import single_send
 
@@ -15,9 +15,9 @@ app = build_app()
 def send_email() -> Response[str]:
     key = read_api_key(app.current_event)
     send = read_send(app.current_event, "POST /v1/emails")
-    answer = single_send().submit(key, send.request, send.idempotency_digest)
-    note_accepted(app.current_event.raw_event, key, answer)
-    return reply_answer(answer)
+    response = single_send().submit(key, send.request, send.idempotency_digest, send_result)
+    log_accepted(app.current_event.raw_event, key, response)
+    return reply_stored(response)
 
 
 lambda_handler = entrypoint(app)

@@ -106,7 +106,7 @@ class FakeClaims:
             if not same and (alive or held.answer):
                 raise ServiceError("idempotency_key_mismatch", "used with a different body")
             if held.answer is not None:
-                return StoredResponse(held.answer, replayed=True)
+                return StoredResponse(held.answer, replayed=True, generation=held.claim.generation)
             if alive:
                 raise ServiceError("idempotency_in_flight", "", headers={"Retry-After": "5"})
             if same:

@@ -14,7 +14,8 @@ from typing import Any, Literal
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback
 from pillarbox.application.ports import ProviderEvent
-from pillarbox.application.sending.single import PreviewTerms, SingleSend
+from pillarbox.application.sending.acceptance import SendingPorts
+from pillarbox.application.sending.prepare import PreviewTerms
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import KeyType
@@ -105,8 +106,8 @@ class World:
         self.now += wait
 
     @property
-    def submission(self) -> SingleSend:
-        return SingleSend(
+    def ports(self) -> SendingPorts:
+        return SendingPorts(
             directory=self._port("directory", stores.FakeDirectory(self.store)),
             claims=self._port("claims", stores.FakeClaims(self.store)),
             quotas=self._port("quotas", stores.FakeQuotas(self.store)),

@@ -4,9 +4,9 @@ For `kill.py`: what is wrong with that order shows only in a process that dies b
 steps, and half a second makes that likely. With `--bug` they are in the wrong order.
 """
 
-import json
 import sys
-from contextlib import AbstractContextManager, ExitStack
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from functools import partial
 from multiprocessing.connection import Connection
 from time import sleep
@@ -15,10 +15,12 @@ from unittest import mock
 
 from front import __main__ as program
 from front.workers import Workers, serve_handlers
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import Claim, StoredResponse
-from pillarbox.application.sending.single import PreparedMessage, SingleSend
 from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.message import Message
 
 #: Seconds, before and after a job is put.
 _SLOW: Final = 0.5
@@ -40,21 +42,29 @@ def serve(pipe: Connection, *, bug: bool) -> None:
         serve_handlers(pipe)
 
 
-def enqueue_after_commit() -> AbstractContextManager[object]:
-    """The bug: a mail is accepted, and then its job is put."""
+@contextmanager
+def enqueue_after_commit() -> Iterator[None]:
+    """Plant the bug: a job waits until the record of its message is committed."""
+    waiting: list[tuple[Job, Mail]] = []
+    put, commit = SqsJobs.put, DynamoMessages.commit
 
-    def accept(self: SingleSend, draft: PreparedMessage, claim: Claim | None) -> StoredResponse:
-        answer = StoredResponse(json.dumps(draft.result(), separators=(",", ":")))
-        try:
-            self.messages.commit(draft.message, claim, answer)
-            self.jobs.put(draft.job(), draft.mail)
-        except Exception:
-            if self._was_committed(draft.message, claim):
-                return answer
-            raise
-        return answer
+    def wait(_: SqsJobs, job: Job, mail: Mail) -> None:
+        waiting.append((job, mail))
 
-    return mock.patch.object(SingleSend, "_accept", accept)
+    def commit_then_put(
+        self: DynamoMessages, message: Message, claim: Claim | None, response: StoredResponse
+    ) -> None:
+        jobs = list(waiting)
+        waiting.clear()
+        commit(self, message, claim, response)
+        for job, mail in jobs:
+            put(wiring.jobs(), job, mail)
+
+    with (
+        mock.patch.object(SqsJobs, "put", wait),
+        mock.patch.object(DynamoMessages, "commit", commit_then_put),
+    ):
+        yield
 
 
 def _slow_queue() -> AbstractContextManager[object]:

@@ -12,6 +12,7 @@ from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.batch import BatchRequest
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
+from pillarbox.http.replies import batch_result, send_result
 from tests.fakes.builders import SENDER
 
 
@@ -68,11 +69,11 @@ class Send:
         if self.smtp:
             return self._relay(key)
         if len(self.mails) == 1:
-            return wiring.single_send().submit(key, self.mails[0], self.digest)
+            return wiring.single_send().submit(key, self.mails[0], self.digest, send_result)
         batch = BatchRequest(
             body_hash=self.mails[0].body_hash, count=len(self.mails), items=self.mails
         )
-        return wiring.batch_send().submit(key, batch, self.digest)
+        return wiring.batch_send().submit(key, batch, self.digest, batch_result)
 
     def _relay(self, key: str) -> StoredResponse:
         """What the relay does with messages that are ready together."""

@@ -131,7 +131,7 @@ def _wait_for(answer: Coroutine[Any, Any, Any]) -> Any:
 def check_submission(octets: bytes) -> None:
     """Accept a message; what goes out has one author, and nothing that was to be taken out."""
     world = World()
-    relaying = SmtpSubmission(world.submission)
+    relaying = SmtpSubmission(world.ports)
     try:
         prepared = relaying.prepare(("ann@example.com",), bytearray(octets))
         relaying.submit(world.live, prepared)

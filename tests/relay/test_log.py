@@ -44,7 +44,7 @@ def world() -> World:
 def relay(world: World, stream: io.StringIO) -> Iterator[Served]:
     """A server over it, whose log is the stream."""
     del stream
-    with serve(service=ThreadedService(lambda: SmtpSubmission(world.submission))) as served:
+    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as served:
         yield served
 
 

@@ -112,7 +112,7 @@ def measured() -> Iterator[list[int]]:
 def test_memory_of_one_mail(make: Callable[[], bytes], spooled: list[int]) -> None:
     """From the socket to the spool a mail is held two and a half times at most, then not at all."""
     world = World()
-    submission = replace(world.submission, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
+    submission = replace(world.ports, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
     service = ThreadedService(lambda: SmtpSubmission(submission))
     small, large = MESSAGE + b"x\r\n" * 70_000, make()
     with serve(service=service) as served, served.secured() as client:

@@ -33,7 +33,7 @@ def world() -> World:
 @pytest.fixture
 def relay(world: World) -> Iterator[Served]:
     """A server over it."""
-    with serve(service=ThreadedService(lambda: SmtpSubmission(world.submission))) as served:
+    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as served:
         yield served
 
 
@@ -176,7 +176,7 @@ def test_keys_that_may_not_send_are_not_told_apart(relay: Served, world: World) 
 def test_paid_plans_only(world: World) -> None:
     """Where the relay is open to paid plans alone, a free account's key gets the same 535."""
     world.set_account(builders.account(plan=Plan.FREE))
-    service = ThreadedService(lambda: SmtpSubmission(world.submission, paid_plans_only=True))
+    service = ThreadedService(lambda: SmtpSubmission(world.ports, paid_plans_only=True))
     with serve(service=service) as served, served.secured() as client:
         assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
 

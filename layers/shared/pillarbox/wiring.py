@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from pillarbox.application.history.aggregate import Aggregation
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.sending.acceptance import SendingPorts
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
@@ -54,15 +55,16 @@ def authentication() -> Authentication:
 
 
 @cache
-def single_send() -> "SingleSend":
-    """Accepting mail."""
+def sending_ports() -> "SendingPorts":
+    """Everything that sending needs."""
     from pillarbox.adapters.dns import DnsMailDomains
     from pillarbox.adapters.dynamodb.claims import DynamoClaims
     from pillarbox.adapters.dynamodb.messages import DynamoMessages
     from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
-    from pillarbox.application.sending.single import PreviewTerms, SingleSend
+    from pillarbox.application.sending.acceptance import SendingPorts
+    from pillarbox.application.sending.prepare import PreviewTerms
 
-    return SingleSend(
+    return SendingPorts(
         directory=DynamoDirectory(table()),
         claims=DynamoClaims(table()),
         quotas=DynamoQuotas(table()),
@@ -77,11 +79,19 @@ def single_send() -> "SingleSend":
 
 
 @cache
+def single_send() -> "SingleSend":
+    """Sending one message over HTTP."""
+    from pillarbox.application.sending.single import SingleSend
+
+    return SingleSend(sending_ports())
+
+
+@cache
 def batch_send() -> "BatchSend":
-    """Accepting batches."""
+    """Sending batches over HTTP."""
     from pillarbox.application.sending.batch import BatchSend
 
-    return BatchSend(single_send())
+    return BatchSend(sending_ports())
 
 
 @cache
@@ -89,7 +99,7 @@ def smtp_submission(paid_plans_only: bool) -> "SmtpSubmission":  # noqa: FBT001 
     """Accepting messages over SMTP."""
     from pillarbox.application.sending.smtp import SmtpSubmission
 
-    return SmtpSubmission(single_send(), paid_plans_only)
+    return SmtpSubmission(sending_ports(), paid_plans_only)
 
 
 def read_secret(name: str) -> str:

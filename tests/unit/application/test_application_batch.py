@@ -16,6 +16,7 @@ from pillarbox.domain.ids import derived_id
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import Limits
+from pillarbox.http.replies import batch_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
 from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
@@ -58,7 +59,7 @@ def submit(
     world: World, sent: BatchRequest | ServiceError, digest: str | None = None, **ports: Any
 ) -> list[Any]:
     """The results of a batch, with some of its ports replaced."""
-    answer = BatchSend(replace(world.submission, **ports)).submit(world.live, sent, digest)
+    answer = BatchSend(replace(world.ports, **ports)).submit(world.live, sent, digest, batch_result)
     results: list[Any] = json.loads(answer.body)["results"]
     assert [each["idx"] for each in results] == [*range(len(results))]
     return results
@@ -115,7 +116,7 @@ def test_a_batch_is_replayed(world: World) -> None:
     sent = batch(request(), WRONG)
     results = submit(world, sent, DIGEST)
     world.gate.calls.clear()
-    answer = BatchSend(world.submission).submit(world.live, sent, DIGEST)
+    answer = BatchSend(world.ports).submit(world.live, sent, DIGEST, batch_result)
     assert answer == StoredResponse(
         json.dumps({"results": results}, separators=(",", ":")), replayed=True
     )
@@ -373,7 +374,9 @@ def test_preview_keys_send_one_at_a_time(world: World) -> None:
     """A preview key gets 403 and where to get more, before the counts are looked at."""
     for count in (1, 101):
         with pytest.raises(ServiceError) as error:
-            BatchSend(world.submission).submit(world.preview, batch(*[request()] * count), None)
+            BatchSend(world.ports).submit(
+                world.preview, batch(*[request()] * count), None, batch_result
+            )
         assert (error.value.code, error.value.upgrade_url) == (
             "upgrade_required",
             builders.UPGRADE_URL,

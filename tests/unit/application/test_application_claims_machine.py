@@ -7,7 +7,9 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 
 from pillarbox.application.ports import StoredResponse
+from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
+from pillarbox.http.replies import send_result
 from tests.fakes.actors import Actor
 from tests.fakes.builders import DIGEST, HASH, OTHER_HASH, request
 from tests.fakes.world import Killed, World
@@ -29,7 +31,10 @@ class OneKey(RuleBasedStateMachine):
         if len(self.actors) < REQUESTS:
             sent, world = request(body_hash=body), self.world
             self.actors.append(
-                Actor(world, lambda: world.submission.submit(world.live, sent, DIGEST))
+                Actor(
+                    world,
+                    lambda: SingleSend(world.ports).submit(world.live, sent, DIGEST, send_result),
+                )
             )
 
     @precondition(lambda self: self.actors)
@@ -69,8 +74,8 @@ class OneKey(RuleBasedStateMachine):
         self.world.gate.watch = lambda _: None
         self.world.advance(timedelta(seconds=36))
         held = [c.claim.body_hash for c in self.world.store.claims.values() if c.answer]
-        answer = self.world.submission.submit(
-            self.world.live, request(body_hash=held[0] if held else HASH), DIGEST
+        answer = SingleSend(self.world.ports).submit(
+            self.world.live, request(body_hash=held[0] if held else HASH), DIGEST, send_result
         )
         assert answer.replayed == bool(held)
         self.one_key_one_message()

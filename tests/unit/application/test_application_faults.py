@@ -15,9 +15,11 @@ from pillarbox.application.ports import (
     SendUncertain,
     StoredResponse,
 )
+from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import Message
+from pillarbox.http.replies import send_result
 from tests.fakes.builders import ACCOUNT, DIGEST, attachment, request, starter_request
 from tests.fakes.world import Fault, Killed, World
 
@@ -42,7 +44,7 @@ class Try:
 
 def attempt(world: World, sent: SendRequest, digest: str | None) -> StoredResponse | BaseException:
     try:
-        return world.submission.submit(world.live, sent, digest)
+        return SingleSend(world.ports).submit(world.live, sent, digest, send_result)
     except (Exception, Killed) as error:  # noqa: BLE001  every end of a request is looked at
         return error
 

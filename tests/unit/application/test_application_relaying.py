@@ -11,7 +11,8 @@ import pytest
 
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
-from pillarbox.application.sending.smtp import SmtpSubmission, may_send_as
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.application.sending.smtp_message import may_send_as
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import RawBody
@@ -26,7 +27,7 @@ TO = "ann@example.com"
 def submit(world: World, message: str | bytes, *recipients: str, key: str | None = None) -> UUID:
     """Send a message over SMTP; by default to one recipient."""
     octets = bytearray(message.encode() if isinstance(message, str) else message)
-    relaying = SmtpSubmission(world.submission)
+    relaying = SmtpSubmission(world.ports)
     prepared = relaying.prepare(recipients or (TO,), octets)
     assert octets == b""
     return UUID(relaying.submit(key or world.live, prepared))
@@ -165,7 +166,7 @@ def test_free_plans_use_the_default_sender() -> None:
 def test_preview_keys_and_wrong_keys() -> None:
     """Preview keys, revoked keys and keys of nobody get in by neither door."""
     world = World()
-    relaying = SmtpSubmission(world.submission)
+    relaying = SmtpSubmission(world.ports)
     for key, code in (
         (world.preview, "upgrade_required"),
         (builders.key_text(), "invalid_api_key"),
@@ -184,9 +185,9 @@ def test_preview_keys_and_wrong_keys() -> None:
 def test_paid_plans_only() -> None:
     """An operator may open the relay to paid plans alone."""
     world = World(builders.account(plan=Plan.FREE))
-    SmtpSubmission(world.submission).authenticate(world.live)
+    SmtpSubmission(world.ports).authenticate(world.live)
     with pytest.raises(ServiceError) as refusal:
-        SmtpSubmission(world.submission, paid_plans_only=True).authenticate(world.live)
+        SmtpSubmission(world.ports, paid_plans_only=True).authenticate(world.live)
     assert refusal.value.code == "upgrade_required"
 
 

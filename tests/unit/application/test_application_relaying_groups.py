@@ -8,7 +8,8 @@ from uuid import UUID
 
 import pytest
 
-from pillarbox.application.sending.smtp import SMALL, SmtpMessage, SmtpSubmission
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.application.sending.smtp_message import SMALL, SmtpMessage
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import Limits
 from tests.fakes import builders
@@ -21,11 +22,11 @@ def prepared(
     world: World, number: int, sender: str = builders.SENDER, to: str = TO[0]
 ) -> SmtpMessage:
     octets = f"From: {sender}\r\nSubject: Number {number}\r\n\r\nHello\r\n".encode()
-    return SmtpSubmission(world.submission).prepare((to,), bytearray(octets))
+    return SmtpSubmission(world.ports).prepare((to,), bytearray(octets))
 
 
 def submit(world: World, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
-    return SmtpSubmission(world.submission).submit_all(world.live, messages)
+    return SmtpSubmission(world.ports).submit_all(world.live, messages)
 
 
 def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
@@ -105,7 +106,7 @@ def test_a_group_counts_in_the_minute_in_which_it_is_drawn() -> None:
     world = World()
     ready = [prepared(world, number) for number in range(2)]
     moments = iter([builders.NOW, builders.at(60)])
-    submission = replace(world.submission, clock=lambda: next(moments))
+    submission = replace(world.ports, clock=lambda: next(moments))
 
     def refuse(pairs: Sequence[Any]) -> frozenset[UUID]:
         return frozenset({pairs[0][0].message_id})
@@ -119,7 +120,7 @@ def test_a_group_counts_in_the_minute_in_which_it_is_drawn() -> None:
 def test_a_job_that_the_queue_refuses_fails_its_message_alone() -> None:
     """Of a group that is queued in part, the rest is told so and has its quota back."""
     world = World()
-    submission = world.submission
+    submission = world.ports
     real = submission.jobs.put_all
 
     def partly(pairs: Sequence[Any]) -> frozenset[UUID]:
@@ -139,7 +140,7 @@ def test_a_key_that_was_revoked_fails_all() -> None:
     world = World()
     ready = [prepared(world, number) for number in range(2)]
     with pytest.raises(ServiceError) as refusal:
-        SmtpSubmission(world.submission).submit_all(builders.key_text(), ready)
+        SmtpSubmission(world.ports).submit_all(builders.key_text(), ready)
     assert refusal.value.code == "invalid_api_key"
     assert not world.store.queue
 
@@ -178,5 +179,5 @@ def test_faults_at_every_call(when: str) -> None:
 def test_who_may_join_a_group(head: str, size: int, *, groupable: bool) -> None:
     """Large messages and those with a key of their own are accepted alone."""
     octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
-    ready = SmtpSubmission(World().submission).prepare(TO, bytearray(octets))
+    ready = SmtpSubmission(World().ports).prepare(TO, bytearray(octets))
     assert ready.groupable is groupable

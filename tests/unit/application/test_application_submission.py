@@ -9,12 +9,14 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.ports import DomainVerdict, StoredResponse
+from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.mail import SavedBody, StarterBody
 from pillarbox.domain.quota import Limits
+from pillarbox.http.replies import send_result
 from tests.fakes import builders
 from tests.fakes.builders import (
     ACCOUNT,
@@ -43,7 +45,7 @@ def world() -> World:
 def submit(
     world: World, sent: Any = None, key: str | None = None, digest: str | None = None
 ) -> StoredResponse:
-    return world.submission.submit(key or world.live, sent or request(), digest)
+    return SingleSend(world.ports).submit(key or world.live, sent or request(), digest, send_result)
 
 
 def refused(

@@ -16,7 +16,7 @@ from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import EventKind
 from pillarbox.http.bodies import read_send
 from pillarbox.http.previews import read_preview_variables
-from pillarbox.http.replies import message_detail, reply_answer, reply_error, timestamp
+from pillarbox.http.replies import message_detail, reply_error, reply_stored, timestamp
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import allowed_methods, canonical_path
 from tests.fakes import builders
@@ -183,9 +183,9 @@ def test_both_readings_of_a_path_are_one(
 def test_a_replay_is_byte_for_byte() -> None:
     """The stored text is the body; a replay says so in its header."""
     answer = StoredResponse('{"messageId":"ü"}')
-    plain = reply_answer(answer)
+    plain = reply_stored(answer)
     assert (plain.status_code, plain.body, plain.headers) == (200, answer.body, JSON)
-    replay = reply_answer(replace(answer, replayed=True))
+    replay = reply_stored(replace(answer, replayed=True))
     assert (replay.status_code, replay.body) == (200, answer.body)
     assert replay.headers == JSON | {"Idempotent-Replay": "true"}
 

@@ -12,6 +12,7 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.account import Account
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import Job, Mail
 from pillarbox.domain.message import Event, Message
@@ -52,11 +53,27 @@ class Directory(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
+class AcceptedMessage:
+    """What a caller learns about an accepted message (contract 2.3)."""
+
+    message_id: UUID
+    sender: str
+
+
+@dataclass(frozen=True, slots=True)
 class StoredResponse:
-    """The answer to an accepted send, as JSON text; replays give it byte for byte."""
+    """The response to an accepted send: a text that replays repeat byte for byte.
+
+    The other fields are not part of the response. `message_ids` has the id of each accepted
+    message by position (None for a refused one), `errors` the errors of the refused ones.
+    A replay of a batch has neither; `generation` is that of the claim that stored it.
+    """
 
     body: str
     replayed: bool = False
+    message_ids: tuple[UUID | None, ...] = field(default=(), compare=False, kw_only=True)
+    errors: Mapping[int, ServiceError] = field(default_factory=dict, compare=False, kw_only=True)
+    generation: UUID | None = field(default=None, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,5 @@
 """The resolver that every HTTP function uses, and the entry point around it."""
 
-import json
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
@@ -17,7 +16,7 @@ from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import allowed_methods, canonical_path
 
 #: Where a request's event holds what else its log line tells.
-_NOTED: Final = "pillarbox.noted"
+_LOG_FIELDS: Final = "pillarbox.log_fields"
 
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
@@ -29,7 +28,7 @@ def build_app() -> APIGatewayRestResolver:
 
     @app.exception_handler(ServiceError)  # type: ignore[untyped-decorator]
     def _(error: ServiceError) -> Response[str]:
-        app.current_event.raw_event[_NOTED] = error.log_fields
+        app.current_event.raw_event[_LOG_FIELDS] = error.log_fields
         return reply_error(error)
 
     @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
@@ -55,20 +54,21 @@ def entrypoint(app: APIGatewayRestResolver) -> Handler:
         event["path"] = canonical_path(event)
         answer = app.resolve(event, context)
         answer["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
-        noted = {"request_id": request_id(event)} | event.pop(_NOTED, {})
+        noted = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})
         observability.log_answer(logger, event, answer["statusCode"], **noted)
         return answer
 
     return lambda_handler
 
 
-def note_accepted(event: dict[str, Any], key_text: str, answer: StoredResponse) -> None:
-    """Let the log line of a request name the account and the messages that were accepted."""
-    told = json.loads(answer.body)
-    ids = [result["messageId"] for result in told.get("results", [told])]
-    event[_NOTED] = {
+def log_accepted(event: dict[str, Any], key_text: str, response: StoredResponse) -> None:
+    """Let the log line of a request name the account and the accepted messages.
+
+    The line of a replayed batch has no message ids; that of the first request has them.
+    """
+    event[_LOG_FIELDS] = {
         "account_id": account_of_key(key_text),
-        "message_ids": [message_id for message_id in ids if message_id],
+        "message_ids": [str(each) for each in response.message_ids if each],
     }
 
 

@@ -1,12 +1,12 @@
 """Writing an answer: JSON, and the envelope of every error (contract section 7)."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 
 from aws_lambda_powertools.event_handler import Response
 
-from pillarbox.application.ports import StoredResponse
+from pillarbox.application.ports import AcceptedMessage, StoredResponse
 from pillarbox.application.templates.starters import Preview
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.message import Event, EventKind, Message
@@ -17,8 +17,7 @@ _JSON = "application/json"
 
 def reply(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:
     """Answer with a JSON value."""
-    text = json.dumps(body, separators=(",", ":"))
-    return Response(status, _JSON, text, headers=dict(headers or {}))
+    return Response(status, _JSON, _write(body), headers=dict(headers or {}))
 
 
 def reply_nothing() -> Response[str]:
@@ -31,10 +30,40 @@ def reply_page(items: Iterable[Json], total: int, *, skip: int, limit: int) -> R
     return reply({"items": list(items), "total": total, "skip": skip, "limit": limit})
 
 
-def reply_answer(answer: StoredResponse) -> Response[str]:
-    """Answer a send, byte for byte as it was answered first (contract 4.11)."""
-    headers = {"Idempotent-Replay": "true"} if answer.replayed else {}
-    return Response(200, _JSON, answer.body, headers=dict(headers))
+def reply_stored(response: StoredResponse) -> Response[str]:
+    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11)."""
+    headers = {"Idempotent-Replay": "true"} if response.replayed else {}
+    return Response(200, _JSON, response.body, headers=dict(headers))
+
+
+def send_result(accepted: AcceptedMessage) -> str:
+    """Write the response to a send (contract 2.3)."""
+    return _write(_send_result(accepted))
+
+
+def batch_result(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
+    """Write the response to a batch (contract 2.4)."""
+    return _write({"results": [_batch_item(at, each) for at, each in enumerate(outcomes)]})
+
+
+def _send_result(accepted: AcceptedMessage) -> dict[str, Json]:
+    return {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender}
+
+
+def _batch_item(position: int, outcome: AcceptedMessage | ServiceError) -> Json:
+    if isinstance(outcome, AcceptedMessage):
+        return {"idx": position, **_send_result(outcome), "error": None}
+    return {
+        "idx": position,
+        "messageId": None,
+        "status": None,
+        "from": None,
+        "error": outcome.envelope(),
+    }
+
+
+def _write(body: Json) -> str:
+    return json.dumps(body, separators=(",", ":"))
 
 
 def reply_error(error: ServiceError) -> Response[str]:

@@ -2,6 +2,7 @@
 
 import zlib
 from contextlib import suppress
+from dataclasses import replace
 from datetime import datetime, timedelta
 from math import ceil
 from typing import Any, Final
@@ -97,7 +98,8 @@ class DynamoClaims:
                 "This Idempotency-Key was used with a different body.",
             )
         if held["state"] == DONE:
-            return answer_of(held["answer"], replayed=True)
+            stored = answer_of(held["answer"])
+            return replace(stored, replayed=True, generation=UUID(held["generation"]))
         if _alive(held, now):
             raise _in_flight()
         return self._take_over(claim, held, now)
@@ -136,10 +138,10 @@ def answer_attribute(answer: StoredResponse) -> str | bytes:
     return zlib.compress(answer.body.encode())
 
 
-def answer_of(stored: str | bytes, *, replayed: bool = False) -> StoredResponse:
+def answer_of(stored: str | bytes) -> StoredResponse:
     """Read what `answer_attribute` wrote."""
     body = stored if isinstance(stored, str) else zlib.decompress(stored).decode()
-    return StoredResponse(body, replayed=replayed)
+    return StoredResponse(body)
 
 
 def _item(claim: Claim, now: datetime, expiry: int) -> Item:

@@ -1,105 +1,283 @@
-"""The steps that make the promise, for several mails of one account at once.
+"""Accept messages: the only place that makes the promise of a 200 or a 250.
 
-They are those of one mail in their order (`submission.py`): count, queue, record,
-and whatever fails gives back what it took. Drafts are known by their position among
-what was asked for; each step takes those that failed out of them.
+The order of the steps is the promise (docs/architecture.md, "Accepting"). The job is
+queued before the record is committed, because the record is the commit: a job without
+a record is not accepted mail, but a record without a job would be lost mail. The claim
+comes before everything slow. What fails after the claim gives back what it reserved.
+
+| step      | `accept_one`                              | `accept_many`                         |
+|-----------|-------------------------------------------|---------------------------------------|
+| 1 claim   | acquire it, or replay the response        | the same                              |
+| 2 prepare | the slow checks                           | the same (a), each message by itself  |
+| 3 quota   | reserve 1                                 | reserve all, or as many as fit (b)    |
+| 4 queue   | SendMessage                               | SendMessageBatch, by tens (c)         |
+| 5 commit  | one transaction: record and response;     | one transaction: the records; then    |
+|           | without a claim, one conditional put      | the response (d)                      |
+| a failure | refund; release the claim, which tells    | refund; release the claim if it is    |
+|           | whether step 5 took effect                | new and step 5 was not reached (e)    |
+
+Why many differ from one:
+(a) One bad message does not stop the others (contract 4.2). Messages that an owner of the claim
+    accepted before it died are not prepared again.
+(b) A batch is accepted in order until the quota is used up (docs/decisions.md).
+(c) Ten messages cost one call. SQS may refuse single messages of a call.
+(d) A transaction holds at most 100 writes, so the claim's response does not fit.
+(e) Some of the messages may be recorded. A retry must find them under the same ids.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Final
+from uuid import UUID
 
-from pillarbox.application.sending.single import PreparedMessage, SingleSend
+from pillarbox.application.ports import (
+    AcceptedMessage,
+    Claim,
+    Claims,
+    Clock,
+    Directory,
+    Jobs,
+    MailDomains,
+    Messages,
+    Quotas,
+    StoredResponse,
+)
+from pillarbox.application.sending.prepare import PreparedMessage, PreviewTerms
 from pillarbox.domain.errors import ServiceError, Unavailable
+from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import Principal
+from pillarbox.domain.message import Message
 from pillarbox.domain.quota import QuotaExceeded, first_full, left
 
-#: Others may take from the quota between being told what is left and taking it.
+#: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5
+
+type Outcome = AcceptedMessage | ServiceError
+#: The messages that passed the checks and the errors of the others, by position.
+type Preparation = tuple[dict[int, PreparedMessage], dict[int, ServiceError]]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendingPorts:
+    """Everything outside the application that sending needs."""
+
+    directory: Directory
+    claims: Claims
+    quotas: Quotas
+    jobs: Jobs
+    messages: Messages
+    domains: MailDomains
+    clock: Clock
+    preview: PreviewTerms
 
 
 @dataclass(frozen=True, slots=True)
 class Acceptance:
-    """Accepts drafts of one account, in few calls."""
+    """Accept messages of one account."""
 
-    one: SingleSend
-    principal: Principal
+    ports: SendingPorts
 
-    def reserve(
-        self, drafts: dict[int, PreparedMessage], *, anything_else: bool
-    ) -> dict[int, ServiceError]:
-        """Draw the quota in order; gives the refusals of those that do not fit.
+    def accept_one(
+        self,
+        principal: Principal,
+        *,
+        body_hash: str,
+        idempotency_digest: str | None,
+        prepare: Callable[[], PreparedMessage],
+        write_response: Callable[[AcceptedMessage], str],
+    ) -> StoredResponse:
+        """Accept one message, or leave nothing behind.
+
+        Args:
+            principal: the sender, just authenticated.
+            body_hash: identifies the request under its idempotency key.
+            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
+            prepare: runs the slow checks and raises their errors.
+            write_response: writes the response, which replays repeat byte for byte.
 
         Raises:
-            ServiceError: a 429 when not one fits, unless there is anything else to
-                tell; `service_unavailable`.
+            ServiceError: an error of `prepare`, an idempotency or a quota error,
+                or `service_unavailable`.
         """
-        over: dict[int, ServiceError] = {}
-        limits = self.principal.limits
+        account_id = principal.account.account_id
+        claim = self._claim(account_id, idempotency_digest, body_hash)
+        if isinstance(claim, StoredResponse):
+            ids = (derived_id(claim.generation, 0),) if claim.generation else ()
+            return replace(claim, message_ids=ids)
+        try:
+            prepared = prepare()
+            if claim is not None:
+                prepared = prepared.with_id(derived_id(claim.generation, 0))
+            self.ports.quotas.reserve(account_id, 1, principal.limits, prepared.now)
+        except Exception:
+            if claim is not None:
+                self.ports.claims.release(claim)
+            raise
+        message = prepared.message
+        response = StoredResponse(
+            write_response(prepared.accepted), message_ids=(message.message_id,)
+        )
+        try:
+            self.ports.jobs.put(prepared.job(), prepared.mail)
+            self.ports.messages.commit(message, claim, response)
+        except Exception:
+            if self._was_committed(message, claim):
+                return response
+            self.ports.quotas.refund(account_id, 1, prepared.now)
+            raise
+        return response
+
+    def accept_many(  # noqa: PLR0913  as `accept_one`, and how many
+        self,
+        principal: Principal,
+        count: int,
+        *,
+        body_hash: str,
+        idempotency_digest: str | None,
+        prepare: Callable[[Collection[int]], Preparation],
+        write_response: Callable[[Sequence[Outcome]], str],
+    ) -> StoredResponse:
+        """Accept the messages that can be accepted, in few calls.
+
+        Args:
+            principal: the sender, just authenticated.
+            count: how many messages there are; positions count from zero.
+            body_hash: identifies the request under its idempotency key.
+            idempotency_digest: identifies the route and the Idempotency-Key, in hex.
+            prepare: runs the slow checks, except for the positions it is given.
+            write_response: writes the response from the outcome of each position.
+
+        Raises:
+            ServiceError: an idempotency error; a quota error, if not one message fits and
+                none was accepted before; `service_unavailable`.
+        """
+        account_id = principal.account.account_id
+        claim = self._claim(account_id, idempotency_digest, body_hash)
+        if isinstance(claim, StoredResponse):
+            return claim
+        outcomes: dict[int, Outcome] = {}
+        try:
+            ids = [derived_id(claim.generation, at) for at in range(count)] if claim else []
+            if claim is not None and claim.resumed:
+                outcomes |= self._accepted_before(account_id, ids)
+            accepted_before = bool(outcomes)
+            prepared, errors = prepare(outcomes.keys())
+            if claim is not None:
+                prepared = {at: message.with_id(ids[at]) for at, message in prepared.items()}
+            outcomes |= errors
+            outcomes |= self._reserve(principal, prepared, may_refuse_all=accepted_before)
+            outcomes |= self._queue(account_id, prepared)
+        except Exception:
+            # An earlier owner may have accepted a part, or may be about to. Its successor must
+            # find the same ids, so a claim that was taken over expires instead.
+            if claim is not None and not claim.resumed:
+                self.ports.claims.release(claim)
+            raise
+        # An error from here on leaves the claim pending: the next owner finds the records.
+        self._commit(account_id, prepared)
+        outcomes |= {at: message.accepted for at, message in prepared.items()}
+        in_order = [outcomes[position] for position in range(count)]
+        response = StoredResponse(
+            write_response(in_order),
+            message_ids=tuple(
+                outcome.message_id if isinstance(outcome, AcceptedMessage) else None
+                for outcome in in_order
+            ),
+            errors={at: error for at, error in outcomes.items() if isinstance(error, ServiceError)},
+        )
+        if claim is not None:
+            # The records are the commit. Without the response, a retry takes the claim over
+            # and finds them.
+            with suppress(ServiceError):
+                self.ports.claims.finish(claim, response)
+        return response
+
+    def _claim(
+        self, account_id: str, idempotency_digest: str | None, body_hash: str
+    ) -> Claim | StoredResponse | None:
+        if idempotency_digest is None:
+            return None
+        return self.ports.claims.acquire(
+            account_id, idempotency_digest, body_hash, self.ports.clock()
+        )
+
+    def _was_committed(self, message: Message, claim: Claim | None) -> bool:
+        """Find out whether a commit that raised an error took effect."""
+        if claim is not None:
+            return self.ports.claims.release(claim) is not None
+        return self.ports.messages.get(message.account_id, message.message_id) is not None
+
+    def _accepted_before(self, account_id: str, ids: Sequence[UUID]) -> dict[int, AcceptedMessage]:
+        """Return what an owner of the claim accepted before it died; it stays accepted."""
+        messages = self.ports.messages.get_all(account_id, ids)
+        return {
+            position: AcceptedMessage(message_id, messages[message_id].sender)
+            for position, message_id in enumerate(ids)
+            if message_id in messages
+        }
+
+    def _reserve(
+        self, principal: Principal, prepared: dict[int, PreparedMessage], *, may_refuse_all: bool
+    ) -> dict[int, ServiceError]:
+        """Reserve quota in order; remove the messages that do not fit and return their errors."""
+        refused: dict[int, ServiceError] = {}
+        account_id, limits = principal.account.account_id, principal.limits
         for _ in range(_QUOTA_TRIES):
-            if not drafts:
-                return over
-            now = self.one.clock()
+            if not prepared:
+                return refused
+            now = self.ports.clock()
             try:
-                self.one.quotas.reserve(self._account_id, len(drafts), limits, now)
-            except QuotaExceeded as refusal:
-                room = left(limits, refusal.used) or 0
-                if not room and not anything_else:
+                self.ports.quotas.reserve(account_id, len(prepared), limits, now)
+            except QuotaExceeded as exceeded:
+                room = left(limits, exceeded.used) or 0
+                if not room and not may_refuse_all:
                     raise
-                used = {window: count + room for window, count in refusal.used.items()}
-                error = first_full(limits, used, 1, now) or refusal
-                for position in list(drafts)[room:]:
-                    over[position] = error
-                    del drafts[position]
+                used = {window: count + room for window, count in exceeded.used.items()}
+                error = first_full(limits, used, 1, now) or exceeded
+                for position in list(prepared)[room:]:
+                    refused[position] = error
+                    del prepared[position]
             else:
-                for position, draft in drafts.items():
-                    drafts[position] = replace(draft, now=now)
-                return over
+                for position, message in prepared.items():
+                    prepared[position] = replace(message, now=now)
+                return refused
         raise Unavailable("quota", "The account's quota is contended; try again.")
 
-    def queue(self, drafts: dict[int, PreparedMessage]) -> dict[int, ServiceError]:
-        """Queue the jobs; gives an error for those that the queue did not take.
-
-        Raises:
-            Unavailable: it took none.
-        """
-        pairs = [(draft.job(), draft.mail) for draft in drafts.values()]
+    def _queue(
+        self, account_id: str, prepared: dict[int, PreparedMessage]
+    ) -> dict[int, ServiceError]:
+        """Queue the jobs; remove the messages that the queue refused and return their errors."""
         try:
-            refused = self.one.jobs.put_all(pairs)
+            refused = self.ports.jobs.put_all(
+                [(message.job(), message.mail) for message in prepared.values()]
+            )
         except Exception:
-            self._refund(drafts.values())
+            self._refund(account_id, prepared.values())
             raise
-        lost = {at: draft for at, draft in drafts.items() if draft.message.message_id in refused}
-        self._refund(lost.values())
-        error = Unavailable("queue", "The queue did not take this message.")
-        if lost and len(lost) == len(drafts):
+        lost = {at: each for at, each in prepared.items() if each.message.message_id in refused}
+        self._refund(account_id, lost.values())
+        error = Unavailable("queue", "The queue did not accept this message.")
+        if lost and len(lost) == len(prepared):
             raise error
         for position in lost:
-            del drafts[position]
+            del prepared[position]
         return dict.fromkeys(lost, error)
 
-    def commit(self, drafts: Mapping[int, PreparedMessage]) -> None:
-        """Put the records, all or none.
-
-        Raises:
-            ServiceError: they are not there.
-        """
-        messages = [draft.message for draft in drafts.values()]
+    def _commit(self, account_id: str, prepared: Mapping[int, PreparedMessage]) -> None:
+        """Put the records, all or none."""
+        messages = [each.message for each in prepared.values()]
         try:
-            self.one.messages.commit_all(messages)
+            self.ports.messages.commit_all(messages)
         except Exception:
             ids = [message.message_id for message in messages]
-            there = self.one.messages.get_all(self._account_id, ids)
-            lost = [draft for draft in drafts.values() if draft.message.message_id not in there]
+            recorded = self.ports.messages.get_all(account_id, ids)
+            lost = [each for each in prepared.values() if each.message.message_id not in recorded]
             if lost:
-                self._refund(lost)
+                self._refund(account_id, lost)
                 raise
 
-    @property
-    def _account_id(self) -> str:
-        return self.principal.account.account_id
-
-    def _refund(self, drafts: Iterable[PreparedMessage]) -> None:
-        moments = [draft.now for draft in drafts]
+    def _refund(self, account_id: str, prepared: Iterable[PreparedMessage]) -> None:
+        moments = [message.now for message in prepared]
         if moments:
-            self.one.quotas.refund(self._account_id, len(moments), moments[0])
+            self.ports.quotas.refund(account_id, len(moments), moments[0])

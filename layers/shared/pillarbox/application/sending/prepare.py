@@ -1,0 +1,119 @@
+"""Prepare a message for acceptance: template, sender, recipients, and the record it will have."""
+
+from dataclasses import dataclass, replace
+from datetime import datetime
+from uuid import UUID
+
+from pillarbox.application.ports import AcceptedMessage, Clock, DirectoryResult, MailDomains
+from pillarbox.application.sending.compose import AccountTerms, compose, deadline, find_template
+from pillarbox.application.sending.recipients import Recipients
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import created_at, new_id
+from pillarbox.domain.key import Principal
+from pillarbox.domain.mail import Job, Mail, SendRequest
+from pillarbox.domain.message import Message
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewTerms:
+    """The terms of preview keys: a fixed sender, and where to upgrade."""
+
+    sender: str
+    upgrade_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class PreparedMessage:
+    """A mail that passed every check, with the record it will have.
+
+    `now` is the moment whose quota windows count it.
+    """
+
+    message: Message
+    mail: Mail
+    now: datetime
+
+    @classmethod
+    def of(cls, mail: Mail, account_id: str, body_hash: str, now: datetime) -> "PreparedMessage":
+        """Make the record of a mail, with a new id."""
+        message_id = new_id(now)
+        message = Message(
+            account_id=account_id,
+            message_id=message_id,
+            created_at=created_at(message_id),
+            body_hash=body_hash,
+            subject=mail.subject,
+            sender=mail.sender,
+            from_name=mail.from_name,
+            to=mail.to,
+            cc=mail.cc,
+            bcc=mail.bcc,
+        )
+        return cls(message, mail, now)
+
+    def with_id(self, message_id: UUID) -> "PreparedMessage":
+        """Return the same message under the id that its claim gives it."""
+        moment = created_at(message_id)
+        message = replace(self.message, message_id=message_id, created_at=moment)
+        return replace(self, message=message)
+
+    @property
+    def accepted(self) -> AcceptedMessage:
+        """What to tell the caller once the record is committed."""
+        return AcceptedMessage(self.message.message_id, self.message.sender)
+
+    def job(self) -> Job:
+        """Make the job that delivers the message."""
+        return Job(
+            account_id=self.message.account_id,
+            message_id=self.message.message_id,
+            body_hash=self.message.body_hash,
+            queued_at=self.now,
+            deadline=deadline(self.mail, self.now),
+        )
+
+
+def check_preview(principal: Principal, request: SendRequest, preview: PreviewTerms) -> None:
+    """Refuse what preview keys cannot send.
+
+    Raises:
+        ServiceError: `upgrade_required`.
+    """
+    if principal.preview and request.starter_template is None:
+        raise ServiceError(
+            "upgrade_required",
+            "Preview keys send starter templates only.",
+            upgrade_url=preview.upgrade_url,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Preparer:
+    """Run the slow checks of one request: template, sender, domains and suppressions."""
+
+    domains: MailDomains
+    clock: Clock
+    preview: PreviewTerms
+
+    def prepare(
+        self,
+        request: SendRequest,
+        directory: DirectoryResult,
+        principal: Principal,
+        recipients: Recipients,
+    ) -> PreparedMessage:
+        """Check one request against the directory and the DNS.
+
+        Raises:
+            ServiceError: `template_not_found`, `no_verified_sender`,
+                `invalid_recipient`, `recipient_suppressed` or `validation_failed`.
+        """
+        template = find_template(request, directory)
+        account = principal.account
+        sender = self.preview.sender if principal.preview else account.sender(request.sender)
+        recipients.check(self.domains)
+        recipients.check_suppressed(directory.suppressed)
+        now = self.clock()
+        terms = AccountTerms(sender, attribution=not account.plan.paid)
+        mail = compose(request, template, terms, recipients, now)
+        return PreparedMessage.of(mail, account.account_id, request.body_hash, now)
