@@ -19,7 +19,7 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     try:
         job = jobs().read(record.body)
     except UnreadableJob as unreadable:
-        result = poison_jobs().take(record.body, unreadable, _sent_at(record))
+        result = poison_jobs().set_aside(record.body, unreadable, _sent_at(record))
         return _consumed(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
