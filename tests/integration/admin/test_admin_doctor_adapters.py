@@ -18,7 +18,7 @@ from pillarbox.adapters.ses_account import SesAccount
 from pillarbox.adapters.watching import StackWatch
 from pillarbox.application.administration.ports import ConfigurationSet, TableState
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.address import api, relay, serving
+from tests.integration.admin.stand_in_servers import api, relay, serving
 
 STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
 
