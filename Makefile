@@ -5,7 +5,7 @@ UV := .uv/bin/uv
 RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
-.PHONY: up test faults mutants fuzz bench check openapi build deploy setup
+.PHONY: up test quick unit format faults mutants fuzz bench check openapi build deploy setup
 
 up: setup .venv-engine/made ## the whole service, until Ctrl-C
 	@exec $(RUN)python -m local
@@ -13,14 +13,24 @@ up: setup .venv-engine/made ## the whole service, until Ctrl-C
 test: check .venv-engine/made ## the checks and every test
 	$(RUN)pytest --numprocesses 2
 
+quick: setup ## lint, types and unit tests side by side: half a minute
+	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest tests/unit'
+
+unit: setup ## the unit tests, or one file of them: FILE=tests/unit/…
+	$(RUN)pytest $${FILE:-tests/unit}
+
+format: setup ## format the code, and fix what ruff can fix
+	$(RUN)ruff check --fix
+	$(RUN)ruff format
+
 faults: setup .venv-engine/made ## known bugs, every fault at every call, random schedules, kills: an hour
-	$(RUN)python -m tests.faults
+	$(RUN)python -m verification.faults
 
 mutants: setup ## every change of a condition, rank or lease must fail a test: hours
-	$(RUN)python -m tests.mutants
+	$(RUN)python -m verification.mutants
 
 fuzz: setup .venv-engine/made ## ten minutes of requests that the document leads to
-	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/fuzz --capture=no
+	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/e2e/test_fuzz_document.py --capture=no
 
 check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the template and what it keeps
 	$(RUN)ruff check
@@ -29,7 +39,7 @@ check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the templ
 	$(RUN)cfn-lint template.yaml
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
-	$(RUN)python -m tests.kept
+	$(RUN)python -m tests.retained_resources
 
 bench: setup ## what a mail costs, rendering and MIME beside their peers: minutes
 	$(RUN)python -m benchmarks.accepting

@@ -15,7 +15,8 @@ def _connect() -> None:
 
 
 def _listen() -> None:
-    socket.create_server(("127.0.0.1", 0)).close()
+    with socket.socket() as server:
+        server.bind(("127.0.0.1", 0))
 
 
 def _send_datagram() -> None:

@@ -78,7 +78,7 @@ _PATIENCE: Final = 60
 #: In seconds by the clock; one that sleeps is as good as dead too.
 _LONGEST: Final = 600
 _HOW: Final = (
-    *("-x", "-q", "-p", "no:xdist", "-p", "no:schemathesis", "-p", "no:unraisableexception"),
+    *("-x", "-q", "-p", "no:xdist", "-p", "no:unraisableexception"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
 )
 
