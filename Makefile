@@ -14,7 +14,7 @@ test: check .venv-engine/made ## the checks and every test
 	$(RUN)pytest --numprocesses 2
 
 quick: setup ## lint, types and unit tests side by side: half a minute
-	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest tests/unit'
+	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest --numprocesses 2 tests/unit'
 
 unit: setup ## the unit tests, or one file of them: FILE=tests/unit/…
 	$(RUN)pytest $${FILE:-tests/unit}
