@@ -1,4 +1,4 @@
-"""Refuses a change of template.yaml that would lose data or an address.
+"""Refuse a change of template.yaml that would lose data or an address.
 
     python -m tests.retained_resources            # compare with the record; 1 for a loss
     python -m tests.retained_resources --accept   # write the record anew, for a reviewer to read

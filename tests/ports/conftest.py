@@ -1,4 +1,4 @@
-"""What the suite of the ports runs on."""
+"""The implementations that the suite of the ports runs on."""
 
 import pytest
 
@@ -12,7 +12,7 @@ __all__ = ["aws", "dns_server"]
 
 @pytest.fixture(params=["fakes", "adapters"])
 def ports(request: pytest.FixtureRequest) -> Ports:
-    """Each side in turn."""
+    """Return the fakes, then the adapters."""
     return fakes() if request.param == "fakes" else adapters(request.getfixturevalue("aws"))
 
 

@@ -1,4 +1,4 @@
-"""Both sides of application/ports.py: the fakes, and the adapters over emulated AWS."""
+"""Both implementations of application/ports.py: the fakes, and the adapters over emulated AWS."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

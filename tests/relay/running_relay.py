@@ -1,4 +1,4 @@
-"""A relay on 127.0.0.1, in the loop that is deployed, and a client that says what tests want."""
+"""A relay that runs on 127.0.0.1 in the loop that is deployed, and a client for the tests."""
 
 import asyncio
 import contextlib

@@ -1,4 +1,4 @@
-"""One fault at every call in turn; and at every call that only a fault leads to."""
+"""One fault at every call in turn, also at the calls that only a fault leads to."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence

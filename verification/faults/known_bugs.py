@@ -1,6 +1,6 @@
-"""Bugs that this service could have had: the harness must catch each.
+"""Bugs that this service could have had. The runs must catch each of them.
 
-Each is a way of doing a step that looks simpler than what the protocol asks for.
+Each does a step in a way that looks simpler than the protocol.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -39,7 +39,7 @@ _RUNS: Final = 150
 
 
 def first_failure(system: System, name: str) -> RunResult | None:
-    """The first run that a bug breaks; None when none does."""
+    """Return the first run that fails because of a bug, or None."""
     with BUGS[name]():
         return next((run for run in _hunt(system, name) if run.verdict), None)
 

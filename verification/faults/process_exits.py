@@ -43,7 +43,7 @@ def _exits_of(_call: str) -> Sequence[Fault]:
 
 
 def first_failure_by_exit(system: System) -> RunResult | None:
-    """The first end of a process that enqueueing after the commit does not bear."""
+    """Return the first run that fails because of "enqueue after commit", or None."""
     path = PATHS[2]
     with real_processes(system, [path]), enqueue_after_commit():
         runs = one_by_one(system, path, _exits_of)

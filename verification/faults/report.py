@@ -1,5 +1,5 @@
 # ruff: noqa: T201  programs that are run by hand print what they found
-"""What runs came to, and how it is told."""
+"""The results of runs, and how they are printed."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from verification.faults.verdict import Verdict
 
 @dataclass(frozen=True)
 class RunResult:
-    """A run: what shows it again, how many faults struck, and its verdict."""
+    """One run: the words that repeat it, how many faults struck, and its verdict."""
 
     name: str
     faults: int
@@ -34,7 +34,7 @@ class Totals:
         return bool(self.verdict)
 
     def __str__(self) -> str:
-        """The line that a long run ends with."""
+        """Return the last line of a long run."""
         verdict = self.verdict
         return (
             f"faults tried {self.faults}, "
@@ -43,7 +43,7 @@ class Totals:
 
 
 def report(what: str, runs: Iterable[RunResult]) -> Totals:
-    """Print the sum of some runs, and each that broke a promise."""
+    """Print the sum of some runs, and each run that broke a promise."""
     total = Totals()
     for run in runs:
         total += Totals(1, run.faults, run.verdict)

@@ -1,4 +1,4 @@
-"""Statistics under faults: the stream is followed with a fault at each call; the counts end exact.
+"""Statistics under faults: a fault at each call of the function that counts mail.
 
 The stream's records are written here, as the table's own would be: each change of some
 mails whose creation and updates cross hours and a day. What becomes of a batch is Lambda's rule:

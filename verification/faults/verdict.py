@@ -1,4 +1,4 @@
-"""What a run came to: held against the promises once everything is at rest."""
+"""The verdict on a run: which promises it broke, once everything is at rest."""
 
 from collections import Counter
 from dataclasses import dataclass, fields

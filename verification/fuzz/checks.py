@@ -1,4 +1,4 @@
-"""What schemathesis is to look at beyond its own checks: the codes of errors."""
+"""Checks of error codes that schemathesis runs beside its own."""
 
 from typing import Any, Final
 

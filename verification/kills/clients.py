@@ -1,6 +1,6 @@
-"""Clients that send mail under idempotency keys and try again until they are answered.
+"""Clients that send mail under idempotency keys and retry until they get an answer.
 
-What they were told is then held against the inbox and the statuses.
+`judge` then compares what they were told with the inbox and the statuses.
 """
 
 import json
@@ -58,7 +58,7 @@ class Mail:
 
 @dataclass(frozen=True)
 class ClientResult:
-    """What a client was told of its mail: the id, or why there is none."""
+    """What a client was told about its mail: the id, or the reason why there is none."""
 
     mail: Mail
     message_id: str
@@ -127,7 +127,7 @@ def _worth_a_retry(answer: httpx.Response) -> bool:
 
 
 class ServiceView:
-    """What the service shows of an account's mail, read through the API and the inbox."""
+    """What the API and the inbox show of an account's mail."""
 
     def __init__(self, stack: dict[str, Any], key: str) -> None:
         self._emails = f"{stack['base_url']}/api/v1/emails"
@@ -166,7 +166,7 @@ class ServiceView:
 
 @dataclass(frozen=True)
 class Outcome:
-    """What clients were told, held against what happened; each count is a broken promise."""
+    """How what clients were told compares with what happened; each count is a broken promise."""
 
     acknowledged: int
     lost: int
@@ -190,7 +190,7 @@ class Outcome:
 
 
 def judge(heard: list[ClientResult], inbox: Counter[str], status: Callable[[str], str]) -> Outcome:
-    """Hold what clients were told against the inbox, by subject, and the statuses, by id."""
+    """Compare what clients were told with the inbox, by subject, and the statuses, by id."""
     told = [one for one in heard if one.message_id]
     silent = [one for one in heard if not one.message_id]
     ids = {one.message_id for one in told}

@@ -1,4 +1,4 @@
-"""What can be killed of a running local stack, and how it comes back.
+"""The processes of a running local stack that can be killed, and how they come back.
 
 The engine keeps the tables and queues in its memory, and the stack the inbox in its own: those
 two stay. Before them stands an entrance of our own, an edge and a front that are started again
@@ -38,7 +38,7 @@ _STARTS_WITHIN: Final = 120
 
 @dataclass(frozen=True)
 class Target:
-    """A process that may be killed now; `kind` says what it runs."""
+    """A process that may be killed now; `kind` names what it runs."""
 
     kind: str
     kill: Callable[[], None]
@@ -110,7 +110,7 @@ class Entrance:
         return self.edge.url
 
     def targets(self) -> list[Target]:
-        """What can be killed of it now: what has served for a while."""
+        """Return what can be killed of it now: what has served for a while."""
         found = [
             Target(part.kind, part.kill) for part in (self.edge, self.front) if part.has_served()
         ]
@@ -168,7 +168,7 @@ def functions(engine: int) -> list[Target]:
     for worker in psutil.Process(engine).children(recursive=True):
         with contextlib.suppress(psutil.NoSuchProcess):  # it ended by itself
             age = time.time() - worker.create_time()
-            # One that was killed before and is not reaped is no target.
+            # A zombie was killed before.
             if age > _FUNCTION_AGE and worker.status() != psutil.STATUS_ZOMBIE:
                 name = worker.environ().get("AWS_LAMBDA_FUNCTION_NAME", "")
                 if name:
@@ -185,9 +185,9 @@ def kill_at_random(
     """Kill one target after another until it is over, each time one of the kind least killed.
 
     Args:
-        targets: who they are, at each moment.
-        over: asked before each kill, with the kills by kind so far.
-        draw: whom, and when.
+        targets: returns those that may be killed at the moment.
+        over: whether to stop, asked before each kill with the kills by kind so far.
+        draw: chooses the target and the moment.
         pause: the shortest and the longest between two, in seconds.
 
     Returns:

@@ -1,5 +1,5 @@
 # ruff: noqa: T201  a program that is run by hand prints what it found
-"""Kill processes of a running local stack while mail is being sent (`make faults`).
+"""Kill processes of a running local stack while mail is being sent.
 
 Clients send 200 mails in a minute, a third of them through the front, and try again under
 their idempotency keys; meanwhile the edge, the front, its handlers and the engine's functions

@@ -1,4 +1,4 @@
-"""An operator, who runs the command in this process."""
+"""The operator's command, run in this process."""
 
 import json
 from collections.abc import Callable

@@ -1,4 +1,4 @@
-"""What stands at the public address in tests, and a relay that has only its certificate."""
+"""Servers for the doctor's checks: an API at the public address, and a relay up to STARTTLS."""
 
 import json
 import socket

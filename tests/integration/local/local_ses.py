@@ -1,4 +1,4 @@
-"""The SES stand-in and its inbox, served as the local stack serves them: one loop, two ports."""
+"""The SES stand-in and its inbox, as the local stack runs them: one loop, two ports."""
 
 import asyncio
 import socket
