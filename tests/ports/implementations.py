@@ -34,7 +34,7 @@ from tests.fakes import stores
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
-    """One ports: its ports, and how a test puts there what no port puts."""
+    """One implementation of the ports, and how a test stores what no port stores."""
 
     directory: Directory
     claims: Claims
