@@ -1,7 +1,7 @@
-"""Refuse a change of template.yaml that would lose data or an address.
+"""Refuses a change of template.yaml that would lose data or an address.
 
-    python -m tests.retained_resources            # compare with the record; 1 for a loss
-    python -m tests.retained_resources --accept   # write the record anew, for a reviewer to read
+    python -m tests.kept            # compare with kept.json; 1 when something would be lost
+    python -m tests.kept --accept   # write kept.json anew: its diff is what a reviewer looks at
 
 What CloudFormation replaces a resource for is read from the resource's schema, as cfn-lint carries
 it; what drops data without replacing anything is listed here.
@@ -90,7 +90,7 @@ def losses(before: Kept, after: Kept) -> Iterator[str]:
                 what = "replaced" if part in replacing(was["Type"]) else "cut"
                 yield f"{name} would be {what}: {part} is {new.get(part)}, was {old.get(part)}"
     for name in after.keys() - before.keys():
-        yield f"{name} is new: nothing is lost, but retained_resources.json does not know it yet"
+        yield f"{name} is new: nothing is lost, but kept.json does not know it yet"
 
 
 def main(arguments: list[str]) -> int:
@@ -103,7 +103,7 @@ def main(arguments: list[str]) -> int:
     for line in found:
         sys.stderr.write(f"template.yaml: {line}\n")
     if found:
-        sys.stderr.write("If that is meant: python -m tests.retained_resources --accept\n")
+        sys.stderr.write("If that is meant: python -m tests.kept --accept\n")
     return int(bool(found))
 
 

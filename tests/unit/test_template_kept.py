@@ -8,7 +8,7 @@ from typing import Any, Final
 import pytest
 
 from local import template
-from tests.retained_resources import RECORD, kept, losses
+from tests.kept import RECORD, kept, losses
 
 _SOURCE: Final = template.load()
 
