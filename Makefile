@@ -39,7 +39,7 @@ check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the templ
 	$(RUN)cfn-lint template.yaml
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
-	$(RUN)python -m tests.retained_resources
+	$(RUN)python -m tests.kept
 
 bench: setup ## what a mail costs, rendering and MIME beside their peers: minutes
 	$(RUN)python -m benchmarks.accepting
