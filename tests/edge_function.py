@@ -1,15 +1,26 @@
-"""The function of the deployed edge, run as it is in node."""
+"""The function of the deployed edge: its code, its limits, and how node runs it."""
 
 import json
-import shutil
+import re
 import subprocess
 from typing import Any, Final
 
-import pytest
-
 from local import template
+from tests.needs import need_program
 
-needs_node = pytest.mark.skipif(shutil.which("node") is None, reason="node runs the function")
+#: The code as template.yaml holds it, before the template's values are put in.
+CODE: Final[str] = template.load()["Resources"]["EdgeRoute"]["Properties"]["FunctionCode"][
+    "Fn::Sub"
+][0]
+
+
+def _limit(name: str) -> int:
+    return int(re.findall(rf"const {name} = (\d+);", CODE)[0])
+
+
+#: What the function lets through to each origin, in bytes.
+LAMBDA: Final = _limit("LAMBDA_BYTES")
+FRONT: Final = _limit("FRONT_BYTES")
 
 _HARNESS: Final = """
 let chosen = 'api';
@@ -24,9 +35,8 @@ console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
 def route(
     length: int | None, *, method: str = "POST", uri: str = "/api/v1/emails", front: bool = True
 ) -> Any:
-    """What the function gives for a request: the request or an answer, and the origin."""
-    function = template.load()["Resources"]["EdgeRoute"]["Properties"]
-    first, _, rest = function["FunctionCode"]["Fn::Sub"][0].partition("\n")
+    """Run the function on a request; return the request or an answer, and the origin."""
+    first, _, rest = CODE.partition("\n")
     assert first == "import cf from 'cloudfront';"
     event = {
         "context": {"requestId": "request-1"},
@@ -41,7 +51,7 @@ def route(
         },
     }
     ran = subprocess.run(
-        ["node", "-e", _HARNESS % rest.replace("${Front}", json.dumps(front))],
+        [need_program("node"), "-e", _HARNESS % rest.replace("${Front}", json.dumps(front))],
         input=json.dumps(event),
         capture_output=True,
         text=True,

@@ -1,6 +1,6 @@
 """From SMTP to the stores and the queue of the local engine: CPU of the relay for each message.
 
-.venv/bin/python benchmarks/smtp/end_to_end.py
+.venv/bin/python -m benchmarks.smtp.end_to_end
 """
 
 import asyncio
@@ -16,11 +16,8 @@ from typing import Final
 import boto3
 import psutil
 
-sys.path.insert(0, str(Path(__file__).parents[2]))
-sys.path.insert(0, str(Path(__file__).parent))
-import load as client
-import run
-
+from benchmarks.smtp import load as client
+from benchmarks.smtp import run
 from local.engine import Engine
 from pillarbox.adapters.dynamodb import records
 from pillarbox.domain.account import Account, Plan

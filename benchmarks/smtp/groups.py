@@ -20,7 +20,7 @@ import uvloop
 
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.domain.quota import ServerLimits
+from pillarbox.domain.quota import Limits
 from relay import groups
 from relay.service import Envelope, ThreadedService
 from tests.fakes import builders
@@ -31,7 +31,7 @@ MESSAGES: Final = 20
 BETWEEN: Final = 0.003
 ENVELOPE: Final = Envelope(builders.SENDER, ("ann@example.com",))
 MESSAGE: Final = f"From: {builders.SENDER}\r\nSubject: Figures\r\n\r\n".encode() + b"x" * 900
-ENDLESS: Final = ServerLimits(per_minute=10**6, per_day=10**7, per_month=10**8)
+ENDLESS: Final = Limits(per_minute=10**6, per_day=10**7, per_month=10**8)
 
 
 class Distant:

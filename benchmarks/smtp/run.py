@@ -1,6 +1,6 @@
 """Submission servers side by side: CPU and memory of the server's processes, in turn.
 
-    .venv/bin/python benchmarks/smtp/run.py [--quick] [NAME …]
+    .venv/bin/python -m benchmarks.smtp.run [--quick] [NAME …]
 
 Peers come along: aiosmtpd by uv, smtp-server by npm, Postfix and its SASL by apt
 (`apt-get install postfix libsasl2-modules sasl2-bin`); one that is not there is left out.
@@ -21,8 +21,7 @@ from typing import Final
 
 import psutil
 
-sys.path.insert(0, str(Path(__file__).parent))
-import load as client
+from benchmarks.smtp import load as client
 
 HERE: Final = Path(__file__).parent
 ROOT: Final = HERE.parents[1]
@@ -111,8 +110,9 @@ def running(command: tuple[str, ...], port: int) -> Iterator[psutil.Process]:
             wait_until_open(port)
             yield psutil.Process(process.pid)
         finally:
-            for each in [*psutil.Process(process.pid).children(recursive=True), process]:
-                each.terminate()
+            for child in psutil.Process(process.pid).children(recursive=True):
+                child.terminate()
+            process.terminate()
 
 
 def wait_until_open(port: int) -> None:

@@ -9,7 +9,7 @@ from relay import log
 from relay.service import ThreadedService
 from tests.contract.canaries import ADDRESS, CANARY, failing, traces
 from tests.contract.service import Service
-from tests.relay.served import SENDER, Client, Served, plain, serve
+from tests.relay.running_relay import SENDER, Client, RunningRelay, plain, serve
 
 #: Octets of the largest message that this server takes.
 _LARGEST = 60_000
@@ -22,14 +22,14 @@ def relay_everything(service: Service) -> None:
     service.suppress(account, f"suppressed.{ADDRESS}")
     key = service.key(account)
     threads = ThreadedService(lambda: wiring.smtp_submission(paid_plans_only=False))
-    with serve(service=threads, message_size=_LARGEST) as served:
-        log_in(served)
-        command(served, key)
-        submit(served, key)
-        break_off(served, key)
+    with serve(service=threads, message_size=_LARGEST) as relay:
+        log_in(relay)
+        command(relay, key)
+        submit(relay, key)
+        break_off(relay, key)
 
 
-def log_in(served: Served) -> None:
+def log_in(relay: RunningRelay) -> None:
     """Keys that are none, under names that are none, in base64 that is none."""
     for tried in (
         f"AUTH PLAIN {plain(CANARY)}",
@@ -39,13 +39,13 @@ def log_in(served: Served) -> None:
         f"AUTH {CANARY} {CANARY}",
         f"AUTH LOGIN {b64encode(CANARY.encode()).decode()}",
     ):
-        with served.secured() as client:
+        with relay.secured() as client:
             refused(client, tried)
 
 
-def command(served: Served, key: str) -> None:
+def command(relay: RunningRelay, key: str) -> None:
     """Commands that are none, and envelopes that are refused."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         client.say(f"EHLO {CANARY}.example")
         for line in (CANARY, f"STARTTLS {CANARY}", f"MAIL FROM:<{ADDRESS}>", f"NOOP {key}"):
             refused(client, line)
@@ -68,7 +68,7 @@ def command(served: Served, key: str) -> None:
         refused(client, f"RCPT TO:<{ADDRESS}> {CANARY}")
 
 
-def submit(served: Served, key: str) -> None:
+def submit(relay: RunningRelay, key: str) -> None:
     """A message that is accepted, and one for each way to be refused."""
     for recipient, octets, code in (
         (ADDRESS, message(), b"250 "),
@@ -83,33 +83,33 @@ def submit(served: Served, key: str) -> None:
         (ADDRESS, message(Key="8") + CANARY.encode() * 100 + b"\r\n", b"500 "),
         (ADDRESS, f"{CANARY}\r\n".encode(), b"55"),
     ):
-        with ready(served, key) as client:
+        with ready(relay, key) as client:
             client.envelope(recipient)
             client.send(octets + b".\r\n")
             reply = client.reply()
             assert reply.startswith(code), (octets[:200], reply)
 
 
-def break_off(served: Served, key: str) -> None:
+def break_off(relay: RunningRelay, key: str) -> None:
     """Clients that go away in the middle, that speak no TLS, and a table that fails."""
     for octets in (message()[:-2], f"{CANARY}\n".encode()):
-        with ready(served, key) as client:
+        with ready(relay, key) as client:
             client.envelope(ADDRESS)
             client.send(octets)
-    with served.greeted() as client:
+    with relay.greeted() as client:
         assert client.say("STARTTLS").startswith(b"220")
         client.send(f"{CANARY} is no handshake\r\n".encode())
         assert client.closed()
-    with ready(served, key) as client:
+    with ready(relay, key) as client:
         client.envelope(ADDRESS)
         with failing("BatchGetItem"):
             client.send(message(Key="9") + b".\r\n")
             assert client.reply().startswith(b"451 ")
 
 
-def ready(served: Served, key: str) -> Client:
+def ready(relay: RunningRelay, key: str) -> Client:
     """A connection that may send."""
-    client = served.secured()
+    client = relay.secured()
     assert client.say(f"AUTH PLAIN {plain(key)}").startswith(b"235")
     return client
 

@@ -10,9 +10,9 @@ from typing import Any, Final
 
 import pytest
 
-from tests.faults.clients import Mail, MailView, judge, send_all
-from tests.faults.victims import entrance, kill_at_random
 from tests.stack import PATIENCE, operate, wait_for
+from verification.kills.clients import Mail, ServiceView, judge, send_all
+from verification.kills.processes_to_kill import entrance, kill_at_random
 
 pytestmark = pytest.mark.stack
 
@@ -32,7 +32,7 @@ def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> N
     with entrance(stack) as served, ThreadPoolExecutor(1) as beside:
         killing = beside.submit(
             kill_at_random,
-            served.victims,
+            served.targets,
             lambda killed: killed.total() >= KILLS,
             random.Random(20261121),  # noqa: S311  who dies is no secret
             (0.2, 0.8),
@@ -42,7 +42,7 @@ def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> N
     assert killed.total() == KILLS
     assert all(one.message_id for one in heard)
     finals = {one.message_id: one.mail.final for one in heard}
-    with closing(MailView(stack, made["key"])) as reading:
+    with closing(ServiceView(stack, made["key"])) as reading:
         assert reading.statuses().keys() == finals.keys()  # none that no client was told of
         wait_for(lambda: reading.statuses() == finals)
         outcome = judge(heard, reading.inbox(), reading.status)

@@ -22,11 +22,12 @@ import httpx
 import pytest
 
 from local import template
+from tests.needs import linux_only
 from tests.stack import PATIENCE, free_port, operate
 
 pytestmark = [
     pytest.mark.stack,
-    pytest.mark.skipif(sys.platform != "linux", reason="the emulator is a program for Linux"),
+    linux_only,
 ]
 
 EMULATORS = template.ROOT / ".venv-sam/lib/python3.13/site-packages/samcli/local/rapid"

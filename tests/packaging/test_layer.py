@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from local import template
+from tests.needs import linux_only
 
 #: Lambda's limits: what may be uploaded zipped, and a function with its layers unzipped, in bytes.
 ZIPPED = 50 * 1024 * 1024
@@ -73,7 +74,7 @@ import dns.resolver, jinja2
 """
 
 
-@pytest.mark.skipif(sys.platform != "linux", reason="the layer's native code is for Linux")
+@linux_only
 def test_every_module_can_be_imported(layer: Path) -> None:
     """What is loaded only when it is needed finds all that it imports in the layer too."""
     done = subprocess.run(
@@ -84,3 +85,19 @@ def test_every_module_can_be_imported(layer: Path) -> None:
         check=False,
     )
     assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_the_layer_carries_what_is_locked() -> None:
+    """layers/shared/requirements.txt is what `uv export` makes of uv.lock."""
+    exported = subprocess.run(
+        [
+            *(template.ROOT / ".uv/bin/uv", "export", "--frozen", "--offline", "--quiet"),
+            *("--no-default-groups", "--no-emit-project"),
+            *("--no-hashes", "--no-annotate", "--no-header"),
+        ],
+        cwd=template.ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert (template.ROOT / "layers/shared/requirements.txt").read_text() == exported.stdout

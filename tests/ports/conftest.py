@@ -1,18 +1,18 @@
-"""What the suite of the ports runs on."""
+"""The implementations that the suite of the ports runs on."""
 
 import pytest
 
 from pillarbox.adapters.dynamodb.table import Table
 from tests.aws import Aws, aws
 from tests.contract.conftest import dns_server
-from tests.ports.sides import Side, adapters, fakes
+from tests.ports.implementations import Ports, adapters, fakes
 
 __all__ = ["aws", "dns_server"]
 
 
 @pytest.fixture(params=["fakes", "adapters"])
-def side(request: pytest.FixtureRequest) -> Side:
-    """Each side in turn."""
+def ports(request: pytest.FixtureRequest) -> Ports:
+    """Return the fakes, then the adapters."""
     return fakes() if request.param == "fakes" else adapters(request.getfixturevalue("aws"))
 
 

@@ -13,21 +13,21 @@ from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.quota import Limits
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW, at
-from tests.ports.sides import Side
+from tests.ports.implementations import Ports
 
 OTHER = "acct00000002"
 TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
 
 
-def test_one_read_brings_all(side: Side) -> None:
+def test_one_read_brings_all(ports: Ports) -> None:
     """Key, account, template and suppressions come together, as they were written."""
     text = builders.key_text()
     account, key = builders.account(), builders.api_key(text)
     template = builders.template(TEMPLATE)
     for thing in (account, key, template):
-        side.put(thing)
-    side.suppressions.put(ACCOUNT, "ann@example.com", "bounced", NOW, UUID(int=1))
-    found = side.directory.look_up(
+        ports.put(thing)
+    ports.suppressions.put(ACCOUNT, "ann@example.com", "bounced", NOW, UUID(int=1))
+    found = ports.directory.look_up(
         ACCOUNT,
         key_digest=key.digest,
         addresses=["ann@example.com", "bob@example.com", "ann@example.com"],
@@ -41,20 +41,20 @@ def test_one_read_brings_all(side: Side) -> None:
     )
 
 
-def test_what_is_not_there_is_absent(side: Side) -> None:
+def test_what_is_not_there_is_absent(ports: Ports) -> None:
     """An account without records has none of what is asked for."""
-    found = side.directory.look_up(
+    found = ports.directory.look_up(
         ACCOUNT, key_digest="0" * 64, addresses=["ann@example.com"], template_ids=[TEMPLATE]
     )
     assert found == DirectoryResult()
 
 
-def test_accounts_do_not_see_each_other(side: Side) -> None:
+def test_accounts_do_not_see_each_other(ports: Ports) -> None:
     """Another account's template and suppressions are absent (promise 8)."""
-    side.put(builders.account(OTHER))
-    side.put(builders.template(TEMPLATE, OTHER))
-    side.suppressions.put(OTHER, "ann@example.com", "bounced", NOW, None)
-    found = side.directory.look_up(ACCOUNT, addresses=["ann@example.com"], template_ids=[TEMPLATE])
+    ports.put(builders.account(OTHER))
+    ports.put(builders.template(TEMPLATE, OTHER))
+    ports.suppressions.put(OTHER, "ann@example.com", "bounced", NOW, None)
+    found = ports.directory.look_up(ACCOUNT, addresses=["ann@example.com"], template_ids=[TEMPLATE])
     assert found == DirectoryResult()
 
 
@@ -71,87 +71,87 @@ def test_accounts_do_not_see_each_other(side: Side) -> None:
         ),
     ],
 )
-def test_an_account_reads_back(side: Side, account: Account) -> None:
+def test_an_account_reads_back(ports: Ports, account: Account) -> None:
     """Limits of zero and none, senders and the hold are kept."""
-    side.put(account)
-    assert side.directory.look_up(ACCOUNT).account == account
+    ports.put(account)
+    assert ports.directory.look_up(ACCOUNT).account == account
 
 
 @pytest.mark.parametrize("revoked", [None, at(5)])
-def test_a_key_reads_back(side: Side, revoked: datetime | None) -> None:
+def test_a_key_reads_back(ports: Ports, revoked: datetime | None) -> None:
     """Preview keys have no preset; a revoked key says since when."""
     text = builders.key_text()
     for key in (
         builders.preview_key(builders.key_text()),
         builders.api_key(text, revoked_at=revoked),
     ):
-        side.put(key)
-        assert side.directory.look_up(ACCOUNT, key_digest=key.digest).key == key
+        ports.put(key)
+        assert ports.directory.look_up(ACCOUNT, key_digest=key.digest).key == key
 
 
 @pytest.mark.parametrize("internal", [False, True])
-def test_a_template_reads_back(side: Side, *, internal: bool) -> None:
+def test_a_template_reads_back(ports: Ports, *, internal: bool) -> None:
     """A template that is ours, not its account's, is known as that again."""
     template = builders.template(TEMPLATE, internal=internal)
-    side.put(template)
-    found = side.directory.look_up(ACCOUNT, template_ids=[TEMPLATE])
+    ports.put(template)
+    found = ports.directory.look_up(ACCOUNT, template_ids=[TEMPLATE])
     assert found.templates == {TEMPLATE: template}
 
 
-def test_the_first_suppression_stays(side: Side) -> None:
+def test_the_first_suppression_stays(ports: Ports) -> None:
     """An address that is suppressed keeps its first reason."""
     for reason in ("complained", "bounced"):
-        side.suppressions.put(ACCOUNT, "ann@example.com", reason, NOW, None)
-    found = side.directory.look_up(ACCOUNT, addresses=["ann@example.com"])
+        ports.suppressions.put(ACCOUNT, "ann@example.com", reason, NOW, None)
+    found = ports.directory.look_up(ACCOUNT, addresses=["ann@example.com"])
     assert found.suppressed == {"ann@example.com": "complained"}
 
 
-def test_the_suppressed_among_some_addresses(side: Side) -> None:
+def test_the_suppressed_among_some_addresses(ports: Ports) -> None:
     """Of the addresses asked for those come back that this account must not mail."""
     for account, address in ((ACCOUNT, "ann@example.com"), (OTHER, "bob@example.com")):
-        side.suppressions.put(account, address, "bounced", NOW, None)
+        ports.suppressions.put(account, address, "bounced", NOW, None)
     asked = ["bob@example.com", "ann@example.com", "ann@example.com"]
-    assert side.suppressions.find_suppressed(ACCOUNT, asked) == {"ann@example.com"}
-    assert side.suppressions.find_suppressed(ACCOUNT, ["cleo@example.com"]) == frozenset()
+    assert ports.suppressions.find_suppressed(ACCOUNT, asked) == {"ann@example.com"}
+    assert ports.suppressions.find_suppressed(ACCOUNT, ["cleo@example.com"]) == frozenset()
 
 
-def test_a_full_mail_fits_one_read(side: Side) -> None:
+def test_a_full_mail_fits_one_read(ports: Ports) -> None:
     """Fifty recipients with key, account and template are read at once."""
     addresses = [f"a{n}@example.com" for n in range(50)]
-    side.suppressions.put(ACCOUNT, addresses[-1], "bounced", NOW, None)
-    found = side.directory.look_up(
+    ports.suppressions.put(ACCOUNT, addresses[-1], "bounced", NOW, None)
+    found = ports.directory.look_up(
         ACCOUNT, key_digest="0" * 64, addresses=addresses, template_ids=[TEMPLATE]
     )
     assert found.suppressed == {addresses[-1]: "bounced"}
 
 
-def test_more_than_one_call_reads_is_read(side: Side) -> None:
+def test_more_than_one_call_reads_is_read(ports: Ports) -> None:
     """More addresses than one call of DynamoDB takes keys are looked up all the same."""
-    side.put(builders.account())
+    ports.put(builders.account())
     addresses = {f"a{number}@example.com" for number in range(130)}
     for address in addresses:
-        side.suppressions.put(ACCOUNT, address, "bounced", NOW, None)
-    found = side.directory.look_up(ACCOUNT, addresses=addresses)
+        ports.suppressions.put(ACCOUNT, address, "bounced", NOW, None)
+    found = ports.directory.look_up(ACCOUNT, addresses=addresses)
     assert found.account == builders.account()
     assert set(found.suppressed) == addresses
 
 
-def test_the_pulse_only_moves_forward(side: Side) -> None:
+def test_the_pulse_only_moves_forward(ports: Ports) -> None:
     """The newest event counts, whichever process saw it and in whatever order."""
-    assert side.heartbeat().latest() is None
-    side.heartbeat().record(at(60))
-    side.heartbeat().record(at(0))
-    assert side.heartbeat().latest() == at(60)
-    side.heartbeat().record(at(300))
-    assert side.heartbeat().latest() == at(300)
+    assert ports.heartbeat().latest() is None
+    ports.heartbeat().record(at(60))
+    ports.heartbeat().record(at(0))
+    assert ports.heartbeat().latest() == at(60)
+    ports.heartbeat().record(at(300))
+    assert ports.heartbeat().latest() == at(300)
 
 
-def test_one_process_moves_the_pulse_on(side: Side) -> None:
+def test_one_process_moves_the_pulse_on(ports: Ports) -> None:
     """A process that beats often is never more than a minute behind."""
-    heartbeat = side.heartbeat()
+    heartbeat = ports.heartbeat()
     for second in range(0, 600, 7):
         heartbeat.record(at(second))
-    last = side.heartbeat().latest()
+    last = ports.heartbeat().latest()
     assert last is not None
     assert (at(595) - last).total_seconds() < 60
 

@@ -17,7 +17,7 @@ from pillarbox.domain.mail import HtmlBody, Job, Mail, SavedBody, StarterBody
 from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import attachment, mail
-from tests.ports.sides import Side
+from tests.ports.implementations import Ports
 
 JOB = builders.job(builders.message(), mail=None)
 LARGE = Attachment("large.bin", "text/plain", "QUJD" * 100_000)
@@ -59,44 +59,44 @@ def sqs_jobs(aws: Aws) -> SqsJobs:
 
 
 @pytest.mark.parametrize("sent", MAILS.values(), ids=MAILS)
-def test_a_job_brings_its_mail(side: Side, sent: Mail) -> None:
+def test_a_job_brings_its_mail(ports: Ports, sent: Mail) -> None:
     """What was put is what the worker reads, every field of every kind of body."""
-    side.jobs.put(JOB, sent)
-    (job,) = side.receive()
-    assert side.jobs.load(job) == sent
+    ports.jobs.put(JOB, sent)
+    (job,) = ports.receive()
+    assert ports.jobs.load(job) == sent
     assert replace(job, mail=None, spool_key=None) == JOB
 
 
-def test_the_spool_is_emptied_by_whoever_ends_the_job(side: Side) -> None:
+def test_the_spool_is_emptied_by_whoever_ends_the_job(ports: Ports) -> None:
     """A large mail lies in the spool until it is discarded; then it is gone."""
-    side.jobs.put(JOB, MAILS["large"])
-    (job,) = side.receive()
-    assert (job.mail, side.spooled()) == (None, 1)
-    side.jobs.discard(job)
-    side.jobs.discard(job)
-    assert side.spooled() == 0
+    ports.jobs.put(JOB, MAILS["large"])
+    (job,) = ports.receive()
+    assert (job.mail, ports.spooled()) == (None, 1)
+    ports.jobs.discard(job)
+    ports.jobs.discard(job)
+    assert ports.spooled() == 0
     with pytest.raises(PayloadGone):
-        side.jobs.load(job)
+        ports.jobs.load(job)
 
 
-def test_each_try_has_its_own_place_in_the_spool(side: Side) -> None:
+def test_each_try_has_its_own_place_in_the_spool(ports: Ports) -> None:
     """The end of one job leaves another one of the same message alone."""
-    side.jobs.put(JOB, MAILS["large"])
-    side.jobs.put(JOB, MAILS["large"])
-    one, other = side.receive()
-    side.jobs.discard(one)
-    assert side.jobs.load(other) == MAILS["large"]
+    ports.jobs.put(JOB, MAILS["large"])
+    ports.jobs.put(JOB, MAILS["large"])
+    one, other = ports.receive()
+    ports.jobs.discard(one)
+    assert ports.jobs.load(other) == MAILS["large"]
 
 
-def test_a_small_job_leaves_nothing_to_discard(side: Side) -> None:
+def test_a_small_job_leaves_nothing_to_discard(ports: Ports) -> None:
     """A mail that came along in the queue needs no spool; a job with neither is gone."""
-    side.jobs.put(JOB, mail())
-    (job,) = side.receive()
-    assert side.spooled() == 0
-    side.jobs.discard(job)
-    assert side.jobs.load(job) == mail()
+    ports.jobs.put(JOB, mail())
+    (job,) = ports.receive()
+    assert ports.spooled() == 0
+    ports.jobs.discard(job)
+    assert ports.jobs.load(job) == mail()
     with pytest.raises(PayloadGone):
-        side.jobs.load(JOB)
+        ports.jobs.load(JOB)
 
 
 @pytest.mark.parametrize(("extra", "spooled"), [(0, 0), (1, 1)])

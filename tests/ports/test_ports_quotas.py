@@ -14,42 +14,42 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import Limits, QuotaExceeded, window_name
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, at
 from tests.fakes.stores import FakeQuotas, Store
-from tests.ports.sides import Side
+from tests.ports.implementations import Ports
 
 TIGHT = Limits(per_minute=3, per_day=5, per_month=7)
 
 
-def reserve(side: Side, count: int = 1, seconds: float = 0, limits: Limits = TIGHT) -> str | None:
+def reserve(ports: Ports, count: int = 1, seconds: float = 0, limits: Limits = TIGHT) -> str | None:
     """Reserve; None when there was room, else the code and what was left."""
     try:
-        side.quotas.reserve(ACCOUNT, count, limits, at(seconds))
+        ports.quotas.reserve(ACCOUNT, count, limits, at(seconds))
     except QuotaExceeded as full:
         return f"{full.code} {full.headers['RateLimit-Remaining']}"
     return None
 
 
-def test_each_window_has_its_limit(side: Side) -> None:
+def test_each_window_has_its_limit(ports: Ports) -> None:
     """The minute, the day and the month fill in their turn, and a new window has room."""
-    assert [reserve(side) for _ in range(4)] == [None] * 3 + ["rate_limit_exceeded 0"]
-    assert [reserve(side, seconds=60) for _ in range(3)] == [None] * 2 + ["daily_limit_exceeded 0"]
+    assert [reserve(ports) for _ in range(4)] == [None] * 3 + ["rate_limit_exceeded 0"]
+    assert [reserve(ports, seconds=60) for _ in range(3)] == [None] * 2 + ["daily_limit_exceeded 0"]
     day = 24 * 3600
-    assert [reserve(side, seconds=day) for _ in range(3)] == [None] * 2 + [
+    assert [reserve(ports, seconds=day) for _ in range(3)] == [None] * 2 + [
         "monthly_limit_exceeded 0"
     ]
-    assert reserve(side, seconds=31 * day) is None
+    assert reserve(ports, seconds=31 * day) is None
 
 
-def test_several_are_counted_in_together_or_not_at_all(side: Side) -> None:
+def test_several_are_counted_in_together_or_not_at_all(ports: Ports) -> None:
     """Three do not fit where two do; the two still do."""
-    assert reserve(side) is None
-    assert reserve(side, 3) == "rate_limit_exceeded 2"
-    assert reserve(side, 2) is None
-    assert reserve(side) == "rate_limit_exceeded 0"
+    assert reserve(ports) is None
+    assert reserve(ports, 3) == "rate_limit_exceeded 2"
+    assert reserve(ports, 2) is None
+    assert reserve(ports) == "rate_limit_exceeded 0"
 
 
-def test_more_than_a_whole_window_never_fits(side: Side) -> None:
+def test_more_than_a_whole_window_never_fits(ports: Ports) -> None:
     """A count over the limit is refused in a window that has not begun."""
-    assert reserve(side, 4) == "rate_limit_exceeded 3"
+    assert reserve(ports, 4) == "rate_limit_exceeded 3"
 
 
 @pytest.mark.parametrize(
@@ -63,34 +63,36 @@ def test_more_than_a_whole_window_never_fits(side: Side) -> None:
     ],
 )
 def test_none_is_no_limit_and_zero_is_none_left(
-    side: Side, limits: Limits, code: str | None
+    ports: Ports, limits: Limits, code: str | None
 ) -> None:
     """A window without a limit is never full; one of zero always is."""
-    assert reserve(side, limits=limits) == code
+    assert reserve(ports, limits=limits) == code
 
 
-def test_a_refund_makes_room(side: Side) -> None:
+def test_a_refund_makes_room(ports: Ports) -> None:
     """What was not accepted is counted out of the windows it was counted into."""
     for _ in range(3):
-        reserve(side)
-    side.quotas.refund(ACCOUNT, 1, at(0))
-    assert [reserve(side), reserve(side)] == [None, "rate_limit_exceeded 0"]
+        reserve(ports)
+    ports.quotas.refund(ACCOUNT, 1, at(0))
+    assert [reserve(ports), reserve(ports)] == [None, "rate_limit_exceeded 0"]
 
 
-def test_a_refund_of_the_minute_before_leaves_this_one(side: Side) -> None:
+def test_a_refund_of_the_minute_before_leaves_this_one(ports: Ports) -> None:
     """A send reserved at the end of a minute is refunded there, in the day and in the month."""
     for seconds in (0, 60, 60, 60):
-        assert reserve(side, seconds=seconds) is None
-    side.quotas.refund(ACCOUNT, 1, at(0))
-    assert reserve(side, seconds=60) == "rate_limit_exceeded 0"
-    assert [reserve(side, seconds=120) for _ in range(3)] == [None] * 2 + ["daily_limit_exceeded 0"]
+        assert reserve(ports, seconds=seconds) is None
+    ports.quotas.refund(ACCOUNT, 1, at(0))
+    assert reserve(ports, seconds=60) == "rate_limit_exceeded 0"
+    assert [reserve(ports, seconds=120) for _ in range(3)] == [None] * 2 + [
+        "daily_limit_exceeded 0"
+    ]
 
 
-def test_accounts_do_not_share(side: Side) -> None:
+def test_accounts_do_not_share(ports: Ports) -> None:
     """One account's sends leave another's quota alone."""
-    while reserve(side) is None:
+    while reserve(ports) is None:
         pass
-    side.quotas.reserve("acct00000002", 3, TIGHT, NOW)
+    ports.quotas.reserve("acct00000002", 3, TIGHT, NOW)
 
 
 LIMITS = st.builds(

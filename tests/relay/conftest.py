@@ -4,11 +4,11 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.relay.served import Served, serve
+from tests.relay.running_relay import RunningRelay, serve
 
 
 @pytest.fixture
-def served() -> Iterator[Served]:
+def relay() -> Iterator[RunningRelay]:
     """A server with small limits, so that a test can reach them."""
     with serve() as running:
         yield running

@@ -1,21 +1,20 @@
-"""Mail programs as people use them; one that is not installed is left out."""
+"""Mail programs as people use them."""
 
 import json
-import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from tests.relay.served import KEY, PATIENCE, SENDER, TO, Served, certificate
+from tests.needs import missing, need_program
+from tests.relay.running_relay import KEY, PATIENCE, SENDER, TO, RunningRelay, certificate
 
 BODY = "Subject: From a program\r\n\r\nHello\r\n.dot\r\n..\r\n"
 
 
 def run(*command: str, text: str = "", **environment: str) -> str:
     """Run a program, which must end well."""
-    if shutil.which(command[0]) is None:
-        pytest.skip(f"{command[0]} is not installed")
+    need_program(command[0])
     path = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"}
     done = subprocess.run(
         command,
@@ -30,8 +29,8 @@ def run(*command: str, text: str = "", **environment: str) -> str:
     return done.stdout
 
 
-def accepted(served: Served) -> bytes:
-    ((envelope, octets),) = served.service.accepted
+def accepted(relay: RunningRelay) -> bytes:
+    ((envelope, octets),) = relay.service.accepted
     assert (envelope.sender, envelope.recipients) == (SENDER, (TO,))
     return octets
 
@@ -45,37 +44,37 @@ def trusted(tmp_path: Path) -> str:
 
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "LOGIN"])
-def test_swaks(served: Served, trusted: str, mechanism: str) -> None:
+def test_swaks(relay: RunningRelay, trusted: str, mechanism: str) -> None:
     """With swaks: it sends with AUTH PLAIN and AUTH LOGIN, checking the certificate."""
     run(
-        *("swaks", "--server", f"127.0.0.1:{served.port}", "--tls", "--tls-verify"),
+        *("swaks", "--server", f"127.0.0.1:{relay.port}", "--tls", "--tls-verify"),
         *("--tls-ca-path", trusted, "--auth", mechanism, "--auth-user", "apikey"),
         *("--auth-password", KEY, "--from", SENDER, "--to", TO, "--body", "Hello"),
     )
-    assert b"\r\n\r\nHello\r\n" in accepted(served)
+    assert b"\r\n\r\nHello\r\n" in accepted(relay)
 
 
-def test_curl(served: Served, trusted: str, tmp_path: Path) -> None:
+def test_curl(relay: RunningRelay, trusted: str, tmp_path: Path) -> None:
     """With curl: it sends a file as it is."""
     mail = tmp_path / "mail"
     mail.write_bytes(f"From: {SENDER}\r\n{BODY}".encode())
     run(
         *("curl", "--silent", "--show-error", "--ssl-reqd", "--cacert", trusted),
-        *("--url", f"smtp://127.0.0.1:{served.port}", "--user", f"apikey:{KEY}"),
+        *("--url", f"smtp://127.0.0.1:{relay.port}", "--user", f"apikey:{KEY}"),
         *("--mail-from", SENDER, "--mail-rcpt", TO, "--upload-file", str(mail)),
     )
-    assert accepted(served) == mail.read_bytes()
+    assert accepted(relay) == mail.read_bytes()
 
 
-def test_msmtp(served: Served, trusted: str) -> None:
+def test_msmtp(relay: RunningRelay, trusted: str) -> None:
     """With msmtp: it sends what a program pipes into it."""
     run(
-        *("msmtp", "--host=127.0.0.1", f"--port={served.port}", "--auth=plain", "--user=apikey"),
+        *("msmtp", "--host=127.0.0.1", f"--port={relay.port}", "--auth=plain", "--user=apikey"),
         *("--tls=on", f"--tls-trust-file={trusted}", f"--passwordeval=echo {KEY}"),
         *(f"--from={SENDER}", TO),
         text=f"From: {SENDER}\n{BODY}".replace("\r\n", "\n"),
     )
-    assert accepted(served).endswith(b"\r\nHello\r\n.dot\r\n..\r\n")
+    assert accepted(relay).endswith(b"\r\nHello\r\n.dot\r\n..\r\n")
 
 
 NODEMAILER = """
@@ -89,24 +88,23 @@ transport.sendMail({ from: `Shop <${from}>`, to, subject: "Hé", text: "Hello", 
 """
 
 
-def test_nodemailer(served: Served, trusted: str) -> None:
+def test_nodemailer(relay: RunningRelay, trusted: str) -> None:
     """With nodemailer: it sends a mail of several parts, and reads the id out of the reply."""
     kept = Path(__file__).parents[2] / ".local" / "clients"
-    if shutil.which("npm") is None:
-        pytest.skip("npm is not installed")
+    npm = need_program("npm")
     if not (kept / "node_modules" / "nodemailer").exists():
         kept.mkdir(parents=True, exist_ok=True)
         install = subprocess.run(
-            ["npm", "install", "--silent", "--prefix", str(kept), "nodemailer@7"],
+            [npm, "install", "--silent", "--prefix", str(kept), "nodemailer@7"],
             check=False,
             timeout=60,
         )
         if install.returncode:
-            pytest.skip("nodemailer cannot be installed here")
+            missing("nodemailer cannot be installed here")
     told = run(
-        *("node", "-e", NODEMAILER, str(served.port), KEY, SENDER, TO),
+        *("node", "-e", NODEMAILER, str(relay.port), KEY, SENDER, TO),
         NODE_PATH=str(kept / "node_modules"),
         NODE_EXTRA_CA_CERTS=trusted,
     )
     assert json.loads(told)["response"].startswith("250 2.0.0 Ok: queued as ")
-    assert b"multipart/mixed" in accepted(served)
+    assert b"multipart/mixed" in accepted(relay)

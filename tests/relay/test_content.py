@@ -5,7 +5,7 @@ import socket
 import pytest
 
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
-from tests.relay.served import MESSAGE, QUEUED_ID, SENDER, TO, Served, serve
+from tests.relay.running_relay import MESSAGE, QUEUED_ID, SENDER, TO, RunningRelay, serve
 
 #: What some servers have taken for the end of a message; none of it is.
 SMUGGLING = {
@@ -35,20 +35,20 @@ INJECTED = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<victim@example.com>\r\nDATA\r\n".e
 
 @pytest.mark.parametrize("before", [b"Subject: one\r\n\r\none", b""])
 @pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
-def test_smuggling(served: Served, octets: bytes, before: bytes) -> None:
+def test_smuggling(relay: RunningRelay, octets: bytes, before: bytes) -> None:
     """Any bare CR, LF or NUL gets 550 5.5.2 and the end: neither mail is taken."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.envelope()
         client.send(before + octets + INJECTED + b"two\r\n.\r\n")
         assert client.reply().startswith(b"550 5.5.2 ")
         assert client.closed()
-    assert served.service.accepted == []
+    assert relay.service.accepted == []
 
 
 @pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
-def test_smuggling_octet_by_octet(served: Served, octets: bytes) -> None:
+def test_smuggling_octet_by_octet(relay: RunningRelay, octets: bytes) -> None:
     """The same when each octet comes in a record of its own."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client.envelope()
         for octet in b"one" + octets + b"\r\n.\r\n":
@@ -57,29 +57,29 @@ def test_smuggling_octet_by_octet(served: Served, octets: bytes) -> None:
             except ConnectionError:
                 break
         assert client.reply().startswith(b"550 5.5.2 ")
-    assert served.service.accepted == []
+    assert relay.service.accepted == []
 
 
-def test_bare_controls_behind_a_message(served: Served) -> None:
+def test_bare_controls_behind_a_message(relay: RunningRelay) -> None:
     """A message that has ended is taken; what follows it is commands, and must be lines."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.envelope()
         client.send(MESSAGE + b".\r\n\n.\r\n" + INJECTED)
         assert client.reply().startswith(b"250 2.0.0 ")
         assert client.reply().startswith(b"500 5.5.2 ")
         assert client.closed()
-    assert len(served.service.accepted) == 1
+    assert len(relay.service.accepted) == 1
 
 
-def test_messages_in_pieces_that_are_not_announced(served: Served) -> None:
+def test_messages_in_pieces_that_are_not_announced(relay: RunningRelay) -> None:
     """BDAT, which is not announced, begins nothing: its octets are commands, and wrong ones."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.say(f"MAIL FROM:<{SENDER}>")
         client.say(f"RCPT TO:<{TO}>")
         client.send(b"BDAT 20 LAST\r\n.\r\nNOOP\r\n")
         replies = [client.reply()[:10] for _ in range(3)]
         assert replies == [b"500 5.5.1 ", b"500 5.5.1 ", b"250 2.0.0 "]
-    assert served.service.accepted == []
+    assert relay.service.accepted == []
 
 
 @pytest.mark.parametrize(
@@ -95,40 +95,40 @@ def test_messages_in_pieces_that_are_not_announced(served: Served) -> None:
     ],
 )
 @pytest.mark.parametrize("apart", [False, True])
-def test_dots(served: Served, sent: bytes, taken: bytes, *, apart: bool) -> None:
+def test_dots(relay: RunningRelay, sent: bytes, taken: bytes, *, apart: bool) -> None:
     """Dots are unstuffed (RFC 5321, 4.5.2), however the octets arrive; all else stays."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.envelope()
         for piece in [bytes((octet,)) for octet in sent] if apart else [sent]:
             client.send(piece)
         assert client.reply() == f"250 2.0.0 Ok: queued as {QUEUED_ID}\r\n".encode()
-    assert served.service.accepted[0][1] == taken
+    assert relay.service.accepted[0][1] == taken
 
 
-def test_several_messages_a_session(served: Served) -> None:
+def test_several_messages_a_session(relay: RunningRelay) -> None:
     """A session takes one message after another, each with its own envelope."""
-    with served.ready() as client:
+    with relay.ready() as client:
         for number in range(3):
             client.envelope(f"r{number}@example.com")
             client.send(MESSAGE + b".\r\n")
             assert client.reply().startswith(b"250 ")
-    recipients = [envelope.recipients for envelope, _ in served.service.accepted]
+    recipients = [envelope.recipients for envelope, _ in relay.service.accepted]
     assert recipients == [(f"r{number}@example.com",) for number in range(3)]
 
 
 def test_message_of_the_limit() -> None:
     """A message of exactly SIZE is taken, one octet more gets 552 5.3.4; the session goes on."""
     line = b"x" * 98 + b"\r\n"
-    with serve(message_size=10_000) as served, served.ready() as client:
+    with serve(message_size=10_000) as relay, relay.ready() as client:
         assert client.deliver(line * 100).startswith(b"250 ")
         assert client.deliver(line * 99 + b"x" * 99 + b"\r\n").startswith(b"552 5.3.4 ")
         assert client.deliver().startswith(b"250 ")
-    assert len(served.service.accepted) == 2
+    assert len(relay.service.accepted) == 2
 
 
 def test_size_that_was_a_lie() -> None:
     """What SIZE said counts for nothing once the message comes: its octets do."""
-    with serve(message_size=10_000) as served, served.ready() as client:
+    with serve(message_size=10_000) as relay, relay.ready() as client:
         for octets, reply in (
             ((b"x" * 98 + b"\r\n") * 100, b"250 "),
             (b"x\r\n" * 4_000, b"552 5.3.4 "),
@@ -142,7 +142,7 @@ def test_size_that_was_a_lie() -> None:
 
 def test_message_far_over_the_limit() -> None:
     """A message that goes on to twice SIZE gets 552 5.3.4 and the end, and no memory."""
-    with serve(message_size=100_000, memory=400_000) as served, served.ready() as client:
+    with serve(message_size=100_000, memory=400_000) as relay, relay.ready() as client:
         client.envelope()
         reply = b""
         for _ in range(400):
@@ -152,12 +152,12 @@ def test_message_far_over_the_limit() -> None:
                 break
         reply = client.reply()
         assert reply.startswith(b"552 5.3.4 ")
-        assert served.memory.has_room(400_000)
+        assert relay.memory.has_room(400_000)
 
 
 def test_memory_ceiling() -> None:
     """When all mail in transit takes too much, 452 4.3.1, at MAIL or after DATA; later it fits."""
-    with serve(memory=100_000) as served, served.ready() as first, served.ready() as second:
+    with serve(memory=100_000) as relay, relay.ready() as first, relay.ready() as second:
         assert first.say(f"MAIL FROM:<{SENDER}> SIZE=60000").startswith(b"452 4.3.1 ")
         first.envelope()
         first.send((b"x" * 98 + b"\r\n") * 400)
@@ -173,22 +173,22 @@ def test_memory_ceiling() -> None:
     ("length", "reply"), [(998, b"250 "), (999, b"500 5.5.2 "), (200_000, b"500 5.5.2 ")]
 )
 @pytest.mark.parametrize("before", [0, 1, 997, 5_000])
-def test_text_lines(served: Served, length: int, reply: bytes, before: int) -> None:
+def test_text_lines(relay: RunningRelay, length: int, reply: bytes, before: int) -> None:
     """A line of 1,000 octets with its CR LF is taken, a longer one is 500 5.5.2."""
-    with served.ready() as client:
+    with relay.ready() as client:
         message = b"a" * min(before, 998) + b"\r\n" + b"b\r\n" * (before // 3)
         assert client.deliver(message + b"x" * length + b"\r\nend\r\n").startswith(reply)
         assert client.say("NOOP").startswith(b"250 ")
 
 
-def test_disconnect_in_the_middle(served: Served) -> None:
+def test_disconnect_in_the_middle(relay: RunningRelay) -> None:
     """A client that goes before the end of its message leaves nothing."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.envelope()
         client.send(MESSAGE)
-    with served.ready() as client:
+    with relay.ready() as client:
         assert client.say("NOOP").startswith(b"250 ")
-    assert served.service.accepted == []
+    assert relay.service.accepted == []
 
 
 REFUSALS = {
@@ -210,10 +210,10 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("code", "reply"), REFUSALS.items())
-def test_what_the_service_refuses(served: Served, code: str, reply: bytes) -> None:
+def test_what_the_service_refuses(relay: RunningRelay, code: str, reply: bytes) -> None:
     """Each refusal of the service has its reply, and none is a 250."""
-    served.service.fault = ServiceError(code, "text\r\n250 with\nlines")
-    with served.ready() as client:
+    relay.service.fault = ServiceError(code, "text\r\n250 with\nlines")
+    with relay.ready() as client:
         answer = client.deliver()
         assert answer.startswith(reply)
         assert answer.count(b"\r\n") == 1
@@ -224,37 +224,37 @@ def test_what_the_service_refuses(served: Served, code: str, reply: bytes) -> No
     ("reason", "reply"),
     [("no_mx", b"550 5.1.2 "), ("null_mx", b"556 5.1.10 "), ("syntax", b"501 5.1.3 ")],
 )
-def test_recipients_that_cannot_be_mailed(served: Served, reason: str, reply: bytes) -> None:
+def test_recipients_that_cannot_be_mailed(relay: RunningRelay, reason: str, reply: bytes) -> None:
     """A domain without MX is 550 5.1.2, with a null MX 556 5.1.10 (RFC 7505)."""
-    served.service.fault = ServiceError(
+    relay.service.fault = ServiceError(
         "invalid_recipient",
         "cannot be mailed",
         details={"recipients": [{"address": TO, "reason": "…", "code": reason}]},
     )
-    with served.ready() as client:
+    with relay.ready() as client:
         assert client.deliver().startswith(reply)
 
 
 @pytest.mark.parametrize(("code", "reply"), [("mail_loop", b"554 5.4.6 "), ("x", b"554 5.6.0 ")])
-def test_messages_of_a_wrong_form(served: Served, code: str, reply: bytes) -> None:
+def test_messages_of_a_wrong_form(relay: RunningRelay, code: str, reply: bytes) -> None:
     """A mail loop is 554 5.4.6, any other fault of the message itself 554 5.6.0."""
-    served.service.fault = ValidationFailed(FieldFault("Received", "…", code))
-    with served.ready() as client:
+    relay.service.fault = ValidationFailed(FieldFault("Received", "…", code))
+    with relay.ready() as client:
         assert client.deliver().startswith(reply)
 
 
-def test_unexpected_error_is_no_250(served: Served) -> None:
+def test_unexpected_error_is_no_250(relay: RunningRelay) -> None:
     """Whatever breaks behind the server, the client is told to come again: 451 4.3.0."""
-    served.service.fault = ZeroDivisionError("canary")
-    with served.ready() as client:
+    relay.service.fault = ZeroDivisionError("canary")
+    with relay.ready() as client:
         assert client.deliver().startswith(b"451 4.3.0 ")
-        served.service.fault = None
+        relay.service.fault = None
         assert client.deliver().startswith(b"250 ")
 
 
-def test_key_revoked_in_a_session(served: Served) -> None:
+def test_key_revoked_in_a_session(relay: RunningRelay) -> None:
     """A key revoked after AUTH ends the session at MAIL from a new sender, or after DATA: 421."""
-    with served.ready() as client:
-        served.service.key_fault = ServiceError("invalid_api_key", "revoked")
+    with relay.ready() as client:
+        relay.service.key_fault = ServiceError("invalid_api_key", "revoked")
         assert client.say("MAIL FROM:<new@shop.example>").startswith(b"421 4.7.0 ")
         assert client.closed()

@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.relay.served import KEY, PATIENCE, SENDER, TO, Served, certificate
+from tests.needs import missing
+from tests.relay.running_relay import KEY, PATIENCE, SENDER, TO, RunningRelay, certificate
 
 ROOT = Path(__file__).parents[2]
 KEPT = ROOT / ".local" / "clients" / "python"
@@ -59,7 +60,7 @@ def libraries() -> Path:
     """A Python that has Django and Flask-Mail, in an environment of its own."""
     python = KEPT / "bin" / "python"
     if not UV.exists():
-        pytest.skip("there is no uv to install them with")
+        missing("there is no uv to install Django and Flask-Mail")
     if not (KEPT / "made").exists():
         commands = (
             (UV, "venv", "--quiet", "--clear", "--python", ROOT / ".venv/bin/python", KEPT),
@@ -67,7 +68,7 @@ def libraries() -> Path:
         )
         for command in commands:
             if subprocess.run(command, check=False, timeout=120).returncode:
-                pytest.skip("Django and Flask-Mail cannot be installed here")
+                missing("Django and Flask-Mail cannot be installed here")
         (KEPT / "made").touch()
     return python
 
@@ -98,14 +99,14 @@ def run(name: str, port: int, folder: Path, **environment: str) -> subprocess.Co
 
 
 @pytest.mark.parametrize("name", EXAMPLES)
-def test_example(served: Served, tmp_path: Path, name: str) -> None:
+def test_example(relay: RunningRelay, tmp_path: Path, name: str) -> None:
     """The example sends: text, attachment and a blind copy reach the service, without warnings."""
     trusted = tmp_path / "trusted.pem"
     trusted.write_bytes(certificate().chain)
-    done = run(name, served.port, tmp_path, SSL_CERT_FILE=str(trusted))
+    done = run(name, relay.port, tmp_path, SSL_CERT_FILE=str(trusted))
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
-    ((envelope, octets),) = served.service.accepted
+    ((envelope, octets),) = relay.service.accepted
     assert envelope.sender == SENDER
     assert sorted(envelope.recipients) == sorted((TO, "eve@example.com"))
     assert b'filename="a.csv"' in octets
@@ -113,7 +114,7 @@ def test_example(served: Served, tmp_path: Path, name: str) -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "Flask-Mail"])
-def test_example_checks_the_certificate(served: Served, tmp_path: Path, name: str) -> None:
+def test_example_checks_the_certificate(relay: RunningRelay, tmp_path: Path, name: str) -> None:
     """To a server whose certificate nobody has signed the key is not told."""
-    assert "CERTIFICATE_VERIFY_FAILED" in run(name, served.port, tmp_path).stderr
-    assert served.service.authentications == 0
+    assert "CERTIFICATE_VERIFY_FAILED" in run(name, relay.port, tmp_path).stderr
+    assert relay.service.authentications == 0

@@ -6,13 +6,13 @@ import threading
 import pytest
 
 from relay import health
-from tests.relay.served import Served, serve
+from tests.relay.running_relay import RunningRelay, serve
 from tests.stack import free_port
 
 
-def test_health(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_health(relay: RunningRelay, monkeypatch: pytest.MonkeyPatch) -> None:
     """It is well when the server greets, and unwell when nobody listens."""
-    monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(served.port))
+    monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(relay.port))
     assert health.main() == 0
     monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(free_port()))
     assert health.main() == 1
@@ -20,8 +20,8 @@ def test_health(served: Served, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_full_server_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that sends everybody away since it is full must not be ended for it."""
-    with serve(connections=1) as served, served.greeted():
-        monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(served.port))
+    with serve(connections=1) as relay, relay.greeted():
+        monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(relay.port))
         assert health.main() == 0
 
 

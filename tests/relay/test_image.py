@@ -19,8 +19,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.relay.program import connect, write
-from tests.relay.served import PATIENCE, certificate, plain
+from tests.needs import need_program, need_root
+from tests.relay.relay_program import connect, write
+from tests.relay.running_relay import PATIENCE, certificate, plain
 from tests.stack import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
@@ -75,8 +76,8 @@ def started(
     site: Path, tls: Path, *arguments: str, **variables: str
 ) -> Iterator[subprocess.Popen[str]]:
     """Python in the image, as ECS runs it."""
-    if os.geteuid() or not (shutil.which("unshare") and shutil.which("setpriv")):
-        pytest.skip("only root may make a file system that cannot be written")
+    need_root()  # who may make a file system that cannot be written
+    need_program("setpriv")
     (image,) = instructions(RUN, "ENV")
     given = dict(each.split("=", 1) for each in image.split()) | {
         "PYTHONPATH": "/mnt/relay",
@@ -94,7 +95,7 @@ def started(
         arguments=shlex.join(arguments),
     )
     process = subprocess.Popen(
-        ["unshare", "--mount", "sh", "-euc", script],
+        [need_program("unshare"), "--mount", "sh", "-euc", script],
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,

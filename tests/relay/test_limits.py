@@ -7,13 +7,13 @@ import threading
 import pytest
 
 from relay.limits import ConnectionLimiter, ServerLimits
-from tests.relay.served import MESSAGE, SENDER, Served, serve
+from tests.relay.running_relay import MESSAGE, SENDER, RunningRelay, serve
 
 
 @pytest.mark.parametrize("command", ["WHATEVER", "EXPN x", "MAIL FROM:x", "é"])
 def test_errors_without_end(command: str) -> None:
     """A client that makes only errors gets 421 4.7.0."""
-    with serve(errors=5) as served, served.ready() as client:
+    with serve(errors=5) as relay, relay.ready() as client:
         for _ in range(5):
             assert client.say(command).startswith(b"5")
         assert client.say(command).startswith(b"421 4.7.0 ")
@@ -23,7 +23,7 @@ def test_errors_without_end(command: str) -> None:
 @pytest.mark.parametrize("commands", [["NOOP"], ["RSET"], [f"MAIL FROM:<{SENDER}>", "RSET"]])
 def test_commands_that_lead_nowhere(commands: list[str]) -> None:
     """A client that sends NOOP or RSET without end gets 421 4.7.0."""
-    with serve(idle_commands=10) as served, served.ready() as client:
+    with serve(idle_commands=10) as relay, relay.ready() as client:
         replies = (client.say(command) for command in itertools.cycle(commands))
         taken = list(itertools.takewhile(lambda reply: reply.startswith(b"250"), replies))
         assert len(taken) == 10
@@ -32,7 +32,7 @@ def test_commands_that_lead_nowhere(commands: list[str]) -> None:
 
 def test_messages_reset_the_counts() -> None:
     """A client that sends mail may use RSET between messages as long as it likes."""
-    with serve(idle_commands=4) as served, served.ready() as client:
+    with serve(idle_commands=4) as relay, relay.ready() as client:
         for _ in range(5):
             assert client.say("RSET").startswith(b"250")
             assert client.deliver().startswith(b"250 ")
@@ -40,29 +40,29 @@ def test_messages_reset_the_counts() -> None:
 
 def test_connections_of_an_address() -> None:
     """One connection too many of an address gets 421 4.7.0; when one goes, another may come."""
-    with serve(connections_of_address=3) as served:
+    with serve(connections_of_address=3) as relay:
         with contextlib.ExitStack() as open_ones:
             for _ in range(3):
-                open_ones.enter_context(served.greeted())
-            with served.connect() as client:
+                open_ones.enter_context(relay.greeted())
+            with relay.connect() as client:
                 assert client.reply().startswith(b"421 4.7.0 ")
                 assert client.closed()
-        with served.greeted() as client:
+        with relay.greeted() as client:
             assert client.say("QUIT").startswith(b"221 ")
 
 
 def test_connections_of_all() -> None:
     """When the server is full, 421 4.3.2."""
-    with serve(connections=1) as served, served.greeted(), served.connect() as client:
+    with serve(connections=1) as relay, relay.greeted(), relay.connect() as client:
         assert client.reply().startswith(b"421 4.3.2 ")
 
 
 def test_fifty_connections_of_an_address() -> None:
     """Without a setting an address has fifty connections."""
-    with serve() as served, contextlib.ExitStack() as open_ones:
+    with serve() as relay, contextlib.ExitStack() as open_ones:
         for _ in range(50):
-            open_ones.enter_context(served.greeted())
-        with served.connect() as client:
+            open_ones.enter_context(relay.greeted())
+        with relay.connect() as client:
             assert client.reply().startswith(b"421 4.7.0 ")
 
 
@@ -93,26 +93,26 @@ def test_failed_logins_take_no_memory_without_end() -> None:
 
 def test_shutdown_sends_the_idle_away() -> None:
     """At a shutdown idle sessions get 421 4.3.2, and nobody new is let in."""
-    with serve() as served, served.ready() as client:
-        served.call(served.server.drain())
+    with serve() as relay, relay.ready() as client:
+        relay.call(relay.server.drain())
         assert client.reply().startswith(b"421 4.3.2 ")
         assert client.closed()
         with pytest.raises(ConnectionError):
-            served.connect()
+            relay.connect()
 
 
 def test_shutdown_finishes_messages() -> None:
     """A message that is coming in, or being committed, is finished first: 250, then 421."""
-    with serve(drain=10) as served, served.ready() as coming, served.ready() as committed:
+    with serve(drain=10) as relay, relay.ready() as coming, relay.ready() as committed:
         coming.envelope()
         coming.send(MESSAGE)
-        served.service.gate.clear()
+        relay.service.gate.clear()
         committed.envelope()
         committed.send(MESSAGE + b".\r\n")
-        assert served.service.entered.wait(10)
-        draining = threading.Thread(target=served.call, args=(served.server.drain(),))
+        assert relay.service.entered.wait(10)
+        draining = threading.Thread(target=relay.call, args=(relay.server.drain(),))
         draining.start()
-        served.service.gate.set()
+        relay.service.gate.set()
         assert committed.reply().startswith(b"250 ")
         assert committed.reply().startswith(b"421 4.3.2 ")
         committed.sock.close()
@@ -121,17 +121,17 @@ def test_shutdown_finishes_messages() -> None:
         assert coming.reply().startswith(b"421 4.3.2 ")
         coming.sock.close()
         draining.join(10)
-    assert len(served.service.accepted) == 2
+    assert len(relay.service.accepted) == 2
 
 
-def test_client_that_goes_during_the_commit(served: Served) -> None:
+def test_client_that_goes_during_the_commit(relay: RunningRelay) -> None:
     """A client that goes while its message is committed leaves it committed."""
-    with served.ready() as client:
-        served.service.gate.clear()
+    with relay.ready() as client:
+        relay.service.gate.clear()
         client.envelope()
         client.send(MESSAGE + b".\r\n")
-        assert served.service.entered.wait(10)
-    served.service.gate.set()
-    with served.ready() as client:
+        assert relay.service.entered.wait(10)
+    relay.service.gate.set()
+    with relay.ready() as client:
         assert client.deliver().startswith(b"250 ")
-    assert len(served.service.accepted) == 2
+    assert len(relay.service.accepted) == 2

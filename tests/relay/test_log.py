@@ -17,7 +17,16 @@ from pillarbox.observability import log_failure
 from relay import log
 from relay.service import ThreadedService
 from tests.fakes.world import Fault, World
-from tests.relay.served import MESSAGE, PATIENCE, SENDER, TO, Served, plain, serve, trusting
+from tests.relay.running_relay import (
+    MESSAGE,
+    PATIENCE,
+    SENDER,
+    TO,
+    RunningRelay,
+    plain,
+    serve,
+    trusting,
+)
 
 BUSY = Unavailable("data store", aws_error="ThrottlingException")
 
@@ -41,7 +50,7 @@ def world() -> World:
 
 
 @pytest.fixture
-def relay(world: World, stream: io.StringIO) -> Iterator[Served]:
+def relay(world: World, stream: io.StringIO) -> Iterator[RunningRelay]:
     """A server over it, whose log is the stream."""
     del stream
     with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as served:
@@ -52,14 +61,16 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
     return [json.loads(line) for line in stream.getvalue().splitlines()]
 
 
-def submit(relay: Served, key: str, to: str = TO) -> None:
+def submit(relay: RunningRelay, key: str, to: str = TO) -> None:
     with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
         client.starttls(context=trusting())
         client.login("apikey", key)
         client.sendmail(SENDER, [to], MESSAGE)
 
 
-def test_the_line_of_an_accepted_message(relay: Served, world: World, stream: io.StringIO) -> None:
+def test_the_line_of_an_accepted_message(
+    relay: RunningRelay, world: World, stream: io.StringIO
+) -> None:
     """It has the id, the size, the number of recipients and the time it took, and no more."""
     submit(relay, world.live)
     (line,) = lines(stream)
@@ -106,7 +117,7 @@ def test_an_unexpected_error_has_its_kind_and_place(stream: io.StringIO) -> None
 
 @pytest.mark.parametrize("position", range(1, 6))
 def test_a_refusal_names_what_was_unavailable(
-    relay: Served, world: World, stream: io.StringIO, position: int
+    relay: RunningRelay, world: World, stream: io.StringIO, position: int
 ) -> None:
     """Whichever call of an acceptance fails, the line has the store's name and AWS's code."""
     world.gate.fault = Fault(position, "before", BUSY)
@@ -119,7 +130,7 @@ def test_a_refusal_names_what_was_unavailable(
 
 
 def test_a_key_that_cannot_be_read_is_logged(
-    relay: Served, world: World, stream: io.StringIO
+    relay: RunningRelay, world: World, stream: io.StringIO
 ) -> None:
     """A login that fails because AWS does leaves the same facts."""
     world.gate.fault = Fault(0, "before", BUSY)
@@ -130,7 +141,7 @@ def test_a_key_that_cannot_be_read_is_logged(
     assert (line["unavailable"], line["aws_error"]) == ("data store", "ThrottlingException")
 
 
-def test_a_wrong_key_is_not_logged(relay: Served, stream: io.StringIO) -> None:
+def test_a_wrong_key_is_not_logged(relay: RunningRelay, stream: io.StringIO) -> None:
     """Guessing keys does not fill the log."""
     with relay.secured() as client:
         assert client.say(f"AUTH PLAIN {plain('bx_live_wrong')}").startswith(b"535 ")
@@ -138,7 +149,7 @@ def test_a_wrong_key_is_not_logged(relay: Served, stream: io.StringIO) -> None:
 
 
 def test_any_other_refusal_has_its_code_alone(
-    relay: Served, world: World, stream: io.StringIO
+    relay: RunningRelay, world: World, stream: io.StringIO
 ) -> None:
     """A mistake of the client names no store."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX

@@ -18,7 +18,15 @@ from pillarbox.application.sending.smtp import SmtpSubmission
 from relay.service import ThreadedService
 from tests.aws import forget_sessions
 from tests.fakes.world import World
-from tests.relay.served import AUTHENTICATED, MESSAGE, PATIENCE, SENDER, Served, plain, serve
+from tests.relay.running_relay import (
+    AUTHENTICATED,
+    MESSAGE,
+    PATIENCE,
+    SENDER,
+    RunningRelay,
+    plain,
+    serve,
+)
 from tests.stack import wait_for
 
 MIB = 2**20
@@ -115,7 +123,7 @@ def test_memory_of_one_mail(make: Callable[[], bytes], spooled: list[int]) -> No
     submission = replace(world.ports, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
     service = ThreadedService(lambda: SmtpSubmission(submission))
     small, large = MESSAGE + b"x\r\n" * 70_000, make()
-    with serve(service=service) as served, served.secured() as client:
+    with serve(service=service) as relay, relay.secured() as client:
         assert client.say(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED
         # The SDK is loaded with the first mail.
         assert client.deliver(small).startswith(b"250 ")
@@ -131,22 +139,22 @@ def test_memory_of_one_mail(make: Callable[[], bytes], spooled: list[int]) -> No
 def test_memory_of_many_mails() -> None:
     """Of six mails of 14 MB at once two have room; the others get 452, and nobody is killed."""
     large = files()
-    with serve(memory=64 * MIB) as served, ThreadPoolExecutor(6) as clients:
-        served.service.gate.clear()
+    with serve(memory=64 * MIB) as relay, ThreadPoolExecutor(6) as clients:
+        relay.service.gate.clear()
         with measured() as found:
-            replies = [clients.submit(deliver, served, large) for _ in range(6)]
+            replies = [clients.submit(deliver, relay, large) for _ in range(6)]
             wait_for(lambda: sum(reply.done() for reply in replies) == 4, 6 * PATIENCE)
             assert {reply.result()[:10] for reply in replies if reply.done()} == {b"452 4.3.1 "}
-            served.service.gate.set()
+            relay.service.gate.set()
             codes = sorted(reply.result(PATIENCE)[:4] for reply in replies)
         assert codes == [b"250 "] * 2 + [b"452 "] * 4
         assert found[0] < 64 * MIB
-        assert [octets for _, octets in served.service.accepted] == [large] * 2
-        assert deliver(served, large).startswith(b"250 ")
+        assert [octets for _, octets in relay.service.accepted] == [large] * 2
+        assert deliver(relay, large).startswith(b"250 ")
 
 
-def deliver(served: Served, message: bytes) -> bytes:
+def deliver(relay: RunningRelay, message: bytes) -> bytes:
     """A session of one message."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.sock.settimeout(6 * PATIENCE)
         return client.deliver(message)

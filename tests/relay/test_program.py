@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from relay.certificates import CertificateStore, from_files, from_secret
-from tests.relay.program import COMMAND, connect, program, write
-from tests.relay.served import PATIENCE, certificate, serve
+from tests.relay.relay_program import COMMAND, connect, program, write
+from tests.relay.running_relay import PATIENCE, certificate, serve
 from tests.stack import wait_for
 
 
@@ -84,21 +84,21 @@ def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
 
     write(tmp_path, certificate())
     certificates = CertificateStore(from_files(str(chain), str(key)))
-    with serve(certificates=certificates) as served:
-        with served.secured():
+    with serve(certificates=certificates) as relay:
+        with relay.secured():
             pass
         for nonsense in (b"nonsense", newer.chain):  # the latter without its key yet
             chain.write_bytes(nonsense)
-            served.call(certificates.refresh())
-            with served.secured():
+            relay.call(certificates.refresh())
+            with relay.secured():
                 pass
         write(tmp_path, newer)
-        served.call(certificates.refresh())
-        with served.greeted() as client:
+        relay.call(certificates.refresh())
+        with relay.greeted() as client:
             client.say("STARTTLS")
             with pytest.raises(ssl.SSLCertVerificationError):
                 client.wrap()
-        with served.greeted() as client:
+        with relay.greeted() as client:
             client.say("STARTTLS")
             client.wrap(ssl.create_default_context(cadata=newer.chain.decode()))
             assert client.say("NOOP").startswith(b"250 ")

@@ -6,7 +6,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
-from tests.relay.served import KEY, plain, serve
+from tests.relay.running_relay import KEY, plain, serve
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
@@ -23,21 +23,21 @@ def proxied(address: str, options: bytes = b"\x04\x00\x03abc") -> bytes:
 def test_proxy_tells_the_address() -> None:
     """Behind a load balancer the limits hold for the addresses that it tells."""
     with (
-        serve(proxies=LOOPBACK, connections_of_address=1) as served,
+        serve(proxies=LOOPBACK, connections_of_address=1) as relay,
         contextlib.ExitStack() as open_ones,
     ):
         for number in range(3):
-            client = open_ones.enter_context(served.connect())
+            client = open_ones.enter_context(relay.connect())
             client.send(proxied(f"192.0.2.{number}"))
             assert client.reply().startswith(b"220 ")
-        with served.connect() as client:
+        with relay.connect() as client:
             client.send(proxied("192.0.2.1"))
             assert client.reply().startswith(b"421 4.7.0 ")
 
 
 def test_session_through_a_proxy() -> None:
     """A header in pieces, and what follows it in the same segment, are read right."""
-    with serve(proxies=LOOPBACK) as served, served.connect() as client:
+    with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
         for octet in proxied("192.0.2.1"):
             client.send(bytes((octet,)))
         assert client.reply().startswith(b"220 ")
@@ -64,7 +64,7 @@ def test_session_through_a_proxy() -> None:
 )
 def test_proxy_that_does_not_tell(octets: bytes) -> None:
     """What comes from a load balancer's address without a good header is cut off."""
-    with serve(proxies=LOOPBACK) as served, served.connect() as client:
+    with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
         client.send(octets)
         assert client.reply_or_end() == b""
 
@@ -72,18 +72,18 @@ def test_proxy_that_does_not_tell(octets: bytes) -> None:
 @pytest.mark.parametrize("rest", [b"\x00\x00\x00", b"\x11\x00\x0c" + bytes(12)])
 def test_check_of_the_load_balancer(rest: bytes) -> None:
     """The load balancer's own connection (LOCAL), with addresses or none, ends without a word."""
-    with serve(proxies=LOOPBACK) as served, served.connect() as client:
+    with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
         client.send(SIGNATURE + b"\x20" + rest)
         assert client.reply_or_end() == b""
 
 
 def test_options_of_a_load_balancer() -> None:
     """Options of some two thousand octets are passed over; more come from nobody."""
-    with serve(proxies=LOOPBACK) as served:
-        with served.connect() as client:
+    with serve(proxies=LOOPBACK) as relay:
+        with relay.connect() as client:
             client.send(proxied("192.0.2.1", bytes(2_048 - 12)))
             assert client.reply().startswith(b"220 ")
-        with served.connect() as client:
+        with relay.connect() as client:
             client.send(proxied("192.0.2.1", bytes(2_048 - 11)))
             assert client.reply_or_end() == b""
 
@@ -91,7 +91,7 @@ def test_options_of_a_load_balancer() -> None:
 def test_addresses_of_version_6() -> None:
     """Of IPv6 a network of 64 bits is one address, and a mapped one is that of IPv4."""
     with (
-        serve(proxies=LOOPBACK, connections_of_address=1) as served,
+        serve(proxies=LOOPBACK, connections_of_address=1) as relay,
         contextlib.ExitStack() as open_ones,
     ):
         for address, greeted in {
@@ -102,7 +102,7 @@ def test_addresses_of_version_6() -> None:
             "::ffff:192.0.2.1": False,
             "::ffff:192.0.2.2": True,
         }.items():
-            client = open_ones.enter_context(served.connect())
+            client = open_ones.enter_context(relay.connect())
             client.send(proxied(address))
             assert client.reply().startswith(b"220 " if greeted else b"421 4.7.0 ")
 
@@ -110,14 +110,14 @@ def test_addresses_of_version_6() -> None:
 @pytest.mark.parametrize("begun", [b"", SIGNATURE, proxied("192.0.2.1")[:-1]])
 def test_header_that_does_not_end(begun: bytes) -> None:
     """A load balancer that does not tell who is there is cut off in time, without a word."""
-    with serve(proxies=LOOPBACK, handshake=0.2) as served, served.connect() as client:
+    with serve(proxies=LOOPBACK, handshake=0.2) as relay, relay.connect() as client:
         client.send(begun)
         assert client.reply_or_end() == b""
 
 
 def test_proxy_header_from_others() -> None:
     """A PROXY header from any other address is no command: nobody gives itself an address."""
-    with serve() as served, served.greeted() as client:
+    with serve() as relay, relay.greeted() as client:
         client.send(proxied("192.0.2.1"))
         replies = list(iter(client.reply, b""))
         assert [reply[:9] for reply in replies] == [b"500 5.5.1", b"500 5.5.1", b"500 5.5.2"]

@@ -4,18 +4,18 @@ import ssl
 
 import pytest
 
-from tests.relay.served import Served, trusting
+from tests.relay.running_relay import RunningRelay, trusting
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_a_session_is_resumed(served: Served, version: ssl.TLSVersion) -> None:
+def test_a_session_is_resumed(relay: RunningRelay, version: ssl.TLSVersion) -> None:
     """The ticket that comes with the first reply opens the next connection, in 1.2 and 1.3."""
     context = trusting()
     context.minimum_version = context.maximum_version = version
     session: ssl.SSLSession | None = None
     reused: list[bool | None] = []
     for _ in range(2):
-        with served.greeted() as client:
+        with relay.greeted() as client:
             assert client.say("STARTTLS").startswith(b"220 ")
             tls = context.wrap_socket(client.sock, server_hostname="127.0.0.1", session=session)
             client.sock = tls

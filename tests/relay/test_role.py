@@ -18,7 +18,14 @@ from tests.contract.conftest import dns_server, service
 from tests.contract.service import SENDER, Service
 from tests.contract.test_backend_down import no_answer
 from tests.contract.test_template_roles import Calls, _named
-from tests.relay.served import AUTHENTICATED, PATIENCE, Served, certificate, plain, serve
+from tests.relay.running_relay import (
+    AUTHENTICATED,
+    PATIENCE,
+    RunningRelay,
+    certificate,
+    plain,
+    serve,
+)
 
 __all__ = ["dns_server", "service"]
 
@@ -42,9 +49,9 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
     return taken
 
 
-def send(served: Served, key: str, *messages: bytes) -> set[bytes]:
+def send(relay: RunningRelay, key: str, *messages: bytes) -> set[bytes]:
     """A session; gives the codes of the messages."""
-    with served.secured() as client:
+    with relay.secured() as client:
         client.sock.settimeout(6 * PATIENCE)
         assert client.say(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
         codes = set()
@@ -70,16 +77,16 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str])
     calls.clear()
     make_context(certificates.from_secret(lambda: wiring.read_secret("smtp"))())
     relaying = wiring.smtp_submission(paid_plans_only=False)
-    with serve(service=ThreadedService(lambda: relaying)) as served:
-        assert send(served, key, small, large, keyed, keyed) == {b"250"}
+    with serve(service=ThreadedService(lambda: relaying)) as relay:
+        assert send(relay, key, small, large, keyed, keyed) == {b"250"}
         with ThreadPoolExecutor(8) as clients:
-            for codes in clients.map(lambda _: send(served, key, *[small] * 5), range(8)):
+            for codes in clients.map(lambda _: send(relay, key, *[small] * 5), range(8)):
                 assert codes == {b"250"}
         events = wiring.table().client.meta.events
         for operation in ("PutItem", "TransactWriteItems", "UpdateItem"):
             name = f"before-call.dynamodb.{operation}"
             events.register(name, no_answer)
-            assert send(served, key, small, b"Idempotency-Key: l\r\n" + small) <= {b"451", b"250"}
+            assert send(relay, key, small, b"Idempotency-Key: l\r\n" + small) <= {b"451", b"250"}
             events.unregister(name, no_answer)
     allowed = {
         f"{action} {_named(statement['Resource'])}"

@@ -11,8 +11,8 @@ from pathlib import Path
 import pytest
 
 from relay import health
-from tests.relay.program import children, connect, program, secured, serving, write
-from tests.relay.served import PATIENCE, Client, certificate
+from tests.relay.relay_program import children, connect, program, secured, serving, write
+from tests.relay.running_relay import PATIENCE, Client, certificate
 from tests.stack import wait_for
 
 

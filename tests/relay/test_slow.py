@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from relay.limits import ServerLimits
-from tests.relay.served import PATIENCE, Client, Served, serve
+from tests.relay.running_relay import PATIENCE, Client, RunningRelay, serve
 
 #: Octets that the system holds for a connection, where megabytes would take long to fill.
 SMALL = 16_384
@@ -44,7 +44,7 @@ def dripping(client: Client, octets: bytes) -> Iterator[None]:
 
 def test_idle_session() -> None:
     """A session in which nothing is said gets 421 4.4.2."""
-    with serve(idle=0.2) as served, served.ready() as client:
+    with serve(idle=0.2) as relay, relay.ready() as client:
         assert client.reply().startswith(b"421 4.4.2 ")
         assert client.closed()
 
@@ -54,8 +54,8 @@ def test_session_that_leads_nowhere(limit: str) -> None:
     """A session that does not come to AUTH, or lasts too long, gets 421 4.4.2, whatever it says."""
     soon: dict[str, Any] = {limit: 0.2}
     with (
-        serve(idle_commands=10**9, **soon) as served,
-        served.secured() if limit == "authentication" else served.ready() as client,
+        serve(idle_commands=10**9, **soon) as relay,
+        relay.secured() if limit == "authentication" else relay.ready() as client,
     ):
         reply = b"250"
         while reply.startswith(b"250"):
@@ -66,9 +66,9 @@ def test_session_that_leads_nowhere(limit: str) -> None:
 
 def test_session_is_not_ended_within_a_message() -> None:
     """A message that was begun in time is taken to its end, and the session ended after it."""
-    with serve(session=0.2) as served, served.ready() as client:
+    with serve(session=0.2) as relay, relay.ready() as client:
         client.envelope()
-        with served.greeted() as other, dripping(other, b"NOOP\r\n"):
+        with relay.greeted() as other, dripping(other, b"NOOP\r\n"):
             assert [other.reply()[:4] for _ in range(6)] == [b"250 "] * 6
         client.send(b".\r\n")
         assert client.reply().startswith(b"250 ")
@@ -77,23 +77,23 @@ def test_session_is_not_ended_within_a_message() -> None:
 
 def test_message_that_drips() -> None:
     """A message that comes too slowly gets 421 4.4.2; nothing is stored."""
-    with serve(content=0.2) as served, served.ready() as client:
+    with serve(content=0.2) as relay, relay.ready() as client:
         client.envelope()
         with dripping(client, b"a\r\n"):
             assert client.reply().startswith(b"421 4.4.2 ")
-    assert served.service.accepted == []
+    assert relay.service.accepted == []
 
 
 def test_command_that_drips() -> None:
     """Single octets do not keep a session alive: whole commands do."""
-    with serve(idle=0.2) as served, served.ready() as client, dripping(client, b"N"):
+    with serve(idle=0.2) as relay, relay.ready() as client, dripping(client, b"N"):
         assert client.reply().startswith(b"421 4.4.2 ")
 
 
 @pytest.mark.parametrize("more", [b"", b"\x00"])
 def test_handshake_that_stalls(more: bytes) -> None:
     """A handshake that is not finished is cut off, also when it comes octet by octet."""
-    with serve(handshake=0.2) as served, served.greeted() as client:
+    with serve(handshake=0.2) as relay, relay.greeted() as client:
         client.say("STARTTLS")
         client.send(b"\x16\x03\x01\x40\x00")
         with dripping(client, more):
@@ -107,20 +107,20 @@ def test_handshake_has_thirty_seconds() -> None:
     assert (limits.content, limits.session) == (600, 3_600)
 
 
-def deaf(served: Served) -> Client:
+def deaf(relay: RunningRelay) -> Client:
     """A connection of a client that has hardly any room for replies."""
     sock = socket.socket()
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
     sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL)
     sock.settimeout(PATIENCE)
-    sock.connect(("127.0.0.1", served.port))
+    sock.connect(("127.0.0.1", relay.port))
     return Client(sock)
 
 
 def test_replies_that_nobody_reads() -> None:
     """A client that reads no replies is listened to no more, until it has read them."""
     noops, most = b"NOOP\r\n" * 10_000, 10 * 2**20
-    with serve(idle_commands=10**9, buffers=SMALL) as served, deaf(served) as client:
+    with serve(idle_commands=10**9, buffers=SMALL) as relay, deaf(relay) as client:
         assert client.reply().startswith(b"220 ")
         sent = 0
         client.sock.settimeout(1)
@@ -153,7 +153,7 @@ def cut_off(client: Client) -> bool:
 def test_client_that_never_reads(monkeypatch: pytest.MonkeyPatch, *, secure: bool) -> None:
     """A client that goes on without reading is cut off, however much waits for it."""
     monkeypatch.setattr("relay.connection._LINGER", 0.2)
-    with serve(idle_commands=10**9, idle=0.2, buffers=SMALL) as served, deaf(served) as client:
+    with serve(idle_commands=10**9, idle=0.2, buffers=SMALL) as relay, deaf(relay) as client:
         assert client.reply().startswith(b"220 ")
         if secure:
             client.start_tls()

@@ -9,23 +9,23 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from local.relay import self_signed
-from tests.relay.served import AUTHENTICATED, KEY, SENDER, TO, Served, plain, trusting
+from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain, trusting
 
 
 @pytest.mark.parametrize(
     "command",
     [f"AUTH PLAIN {plain(KEY)}", "AUTH LOGIN", f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>", "DATA"],
 )
-def test_nothing_is_sent_in_the_clear(served: Served, command: str) -> None:
+def test_nothing_is_sent_in_the_clear(relay: RunningRelay, command: str) -> None:
     """AUTH, MAIL, RCPT and DATA before STARTTLS get 530 5.7.0."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         client.say("EHLO client.example")
         assert client.say(command).startswith(b"530 5.7.0 ")
 
 
-def test_extensions_are_announced_when_they_are_there(served: Served) -> None:
+def test_extensions_are_announced_when_they_are_there(relay: RunningRelay) -> None:
     """STARTTLS is offered in the clear only, AUTH in TLS only and until it was used."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         clear = client.say("EHLO client.example")
         client.start_tls()
         secure = client.say("EHLO client.example")
@@ -36,9 +36,9 @@ def test_extensions_are_announced_when_they_are_there(served: Served) -> None:
     assert offers == [[*always, b"STARTTLS"], [*always, b"AUTH PLAIN LOGIN"], always]
 
 
-def test_commands_sent_ahead_of_tls_are_dropped(served: Served) -> None:
+def test_commands_sent_ahead_of_tls_are_dropped(relay: RunningRelay) -> None:
     """What follows STARTTLS in the same segment is not answered inside TLS (RFC 3207, 4.2)."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         client.say("EHLO client.example")
         client.send(b"STARTTLS\r\nEHLO injected.example\r\nNOOP\r\n")
         assert client.reply().startswith(b"220 2.0.0 ")
@@ -46,28 +46,28 @@ def test_commands_sent_ahead_of_tls_are_dropped(served: Served) -> None:
         assert client.say("HELP").startswith(b"214 2.0.0 ")
 
 
-def test_what_was_said_in_the_clear_is_forgotten(served: Served) -> None:
+def test_what_was_said_in_the_clear_is_forgotten(relay: RunningRelay) -> None:
     """After STARTTLS a client has to say EHLO again before AUTH."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         client.say("EHLO client.example")
         client.start_tls()
         assert client.say(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
 
 
-def test_starttls_inside_tls_is_refused(served: Served) -> None:
+def test_starttls_inside_tls_is_refused(relay: RunningRelay) -> None:
     """STARTTLS inside TLS gets 503 5.5.1."""
-    with served.secured() as client:
+    with relay.secured() as client:
         assert client.say("STARTTLS").startswith(b"503 5.5.1 ")
 
 
-def test_starttls_takes_no_argument(served: Served) -> None:
+def test_starttls_takes_no_argument(relay: RunningRelay) -> None:
     """STARTTLS with an argument gets 501 5.5.4 and starts nothing."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         assert client.say("STARTTLS now").startswith(b"501 5.5.4 ")
         assert client.say("NOOP").startswith(b"250 ")
 
 
-def test_old_tls_is_refused(served: Served) -> None:
+def test_old_tls_is_refused(relay: RunningRelay) -> None:
     """A client that speaks nothing newer than TLS 1.1 gets no handshake."""
     context = trusting()
     with warnings.catch_warnings():
@@ -75,18 +75,18 @@ def test_old_tls_is_refused(served: Served) -> None:
         context.minimum_version = ssl.TLSVersion.TLSv1
         context.maximum_version = ssl.TLSVersion.TLSv1_1
     context.set_ciphers("ALL:@SECLEVEL=0")
-    with served.greeted() as client:
+    with relay.greeted() as client:
         client.say("STARTTLS")
         with pytest.raises((ssl.SSLError, ConnectionError)):
             client.wrap(context)
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
-def test_tls_from_1_2_on(served: Served, version: ssl.TLSVersion) -> None:
+def test_tls_from_1_2_on(relay: RunningRelay, version: ssl.TLSVersion) -> None:
     """TLS 1.2 and 1.3 are spoken."""
     context = trusting()
     context.minimum_version = context.maximum_version = version
-    with served.greeted() as client:
+    with relay.greeted() as client:
         client.say("STARTTLS")
         client.wrap(context)
         assert isinstance(client.sock, ssl.SSLSocket)
@@ -94,9 +94,9 @@ def test_tls_from_1_2_on(served: Served, version: ssl.TLSVersion) -> None:
         assert client.say("NOOP").startswith(b"250 ")
 
 
-def test_command_in_the_segment_of_the_handshake(served: Served) -> None:
+def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:
     """What a client sends right behind its Finished is answered, and in TLS."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         client.say("STARTTLS")
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         tls = trusting().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
@@ -122,19 +122,19 @@ def test_command_in_the_segment_of_the_handshake(served: Served) -> None:
         assert reply == b"250 2.0.0 Ok\r\n"
 
 
-def test_clear_text_in_a_segment_of_its_own_is_no_handshake(served: Served) -> None:
+def test_clear_text_in_a_segment_of_its_own_is_no_handshake(relay: RunningRelay) -> None:
     """Clear text in place of a handshake ends the connection unanswered."""
-    with served.greeted() as client:
+    with relay.greeted() as client:
         assert client.say("STARTTLS").startswith(b"220 ")
         client.send(b"EHLO injected.example\r\nNOOP\r\n")
         assert client.closed()
 
 
-def test_nothing_is_answered_in_the_clear_after_starttls(served: Served) -> None:
+def test_nothing_is_answered_in_the_clear_after_starttls(relay: RunningRelay) -> None:
     """However the group is cut, the 220 is the last that is said in the clear."""
     group = f"EHLO c.example\r\nSTARTTLS\r\nAUTH PLAIN {plain(KEY)}\r\nQUIT\r\n".encode()
     for cut in range(20, len(group), 7):
-        with served.greeted() as client:
+        with relay.greeted() as client:
             client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client.send(group[:cut])
             client.send(group[cut:])
@@ -142,12 +142,12 @@ def test_nothing_is_answered_in_the_clear_after_starttls(served: Served) -> None
             replies = list(iter(client.reply_or_end, b""))
             assert [reply[:4] for reply in replies][-1] == b"220 "
             assert len(replies) <= 2
-    assert served.service.authentications == 0
+    assert relay.service.authentications == 0
 
 
-def test_garbage_within_tls_is_the_end(served: Served) -> None:
+def test_garbage_within_tls_is_the_end(relay: RunningRelay) -> None:
     """Octets that are no record, in the middle of a message, end it; nothing is taken."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.envelope()
         client.send(b"half\r\n")
         assert isinstance(client.sock, ssl.SSLSocket)
@@ -156,19 +156,19 @@ def test_garbage_within_tls_is_the_end(served: Served) -> None:
             underneath.sendall(b"\r\n.\r\n" * 10)
             while underneath.recv(65_536):
                 pass
-    assert served.service.accepted == []
+    assert relay.service.accepted == []
 
 
-def test_end_of_tls_is_no_end_of_a_message(served: Served) -> None:
+def test_end_of_tls_is_no_end_of_a_message(relay: RunningRelay) -> None:
     """A client that closes its TLS in the middle of a message has sent none."""
-    with served.ready() as client:
+    with relay.ready() as client:
         client.envelope()
         client.send(b"half\r\n")
         assert isinstance(client.sock, ssl.SSLSocket)
         client.sock = client.sock.unwrap()
         client.send(b".\r\n")
         assert client.closed()
-    assert served.service.accepted == []
+    assert relay.service.accepted == []
 
 
 def test_certificate_of_the_local_stack_is_the_cheap_kind() -> None:

@@ -20,7 +20,16 @@ from relay.limits import ServerLimits
 from relay.service import ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import Fault, World
-from tests.relay.served import MESSAGE, PATIENCE, SENDER, TO, Served, plain, serve, trusting
+from tests.relay.running_relay import (
+    MESSAGE,
+    PATIENCE,
+    SENDER,
+    TO,
+    RunningRelay,
+    plain,
+    serve,
+    trusting,
+)
 from tests.stack import wait_for
 
 
@@ -31,13 +40,13 @@ def world() -> World:
 
 
 @pytest.fixture
-def relay(world: World) -> Iterator[Served]:
+def relay(world: World) -> Iterator[RunningRelay]:
     """A server over it."""
-    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as served:
-        yield served
+    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as relay:
+        yield relay
 
 
-def login(relay: Served, key: str) -> smtplib.SMTP:
+def login(relay: RunningRelay, key: str) -> smtplib.SMTP:
     client = smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE)
     client.starttls(context=trusting())
     client.login("apikey", key)
@@ -52,7 +61,7 @@ def refusal(client: smtplib.SMTP, message: bytes = MESSAGE, to: str = TO) -> tup
     return refused.value.smtp_code, refused.value.smtp_error.split()[0]
 
 
-def test_id_of_the_reply_is_in_the_history(relay: Served, world: World) -> None:
+def test_id_of_the_reply_is_in_the_history(relay: RunningRelay, world: World) -> None:
     """The queue id of the 250 is the id of the message's record."""
     with login(relay, world.live) as client:
         client.mail(SENDER)
@@ -62,7 +71,7 @@ def test_id_of_the_reply_is_in_the_history(relay: Served, world: World) -> None:
     assert world.message().message_id == UUID(text.decode().rpartition(" ")[2])
 
 
-def test_each_rule_has_its_reply(relay: Served, world: World) -> None:
+def test_each_rule_has_its_reply(relay: RunningRelay, world: World) -> None:
     """Senders, MX, suppressions, attachments, loops and structure: the codes of the rules."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
@@ -116,7 +125,7 @@ def nested(depth: int) -> bytes:
     ],
 )
 def test_messages_that_are_refused(
-    relay: Served, world: World, message: bytes, reply: tuple[int, bytes]
+    relay: RunningRelay, world: World, message: bytes, reply: tuple[int, bytes]
 ) -> None:
     """Other authors, unclear structures, too many or wrong files: refused as a whole, at once."""
     with login(relay, world.live) as client:
@@ -125,7 +134,7 @@ def test_messages_that_are_refused(
     assert len(world.store.messages) == len(world.store.queue) == 1
 
 
-def test_name_of_a_file_in_a_reply(relay: Served, world: World) -> None:
+def test_name_of_a_file_in_a_reply(relay: RunningRelay, world: World) -> None:
     """The name of a refused file is told in one line of visible ASCII, whatever it has."""
     named = 'Content-Type: a/b; name="\x1b[31m\x7f\u202ex' + "\xe9" * 450 + '"\r\n\r\n'
     with relay.secured() as client:
@@ -135,7 +144,7 @@ def test_name_of_a_file_in_a_reply(relay: Served, world: World) -> None:
     assert len(reply) <= 512
 
 
-def test_fields_that_do_not_go_out(relay: Served, world: World) -> None:
+def test_fields_that_do_not_go_out(relay: RunningRelay, world: World) -> None:
     """Bcc, Return-Path, Idempotency-Key and what SES would obey are stripped; all else stays."""
     with login(relay, world.live) as client:
         client.sendmail(
@@ -151,7 +160,7 @@ def test_fields_that_do_not_go_out(relay: Served, world: World) -> None:
     assert outgoing == b"Date: now\r\nMessage-ID: <1@x>\r\nX-Mine: stays\r\n" + MESSAGE
 
 
-def test_duplicates_get_one_copy(relay: Served, world: World) -> None:
+def test_duplicates_get_one_copy(relay: RunningRelay, world: World) -> None:
     """A recipient that is named twice in the envelope gets the mail once."""
     with login(relay, world.live) as client:
         client.sendmail(SENDER, [TO, TO, "bob@example.com"], MESSAGE)
@@ -159,7 +168,7 @@ def test_duplicates_get_one_copy(relay: Served, world: World) -> None:
     assert sorted(message.to + message.cc + message.bcc) == [TO, "bob@example.com"]
 
 
-def test_keys_that_may_not_send_are_not_told_apart(relay: Served, world: World) -> None:
+def test_keys_that_may_not_send_are_not_told_apart(relay: RunningRelay, world: World) -> None:
     """A preview key, a read-only one, a revoked one and an unknown one: 535 5.7.8, all alike."""
     keys = {name: builders.key_text() for name in ("read-only", "revoked", "unknown")}
     read_only = replace(builders.api_key(keys["read-only"]), scopes=frozenset({EMAILS_READ}))
@@ -177,13 +186,13 @@ def test_paid_plans_only(world: World) -> None:
     """Where the relay is open to paid plans alone, a free account's key gets the same 535."""
     world.set_account(builders.account(plan=Plan.FREE))
     service = ThreadedService(lambda: SmtpSubmission(world.ports, paid_plans_only=True))
-    with serve(service=service) as served, served.secured() as client:
+    with serve(service=service) as relay, relay.secured() as client:
         assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
 
 
 @pytest.mark.parametrize(("key", "records"), [(b"", 2), (b"Idempotency-Key: order-1\r\n", 1)])
 def test_client_that_goes_before_its_250(
-    relay: Served, world: World, key: bytes, records: int
+    relay: RunningRelay, world: World, key: bytes, records: int
 ) -> None:
     """A mail whose 250 nobody heard is sent once; sent again it is another, but under one key."""
     committing, go_on = threading.Event(), threading.Event()
@@ -212,7 +221,7 @@ def test_client_that_goes_before_its_250(
     assert len(world.store.messages) == len(world.mailer.taken) == records
 
 
-def test_quotas(relay: Served, world: World) -> None:
+def test_quotas(relay: RunningRelay, world: World) -> None:
     """A full minute is 451 4.7.1, a full day 452 4.7.1."""
     with login(relay, world.live) as client:
         world.set_account(
@@ -225,7 +234,7 @@ def test_quotas(relay: Served, world: World) -> None:
         assert refusal(client) == (452, b"4.7.1")
 
 
-def test_key_revoked_between_two_messages(relay: Served, world: World) -> None:
+def test_key_revoked_between_two_messages(relay: RunningRelay, world: World) -> None:
     """A key that is revoked in a session ends it at the next message: 421 4.7.0."""
     with login(relay, world.live) as client:
         client.sendmail(SENDER, [TO], MESSAGE)
@@ -238,7 +247,7 @@ def test_key_revoked_between_two_messages(relay: Served, world: World) -> None:
 
 
 @pytest.mark.parametrize("position", range(1, 6))
-def test_backend_away(relay: Served, world: World, position: int) -> None:
+def test_backend_away(relay: RunningRelay, world: World, position: int) -> None:
     """Whichever call of an acceptance fails, the client gets 451 4.3.0 and nothing is there."""
     # The first call is the login's, the sixth the commit.
     world.gate.fault = Fault(position, "before", ServiceError("service_unavailable", "planted"))
@@ -247,7 +256,7 @@ def test_backend_away(relay: Served, world: World, position: int) -> None:
     assert not world.store.messages
 
 
-def test_commit_whose_answer_is_lost(relay: Served, world: World) -> None:
+def test_commit_whose_answer_is_lost(relay: RunningRelay, world: World) -> None:
     """A commit that succeeded unheard is a 250: it is looked for before anything is said."""
     world.gate.fault = Fault(5, "after", ServiceError("service_unavailable", "planted"))
     with login(relay, world.live) as client:
@@ -255,7 +264,7 @@ def test_commit_whose_answer_is_lost(relay: Served, world: World) -> None:
     assert len(world.store.messages) == 1
 
 
-def test_same_key_over_both_doors(relay: Served, world: World) -> None:
+def test_same_key_over_both_doors(relay: RunningRelay, world: World) -> None:
     """An Idempotency-Key of SMTP is another operation than the same key over HTTP."""
     keyed = b"Idempotency-Key: order-1\r\n" + MESSAGE
     with login(relay, world.live) as client:

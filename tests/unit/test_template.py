@@ -2,8 +2,6 @@
 
 import json
 import re
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
@@ -173,19 +171,3 @@ def test_ses_events_reach_their_queue_unwrapped() -> None:
     (target,) = rule["Targets"]
     assert target["InputPath"] == "$.detail"
     assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
-
-
-def test_the_layer_carries_what_is_locked() -> None:
-    """layers/shared/requirements.txt is what `uv export` makes of uv.lock."""
-    exported = subprocess.run(
-        [
-            *(template.ROOT / ".uv/bin/uv", "export", "--frozen", "--offline", "--quiet"),
-            *("--no-default-groups", "--no-emit-project"),
-            *("--no-hashes", "--no-annotate", "--no-header"),
-        ],
-        cwd=template.ROOT,
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert Path(_LAYER, "requirements.txt").read_text() == exported.stdout

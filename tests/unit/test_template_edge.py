@@ -1,92 +1,23 @@
 """The edge in template.yaml: which origin gets a request, and who may ask an origin."""
 
 import json
-import re
 from typing import Any, Final
 
 import pytest
 
 from local import template
 from pillarbox.domain.errors import CODES
-from tests.edge_function import needs_node, route
+from tests.edge_function import CODE, FRONT, LAMBDA
 
 _SOURCE: Final = template.load()
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
-_CODE, _VALUES = _RESOURCES["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
+_, _VALUES = _RESOURCES["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
 _FIREWALLS: Final = ("Firewall", "FrontFirewall", "EdgeFirewall")
 
 #: AWS Lambda's quota on the payload of a synchronous invocation, in bytes.
 _LAMBDA_PAYLOAD: Final = 6 * 1024 * 1024
 #: API Gateway's quota on request line and headers, in bytes.
 _HEADERS: Final = 10_240
-
-
-def _limit(name: str) -> int:
-    return int(re.findall(rf"const {name} = (\d+);", _CODE)[0])
-
-
-LAMBDA, FRONT = _limit("LAMBDA_BYTES"), _limit("FRONT_BYTES")
-
-
-def error_of(answer: Any) -> Any:
-    """The error of an answer that the edge gives by itself."""
-    assert answer["headers"]["content-type"] == {"value": "application/json"}
-    assert answer["headers"]["x-request-id"] == {"value": "request-1"}
-    error = json.loads(answer["body"])["error"]
-    assert CODES[error["code"]] == (answer["statusCode"], error["type"])
-    return error
-
-
-@needs_node
-@pytest.mark.parametrize("uri", ["/api/v1/emails", "/api/v1/v1/emails/batch", "/api/v1/emails/"])
-@pytest.mark.parametrize(
-    ("length", "origin"), [(0, "api"), (LAMBDA, "api"), (LAMBDA + 1, "front"), (FRONT, "front")]
-)
-def test_a_send_goes_where_its_size_is_taken(uri: str, length: int, origin: str) -> None:
-    """Up to what Lambda takes to the API, up to the contract's limit to the container."""
-    answer = route(length, uri=uri)
-    assert answer["origin"] == origin
-    assert answer["uri"] == uri
-
-
-@needs_node
-def test_a_send_of_unknown_size_goes_to_the_container() -> None:
-    """Without Content-Length it may become too large for Lambda; without a container it may not."""
-    assert route(None)["origin"] == "front"
-    assert route(None, front=False)["origin"] == "api"
-    assert route(None, method="GET")["origin"] == "api"
-
-
-@needs_node
-@pytest.mark.parametrize(
-    ("length", "given", "limit"),
-    [
-        (FRONT + 1, {}, FRONT),
-        (LAMBDA + 1, {"front": False}, LAMBDA),
-        (LAMBDA + 1, {"method": "GET"}, LAMBDA),
-        (LAMBDA + 1, {"uri": "/api/v1/starter-templates/otp/preview"}, LAMBDA),
-        (LAMBDA + 1, {"uri": "/api/v1/emails/x"}, LAMBDA),
-    ],
-)
-def test_what_nobody_takes_is_answered_at_the_edge(
-    length: int, given: dict[str, Any], limit: int
-) -> None:
-    """Contract 7: 413 with the limit that holds for this route, in the envelope."""
-    error = error_of(route(length, **given))
-    assert (error["code"], error["details"]) == ("request_too_large", {"limit_bytes": limit})
-
-
-@needs_node
-@pytest.mark.parametrize("uri", ["/", "/v1/emails", "/apis", "/api"])
-def test_there_is_nothing_beside_the_api(uri: str) -> None:
-    """What the gateway would answer in its own words for another stage is a 404 of the contract."""
-    assert error_of(route(10, uri=uri))["code"] == "route_not_found"
-
-
-@needs_node
-def test_the_edge_says_who_calls() -> None:
-    """The rate is counted by this address, so a caller's own word for it is replaced."""
-    assert route(10)["headers"]["x-pillarbox-client"] == {"value": "2001:db8::1"}
 
 
 def test_what_goes_to_lambda_fits_into_an_event() -> None:
@@ -105,7 +36,7 @@ def test_two_attachments_of_5_mb_fit_into_the_front() -> None:
 
 def test_the_function_fits() -> None:
     """CloudFront takes functions of 10 KB."""
-    assert len(_CODE.encode()) < 10_000
+    assert len(CODE.encode()) < 10_000
     assert _VALUES == {"Front": {"Fn::If": ["WithRelay", "true", "false"]}}
 
 

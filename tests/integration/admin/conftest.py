@@ -19,7 +19,7 @@ from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.name_server import Answers
-from tests.integration.admin.operated import Operator
+from tests.integration.admin.operator_command import Operator
 
 TABLE = "pillarbox-table"
 

@@ -16,7 +16,7 @@ from local.ses.store import MailStore
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.table import Table
 from tests.integration.admin.conftest import TABLE
-from tests.integration.admin.operated import Operator, refusal
+from tests.integration.admin.operator_command import Operator, refusal
 
 NOT_RUNNING = "The local stack is not running: start it with `make up`."
 COMMANDS = {

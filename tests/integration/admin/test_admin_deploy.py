@@ -15,8 +15,8 @@ from local.ses.store import MailStore
 from pillarbox import wiring as layer_wiring
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError, ValidationFailed
-from tests.integration.admin.address import api, serving
-from tests.integration.admin.operated import Operator
+from tests.integration.admin.operator_command import Operator
+from tests.integration.admin.stand_in_servers import api, serving
 
 KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
 QUEUES = ("JobsQueue", "JobsDeadLetters", "EventsQueue", "EventsDeadLetters")

@@ -18,7 +18,7 @@ from pillarbox import wiring
 from pillarbox.adapters.aws import make_client
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
-from tests.integration.admin.address import api, relay, serving
+from tests.integration.admin.stand_in_servers import api, relay, serving
 
 STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
 

@@ -9,8 +9,8 @@ import boto3
 import pytest
 
 from local.ses.store import MailStore
-from tests.integration.admin.address import api, serving
-from tests.integration.admin.operated import Operator, refusal
+from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.stand_in_servers import api, serving
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ import json
 import boto3
 
 from local.ses.store import MailStore
-from tests.integration.admin.operated import Operator, refusal
+from tests.integration.admin.operator_command import Operator, refusal
 
 
 def test_a_domain_from_adding_to_verifying(run: Operator) -> None:

@@ -1,18 +1,14 @@
 """Every type and subtype of event that SES documents, as whole records, on the real handlers."""
 
-import json
 from collections.abc import Iterator
-from pathlib import Path
-from typing import Any
 
 import pytest
 
 from tests.contract.conftest import dns_server
 from tests.contract.service import Service, running_service
+from tests.integration.feedback.ses_records import records
 
 __all__ = ["dns_server"]
-
-RECORDS = Path(__file__).parent / "records"
 
 #: By record: the status it leads to from `sent`, the event's type and code, and whether the
 #: address is suppressed after it.
@@ -81,9 +77,9 @@ def service(dns_server: str) -> Iterator[Service]:
         yield service
 
 
-def test_every_documented_record_has_a_fixture() -> None:
-    """The records in the folder are those that the table speaks of."""
-    assert {path.stem for path in RECORDS.glob("*.json")} == set(EXPECTED)
+def test_every_documented_record_has_a_row() -> None:
+    """The table of effects names every record, and no other."""
+    assert set(records("account", "message")) == set(EXPECTED)
 
 
 @pytest.mark.parametrize("name", EXPECTED)
@@ -96,10 +92,7 @@ def test_a_record_has_its_effect(service: Service, name: str) -> None:
     mail = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "x"}
     message = client.send(mail).json["messageId"]
     assert service.deliver() == []
-    text = (RECORDS / f"{name}.json").read_text()
-    record: dict[str, Any] = json.loads(
-        text.replace("<ACCOUNT>", account).replace("<MESSAGE>", message)
-    )
+    record = records(account, message)[name]
     assert service.report(record) == []
     once = client.get(message).json
     assert service.report(record, record) == []

@@ -1,12 +1,9 @@
 """The local edge chooses the origin as the deployed one does."""
 
-import json
-
 import pytest
 
 from local import template
 from local.route import Origin, Route
-from tests.edge_function import needs_node, route
 
 ROUTE = Route(template.load())
 LAMBDA, FRONT = ROUTE.lambda_bytes, ROUTE.front_bytes
@@ -48,18 +45,3 @@ def test_the_origin_is_chosen_by_size(
     chosen, limit = ROUTE.origin(method, path, length)
     assert chosen is origin
     assert limit == (FRONT if method == "POST" and path in SENDS else LAMBDA)
-
-
-@needs_node
-@pytest.mark.parametrize(("method", "path", "length", "origin"), REQUESTS)
-def test_the_deployed_function_chooses_alike(
-    method: str, path: str, length: int | None, origin: Origin
-) -> None:
-    """The code that CloudFront runs, run in node, decides every request as the local rule."""
-    answer = route(length, method=method, uri=path)
-    if origin is Origin.NONE:
-        details = json.loads(answer["body"])["error"]["details"]
-        _, limit = ROUTE.origin(method, path, length)
-        assert (answer["statusCode"], details) == (413, {"limit_bytes": limit})
-    else:
-        assert answer["origin"] == origin.name.lower()

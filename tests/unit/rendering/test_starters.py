@@ -1,8 +1,5 @@
 """The starter templates: what is known of them without rendering."""
 
-import subprocess
-import sys
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -96,16 +93,3 @@ def test_any_slug(slug: str) -> None:
 def test_assembled(slug: str) -> None:
     """What is stored to be filled is what the sources make; if not, run assemble_starters."""
     assert (STARTERS / slug / "mail.html").read_text(encoding="utf-8") == assembled(slug)
-
-
-def test_light_imports() -> None:
-    """What accepting a mail imports brings neither template engine nor inliner."""
-    script = (
-        "import sys, pillarbox.rendering.starters, pillarbox.rendering.values,"
-        " pillarbox.rendering.saved;"
-        "print({'jinja2', 'css_inline', 'selectolax'} & set(sys.modules))"
-    )
-    shown = subprocess.run(
-        [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
-    )
-    assert shown.stdout == "set()\n"

@@ -1,0 +1,89 @@
+"""Servers for the doctor's checks: an API at the public address, and a relay up to STARTTLS."""
+
+import json
+import socket
+import ssl
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from socketserver import StreamRequestHandler, ThreadingTCPServer
+from typing import Any
+
+from local.relay import self_signed
+
+
+class Api(BaseHTTPRequestHandler):
+    """Takes every mail and has it delivered at once; asks for a key as the API does."""
+
+    def do_GET(self) -> None:
+        self._answer()
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        self._answer()
+
+    def _answer(self) -> None:
+        assert not self.headers["User-Agent"].startswith("Python-urllib")
+        if self.path == "/2016-08-19/account-settings":  # Lambda's, which moto does not know
+            self._write(200, json.dumps({"AccountLimit": {"ConcurrentExecutions": 10}}).encode())
+        elif self.path == "/api/broken":
+            self._write(502, b"<html>")
+        elif self.headers["X-API-Key"] is None:
+            self._write(401, json.dumps({"error": {"code": "missing_api_key"}}).encode())
+        else:
+            self._write(200, json.dumps({"messageId": "m1", "status": "delivered"}).encode())
+
+    def _write(self, status: int, body: bytes) -> None:
+        self.send_response(status)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Keep the tests' output to themselves."""
+
+
+@contextmanager
+def serving(server: Any) -> Iterator[int]:
+    """Serve for the time of a block; gives the port."""
+    with server:
+        thread = threading.Thread(target=server.serve_forever)
+        thread.start()
+        try:
+            yield server.server_address[1]
+        finally:
+            server.shutdown()
+            thread.join(10)
+
+
+def api() -> ThreadingHTTPServer:
+    return ThreadingHTTPServer(("127.0.0.1", 0), Api)
+
+
+def relay(folder: Path) -> tuple[ThreadingTCPServer, Path]:
+    """An SMTP server as far as STARTTLS, and the certificate that nobody has signed."""
+    certificate = self_signed()
+    chain, key = folder / "chain.pem", folder / "key.pem"
+    chain.write_bytes(certificate.chain)
+    key.write_bytes(certificate.key)
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(chain, key)
+
+    class StackSession(StreamRequestHandler):
+        request: socket.socket
+        timeout = 10  # seconds
+
+        def handle(self) -> None:
+            self.request.sendall(b"220 relay\r\n")
+            for reply in (b"250-relay\r\n250 STARTTLS\r\n", b"220 go\r\n"):
+                self.rfile.readline()
+                self.request.sendall(reply)
+            try:
+                with context.wrap_socket(self.request, server_side=True) as secured:
+                    secured.sendall(b"221 bye\r\n" if secured.recv(100) else b"")
+            except (ssl.SSLError, OSError):
+                """A client that does not trust the certificate goes away."""
+
+    return ThreadingTCPServer(("127.0.0.1", 0), StackSession), chain

@@ -1,0 +1,56 @@
+"""A stand-in for SES with its inbox for each test, and the real client of it."""
+
+from collections.abc import Callable, Iterator
+from contextlib import closing
+from typing import Any
+
+import httpx
+import pytest
+from mypy_boto3_sesv2 import SESV2Client
+
+from tests.integration.local.local_ses import RAW, LocalSes, client
+
+
+@pytest.fixture
+def local_ses() -> Iterator[LocalSes]:
+    local_ses = LocalSes()
+    try:
+        yield local_ses
+    finally:
+        local_ses.close()
+
+
+@pytest.fixture
+def ses(local_ses: LocalSes) -> Iterator[SESV2Client]:
+    """A client of an account with the verified `sender.example` and one configuration set."""
+    local_ses.mailbox.create_identity("sender.example")
+    local_ses.mailbox.create_configuration_set("mails")
+    with closing(client(local_ses)) as ses:
+        yield ses
+
+
+@pytest.fixture
+def inbox(local_ses: LocalSes) -> Iterator[httpx.Client]:
+    with httpx.Client(base_url=local_ses.inbox_url, timeout=20) as client:
+        yield client
+
+
+@pytest.fixture
+def send(ses: SESV2Client) -> Callable[..., str]:
+    """Sends a small mail and returns the provider's id; keywords override the request's."""
+
+    def send(*to: str, raw: bytes = RAW, client: SESV2Client = ses, **overrides: Any) -> str:
+        request: dict[str, Any] = {
+            "FromEmailAddress": "post@sender.example",
+            "Destination": {"ToAddresses": list(to or ("ada@example.com",))},
+            "Content": {"Raw": {"Data": raw}},
+            "ConfigurationSetName": "mails",
+            "EmailTags": [
+                {"Name": "account", "Value": "a1"},
+                {"Name": "message", "Value": "0190f2c1-0000-7000-8000-000000000001"},
+                {"Name": "attempt", "Value": "1"},
+            ],
+        }
+        return str(client.send_email(**request | overrides)["MessageId"])
+
+    return send

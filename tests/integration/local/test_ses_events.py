@@ -1,0 +1,333 @@
+"""What the SES stand-in tells of a mail, and how it misbehaves when asked to."""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from datetime import UTC, datetime
+from typing import Any
+
+import httpx
+import pytest
+from botocore.exceptions import ReadTimeoutError
+from mypy_boto3_sesv2 import SESV2Client
+
+from local.ses.events import EventEmitter
+from local.ses.store import CapturedMail, Destination, MailStore
+from tests.integration.local.local_ses import RAW, LocalSes, Record, client
+
+Send = Callable[..., str]
+
+
+def kinds(records: list[Record]) -> list[Any]:
+    return [record["eventType"] for record in records]
+
+
+def test_send_and_delivery_of_an_ordinary_mail(send: Send, local_ses: LocalSes) -> None:
+    """A Send, then a Delivery for each recipient, all about the same mail with its tags."""
+    mail_id = send("a@example.com", "b@example.com")
+    records: list[Any] = local_ses.await_records(3)
+    assert kinds(records) == ["Send", "Delivery", "Delivery"]
+    assert records[0]["send"] == {}
+    assert [record["delivery"]["recipients"] for record in records[1:]] == [
+        ["a@example.com"],
+        ["b@example.com"],
+    ]
+    delivery = records[1]["delivery"]
+    assert datetime.fromisoformat(delivery["timestamp"]).tzinfo == UTC
+    assert delivery["timestamp"].endswith("Z")
+    assert delivery["processingTimeMillis"] >= 0
+    assert delivery["smtpResponse"].startswith("250 ")
+    assert delivery["reportingMTA"].endswith("amazonses.com")
+    mail = records[1]["mail"]
+    assert mail["messageId"] == mail_id
+    assert mail["source"] == "post@sender.example"
+    assert mail["sourceArn"].endswith(":identity/post@sender.example")
+    assert mail["sendingAccountId"] == "000000000000"
+    assert mail["destination"] == ["a@example.com", "b@example.com"]
+    assert mail["headersTruncated"] is False
+    assert {"name": "Message-ID", "value": "<m1@sender.example>"} in mail["headers"]
+    assert mail["commonHeaders"] == {
+        "from": ["Post <post@sender.example>"],
+        "to": ["ada@example.com"],
+        "messageId": mail_id,
+        "subject": "Grüße",
+        "date": "Fri, 20 Nov 2026 10:00:00 +0000",
+    }
+    assert mail["tags"]["message"] == ["0190f2c1-0000-7000-8000-000000000001"]
+    assert mail["tags"]["account"] == ["a1"]
+    assert mail["tags"]["attempt"] == ["1"]
+    assert mail["tags"]["ses:configuration-set"] == ["mails"]
+    assert mail["tags"]["ses:from-domain"] == ["sender.example"]
+
+
+@pytest.mark.parametrize(
+    ("recipient", "expected"),
+    [
+        ("success@simulator.amazonses.com", ["Send", "Delivery"]),
+        ("success+1@simulator.amazonses.com", ["Send", "Delivery"]),
+        ("bounce@simulator.amazonses.com", ["Send", "Bounce"]),
+        ("Bounce+a@Simulator.AmazonSES.com", ["Send", "Bounce"]),
+        ("complaint+x@simulator.amazonses.com", ["Send", "Delivery", "Complaint"]),
+        ("ooto@simulator.amazonses.com", ["Send", "Delivery", "Bounce"]),
+        ("suppressionlist@simulator.amazonses.com", ["Send", "Bounce"]),
+    ],
+)
+def test_the_mailbox_simulator(
+    send: Send, local_ses: LocalSes, recipient: str, expected: list[str]
+) -> None:
+    """Each of the simulator's addresses, with any label, ends as SES documents it."""
+    send(recipient)
+    assert kinds(local_ses.await_records(len(expected))) == expected
+
+
+def test_a_bounce(send: Send, local_ses: LocalSes) -> None:
+    """A hard bounce is Permanent/General with the recipient's status."""
+    send("bounce@simulator.amazonses.com")
+    bounce: Any = local_ses.await_records(2)[1]["bounce"]
+    assert (bounce["bounceType"], bounce["bounceSubType"]) == ("Permanent", "General")
+    assert bounce["bouncedRecipients"] == [
+        {
+            "emailAddress": "bounce@simulator.amazonses.com",
+            "action": "failed",
+            "status": "5.1.1",
+            "diagnosticCode": "smtp; 550 5.1.1 user unknown",
+        }
+    ]
+    assert bounce["feedbackId"]
+    assert bounce["timestamp"].endswith("Z")
+
+
+def test_an_out_of_office_answer(send: Send, local_ses: LocalSes) -> None:
+    """It is a transient bounce of a mail that was delivered."""
+    send("ooto@simulator.amazonses.com")
+    bounce: Any = local_ses.await_records(3)[2]["bounce"]
+    assert (bounce["bounceType"], bounce["bounceSubType"]) == ("Transient", "General")
+
+
+def test_a_complaint(send: Send, local_ses: LocalSes) -> None:
+    """A complaint is one of abuse, about the recipient."""
+    send("complaint@simulator.amazonses.com")
+    complaint: Any = local_ses.await_records(3)[2]["complaint"]
+    assert complaint["complaintFeedbackType"] == "abuse"
+    assert complaint["complaintSubType"] is None
+    assert complaint["complainedRecipients"] == [
+        {"emailAddress": "complaint@simulator.amazonses.com"}
+    ]
+
+
+def test_suppressed_addresses(ses: SESV2Client, send: Send, local_ses: LocalSes) -> None:
+    """The global list and the account's own, by their reason, each have their own subtype."""
+    ses.put_suppressed_destination(EmailAddress="b@example.com", Reason="BOUNCE")
+    ses.put_suppressed_destination(EmailAddress="c@example.com", Reason="COMPLAINT")
+    send("suppressionlist@simulator.amazonses.com", "B@example.com", "c@example.com")
+    _, everywhere, bounce, complaint = local_ses.await_records(4)
+    found: Any = [everywhere["bounce"], bounce["bounce"], complaint["complaint"]]
+    assert found[0]["bounceSubType"] == "Suppressed"
+    assert found[1]["bounceSubType"] == "OnAccountSuppressionList"
+    assert found[2]["complaintSubType"] == "OnAccountSuppressionList"
+
+
+def test_a_virus_is_taken_and_then_rejected(send: Send, local_ses: LocalSes) -> None:
+    """The EICAR test file makes a Reject of the mail, and nothing is delivered."""
+    part = b"WDVPIVAlQEFQWzRcUFpYNTQoUF4pN0NDKTd9JEVJQ0FSLVNUQU5EQVJE\r\n"
+    send(raw=RAW + part)
+    records = local_ses.await_records(2)
+    assert kinds(records) == ["Send", "Reject"]
+    assert records[1]["reject"] == {"reason": "Bad content"}
+
+
+def test_long_headers_are_truncated(send: Send, local_ses: LocalSes) -> None:
+    """A record holds 10 KB of headers and says that there were more."""
+    long = b"".join(b"X-Long-%d: %b\r\n" % (n, b"v" * 900) for n in range(20))
+    send(raw=long + RAW)
+    mail: Any = local_ses.await_records(1)[0]["mail"]
+    assert mail["headersTruncated"] is True
+    assert 0 < len(mail["headers"]) < 20
+    assert mail["commonHeaders"]["subject"] == "Grüße"
+
+
+def test_only_what_the_configuration_set_publishes(
+    ses: SESV2Client, send: Send, local_ses: LocalSes
+) -> None:
+    """Event types without a destination, and mails without a configuration set, stay silent."""
+    ses.create_configuration_set(ConfigurationSetName="deliveries")
+    send(ConfigurationSetName="deliveries")
+    ses.create_configuration_set_event_destination(
+        ConfigurationSetName="deliveries",
+        EventDestinationName="bus",
+        EventDestination={"Enabled": True, "MatchingEventTypes": ["DELIVERY"]},
+    )
+    send("a@example.com", ConfigurationSetName="deliveries")
+    send("b@example.com")
+    assert kinds(local_ses.await_records(3)) == ["Delivery", "Send", "Delivery"]
+
+
+def test_a_failing_destination_is_tried_again(send: Send, local_ses: LocalSes) -> None:
+    """Two failures delay the events, in order, and lose none."""
+    local_ses.emit_faults = 2
+    send()
+    assert kinds(local_ses.await_records(2)) == ["Send", "Delivery"]
+
+
+def mail_of(mailbox: MailStore) -> CapturedMail:
+    mailbox.create_configuration_set("mails")
+    return CapturedMail(
+        id="m-1",
+        source="a@sender.example",
+        destination=Destination(to=("ada@example.com",)),
+        configuration_set="mails",
+        tags={},
+        headers=(),
+        from_header="a@sender.example",
+        subject="",
+        raw=b"",
+        outcomes={"ada@example.com": "delivered"},
+        received_at=datetime.now(UTC),
+    )
+
+
+def test_an_event_that_cannot_be_sent_is_named(capsys: pytest.CaptureFixture[str]) -> None:
+    """After the last attempt it is on stderr by type and mail, without an address."""
+    taken: list[Record] = []
+
+    async def emit(record: Record) -> None:
+        if record["eventType"] == "Send":
+            raise ConnectionError("away")
+        taken.append(record)
+
+    async def run() -> None:
+        emission = EventEmitter(emit, pauses=(0.0, 0.0))
+        mailbox = MailStore()
+        emission.start(mail_of(mailbox), mailbox)
+        await emission.finish()
+
+    asyncio.run(run())
+    said = capsys.readouterr().err
+    assert "SES event Send of m-1 is lost" in said
+    assert "ada@example.com" not in said
+    assert kinds(taken) == ["Delivery"]
+
+
+def test_stopping_does_not_wait_for_ever() -> None:
+    """An emission that hangs is cancelled when the server stops."""
+
+    async def run() -> None:
+        async def emit(_record: Record) -> None:
+            await asyncio.Event().wait()
+
+        emission = EventEmitter(emit)
+        mailbox = MailStore()
+        emission.start(mail_of(mailbox), mailbox)
+        await emission.finish(0.0)
+
+    asyncio.run(run())
+
+
+# Behaviours
+
+
+@pytest.mark.parametrize(
+    ("mode", "expected"),
+    [
+        ("throttle", ("TooManyRequestsException", 429)),
+        ("quota", ("LimitExceededException", 400)),
+        ("reject", ("MessageRejected", 400)),
+        ("mail-from", ("MailFromDomainNotVerifiedException", 400)),
+        ("pause", ("SendingPausedException", 400)),
+        ("suspend", ("AccountSuspendedException", 400)),
+        ("server-error", ("ClientError", 500)),
+    ],
+)
+def test_behaviours_that_refuse(
+    ses: SESV2Client, send: Send, inbox: httpx.Client, mode: str, expected: tuple[str, int]
+) -> None:
+    """Each raises the client's own exception so many times, keeps nothing, and passes."""
+    assert inbox.put("/behaviour", json={"mode": mode, "times": 2}).status_code == 200
+    for _ in range(2):
+        with pytest.raises(ses.exceptions.ClientError) as caught:
+            send()
+        status = caught.value.response["ResponseMetadata"]["HTTPStatusCode"]
+        assert (type(caught.value).__name__, status) == expected
+    assert inbox.get("/messages").json()["items"] == []
+    assert send()
+
+
+def test_a_mail_taken_whose_answer_never_comes(
+    send: Send, inbox: httpx.Client, local_ses: LocalSes
+) -> None:
+    """The client times out; the mail is there and its events are sent."""
+    inbox.put("/behaviour", json={"mode": "take-then-timeout", "times": 1})
+    with closing(client(local_ses, read_timeout=0.5)) as impatient, pytest.raises(ReadTimeoutError):
+        send(client=impatient)
+    assert len(inbox.get("/messages").json()["items"]) == 1
+    assert kinds(local_ses.await_records(2)) == ["Send", "Delivery"]
+
+
+def test_a_mail_taken_with_an_error_for_an_answer(
+    ses: SESV2Client, send: Send, inbox: httpx.Client
+) -> None:
+    """A 500 after the mail was taken: the caller cannot know."""
+    inbox.put("/behaviour", json={"mode": "take-then-error", "times": 1})
+    with pytest.raises(ses.exceptions.ClientError):
+        send()
+    assert len(inbox.get("/messages").json()["items"]) == 1
+
+
+def test_events_can_be_kept_back(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
+    """With events off a taken mail stays untold; the next one is told again."""
+    inbox.put("/behaviour", json={"mode": "accept", "times": 1, "events": False})
+    silent, told = send(), send()
+    records: list[Any] = local_ses.await_records(2)
+    assert {record["mail"]["messageId"] for record in records} == {told}
+    assert silent != told
+
+
+def test_a_behaviour_for_one_recipient(ses: SESV2Client, send: Send, inbox: httpx.Client) -> None:
+    """Others are not touched, so that tests can share one stack."""
+    inbox.put("/behaviour?recipient=X@example.com", json={"mode": "throttle"})
+    assert send("y@example.com")
+    with pytest.raises(ses.exceptions.TooManyRequestsException):
+        send("y@example.com", "x@example.com")
+    assert inbox.get("/behaviour?recipient=x@example.com").json()["mode"] == "throttle"
+    assert inbox.get("/behaviour").json() == {
+        "mode": "accept",
+        "times": None,
+        "delay_seconds": None,
+        "events": True,
+    }
+
+
+def test_a_refused_call_does_not_use_a_behaviour_up(
+    ses: SESV2Client, send: Send, inbox: httpx.Client
+) -> None:
+    """A mail that SES would refuse anyway does not count against `times`."""
+    inbox.put("/behaviour", json={"mode": "throttle", "times": 1})
+    with pytest.raises(ses.exceptions.BadRequestException):
+        send(raw=b"Subject: x\r\n\r\n")
+    with pytest.raises(ses.exceptions.TooManyRequestsException):
+        send()
+
+
+@pytest.mark.parametrize(
+    "body",
+    [{}, {"mode": "dance"}, {"mode": "accept", "times": 0}, {"mode": "accept", "tmies": 1}],
+)
+def test_an_unknown_behaviour_is_refused(inbox: httpx.Client, body: dict[str, object]) -> None:
+    """A slip in a test's set-up is a 422, not a test that shows nothing."""
+    answer = inbox.put("/behaviour", json=body)
+    assert answer.status_code == 422
+    assert answer.json()["error"]
+
+
+def test_a_held_answer_does_not_keep_the_server_from_stopping(
+    send: Send, inbox: httpx.Client, local_ses: LocalSes
+) -> None:
+    """Closing the mailbox answers what was held back."""
+    inbox.put("/behaviour", json={"mode": "accept", "delay_seconds": 300})
+    with ThreadPoolExecutor() as pool:
+        sending = pool.submit(send)
+        while not inbox.get("/messages").json()["items"]:
+            assert not sending.done()
+        local_ses.on_loop(local_ses.mailbox.close)
+        assert sending.result(timeout=20)

@@ -1,0 +1,44 @@
+"""How the fault runs choose what to strike, and how they report."""
+
+import pytest
+
+from verification.faults.enumeration import Plan, at_each_call
+from verification.faults.report import RunResult, Totals, report
+from verification.faults.verdict import Verdict
+from verification.faults.wire import Fault, Kind, Site, Wire
+
+
+def test_what_only_a_fault_leads_to_is_struck_too() -> None:
+    """A call that comes after a fault alone is tried like others, once, after that fault."""
+    wire = Wire(lambda _seconds: None)
+    put, commit = Site("sqs.SendMessage", ("accept",)), Site("dynamodb.PutItem", ("accept",))
+    refund = Site("dynamodb.UpdateItem", ("refund", "accept"))
+
+    def run(plan: Plan) -> RunResult:
+        wire.calls[:] = [put, refund] if 0 in plan else [put, commit, *([refund] if plan else [])]
+        return RunResult(" ".join(map(str, plan)), len(plan), Verdict())
+
+    runs = at_each_call(wire, run, lambda _name: (Fault(Kind.ERROR, "before"),))
+    assert [tried.name for tried in runs] == ["", "0", "1", "0 1"]
+
+
+def test_what_was_tried_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
+    """The last line has the sum of all parts; a run that breaks a promise is named."""
+    parts = (
+        [
+            RunResult("seed 1", 3, Verdict(accepted=2)),
+            RunResult("seed 2", 1, Verdict(accepted=1, lost=1)),
+        ],
+        [RunResult("keyed", 1, Verdict(accepted=1, wrong=1))],
+    )
+    total = sum((report("part", part) for part in parts), Totals())
+    assert str(total) == "faults tried 5, lost 1, doubled 0, stuck 0"
+    assert total
+    told = capsys.readouterr().out.splitlines()
+    assert [line.split(":")[0] for line in told] == [
+        "BROKEN seed 2",
+        "part",
+        "BROKEN keyed",
+        "part",
+    ]
+    assert not Totals(1, 3, Verdict(accepted=2))

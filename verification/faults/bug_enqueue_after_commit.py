@@ -1,0 +1,40 @@
+"""The bug "enqueue after commit": a message is accepted before its job is in the queue.
+
+A process that dies between the two steps loses the message.
+"""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from unittest import mock
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.sqs.jobs import SqsJobs
+from pillarbox.application.ports import Claim, StoredResponse
+from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.message import Message
+
+
+@contextmanager
+def enqueue_after_commit() -> Iterator[None]:
+    """Plant the bug for the time of a block: a job waits until its record is committed."""
+    waiting: list[tuple[Job, Mail]] = []
+    put, commit = SqsJobs.put, DynamoMessages.commit
+
+    def wait(_: SqsJobs, job: Job, mail: Mail) -> None:
+        waiting.append((job, mail))
+
+    def commit_then_put(
+        self: DynamoMessages, message: Message, claim: Claim | None, response: StoredResponse
+    ) -> None:
+        jobs = list(waiting)
+        waiting.clear()
+        commit(self, message, claim, response)
+        for job, mail in jobs:
+            put(wiring.jobs(), job, mail)
+
+    with (
+        mock.patch.object(SqsJobs, "put", wait),
+        mock.patch.object(DynamoMessages, "commit", commit_then_put),
+    ):
+        yield

@@ -1,0 +1,80 @@
+"""The engine that the system runs on, with the resources of template.yaml that it needs."""
+
+import asyncio
+import os
+import threading
+from collections.abc import Coroutine, Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+from unittest import mock
+
+import boto3
+
+from local.dns import DnsServer
+from local.engine import Engine, aws_environment
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb import table
+from tests.aws import declared, forget_sessions, forget_wiring
+from tests.fakes import builders
+from tests.stack import free_port
+from verification.faults.system import BUCKET, SES, TABLE, System
+
+
+@contextmanager
+def running(state: Path) -> Iterator[System]:
+    """Start an engine with the service's resources, and put this process on it."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+
+    def wait_for[T](work: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(work, loop).result(60)
+
+    engine = Engine(state, free_port(), {})
+    settings = aws_environment(engine.url) | {
+        "AWS_ENDPOINT_URL_SESV2": SES,
+        "PILLARBOX_TABLE": TABLE,
+        "PILLARBOX_SPOOL_BUCKET": BUCKET,
+        "PILLARBOX_CONFIGURATION_SET": "pillarbox",
+        "PILLARBOX_DELIVERY_CONCURRENCY": "2",
+        "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
+        "PILLARBOX_UPGRADE_URL": builders.UPGRADE_URL,
+        "POWERTOOLS_LOG_LEVEL": "CRITICAL",
+        "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
+        "POWERTOOLS_SERVICE_NAME": "pillarbox",
+    }
+    try:
+        with ExitStack() as parts:
+            parts.callback(forget_sessions)
+            parts.enter_context(mock.patch.dict(os.environ, settings))
+            forget_sessions()
+            parts.callback(lambda: wait_for(engine.stop()))
+            wait_for(engine.start())
+            queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+            boto3.client("s3").create_bucket(Bucket=BUCKET)
+            described = declared("AWS::DynamoDB::Table")
+            names = ("AttributeDefinitions", "KeySchema", "BillingMode")
+            boto3.client("dynamodb").create_table(
+                TableName=TABLE, **{name: described[name] for name in names}
+            )
+            dns = DnsServer()
+            host, dns_port = wait_for(dns.start())
+            parts.callback(lambda: wait_for(dns.stop()))
+            more = {
+                "PILLARBOX_JOBS_QUEUE_URL": queue_url,
+                "PILLARBOX_DNS_SERVERS": f"{host}:{dns_port}",
+            }
+            parts.enter_context(mock.patch.dict(os.environ, more))
+            forget_wiring()
+            parts.callback(forget_wiring)
+            system = System(queue_url)
+            for module in (wiring, table):
+                parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
+            parts.enter_context(mock.patch.object(wiring, "utc_now", system.clock))
+            parts.enter_context(system.wire.patched())
+            yield system
+    finally:
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()

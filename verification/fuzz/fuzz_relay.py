@@ -1,0 +1,190 @@
+"""Fuzzing of the relay, led by coverage (atheris): framing, dialogue, MIME, the use-case.
+
+    .uv/bin/uv run --with atheris python -m verification.fuzz.fuzz_relay -max_total_time=60
+
+Only the errors that the parsers document may come out of them, a message must be the same in
+whatever pieces it comes, and nothing is taken that no one with a key has sent.
+"""
+
+import contextlib
+import re
+import sys
+from collections.abc import Coroutine
+from email import message_from_bytes, policy
+from email.message import EmailMessage
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, Final
+
+# Wanted by this script alone: `uv run --with` brings it along.
+import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
+
+with atheris.instrument_imports(include=["relay", "pillarbox"]):
+    from pillarbox.application.delivery.build_message import build_raw
+    from pillarbox.application.sending.smtp import SmtpSubmission
+    from pillarbox.domain.errors import ServiceError
+    from pillarbox.domain.key import Principal
+    from pillarbox.mime.parse import decoded_size, first_octets, parse
+    from relay import framing, proxy
+    from relay.limits import ServerLimits
+    from relay.memory import MemoryBudget
+    from relay.service import Envelope
+    from relay.session import ServerContext, SmtpSession
+    from tests.fakes import builders
+    from tests.fakes.world import World
+
+_ROOM: Final = 10**8
+_REFUSALS: Final = (framing.BareControlCharacter, framing.LineTooLong, framing.ContentFarTooLarge)
+_REPLY: Final = re.compile(rb"(?:([2-5]\d\d)-[ -~]*\r\n)*([2-5]\d\d) [ -~]*\r\n")
+_FROM: Final = f"From: {builders.SENDER}\r\n".encode()
+_NOT_SENT: Final = {"bcc", "resent-bcc", "return-path", "idempotency-key"}
+
+
+class _Service:
+    """Knows the key `key`, and takes whatever comes with it."""
+
+    async def authenticate(self, key_text: str) -> Principal:
+        """Tell whose key it is."""
+        if key_text != "key":
+            raise ServiceError("invalid_api_key", "not valid")
+        return Principal(builders.api_key("key"), builders.account())
+
+    async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+        """Take a message."""
+        assert key_text == "key", "nobody sends without a key"
+        assert envelope.sender == builders.SENDER, "senders are verified"
+        assert 1 <= len(envelope.recipients) <= 50, "somebody gets it"
+        assert not re.search(rb"\0|\r(?!\n)|(?<!\r)\n", octets), "lines end with CR LF"
+        return "id"
+
+
+_HOUSE: Final = ServerContext(
+    name="relay.example", limits=ServerLimits(), service=_Service(), memory=MemoryBudget(_ROOM)
+)
+
+
+def message_of(octets: bytes, step: int) -> tuple[type[Exception] | None, bytes | None]:
+    """What a message comes to that comes in pieces of a size: its refusal, or its octets."""
+    content = framing.ContentBuffer(10**6, MemoryBudget(_ROOM))
+    try:
+        for start in range(0, len(octets), step):
+            if content.feed(octets[start : start + step]) is not None:
+                return None, bytes(content.finish())
+    except _REFUSALS as refusal:
+        return type(refusal), None
+    finally:
+        content.release()
+    return None, None
+
+
+def check_lines(octets: bytes, step: int) -> None:
+    """Take commands as they come, until one is refused."""
+    lines = framing.LineBuffer()
+    with contextlib.suppress(*_REFUSALS):
+        for start in range(0, len(octets), step):
+            lines.feed(octets[start : start + step])
+            while (line := lines.next_line()) is not None:
+                assert not {0, 10, 13} & set(line), "a line has no control that could end it"
+
+
+def check_message(octets: bytes) -> None:
+    """Parse a message, and decode every part of it."""
+    with contextlib.suppress(ServiceError):
+        for part in parse(octets).parts:
+            assert 0 <= part.start <= part.end <= len(octets), "a part lies in its message"
+            assert decoded_size(octets, part) <= len(octets), "decoding makes nothing larger"
+            first_octets(octets, part)
+
+
+def check_dialogue(octets: bytes, *, secure: bool) -> None:
+    """Hold a session; whatever is said gets replies of the right form."""
+    session, lines = SmtpSession(_HOUSE, lambda: None), framing.LineBuffer()
+    if secure:
+        session.secured()
+    lines.feed(octets)
+    with contextlib.suppress(*_REFUSALS):
+        while (line := lines.next_line(session.longest_line)) is not None:
+            answer = session.command(line)
+            while True:
+                reply = _wait_for(answer) if isinstance(answer, Coroutine) else answer
+                assert _REPLY.fullmatch(reply.wire), "a reply is lines of visible ASCII"
+                if session.content is None:
+                    break
+                rest = session.content.feed(lines.remaining())
+                if rest is None:
+                    session.content.release()
+                    return
+                lines.feed(rest)
+                answer = session.content_ended(session.content)
+    assert session.authenticated <= secure, "no key is taken in the clear"
+
+
+def _wait_for(answer: Coroutine[Any, Any, Any]) -> Any:
+    """The end of a coroutine that waits for nothing."""
+    try:
+        answer.send(None)
+    except StopIteration as end:
+        return end.value
+    raise AssertionError("the service answers at once")
+
+
+def check_submission(octets: bytes) -> None:
+    """Accept a message; what goes out has one author, and nothing that was to be taken out."""
+    world = World()
+    relaying = SmtpSubmission(world.ports)
+    try:
+        prepared = relaying.prepare(("ann@example.com",), bytearray(octets))
+        relaying.submit(world.live, prepared)
+    except ServiceError:
+        assert not world.store.messages, "what is refused leaves nothing"
+        return
+    (job,) = world.store.queue
+    assert job.mail, "a small mail lies in its job"
+    read = message_from_bytes(build_raw(job.mail, world.message()))
+    names = [name.lower().strip() for name in read]
+    assert not _NOT_SENT & set(names), "these are for nobody to see"
+    assert not any(name.startswith("x-ses-") for name in names), "SES obeys nobody else"
+    assert names.count("from") == 1, "one author, whoever reads it"
+
+
+def check(octets: bytes) -> None:
+    """Check one input; its first octet says how it is cut."""
+    if not octets:
+        return
+    first, octets = octets[0], octets[1:]
+    step = first % 16 + 1
+    check_lines(octets, step)
+    assert message_of(octets, step) == message_of(octets, len(octets) + 1), "the same in pieces"
+    check_message(octets)
+    check_dialogue(octets, secure=first < 240)
+    check_submission(octets if first & 16 else _FROM + octets)
+    with contextlib.suppress(proxy.ProxyHeaderError):
+        proxy.read_header(octets)
+
+
+def first_inputs() -> list[bytes]:
+    """Where to start from: a session, and a mail of several parts."""
+    mail = EmailMessage()
+    mail["From"], mail["To"], mail["Subject"] = builders.SENDER, "Ann <ann@example.com>", "Hé"
+    mail.set_content("Hello\n.\nthere")
+    mail.add_alternative("<p>Hello", subtype="html")
+    mail.add_attachment(b"%PDF", maintype="application", subtype="pdf", filename="a.pdf")
+    octets = mail.as_bytes(policy=policy.SMTP)
+    session = (
+        b"EHLO c.example\r\nAUTH PLAIN AGFwaWtleQBrZXk=\r\n"
+        b"MAIL FROM:<%s> SIZE=9\r\nRCPT TO:<ann@example.com>\r\nDATA\r\n"
+        b"Hello\r\n.\r\nRSET\r\nQUIT\r\n" % builders.SENDER.encode()
+    )
+    return [b"\x07" + session, b"\x17" + octets, b"\x17" + octets + b".\r\n"]
+
+
+if __name__ == "__main__":
+    words = Path(__file__).with_name("relay.dict")
+    with TemporaryDirectory() as seeds:
+        for number, octets in enumerate(first_inputs()):
+            (Path(seeds) / str(number)).write_bytes(octets)
+        of_its_own = [each for each in sys.argv[1:] if not each.startswith("-")]
+        given = [each for each in sys.argv[1:] if each.startswith("-")]
+        options = ["-len_control=0", "-max_len=8192", f"-dict={words}", *given]
+        atheris.Setup([sys.argv[0], *options, *of_its_own, seeds], check)
+        atheris.Fuzz()
