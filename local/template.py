@@ -62,6 +62,8 @@ def for_sam(environment: Mapping[str, str]) -> Template:
         if resource["Type"] == "AWS::Serverless::Function":
             properties = resource["Properties"]
             properties["CodeUri"] = str(ROOT / properties["CodeUri"])
+            own = properties.get("Environment", {}).get("Variables", {})
+            own |= {setting: environment[setting] for setting in own if setting in environment}
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             resource["Properties"]["ContentUri"] = str(ROOT / ".aws-sam" / "build" / name)
     return template

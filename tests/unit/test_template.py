@@ -27,8 +27,13 @@ def _of_type(kind: str) -> dict[str, Any]:
 
 _FUNCTIONS = _of_type("AWS::Serverless::Function")
 _FOLDERS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
-#: Settings that the operator's command alone reads.
-_OPERATORS = {"PILLARBOX_API_URL", "PILLARBOX_STACK"}
+#: Settings that only the operator's command reads.
+_OPERATORS = {
+    "PILLARBOX_API_URL",
+    "PILLARBOX_EVENTS_DEAD_LETTERS_URL",
+    "PILLARBOX_EVENTS_QUEUE_URL",
+    "PILLARBOX_STACK",
+}
 _GATEWAY_RESPONSES = _RESOURCES["Api"]["Properties"]["GatewayResponses"]
 
 
@@ -137,14 +142,19 @@ def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
 
 
 def test_every_setting_that_is_read_is_set() -> None:
-    """The functions' environment has each PILLARBOX_ setting of the code, and no other."""
+    """The functions have each PILLARBOX_ setting of the code between them, and no other."""
     read = {
         f"PILLARBOX_{name}"
         for path in (_LAYER / "pillarbox").rglob("*.py")
         for name in re.findall(r'config\.read\(\s*"(\w+)"\s*\)', path.read_text())
     }
-    variables = _SOURCE["Globals"]["Function"]["Environment"]["Variables"]
-    assert read - _OPERATORS == {name for name in variables if name.startswith("PILLARBOX_")}
+    given = {
+        name
+        for function in (_SOURCE["Globals"]["Function"], *_FUNCTIONS.values())
+        for name in function.get("Environment", {}).get("Variables", {})
+        if name.startswith("PILLARBOX_")
+    }
+    assert read - _OPERATORS == given
 
 
 def test_an_owner_is_gone_before_its_lease_ends() -> None:

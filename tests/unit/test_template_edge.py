@@ -186,7 +186,8 @@ def test_the_front_gets_its_settings() -> None:
         if container["Name"] == "front"
     )
     given = {variable["Name"] for variable in front["Environment"]}
-    functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"]
+    send = _RESOURCES["SendEmail"]["Properties"]["Environment"]["Variables"]
+    functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send
     assert {
         f"PILLARBOX_{name}"
         for name in ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
