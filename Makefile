@@ -22,14 +22,13 @@ mutants: setup ## every change of a condition, rank or lease must fail a test: h
 fuzz: setup .venv-engine/made ## ten minutes of requests that the document leads to
 	PILLARBOX_FUZZ_SECONDS=600 $(RUN)pytest tests/fuzz --capture=no
 
-check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the template and what it keeps
+check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the template
 	$(RUN)ruff check
 	$(RUN)ruff format --check
 	$(RUN)mypy
 	$(RUN)cfn-lint template.yaml
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
-	$(RUN)python -m tests.kept
 
 bench: setup ## what a mail costs, rendering and MIME beside their peers: minutes
 	$(RUN)python -m benchmarks.accepting

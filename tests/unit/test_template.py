@@ -124,13 +124,6 @@ def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
             )
 
 
-@pytest.mark.parametrize("name", ["Table", "SpoolBucket"])
-def test_what_holds_data_outlives_the_stack(name: str) -> None:
-    """Deleting or replacing the stack leaves the table and the spool."""
-    resource = _RESOURCES[name]
-    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
-
-
 @pytest.mark.parametrize("kind", _GATEWAY_RESPONSES)
 def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
     """Contract 7: code, status and type belong together; X-Request-Id is there."""
