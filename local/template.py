@@ -20,7 +20,6 @@ REGION: Final = "us-east-1"
 
 type Template = dict[str, Any]
 
-_VERBS: Final = ("get", "head", "post", "put", "patch", "delete", "options")
 #: The conditions of what stays out: the containers, and the firewall of CloudFront.
 _ELSEWHERE: Final = {"WithRelay", "InUsEast1"}
 #: What the edge stands in for.
@@ -29,7 +28,6 @@ _EDGE: Final = (
     "AWS::SecretsManager::",
     "AWS::WAFv2::",
 )
-_ANY: Final = "x-amazon-apigateway-any-method"
 
 
 def load(path: Path = PATH) -> Template:
@@ -72,8 +70,8 @@ def for_sam(environment: Mapping[str, str]) -> Template:
 def for_engine(translated: Template) -> Template:
     """The translated template with what the engine would leave out.
 
-    It imports no ANY method and no binary media types from an API's body, stumbles over the
-    concurrency of an event source, and knows no alarm on several metrics. Distribution, firewall
+    It imports no binary media types from an API's body, stumbles over the concurrency of an
+    event source, and knows no alarm on several metrics. Distribution, firewall
     and containers stay out: the stack has an edge and a relay of its own.
     It speaks no TLS, so the policies that demand it would shut everybody out. It asks for
     sqs:SendMessageBatch, where AWS takes sqs:SendMessage for a batch too and knows no other.
@@ -93,10 +91,6 @@ def for_engine(translated: Template) -> Template:
         if resource["Type"] == "AWS::ApiGateway::RestApi":
             body = properties["Body"]
             properties["BinaryMediaTypes"] = body["x-amazon-apigateway-binary-media-types"]
-            for path, methods in body["paths"].items():
-                any_method = methods.pop(_ANY, None)
-                anything = dict.fromkeys(_VERBS, any_method) if any_method else {}
-                body["paths"][path] = anything | methods
         elif resource["Type"] == "AWS::Lambda::EventSourceMapping":
             properties.pop("ScalingConfig", None)
         elif resource["Type"] == "AWS::IAM::Role":

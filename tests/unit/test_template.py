@@ -66,8 +66,8 @@ def test_each_function_has_a_sample_event(folder: str) -> None:
     assert sample.get("Records") or sample.get("source") or sample["httpMethod"]
 
 
-def test_each_route_is_there_in_both_readings_with_every_method() -> None:
-    """/v1/… and /v1/v1/… lead to the same function: the route's methods, and any for the 405."""
+def test_each_route_is_one_function() -> None:
+    """Every route of the API is there with its methods, each declared once, and no other."""
     deployed: dict[str, dict[str, str]] = {}
     for name, function in _FUNCTIONS.items():
         for event in function["Events"].values():
@@ -76,15 +76,13 @@ def test_each_route_is_there_in_both_readings_with_every_method() -> None:
                 methods = deployed.setdefault(properties["Path"], {})
                 assert properties["Method"] not in methods
                 methods[properties["Method"]] = name
-    assert {path: {m.lower() for m in methods} | {"any"} for path, methods in ROUTES.items()} == {
-        path: set(methods) for path, methods in deployed.items() if not path.startswith("/v1/v1/")
+    assert {path: {m.lower() for m in methods} for path, methods in ROUTES.items()} == {
+        path: set(methods) for path, methods in deployed.items()
     }
-    for path in ROUTES:
-        assert deployed[f"/v1{path}"] == deployed[path]
 
 
 def test_the_engine_gets_the_same_routes() -> None:
-    """ANY is spelled out for the engine, and a route's own method keeps its function."""
+    """The local engine is given each route with its methods, and bodies as bytes."""
     source = template.load()
     for resource in source["Resources"].values():
         for place in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
@@ -95,10 +93,9 @@ def test_the_engine_gets_the_same_routes() -> None:
         for resource in translated["Resources"].values()
         if resource["Type"] == "AWS::ApiGateway::RestApi"
     )
-    assert set(api["Body"]["paths"]) == {*ROUTES, *(f"/v1{path}" for path in ROUTES)}
-    verbs = {"get", "head", "post", "put", "patch", "delete", "options"}
-    for methods in api["Body"]["paths"].values():
-        assert set(methods) == verbs
+    assert {path: set(methods) for path, methods in api["Body"]["paths"].items()} == {
+        path: {method.lower() for method in methods} for path, methods in ROUTES.items()
+    }
     assert api["BinaryMediaTypes"] == ["*/*"]
 
 

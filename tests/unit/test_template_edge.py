@@ -8,6 +8,7 @@ import pytest
 
 from local import template
 from pillarbox.domain.errors import CODES
+from pillarbox.http.routes import ROUTES
 from tests.edge_function import needs_node, route
 
 _SOURCE: Final = template.load()
@@ -38,15 +39,66 @@ def error_of(answer: Any) -> Any:
 
 
 @needs_node
-@pytest.mark.parametrize("uri", ["/api/v1/emails", "/api/v1/v1/emails/batch", "/api/v1/emails/"])
+@pytest.mark.parametrize(
+    ("uri", "canonical"),
+    [
+        ("/api/v1/emails", "/api/v1/emails"),
+        ("/api/v1/v1/emails/batch", "/api/v1/emails/batch"),
+        ("/api/v1/emails/", "/api/v1/emails/"),
+    ],
+)
 @pytest.mark.parametrize(
     ("length", "origin"), [(0, "api"), (LAMBDA, "api"), (LAMBDA + 1, "front"), (FRONT, "front")]
 )
-def test_a_send_goes_where_its_size_is_taken(uri: str, length: int, origin: str) -> None:
+def test_a_send_goes_where_its_size_is_taken(
+    uri: str, canonical: str, length: int, origin: str
+) -> None:
     """Up to what Lambda takes to the API, up to the contract's limit to the container."""
     answer = route(length, uri=uri)
     assert answer["origin"] == origin
-    assert answer["uri"] == uri
+    assert answer["uri"] == canonical
+
+
+@needs_node
+@pytest.mark.parametrize(
+    ("uri", "canonical"),
+    [
+        ("/api/v1/v1/emails", "/api/v1/emails"),
+        ("/api/v1/v1/emails/%2F%C3%BC", "/api/v1/emails/%2F%C3%BC"),
+        ("/api/v1/v1/v1/emails", "/api/v1/v1/emails"),
+        ("/api/v1/v1", "/api/v1/v1"),
+        ("/api/v12/v1/emails", "/api/v12/v1/emails"),
+        ("/api/v1/v12/emails", "/api/v1/v12/emails"),
+        ("/api/v1/emails/v1/v1/", "/api/v1/emails/v1/v1/"),
+    ],
+)
+def test_both_readings_of_a_path_are_one(uri: str, canonical: str) -> None:
+    """Contract 9: /api/v1/v1/… is /api/v1/… to both origins; a third v1 is an unknown path."""
+    assert route(None, method="GET", uri=uri)["uri"] == canonical
+
+
+@needs_node
+@pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"])
+@pytest.mark.parametrize("path", ROUTES)
+def test_a_wrong_method_is_answered_at_the_edge(path: str, method: str) -> None:
+    """Decisions: 405 with Allow, in the envelope, in both readings; a right method passes."""
+    allow = ", ".join(ROUTES[path])
+    for stage in ("/api", "/api/v1"):
+        answer = route(2, method=method, uri=stage + re.sub(r"\{\w+\}", "%22x", path))
+        if method in ROUTES[path]:
+            assert answer["origin"] == "api"
+            assert "statusCode" not in answer
+        else:
+            assert error_of(answer)["code"] == "method_not_allowed"
+            assert answer["headers"]["allow"] == {"value": allow}
+
+
+@needs_node
+@pytest.mark.parametrize("uri", ["/api/v1/nothing", "/api/v1/emails/x/y", "/api/v1/", "/api/x/"])
+def test_an_unknown_path_is_left_to_the_gateway(uri: str) -> None:
+    """The gateway knows its paths: what is not one of them gets its 404."""
+    for method in ("GET", "PATCH"):
+        assert route(2, method=method, uri=uri)["origin"] == "api"
 
 
 @needs_node
@@ -66,6 +118,7 @@ def test_a_send_of_unknown_size_goes_to_the_container() -> None:
         (LAMBDA + 1, {"method": "GET"}, LAMBDA),
         (LAMBDA + 1, {"uri": "/api/v1/starter-templates/otp/preview"}, LAMBDA),
         (LAMBDA + 1, {"uri": "/api/v1/emails/x"}, LAMBDA),
+        (LAMBDA + 1, {"method": "PUT"}, LAMBDA),
     ],
 )
 def test_what_nobody_takes_is_answered_at_the_edge(

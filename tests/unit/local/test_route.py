@@ -1,4 +1,4 @@
-"""The local edge chooses the origin as the deployed one does."""
+"""The local edge decides as the deployed one does."""
 
 import json
 
@@ -6,12 +6,19 @@ import pytest
 
 from local import template
 from local.route import Origin, Route
+from pillarbox.domain.errors import ServiceError
+from pillarbox.http.routes import ROUTES
 from tests.edge_function import needs_node, route
 
 ROUTE = Route(template.load())
 LAMBDA, FRONT = ROUTE.lambda_bytes, ROUTE.front_bytes
-SENDS = ["/api/v1/emails", "/api/v1/v1/emails/batch", "/api/v1/emails/"]
-OTHERS = ["/api/v1/emails/analytics", "/api/v1/templates", "/api/v1/starter-templates/otp/preview"]
+SENDS = ["/api/v1/emails", "/api/v1/emails/batch", "/api/v1/emails/"]
+OTHERS = [
+    ("GET", "/api/v1/emails/analytics"),
+    ("GET", "/api/v1/templates"),
+    ("POST", "/api/v1/starter-templates/otp/preview"),
+    ("POST", "/api/v1/nothing"),
+]
 #: Method, path, Content-Length, who answers.
 REQUESTS: list[tuple[str, str, int | None, Origin]] = [
     *(
@@ -27,8 +34,8 @@ REQUESTS: list[tuple[str, str, int | None, Origin]] = [
         )
     ),
     *(
-        ("POST", path, length, origin)
-        for path in OTHERS
+        (method, path, length, origin)
+        for method, path in OTHERS
         for length, origin in (
             (LAMBDA, Origin.API),
             (LAMBDA + 1, Origin.NONE),
@@ -63,3 +70,45 @@ def test_the_deployed_function_chooses_alike(
         assert (answer["statusCode"], details) == (413, {"limit_bytes": limit})
     else:
         assert answer["origin"] == origin.name.lower()
+
+
+PATHS = [
+    "/api/v1/v1/emails",
+    "/api/v1/v1/emails/%2F%C3%BC/",
+    "/api/v1/v1/v1/emails",
+    "/api/v1/v1",
+    "/api/v1/emails/v1/v1/x",
+    "/api/v1/templates/v1",
+]
+
+
+@needs_node
+@pytest.mark.parametrize("path", PATHS)
+def test_both_rewrite_a_path_alike(path: str) -> None:
+    """The literal reading of a path becomes the same path at both edges."""
+    assert ROUTE.canonical(path) == route(None, method="GET", uri=path)["uri"]
+
+
+def test_it_knows_the_routes_and_their_methods() -> None:
+    """The edge's routes are those of the API, in the order in which they are tried."""
+    assert list(ROUTE.routes.items()) == [
+        (path, ", ".join(methods)) for path, methods in ROUTES.items()
+    ]
+
+
+@needs_node
+@pytest.mark.parametrize("method", ["GET", "HEAD", "POST", "DELETE"])
+@pytest.mark.parametrize(
+    "path", ["/api/v1/emails/", "/api/v1/emails/batch", "/api/v1/templates/a%2Fb", "/api/v1/x"]
+)
+def test_both_refuse_a_method_alike(path: str, method: str) -> None:
+    """A wrong method is the same answer from both edges, words and Allow included."""
+    answer = route(2, method=method, uri=path)
+    if "statusCode" not in answer:
+        ROUTE.check_method(method, path)
+        return
+    with pytest.raises(ServiceError) as refused:
+        ROUTE.check_method(method, path)
+    assert json.loads(answer["body"]) == {"error": refused.value.envelope()}
+    assert answer["statusCode"] == refused.value.status
+    assert answer["headers"]["allow"] == {"value": refused.value.headers["Allow"]}
