@@ -26,7 +26,7 @@ check: setup .venv-sam/made .venv-checkov/made ## lint, format, types, the templ
 	$(RUN)ruff check
 	$(RUN)ruff format --check
 	$(RUN)mypy
-	$(RUN)cfn-lint template.yaml
+	$(RUN)cfn-lint template.yaml stacks/*.yaml
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
 

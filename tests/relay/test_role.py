@@ -22,7 +22,7 @@ from tests.relay.served import AUTHENTICATED, PATIENCE, Served, certificate, pla
 
 __all__ = ["dns_server", "service"]
 
-ROLE = template.load()["Resources"]["RelayRole"]["Properties"]
+ROLE = template.inlined(template.load())["Resources"]["RelayRole"]["Properties"]
 START = f"From: {SENDER}\r\nSubject: x\r\n".encode()
 
 

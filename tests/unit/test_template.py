@@ -12,15 +12,15 @@ from local import template
 from pillarbox.domain.errors import CODES
 from pillarbox.http.routes import ROUTES
 
-_SOURCE = template.load()
+_SOURCE = template.inlined(template.load())
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
 _LAYER = template.ROOT / "layers" / "shared"
 
 
-def _of_type(kind: str) -> dict[str, Any]:
+def _of_type(kind: str, resources: dict[str, Any] = _RESOURCES) -> dict[str, Any]:
     return {
         name: resource["Properties"]
-        for name, resource in _RESOURCES.items()
+        for name, resource in resources.items()
         if resource["Type"] == kind
     }
 
@@ -81,13 +81,60 @@ def test_each_route_is_one_function() -> None:
     }
 
 
-def test_the_engine_gets_the_same_routes() -> None:
-    """The local engine is given each route with its methods, and bodies as bytes."""
-    source = template.load()
+def _for_engine() -> template.Template:
+    source = template.inlined(template.load())
     for resource in source["Resources"].values():
         for place in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
             resource["Properties"][place] = "s3://bucket/key"
-    translated = template.for_engine(template.translate(source))
+    return template.for_engine(template.translate(source))
+
+
+def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
+    """The engine knows no nested stacks: what they hold is in place, with what it is given."""
+    resources = _for_engine()["Resources"]
+    assert "AWS::CloudFormation::Stack" not in {each["Type"] for each in resources.values()}
+    alarm = resources["JobsDeadAlarm"]["Properties"]
+    assert alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}]
+    assert alarm["Dimensions"] == [
+        {"Name": "QueueName", "Value": {"Fn::GetAtt": ["JobsDeadLetters", "QueueName"]}}
+    ]
+    assert "${JobsQueue.QueueName}" in json.dumps(resources["Dashboard"])
+
+
+def test_what_is_nested_is_switched_as_a_whole() -> None:
+    """The relay's stack and its firewall have the condition; nothing in a nested stack has one."""
+    written = template.load()["Resources"]
+    switched = {name for name, each in written.items() if each.get("Condition") == "WithRelay"}
+    assert switched == {"Relay", "FrontFirewall"}
+    for stack in _of_type("AWS::CloudFormation::Stack", written).values():
+        nested = template.load(template.ROOT / stack["TemplateURL"])
+        assert stack["Parameters"].keys() == nested["Parameters"].keys()
+        assert "Conditions" not in nested
+        assert not [name for name, each in nested["Resources"].items() if "Condition" in each]
+
+
+def test_a_name_is_in_one_stack() -> None:
+    """Two stacks with a resource of one name cannot be put into one template."""
+    source = template.load()
+    source["Resources"]["JobsDeadAlarm"] = {"Type": "AWS::CloudWatch::Alarm"}
+    with pytest.raises(ValueError, match="JobsDeadAlarm is in two stacks"):
+        template.inlined(source)
+
+
+def test_the_outputs_of_a_nested_stack_are_put_in_place() -> None:
+    """What the root reads of the relay's stack is the relay's own address."""
+    assert _SOURCE["Outputs"]["RelayAddress"]["Value"] == {
+        "Fn::GetAtt": ["RelayBalancer", "DNSName"]
+    }
+    origins = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]["Origins"]
+    front = origins[1]["Fn::If"][1]
+    assert front["DomainName"] == {"Fn::GetAtt": ["FrontBalancer", "DNSName"]}
+    assert front["VpcOriginConfig"]["VpcOriginId"] == {"Fn::GetAtt": ["FrontOrigin", "Id"]}
+
+
+def test_the_engine_gets_the_same_routes() -> None:
+    """The local engine is given each route with its methods, and bodies as bytes."""
+    translated = _for_engine()
     (api,) = (
         resource["Properties"]
         for resource in translated["Resources"].values()

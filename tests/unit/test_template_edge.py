@@ -11,7 +11,7 @@ from pillarbox.domain.errors import CODES
 from pillarbox.http.routes import ROUTES
 from tests.edge_function import needs_node, route
 
-_SOURCE: Final = template.load()
+_SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
 _CODE, _VALUES = _RESOURCES["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
 _FIREWALLS: Final = ("Firewall", "FrontFirewall", "EdgeFirewall")

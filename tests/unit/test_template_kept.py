@@ -1,6 +1,7 @@
 """An update keeps what cannot be made again: the template says so, and the stack's policy."""
 
 import json
+from pathlib import Path
 from typing import Any, Final
 
 import pytest
@@ -38,6 +39,13 @@ def test_what_is_kept_has_its_name() -> None:
     """A resource under another logical id is a new one, and the old one goes: these stay."""
     found = [name for name, resource in _RESOURCES.items() if resource["Type"] in _KEPT]
     assert sorted(found) == _NAMES
+
+
+@pytest.mark.parametrize("path", sorted(template.ROOT.glob("stacks/*.yaml")))
+def test_no_nested_stack_has_what_is_kept(path: Path) -> None:
+    """A resource that moves to another stack is made anew: only what may be is nested."""
+    nested = template.load(path)["Resources"].values()
+    assert not {resource["Type"] for resource in nested} & _KEPT.keys()
 
 
 def test_the_policy_refuses_to_replace_or_delete_what_is_kept() -> None:
