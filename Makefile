@@ -43,10 +43,9 @@ check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and 
 	$(RUN)ruff check
 	$(RUN)ruff format --check
 	$(RUN)mypy
-	$(RUN)cfn-lint template.yaml
+	$(RUN)cfn-lint template.yaml stacks/*.yaml
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
-	$(RUN)python -m tests.kept
 
 bench: setup ## measure what a mail costs, and rendering and MIME: minutes
 	$(RUN)python -m benchmarks.accepting

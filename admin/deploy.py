@@ -12,6 +12,7 @@ from typing import Annotated, Final, Protocol
 
 import boto3
 import typer
+from botocore.exceptions import ClientError
 
 from admin import doctor, wiring
 from admin.operations.findings import Finding
@@ -101,14 +102,11 @@ def roll_out(  # noqa: PLR0913  as the command
     if region is None:
         message = "is not set: which region is the service to be in, such as eu-west-1?"
         raise ValidationFailed(FieldFault("AWS_DEFAULT_REGION", message, "required"))
-    for words in (
-        ["make", "build"],
-        [_SAM, "deploy", "--config-env", config, "--no-fail-on-empty-changeset", *sam],
-    ):
-        typer.echo(f"$ {shlex.join(words)}", err=True)
-        if code := run(words):
-            said = f"{words[0]} {words[1]} ended with {code}; what it says is above."
-            raise ServiceError("service_unavailable", said)
+    _execute(run, ["make", "build"])
+    # Before, so that this update is held to the policy too; after, for a stack that is new.
+    _protect(stack_name)
+    _execute(run, [_SAM, "deploy", "--config-env", config, "--no-fail-on-empty-changeset", *sam])
+    _protect(stack_name)
     session = StackSession(stack_name=stack_name, json=json)
     session.connect()
     begun = wiring.first_steps().run(account_name, sender)
@@ -118,6 +116,32 @@ def roll_out(  # noqa: PLR0913  as the command
     found = doctor.look(session)
     doctor.show(session, found, about)
     return found
+
+
+def _execute(run: Runner, words: Sequence[str]) -> None:
+    typer.echo(f"$ {shlex.join(words)}", err=True)
+    if code := run(words):
+        said = f"{words[0]} {words[1]} ended with {code}; what it says is above."
+        raise ServiceError("service_unavailable", said)
+
+
+def _protect(stack_name: str) -> None:
+    """Make CloudFormation refuse an update that would replace or delete what holds data.
+
+    A stack that does not exist yet has nothing to protect, nor has one whose first changes
+    nobody has confirmed.
+    """
+    cloudformation = boto3.client("cloudformation")
+    try:
+        (stack,) = cloudformation.describe_stacks(StackName=stack_name)["Stacks"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ValidationError":
+            raise
+        return
+    if stack["StackStatus"] == "REVIEW_IN_PROGRESS":
+        return
+    policy = (_ROOT / "stack-policy.json").read_text()
+    cloudformation.set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
 
 
 def _configured(environment: Environment) -> tuple[str, str]:

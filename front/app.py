@@ -11,7 +11,7 @@ from front.events import FUNCTIONS, event_of, route_of
 from front.workers import NoWorkerFree, WorkerDied
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.http.replies import reply_error
-from pillarbox.http.routes import allowed_methods
+from pillarbox.http.routes import ROUTES
 from pillarbox.observability import make_logger
 
 #: In bytes. Two attachments of 5 MB are 14 MB of base64 (contract 2.3), html and text up to 2 MB;
@@ -110,7 +110,7 @@ def _function(method: str, route: str) -> str:
     if route not in FUNCTIONS:
         raise ServiceError("route_not_found", "There is no such route.")
     if method != "POST":
-        allow = ", ".join(allowed_methods(route.removeprefix("/v1/v1") or route))
+        allow = ", ".join(ROUTES[route])
         raise ServiceError(
             "method_not_allowed", f"This route takes {allow}.", headers={"Allow": allow}
         )

@@ -7,8 +7,6 @@ from urllib.parse import parse_qsl
 FUNCTIONS: Final = {
     "/v1/emails": "send_email",
     "/v1/emails/batch": "send_batch",
-    "/v1/v1/emails": "send_email",
-    "/v1/v1/emails/batch": "send_batch",
 }
 _STAGE: Final = "/api"
 

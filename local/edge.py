@@ -172,16 +172,20 @@ class Edge:
     async def _answer(self, request: Request) -> Response:
         if blocked(self._rules, request.headers.get("user-agent")):
             return self._gateway.answer("WAF_FILTERED")
-        path = request.scope["raw_path"].decode("latin-1")
+        path = self._route.canonical(request.scope["raw_path"].decode("latin-1"))
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
             return self._gateway.answer("MISSING_AUTHENTICATION_TOKEN")
         length = request.headers.get("content-length")
         origin, limit = self._route.origin(request.method, path, int(length) if length else None)
         body = await _read(request, limit)
         if origin is Origin.NONE or (body is None and origin is Origin.FRONT):
-            return _too_large(limit)
+            return refusal(_too_large(limit))
         if body is None:
             return self._gateway.answer("REQUEST_TOO_LARGE")
+        try:
+            self._route.check_method(request.method, path)
+        except ServiceError as error:
+            return refusal(error)
         onward = self._onward if origin is Origin.API else self._to_front
         try:
             answer = await self._client.send(onward(request, path, body), stream=True)
@@ -256,12 +260,19 @@ class Edge:
         )
 
 
-def _too_large(limit: int) -> Response:
-    error = ServiceError(
-        "request_too_large", "The request is too large.", details={"limit_bytes": limit}
-    )
+def refusal(error: ServiceError) -> Response:
+    """The answer that the edge gives by itself."""
     return Response(
-        json.dumps({"error": error.envelope()}), error.status, media_type="application/json"
+        json.dumps({"error": error.envelope()}),
+        error.status,
+        headers=dict(error.headers),
+        media_type="application/json",
+    )
+
+
+def _too_large(limit: int) -> ServiceError:
+    return ServiceError(
+        "request_too_large", "The request is too large.", details={"limit_bytes": limit}
     )
 
 

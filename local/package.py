@@ -47,7 +47,8 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
         PackagingFailed: the layer's dependencies cannot be installed.
     """
     build.mkdir(parents=True, exist_ok=True)
-    source = template.load(root / template.PATH.name)
+    # The engine knows no nested stacks.
+    source = template.inlined(template.load(root / template.PATH.name), root)
     archives: list[Path] = []
     kept: set[Path] = set()
     for resource in source["Resources"].values():

@@ -1,4 +1,7 @@
-"""A client of the API: each call is one invocation of a function, as API Gateway makes it."""
+"""A client of the API: each call is one invocation of a function, as API Gateway makes it.
+
+What the edge and the gateway answer by themselves is answered here from template.yaml.
+"""
 
 import base64
 import importlib.util
@@ -12,12 +15,20 @@ from pathlib import Path
 from typing import Any, Final
 from urllib.parse import unquote
 
+from starlette.responses import Response
+
 from local import template
+from local.edge import GatewayResponses, refusal
+from local.route import Route
+from pillarbox.domain.errors import ServiceError
 from tests.contract.documented import check_documented
 
 FUNCTIONS: Final = Path(__file__).parents[2] / "functions"
 _request_ids = count(1)
 
+_TEMPLATE: Final = template.load()
+_EDGE: Final = Route(_TEMPLATE)
+_GATEWAY: Final = GatewayResponses(_TEMPLATE)
 _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
@@ -77,16 +88,24 @@ class Api:
         headers: Mapping[str, str | list[str]] | None = None,
         *,
         query: Mapping[str, str | list[str]] | None = None,
-        function: str | None = None,
     ) -> StoredResponse:
-        """Send anything; `function` names the one to call where no route tells."""
+        """Send anything."""
         sent = {} if self.key is None else {"X-API-Key": self.key}
         several = _several(sent | dict(headers or {}))
         asked = _several(query or {})
-        resource, parameters, routed = _route(method, path)
+        full = _EDGE.canonical(f"/api{self.base}{path}")
+        request_id = f"request-{next(_request_ids)}"
+        routed = _route(full)
+        try:
+            _EDGE.check_method(method, full)
+        except ServiceError as error:
+            return _own_answer(refusal(error), request_id)
+        if routed is None:
+            return _own_answer(_GATEWAY.answer("MISSING_AUTHENTICATION_TOKEN"), request_id)
+        resource, parameters, functions = routed
         event = {
-            "resource": f"{self.base}{resource}",
-            "path": unquote(f"{self.base}{path}"),
+            "resource": resource,
+            "path": unquote(full.removeprefix("/api")),
             "httpMethod": method,
             "headers": {name: values[-1] for name, values in several.items() if values},
             "multiValueHeaders": several,
@@ -94,16 +113,13 @@ class Api:
             "multiValueQueryStringParameters": asked or None,
             "pathParameters": parameters or None,
             "stageVariables": None,
-            "requestContext": {"requestId": f"request-{next(_request_ids)}", "stage": "api"},
+            "requestContext": {"requestId": request_id, "stage": "api"},
             "body": base64.b64encode(body).decode() if isinstance(body, bytes) else body,
             "isBase64Encoded": isinstance(body, bytes),
         }
-        answer = handler(function or routed)(event, Invocation())
+        answer = handler(functions[method])(event, Invocation())
         headers_out = {k.lower(): ", ".join(v) for k, v in answer["multiValueHeaders"].items()}
-        if self.base in {"/v1", "/v1/v1"}:
-            check_documented(
-                method, f"/v1{resource}", answer["statusCode"], headers_out, answer["body"]
-            )
+        check_documented(method, resource, answer["statusCode"], headers_out, answer["body"])
         return StoredResponse(answer["statusCode"], headers_out, answer["body"])
 
 
@@ -137,24 +153,33 @@ def _several(given: Mapping[str, str | list[str]]) -> dict[str, list[str]]:
     return {name: [value] if isinstance(value, str) else value for name, value in given.items()}
 
 
+def _own_answer(response: Response, request_id: str) -> StoredResponse:
+    """An answer of the edge or the gateway, with the request id that AWS puts on it."""
+    headers = dict(response.headers) | {"x-request-id": request_id}
+    headers.pop("content-length")
+    return StoredResponse(response.status_code, headers, bytes(response.body).decode())
+
+
 @cache
 def _routes() -> Mapping[str, Mapping[str, str]]:
-    """The paths of template.yaml below /v1, those without a parameter first: method -> folder."""
+    """The paths of template.yaml, those without a parameter first: method -> folder."""
     routes: dict[str, dict[str, str]] = {}
-    for resource in template.load()["Resources"].values():
+    for resource in _TEMPLATE["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             folder = resource["Properties"]["CodeUri"].removeprefix("functions/")
             for event in resource["Properties"]["Events"].values():
                 if event["Type"] == "Api":
-                    path = event["Properties"]["Path"].removeprefix("/v1")
-                    routes.setdefault(path, {})[event["Properties"]["Method"].upper()] = folder
+                    properties = event["Properties"]
+                    methods = routes.setdefault(properties["Path"], {})
+                    methods[properties["Method"].upper()] = folder
     return dict(sorted(routes.items(), key=lambda route: route[0].count("{")))
 
 
-def _route(method: str, path: str) -> tuple[str, dict[str, str], str]:
-    """What API Gateway makes of a path: resource, decoded parameters, and who owns it."""
-    for resource, owners in _routes().items():
-        if match := re.fullmatch(_PARAMETER.sub(r"(?P<\1>[^/]+)", resource), path.rstrip("/")):
+def _route(path: str) -> tuple[str, dict[str, str], Mapping[str, str]] | None:
+    """What API Gateway makes of a path: resource, decoded parameters, a function per method."""
+    for resource, functions in _routes().items():
+        pattern = _PARAMETER.sub(r"(?P<\1>[^/]+)", resource)
+        if match := re.fullmatch(f"/api{pattern}", path.rstrip("/")):
             values = {name: unquote(value) for name, value in match.groupdict().items()}
-            return resource, values, owners.get(method, owners.get("ANY", "send_email"))
-    return path, {}, "send_email"
+            return resource, values, functions
+    return None

@@ -7,7 +7,7 @@ import pytest
 
 from pillarbox.domain.errors import CODES
 from tests.contract.bodies import otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Invocation, StoredResponse, handler
 from tests.contract.service import Service
 
 #: One request for each kind of answer: method, path, body.
@@ -78,6 +78,23 @@ def test_an_unknown_path_is_route_not_found(live: Api, method: str, path: str) -
     """Decisions: 404, type not_found, code route_not_found."""
     answer = live.raw(method, path)
     assert (answer.status, answer.code) == (404, "route_not_found")
+
+
+def test_a_function_answers_for_its_own_route_alone(service: Service) -> None:
+    """Decisions: a path that is not a function's own is route_not_found from the function too."""
+    key = service.key(service.account())
+    event = {
+        "resource": "/v1/nowhere",
+        "path": "/v1/nowhere",
+        "httpMethod": "GET",
+        "headers": {"X-API-Key": key},
+        "multiValueHeaders": {"X-API-Key": [key]},
+        "requestContext": {"requestId": "request-x", "stage": "api"},
+    }
+    answer = handler("get_message")(event, Invocation())
+    assert answer["statusCode"] == 404
+    assert answer["multiValueHeaders"]["X-Request-Id"] == ["request-x"]
+    assert json.loads(answer["body"])["error"]["code"] == "route_not_found"
 
 
 def test_a_third_v1_is_an_unknown_path(service: Service) -> None:

@@ -69,6 +69,25 @@ def test_one_key_is_one_mail_on_both_ways(stack: dict[str, Any]) -> None:
     assert (large.status_code, large.json()["error"]["code"]) == (409, "idempotency_key_mismatch")
 
 
+def test_both_readings_of_a_path_are_one_on_both_ways(stack: dict[str, Any]) -> None:
+    """Contract 9: …/api/v1/v1/emails answers as …/api/v1/emails, at the API and at the front."""
+    body = json.dumps(mail()).encode()
+    headers = AGENT | {"X-API-Key": stack["keys"]["live"], "Idempotency-Key": "both-readings"}
+    headers["Content-Type"] = "application/json"
+    answers = [
+        httpx.post(
+            f"{stack['base_url']}/api/{path}/emails",
+            content=sent,
+            headers=headers,
+            timeout=PATIENCE,
+        )
+        for path in ("v1", "v1/v1")
+        for sent in (body, iter([body]))
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 4
+    assert len({answer.content for answer in answers}) == 1
+
+
 def test_a_replay_comes_from_either_way(stack: dict[str, Any]) -> None:
     """What the API accepted the front replays: the same mail in chunks takes the large way."""
     body = json.dumps(mail()).encode()

@@ -29,7 +29,7 @@ from tests.relay.running_relay import (
 
 __all__ = ["dns_server", "service"]
 
-ROLE = template.load()["Resources"]["RelayRole"]["Properties"]
+ROLE = template.inlined(template.load())["Resources"]["RelayRole"]["Properties"]
 START = f"From: {SENDER}\r\nSubject: x\r\n".encode()
 
 

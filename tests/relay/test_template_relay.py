@@ -10,7 +10,7 @@ from relay import health, settings
 from relay.limits import MIB, ServerLimits
 from tests.relay.test_image import RUN, instructions
 
-RESOURCES: dict[str, Any] = template.load()["Resources"]
+RESOURCES: dict[str, Any] = template.inlined(template.load())["Resources"]
 RELAY = {
     name: resource["Properties"]
     for name, resource in RESOURCES.items()

@@ -32,7 +32,7 @@ LAYER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.observability",
     },
     "pillarbox.config": set(),
-    "pillarbox.observability": set(),
+    "pillarbox.observability": {"pillarbox.domain"},
     "pillarbox.consumer": {
         "pillarbox.application",
         "pillarbox.config",
@@ -81,6 +81,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.application",
         "pillarbox.config",
         "pillarbox.domain",
+        "pillarbox.observability",
         "pillarbox.wiring",
     },
 }

@@ -10,23 +10,28 @@ from local import template
 from pillarbox.domain.errors import CODES
 from pillarbox.http.routes import ROUTES
 
-_SOURCE = template.load()
+_SOURCE = template.inlined(template.load())
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
 _LAYER = template.ROOT / "layers" / "shared"
 
 
-def _of_type(kind: str) -> dict[str, Any]:
+def _of_type(kind: str, resources: dict[str, Any] = _RESOURCES) -> dict[str, Any]:
     return {
         name: resource["Properties"]
-        for name, resource in _RESOURCES.items()
+        for name, resource in resources.items()
         if resource["Type"] == kind
     }
 
 
 _FUNCTIONS = _of_type("AWS::Serverless::Function")
 _FOLDERS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
-#: Settings that the operator's command alone reads.
-_OPERATORS = {"PILLARBOX_API_URL", "PILLARBOX_STACK"}
+#: Settings that only the operator's command reads.
+_OPERATORS = {
+    "PILLARBOX_API_URL",
+    "PILLARBOX_EVENTS_DEAD_LETTERS_URL",
+    "PILLARBOX_EVENTS_QUEUE_URL",
+    "PILLARBOX_STACK",
+}
 _GATEWAY_RESPONSES = _RESOURCES["Api"]["Properties"]["GatewayResponses"]
 
 
@@ -59,8 +64,8 @@ def test_each_function_has_a_sample_event(folder: str) -> None:
     assert sample.get("Records") or sample.get("source") or sample["httpMethod"]
 
 
-def test_each_route_is_there_in_both_readings_with_every_method() -> None:
-    """/v1/… and /v1/v1/… lead to the same function: the route's methods, and any for the 405."""
+def test_each_route_is_one_function() -> None:
+    """Every route of the API is there with its methods, each declared once, and no other."""
     deployed: dict[str, dict[str, str]] = {}
     for name, function in _FUNCTIONS.items():
         for event in function["Events"].values():
@@ -69,29 +74,73 @@ def test_each_route_is_there_in_both_readings_with_every_method() -> None:
                 methods = deployed.setdefault(properties["Path"], {})
                 assert properties["Method"] not in methods
                 methods[properties["Method"]] = name
-    assert {path: {m.lower() for m in methods} | {"any"} for path, methods in ROUTES.items()} == {
-        path: set(methods) for path, methods in deployed.items() if not path.startswith("/v1/v1/")
+    assert {path: {m.lower() for m in methods} for path, methods in ROUTES.items()} == {
+        path: set(methods) for path, methods in deployed.items()
     }
-    for path in ROUTES:
-        assert deployed[f"/v1{path}"] == deployed[path]
 
 
-def test_the_engine_gets_the_same_routes() -> None:
-    """ANY is spelled out for the engine, and a route's own method keeps its function."""
-    source = template.load()
+def _for_engine() -> template.Template:
+    source = template.inlined(template.load())
     for resource in source["Resources"].values():
         for place in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
             resource["Properties"][place] = "s3://bucket/key"
-    translated = template.for_engine(template.translate(source))
+    return template.for_engine(template.translate(source))
+
+
+def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
+    """The engine knows no nested stacks: what they hold is in place, with what it is given."""
+    resources = _for_engine()["Resources"]
+    assert "AWS::CloudFormation::Stack" not in {each["Type"] for each in resources.values()}
+    alarm = resources["JobsDeadAlarm"]["Properties"]
+    assert alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}]
+    assert alarm["Dimensions"] == [
+        {"Name": "QueueName", "Value": {"Fn::GetAtt": ["JobsDeadLetters", "QueueName"]}}
+    ]
+    assert "${JobsQueue.QueueName}" in json.dumps(resources["Dashboard"])
+
+
+def test_what_is_nested_is_switched_as_a_whole() -> None:
+    """The relay's stack and its firewall have the condition; nothing in a nested stack has one."""
+    written = template.load()["Resources"]
+    switched = {name for name, each in written.items() if each.get("Condition") == "WithRelay"}
+    assert switched == {"Relay", "FrontFirewall"}
+    for stack in _of_type("AWS::CloudFormation::Stack", written).values():
+        nested = template.load(template.ROOT / stack["TemplateURL"])
+        assert stack["Parameters"].keys() == nested["Parameters"].keys()
+        assert "Conditions" not in nested
+        assert not [name for name, each in nested["Resources"].items() if "Condition" in each]
+
+
+def test_a_name_is_in_one_stack() -> None:
+    """Two stacks with a resource of one name cannot be put into one template."""
+    source = template.load()
+    source["Resources"]["JobsDeadAlarm"] = {"Type": "AWS::CloudWatch::Alarm"}
+    with pytest.raises(ValueError, match="JobsDeadAlarm is in two stacks"):
+        template.inlined(source)
+
+
+def test_the_outputs_of_a_nested_stack_are_put_in_place() -> None:
+    """What the root reads of the relay's stack is the relay's own address."""
+    assert _SOURCE["Outputs"]["RelayAddress"]["Value"] == {
+        "Fn::GetAtt": ["RelayBalancer", "DNSName"]
+    }
+    origins = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]["Origins"]
+    front = origins[1]["Fn::If"][1]
+    assert front["DomainName"] == {"Fn::GetAtt": ["FrontBalancer", "DNSName"]}
+    assert front["VpcOriginConfig"]["VpcOriginId"] == {"Fn::GetAtt": ["FrontOrigin", "Id"]}
+
+
+def test_the_engine_gets_the_same_routes() -> None:
+    """The local engine is given each route with its methods, and bodies as bytes."""
+    translated = _for_engine()
     (api,) = (
         resource["Properties"]
         for resource in translated["Resources"].values()
         if resource["Type"] == "AWS::ApiGateway::RestApi"
     )
-    assert set(api["Body"]["paths"]) == {*ROUTES, *(f"/v1{path}" for path in ROUTES)}
-    verbs = {"get", "head", "post", "put", "patch", "delete", "options"}
-    for methods in api["Body"]["paths"].values():
-        assert set(methods) == verbs
+    assert {path: set(methods) for path, methods in api["Body"]["paths"].items()} == {
+        path: {method.lower() for method in methods} for path, methods in ROUTES.items()
+    }
     assert api["BinaryMediaTypes"] == ["*/*"]
 
 
@@ -117,13 +166,6 @@ def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
             )
 
 
-@pytest.mark.parametrize("name", ["Table", "SpoolBucket"])
-def test_what_holds_data_outlives_the_stack(name: str) -> None:
-    """Deleting or replacing the stack leaves the table and the spool."""
-    resource = _RESOURCES[name]
-    assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
-
-
 @pytest.mark.parametrize("kind", _GATEWAY_RESPONSES)
 def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
     """Contract 7: code, status and type belong together; X-Request-Id is there."""
@@ -135,14 +177,19 @@ def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
 
 
 def test_every_setting_that_is_read_is_set() -> None:
-    """The functions' environment has each PILLARBOX_ setting of the code, and no other."""
+    """The functions have each PILLARBOX_ setting of the code between them, and no other."""
     read = {
         f"PILLARBOX_{name}"
         for path in (_LAYER / "pillarbox").rglob("*.py")
         for name in re.findall(r'config\.read\(\s*"(\w+)"\s*\)', path.read_text())
     }
-    variables = _SOURCE["Globals"]["Function"]["Environment"]["Variables"]
-    assert read - _OPERATORS == {name for name in variables if name.startswith("PILLARBOX_")}
+    given = {
+        name
+        for function in (_SOURCE["Globals"]["Function"], *_FUNCTIONS.values())
+        for name in function.get("Environment", {}).get("Variables", {})
+        if name.startswith("PILLARBOX_")
+    }
+    assert read - _OPERATORS == given
 
 
 def test_an_owner_is_gone_before_its_lease_ends() -> None:

@@ -9,7 +9,7 @@ from local import template
 from pillarbox.domain.errors import CODES
 from tests.edge_function import CODE, FRONT, LAMBDA
 
-_SOURCE: Final = template.load()
+_SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
 _, _VALUES = _RESOURCES["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
 _FIREWALLS: Final = ("Firewall", "FrontFirewall", "EdgeFirewall")
@@ -117,7 +117,8 @@ def test_the_front_gets_its_settings() -> None:
         if container["Name"] == "front"
     )
     given = {variable["Name"] for variable in front["Environment"]}
-    functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"]
+    send = _RESOURCES["SendEmail"]["Properties"]["Environment"]["Variables"]
+    functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send
     assert {
         f"PILLARBOX_{name}"
         for name in ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")

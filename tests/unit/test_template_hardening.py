@@ -7,7 +7,7 @@ import pytest
 
 from local import template
 
-_SOURCE: Final = template.load()
+_SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
 
 

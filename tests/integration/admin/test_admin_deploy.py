@@ -12,6 +12,7 @@ from admin import deploy, wiring
 from admin.deploy import Environment, roll_out
 from admin.operations.findings import Finding, Verdict
 from local.ses.store import MailStore
+from local.template import ROOT
 from pillarbox import wiring as layer_wiring
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError, ValidationFailed
@@ -51,6 +52,13 @@ def template(address: str) -> dict[str, Any]:
     }
 
 
+def policy(stack_name: str) -> str | None:
+    """The stack's policy, None without one."""
+    answer = boto3.client("cloudformation").get_stack_policy(StackName=stack_name)
+    body: str | None = answer.get("StackPolicyBody")
+    return body
+
+
 @dataclass
 class Script:
     """Stands in for make and sam; deploying makes the stack, unless it is there."""
@@ -58,9 +66,13 @@ class Script:
     address: str
     codes: dict[str, int] = field(default_factory=dict)
     ran: list[str] = field(default_factory=list)
+    #: The stack's policy at the time of each deploying, None without one.
+    policies: list[str | None] = field(default_factory=list)
 
     def __call__(self, words: Sequence[str]) -> int:
         self.ran.append(" ".join(words))
+        if words[1] == "deploy":
+            self.policies.append(policy("pillarbox-dev") if len(self.ran) > 2 else None)
         if words[1] == "deploy" and len(self.ran) == 2:
             name = "pillarbox" if "prod" in words else "pillarbox-dev"
             boto3.client("cloudformation").create_stack(
@@ -127,6 +139,33 @@ def test_a_second_deploy_makes_nothing(script: Script, capsys: pytest.CaptureFix
     assert "$PILLARBOX_KEY" in again["firstMail"]
     assert len(list(wiring.accounts().all())) == 1
     assert len(list(wiring.api_keys().of_account(first["accountId"]))) == 1
+
+
+def test_every_deploy_is_held_to_the_stack_policy(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A new stack has the policy at the end; a stack that has another has it before an update."""
+    written = (ROOT / "stack-policy.json").read_text()
+    rolled_out(script, capsys)
+    assert policy("pillarbox-dev") == written
+    boto3.client("cloudformation").set_stack_policy(
+        StackName="pillarbox-dev", StackPolicyBody='{"Statement": []}'
+    )
+    rolled_out(script, capsys)
+    assert script.policies == [None, written]
+    assert policy("pillarbox-dev") == written
+
+
+def test_a_stack_that_nobody_confirmed_gets_no_policy(script: Script) -> None:
+    """Before its first changes are confirmed a stack has no resources."""
+    boto3.client("cloudformation").create_change_set(
+        StackName="pillarbox-dev",
+        ChangeSetName="first",
+        ChangeSetType="CREATE",
+        TemplateBody=json.dumps(template(script.address)),
+    )
+    deploy._protect("pillarbox-dev")
+    assert policy("pillarbox-dev") is None
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:

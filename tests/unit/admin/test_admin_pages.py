@@ -16,7 +16,7 @@ def test_the_page_of_alarms_has_every_alarm() -> None:
     told = {name.strip() for row in rows for name in row.split(",")}
     declared = {
         name.removesuffix("Alarm")
-        for name, resource in template.load()["Resources"].items()
+        for name, resource in template.inlined(template.load())["Resources"].items()
         if resource["Type"].startswith("AWS::CloudWatch::") and name.endswith("Alarm")
     }
     assert told == declared
@@ -25,7 +25,7 @@ def test_the_page_of_alarms_has_every_alarm() -> None:
 def test_parameters_and_outputs_that_the_page_names_are_there() -> None:
     """What an operator is told to set or to look up is in the template."""
     page = (DOCS / "operations.md").read_text()
-    loaded = template.load()
+    loaded = template.inlined(template.load())
     known = {*loaded["Parameters"], *loaded["Outputs"], *loaded["Resources"]}
     # Words in capitals, as parameters, outputs and resources are named.
     named = set(re.findall(r"`([A-Z][a-z]+(?:[A-Z][a-z]+)+)`", page))

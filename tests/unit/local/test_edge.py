@@ -123,18 +123,39 @@ def test_a_request_is_handed_on_as_it_is() -> None:
     """Method, path with its escapes, query, repeated headers and bytes reach the stage."""
     answer = ask(
         echo,
-        "PATCH",
-        "/api/v1/emails/%2F%C3%BC?a=1&a=%20",
+        "DELETE",
+        "/api/v1/templates/%2F%C3%BC?a=1&a=%20",
         headers=[("X-API-Key", "one"), ("X-API-Key", "two"), ("X-Forwarded-For", "192.0.2.9")],
         content=b"\xff\x00{",
     ).json()
-    assert answer["method"] == "PATCH"
-    assert answer["target"] == "/stage/v1/emails/%2F%C3%BC?a=1&a=%20"
+    assert answer["method"] == "DELETE"
+    assert answer["target"] == "/stage/v1/templates/%2F%C3%BC?a=1&a=%20"
     assert answer["body"] == [255, 0, 123]
     assert ["x-api-key", "one"] in answer["headers"]
     assert ["x-api-key", "two"] in answer["headers"]
     assert ["x-forwarded-for", "127.0.0.1"] in answer["headers"]
     assert ["host", "engine"] in answer["headers"]
+
+
+def test_the_literal_reading_is_rewritten() -> None:
+    """Contract 9: /api/v1/v1/… reaches the stage, and the front, as /api/v1/…."""
+    seen: list[str] = []
+
+    def behind(request: httpx.Request) -> httpx.Response:
+        seen.append(str(request.url))
+        return httpx.Response(200)
+
+    ask(behind, path="/api/v1/v1/emails/x")
+    ask(behind, "POST", "/api/v1/v1/emails/batch", content=_parts(_LIMIT + 1))
+    assert seen == ["http://engine/stage/v1/emails/x", "http://front/api/v1/emails/batch"]
+
+
+def test_a_wrong_method_reaches_nobody() -> None:
+    """Known path, wrong method: 405 with Allow in the envelope, from the edge itself."""
+    answer = ask(unreachable, "PATCH", "/api/v1/v1/templates/x")
+    assert (answer.status_code, code_of(answer)) == (405, "method_not_allowed")
+    assert answer.headers["allow"] == "GET, DELETE"
+    assert answer.headers["x-request-id"]
 
 
 def test_a_request_signed_for_aws_does_not_reach_the_engine_as_one() -> None:

@@ -13,7 +13,7 @@ from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
 from pillarbox.http.replies import reply_error
-from pillarbox.http.routes import allowed_methods, canonical_path
+from pillarbox.http.routes import canonical_path
 
 #: Where a request's event holds what else its log line tells.
 _LOG_FIELDS: Final = "pillarbox.log_fields"
@@ -41,13 +41,13 @@ def build_app() -> APIGatewayRestResolver:
 
     @app.not_found
     def _(_: NotFoundError) -> Response[str]:
-        return reply_error(_no_route(app.current_event.path))
+        return reply_error(ServiceError("route_not_found", "There is no such route."))
 
     return app
 
 
 def entrypoint(app: APIGatewayRestResolver) -> Handler:
-    """Wrap a resolver: both path readings, a request id on every answer, one log line each."""
+    """Wrap a resolver: a canonical path, a request id on every answer, one log line each."""
     logger = observability.make_logger()
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
@@ -75,13 +75,3 @@ def log_accepted(event: dict[str, Any], key_text: str, response: StoredResponse)
 def request_id(event: Mapping[str, Any]) -> str:
     """The id under which a request is found in the logs; API Gateway makes it."""
     return str(event["requestContext"]["requestId"])
-
-
-def _no_route(path: str) -> ServiceError:
-    methods = allowed_methods(path)
-    if not methods:
-        return ServiceError("route_not_found", "There is no such route.")
-    allow = ", ".join(methods)
-    return ServiceError(
-        "method_not_allowed", f"This route takes {allow}.", headers={"Allow": allow}
-    )
