@@ -9,6 +9,7 @@ Scalar.createApiReference("#reference", {
   },
   layout: "classic",
   defaultOpenAllTags: true,
+  featuredClients: ["shell/curl", "python/requests", "js/fetch", "go/native"],
   hideModels: true,
   hideClientButton: true,
   showDeveloperTools: "never",

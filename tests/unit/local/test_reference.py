@@ -2,26 +2,19 @@
 
 import asyncio
 import re
-import socket
-import threading
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
-import uvicorn
-from starlette.responses import JSONResponse, PlainTextResponse
+from starlette.responses import PlainTextResponse
 
 from local.reference.app import Reference
 from local.template import ROOT
-from openapi.operations import OPERATIONS
-from tests.unit.local.browser import PROGRAM, Browser
 
 
 def ask(path: str, **request: Any) -> httpx.Response:
     async def asking() -> httpx.Response:
-        transport = httpx.ASGITransport(Reference(PlainTextResponse("the API")))
+        transport = httpx.ASGITransport(Reference(PlainTextResponse("the API"), "bx_live_key"))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
             return await client.get(path, **request)
 
@@ -44,10 +37,20 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assets = re.findall(r'(?:href|src)="([^"]+)"', page.text)
-    assert len(assets) == 5
+    assert len(assets) == 4
     for asset in assets:
         assert asset.startswith("/docs/")
         assert ask(asset).status_code == 200
+
+
+def test_only_a_page_of_this_origin_reads_the_key() -> None:
+    """The page's key is served to no page of another origin, and no cache keeps it."""
+    answer = ask("/docs/key.json")
+    assert answer.json() == {"key": "bx_live_key"}
+    assert "access-control-allow-origin" not in answer.headers
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert answer.headers["cache-control"] == "no-store"
+    assert ask("/docs/key.json", headers={"Host": "evil.example"}).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/docs2", "/openapi.json/x"])
@@ -59,34 +62,3 @@ def test_everything_else_is_handed_on(path: str) -> None:
 def test_another_host_is_refused() -> None:
     """A page that calls itself by another name and this address is not served (DNS rebinding)."""
     assert ask("/openapi.json", headers={"Host": "evil.example"}).status_code == 400
-
-
-@pytest.fixture
-def page(tmp_path: Path) -> Iterator[Browser]:
-    """The page in a browser, beside an API that answers everything with its own words."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    api = Reference(JSONResponse({"answered": True}))
-    server = uvicorn.Server(uvicorn.Config(api, log_level="warning", ws="none"))
-    thread = threading.Thread(target=server.run, args=([listener],))
-    thread.start()
-    browser = Browser(tmp_path / "profile")
-    try:
-        browser.view(1280, 900)
-        browser.open(f"http://127.0.0.1:{listener.getsockname()[1]}/docs")
-        yield browser
-    finally:
-        browser.close()
-        server.should_exit = True
-        thread.join(20)
-    assert not thread.is_alive()
-
-
-@pytest.mark.skipif(PROGRAM is None, reason="no chromium on the PATH")
-def test_every_operation_can_be_tried_in_a_browser(page: Browser) -> None:
-    """The page shows each operation, and a request from it reaches the API at its own address."""
-    page.until(f"document.querySelectorAll('.opblock').length === {len(OPERATIONS)}")
-    row = "#operations-Starter_templates-list_starter_templates"
-    page.js(f"document.querySelector('{row} button').click()")
-    page.until("document.querySelector('.opblock .execute') !== null")
-    page.js("document.querySelector('.opblock .execute').click()")
-    page.until("document.querySelector('.live-responses-table')?.innerText.includes('answered')")
