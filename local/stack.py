@@ -157,19 +157,16 @@ async def _run(settings: StackSettings, console: Console) -> int:
         await parts.enter_async_context(client)
         stage = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
         behind = await parts.enter_async_context(front.serving(settings.state, client))
-        apps = {
-            "ses": ses_app(mailbox, emit),
-            "inbox": inbox_app(mailbox),
-            "edge": ApiReference(Edge(template.load(), stage, behind, client)),
-        }
-        for name, app in apps.items():
-            await parts.enter_async_context(_serving(app, sockets[name]))
+        await parts.enter_async_context(_serving(ses_app(mailbox, emit), sockets["ses"]))
+        await parts.enter_async_context(_serving(inbox_app(mailbox), sockets["inbox"]))
         parts.callback(mailbox.close)
 
         certificate = await parts.enter_async_context(
             relay.serving(sockets["smtp"], settings.state)
         )
         seeded = await asyncio.to_thread(seed, mailbox, outputs["PreviewSender"])
+        edge = ApiReference(Edge(template.load(), stage, behind, client), seeded.keys["live"])
+        await parts.enter_async_context(_serving(edge, sockets["edge"]))
         state = {
             "base_url": urls["edge"],
             "inbox_url": urls["inbox"],

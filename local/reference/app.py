@@ -19,26 +19,41 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from local.template import ROOT
 
 _STATIC: Final = Path(__file__).parent / "static"
-_POLICY: Final = (
-    # Swagger UI sets styles in place and draws its icons from data: addresses.
-    "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
-    "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
-    "frame-ancestors 'none'"
-)
+_HEADERS: Final = {
+    # Scalar writes its styles into the page and draws its icons from data: addresses.
+    "Content-Security-Policy": (
+        "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'"
+    ),
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+}
 
 
 class ApiReference:
     """An ASGI application: `/openapi.json` and `/docs`, and another one for everything else."""
 
-    def __init__(self, api: ASGIApp) -> None:
+    def __init__(self, api: ASGIApp, key: str) -> None:
+        """Serve the page beside an API.
+
+        Args:
+            api: answers every other path.
+            key: the API key that the page fills in.
+        """
         self._api = api
+        self._key = key
         self._own = Starlette(
             routes=[
                 Route("/openapi.json", _document),
                 Route("/docs", _page),
+                Route("/docs/key.json", self._give_key),
                 Mount("/docs/static", StaticFiles(directory=_STATIC)),
-                # The assets of the package swagger-ui-py alone: its templates look for a CDN.
-                Mount("/docs/swagger-ui", StaticFiles(packages=[("swagger_ui", "static")])),
+                # Only the package's script: its template and its Flask plugin are not used.
+                Mount(
+                    "/docs/scalar",
+                    StaticFiles(packages=[("flask_openapi_scalar", "templates/scalar")]),
+                ),
             ],
             middleware=[
                 Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
@@ -51,6 +66,11 @@ class ApiReference:
         own = path in {"/openapi.json", "/docs"} or path.startswith("/docs/")
         await (self._own if own else self._api)(scope, receive, send)
 
+    async def _give_key(self, _request: Request) -> Response:
+        """The key, which no page of another origin may read."""
+        headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin"}
+        return JSONResponse({"key": self._key}, headers=headers)
+
 
 async def _document(request: Request) -> Response:
     """docs/openapi.json for this address."""
@@ -60,4 +80,4 @@ async def _document(request: Request) -> Response:
 
 
 async def _page(_request: Request) -> Response:
-    return FileResponse(_STATIC / "index.html", headers={"Content-Security-Policy": _POLICY})
+    return FileResponse(_STATIC / "index.html", headers=_HEADERS)

@@ -1,44 +1,173 @@
-"""The reference page in a real browser."""
+"""The page /docs in Chromium, beside an API that answers everything."""
 
+import re
 import socket
 import threading
 from collections.abc import Iterator
-from pathlib import Path
+from typing import Final
 
 import pytest
 import uvicorn
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import ConsoleMessage, Locator, Page, Position, expect
+from starlette.requests import Request
 from starlette.responses import JSONResponse
+from starlette.types import Receive, Scope, Send
 
 from local.reference.app import ApiReference
-from openapi.operations import OPERATIONS
-from tests.browser.chromium import Browser
+from openapi.operations import OPERATIONS, Operation
+from openapi.requests import SLUGS
+from tests.browser.chromium import PATIENCE, chromium
+
+KEY: Final = "bx_live_of_this_stack"
+SEND: Final = next(operation for operation in OPERATIONS if operation.id == "send_email")
+VALUES: Final = {"message_id": "m1", "id": "t1", "slug": SLUGS[0]}
+SAMPLES: Final = {
+    "Shell": "curl",
+    "Python": "requests.",
+    "JavaScript": "fetch(",
+    "Go": "http.NewRequest(",
+}
+EDGE: Final[Position] = {"x": 20, "y": 20}  # of an operation's bar; a link may cover its middle
+WCAG: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
+
+
+class Api:
+    """What a browser asked the API for: method, path and key."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[str, str, str | None]] = []
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        request = Request(scope, receive)
+        self.asked.append((request.method, request.url.path, request.headers.get("x-api-key")))
+        await JSONResponse({"answered": True})(scope, receive, send)
 
 
 @pytest.fixture
-def page(tmp_path: Path) -> Iterator[Browser]:
-    """The page in a browser, beside an API that answers everything with its own words."""
+def api() -> Api:
+    return Api()
+
+
+@pytest.fixture
+def address(api: Api) -> Iterator[str]:
+    """Where the page and its API are served."""
     listener = socket.create_server(("127.0.0.1", 0))
-    api = ApiReference(JSONResponse({"answered": True}))
-    server = uvicorn.Server(uvicorn.Config(api, log_level="warning", ws="none"))
+    config = uvicorn.Config(ApiReference(api, KEY), log_level="warning", ws="none")
+    server = uvicorn.Server(config)
     thread = threading.Thread(target=server.run, args=([listener],))
     thread.start()
-    browser = Browser(tmp_path / "profile")
     try:
-        browser.view(1280, 900)
-        browser.open(f"http://127.0.0.1:{listener.getsockname()[1]}/docs")
-        yield browser
+        yield f"http://127.0.0.1:{listener.getsockname()[1]}"
     finally:
-        browser.close()
         server.should_exit = True
         thread.join(20)
     assert not thread.is_alive()
 
 
-def test_every_operation_can_be_tried_in_a_browser(page: Browser) -> None:
-    """The page shows each operation, and a request from it reaches the API at its own address."""
-    page.until(f"document.querySelectorAll('.opblock').length === {len(OPERATIONS)}")
-    row = "#operations-Starter_templates-list_starter_templates"
-    page.js(f"document.querySelector('{row} button').click()")
-    page.until("document.querySelector('.opblock .execute') !== null")
-    page.js("document.querySelector('.opblock .execute').click()")
-    page.until("document.querySelector('.live-responses-table')?.innerText.includes('answered')")
+@pytest.fixture
+def page(address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """The page, in the colour scheme of the test's parameter or in light colours."""
+    with chromium() as browser:
+        page = browser.new_page(color_scheme=getattr(request, "param", "light"))
+        page.set_viewport_size({"width": 1280, "height": 900})
+        page.set_default_timeout(PATIENCE)
+        page.goto(f"{address}/docs")
+        yield page
+
+
+def opened(page: Page, summary: str) -> Locator:
+    """An operation of the page, unfolded."""
+    operation = page.get_by_role("region", name=summary, exact=True)
+    toggle = operation.locator(".section-accordion-header > button")
+    toggle.click(position=EDGE)
+    expect(toggle).to_have_attribute("aria-expanded", "true")
+    return operation
+
+
+def tried(page: Page, operation: Operation) -> Locator:
+    """The dialog of an operation, with its path parameters filled in and the request answered."""
+    opened(page, operation.summary).get_by_role("button", name="Test Request").click()
+    dialog = page.get_by_role("dialog", name="API Client")
+    for name in re.findall(r"{(\w+)}", operation.path):
+        value = dialog.locator(f"tr#{name}")
+        if name == "slug":  # a choice, of which the page takes the first
+            expect(value.get_by_role("button", name=VALUES[name], exact=True)).to_be_visible()
+        else:
+            value.get_by_role("combobox", name="Value").fill(VALUES[name])
+    dialog.get_by_role("button", name=f"Send {operation.method} request to").click()
+    expect(dialog.get_by_role("region", name="Response")).to_contain_text("answered")
+    # The tint that runs over the address during a request has gone.
+    progress = dialog.locator("[style*=translate3d]")
+    expect(progress).to_have_attribute("style", re.compile(r"translate3d\(-100%"))
+    return dialog
+
+
+def violations(page: Page) -> list[str]:
+    """The rules that the page fails and the elements that fail them, once nothing moves."""
+    # Not wait_for_function: the page's policy forbids the `eval` that it is made of.
+    page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
+    found = Axe().run(page, options=WCAG).response["violations"]
+    return [f"{rule['id']}: {node['html']}" for rule in found for node in rule["nodes"]]
+
+
+def test_every_operation_can_be_tried_in_a_browser(page: Page, api: Api) -> None:
+    """The page shows each operation, and a request from it reaches the API with the key."""
+    expect(page.locator(".reference-endpoint")).to_have_count(len(OPERATIONS))
+    for operation in OPERATIONS:
+        tried(page, operation)
+        path = "/api" + operation.path.format_map(VALUES)
+        assert api.asked == [(operation.method.upper(), path, KEY)]
+        api.asked.clear()
+        page.get_by_role("button", name="Close Client").click()
+        expect(page.get_by_role("dialog")).to_have_count(0)
+
+
+def test_each_operation_has_a_sample_in_each_language(page: Page) -> None:
+    """A sample follows the choice of language, for every operation."""
+    samples = [opened(page, operation.summary).locator(".request-card") for operation in OPERATIONS]
+    for language, call in SAMPLES.items():
+        page.get_by_role("tab", name=language, exact=True).click()
+        for sample in samples:
+            expect(sample).to_contain_text(call)
+
+
+@pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
+def test_the_page_meets_wcag_aa(page: Page) -> None:
+    """No rule of axe for WCAG 2.2 A or AA fails in an opened operation, nor where it is tried."""
+    operation = opened(page, SEND.summary)
+    expect(operation.locator(".request-card")).to_contain_text("curl")
+    assert violations(page) == []
+    operation.locator(".section-accordion-header > button").click(position=EDGE)
+    tried(page, SEND)
+    assert violations(page) == []
+
+
+def test_the_page_asks_no_other_host(page: Page, address: str) -> None:
+    """Every request goes to the stack, and the page's policy blocks nothing that it does."""
+    asked: list[str] = []
+    complaints: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+
+    def hear(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            complaints.append(message.text)
+
+    page.on("console", hear)
+    page.reload()
+    tried(page, SEND)
+    assert f"{address}/openapi.json" in asked
+    assert [url for url in asked if not url.startswith(f"{address}/")] == []
+    assert complaints == []
+
+
+@pytest.mark.parametrize("width", [320, 768, 1280])
+def test_the_page_fits_the_window(page: Page, width: int) -> None:
+    """Nothing makes the page scroll sideways, whether an operation is open or being tried."""
+    page.set_viewport_size({"width": width, "height": 800})
+    operation = opened(page, SEND.summary)
+    expect(operation.locator(".request-card")).to_contain_text("curl")
+    assert page.evaluate("document.documentElement.scrollWidth") <= width
+    operation.get_by_role("button", name="Test Request").click()
+    expect(page.get_by_role("dialog", name="API Client")).to_be_visible()
+    assert page.evaluate("document.documentElement.scrollWidth") <= width

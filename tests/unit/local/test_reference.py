@@ -13,12 +13,12 @@ from local.template import ROOT
 
 
 def ask(path: str, **request: Any) -> httpx.Response:
-    async def operator_errors() -> httpx.Response:
-        transport = httpx.ASGITransport(ApiReference(PlainTextResponse("the API")))
+    async def asking() -> httpx.Response:
+        transport = httpx.ASGITransport(ApiReference(PlainTextResponse("the API"), "bx_live_key"))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
             return await client.get(path, **request)
 
-    return asyncio.run(operator_errors())
+    return asyncio.run(asking())
 
 
 def test_the_document_names_this_address() -> None:
@@ -37,10 +37,20 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assets = re.findall(r'(?:href|src)="([^"]+)"', page.text)
-    assert len(assets) == 5
+    assert len(assets) == 4
     for asset in assets:
         assert asset.startswith("/docs/")
         assert ask(asset).status_code == 200
+
+
+def test_only_a_page_of_this_origin_reads_the_key() -> None:
+    """The page's key is served to no page of another origin, and no cache keeps it."""
+    answer = ask("/docs/key.json")
+    assert answer.json() == {"key": "bx_live_key"}
+    assert "access-control-allow-origin" not in answer.headers
+    assert answer.headers["cross-origin-resource-policy"] == "same-origin"
+    assert answer.headers["cache-control"] == "no-store"
+    assert ask("/docs/key.json", headers={"Host": "evil.example"}).status_code == 400
 
 
 @pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/docs2", "/openapi.json/x"])
