@@ -1,4 +1,4 @@
-"""Jobs queue: hand accepted mail to SES, each message once (docs/architecture.md, "Delivering")."""
+"""Jobs queue: hand accepted messages to SES, each once (docs/architecture.md, "Delivering")."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -11,7 +11,7 @@ from pillarbox.application.ports import UnreadableJob
 from pillarbox.consumer import RecordResult, consume
 from pillarbox.wiring import delivery, jobs, poison_jobs
 
-#: In milliseconds. A hand-over may wait 20 s for SES and must end before the function does.
+#: In milliseconds. A hand-over may wait 20 s for SES, and must end before the function does.
 _TIME_FOR_ONE: Final = 25_000
 
 
@@ -20,29 +20,30 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
         job = jobs().read(record.body)
     except UnreadableJob as unreadable:
         result = poison_jobs().set_aside(record.body, unreadable, _sent_at(record))
-        return _consumed(record, result, {"message_id": str(unreadable.message_id)})
+        return _record_result(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
         jobs().postpone(record.receipt_handle, timedelta(0))
         return RecordResult(outcome="out_of_time", again=timedelta(0), ids=ids)
-    return _consumed(record, delivery().deliver(job), ids)
+    return _record_result(record, delivery().deliver(job), ids)
 
 
-def _consumed(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
-    if result.again is not None:
-        jobs().postpone(record.receipt_handle, result.again)
+def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
+    if result.retry_after is not None:
+        jobs().postpone(record.receipt_handle, result.retry_after)
     counts = ("ambiguous_resend",) if result.resent else ()
+    time_to_send = result.time_to_send
     return RecordResult(
         outcome=result.outcome,
-        again=result.again,
+        again=result.retry_after,
         ids=ids,
         counts=counts,
-        lasted={"time_to_send": result.waited} if result.waited is not None else {},
+        lasted={} if time_to_send is None else {"time_to_send": time_to_send},
     )
 
 
 def _sent_at(record: SQSRecord) -> datetime:
-    """When the message came into the queue."""
+    """Return when the message was queued."""
     return datetime.fromtimestamp(int(record.attributes.sent_timestamp) / 1000, UTC)
 
 

@@ -199,7 +199,7 @@ class World:
     def run(self, job: Job) -> timedelta | None:
         """Let a worker take a job; give when the queue brings it again (None: never)."""
         try:
-            return self.delivery.deliver(job).again
+            return self.delivery.deliver(job).retry_after
         except (ServiceError, Killed):
             return VISIBILITY
 

@@ -60,7 +60,9 @@ def later(world: World, **wait: float) -> None:
 
 def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
     """A pending message is leased, built, sent and marked sent with the provider's id."""
-    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, again=None, resent=False)
+    assert world.delivery.deliver(job) == DeliveryResult(
+        Outcome.SENT, retry_after=None, resent=False
+    )
     assert world.gate.calls == [
         "messages.lease",
         "suppressions.find_suppressed",
@@ -126,7 +128,7 @@ def test_a_job_without_a_record_is_no_mail(
     world.advance(age)
     assert world.delivery.deliver(builders.job(message, mail=None, spool_key="s")) == delivered
     assert world.pauses == [0.05, 0.2, 1.0]
-    assert bool(world.store.spool) == (delivered.again is not None)
+    assert bool(world.store.spool) == (delivered.retry_after is not None)
     assert not world.mailer.taken
 
 
@@ -283,8 +285,8 @@ def test_throttled_mail_comes_again(world: World, job: Job) -> None:
     fail_sending(world, SendThrottled())
     delivered = world.delivery.deliver(job)
     assert delivered.outcome is Outcome.THROTTLED
-    assert delivered.again is not None
-    assert timedelta(seconds=7.5) <= delivered.again <= timedelta(seconds=15)
+    assert delivered.retry_after is not None
+    assert timedelta(seconds=7.5) <= delivered.retry_after <= timedelta(seconds=15)
     assert (world.message().status, world.message().lease) == ("pending", None)
     assert world.delivery.deliver(job).outcome is Outcome.SENT
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.delivery.deliver import LOOK_AGAIN, DeliveryResult, Outcome
+from pillarbox.application.delivery.deliver import RETRY_SOON, DeliveryResult, Outcome
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.message import EventKind, Lease, Message
@@ -16,7 +16,7 @@ SECOND = timedelta(seconds=1)
 QUARTER = timedelta(minutes=15)
 HOUR = timedelta(hours=1)
 SET_ASIDE = DeliveryResult(Outcome.QUARANTINED)
-LATER = DeliveryResult(Outcome.WAITING, LOOK_AGAIN)
+LATER = DeliveryResult(Outcome.WAITING, RETRY_SOON)
 
 
 class Case:

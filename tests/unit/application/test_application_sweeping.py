@@ -20,7 +20,7 @@ SECOND = timedelta(seconds=1)
 #: times what a job waits for its record.
 OVERDUE, HOPELESS, SETTLED = (timedelta(hours=hours) for hours in (25, 49, 1))
 #: What one pass reads from there on.
-STRETCH = timedelta(hours=2)
+TIME_RANGE = timedelta(hours=2)
 
 
 class Case:
@@ -83,13 +83,13 @@ def test_nothing_is_found_where_nothing_is_stuck(case: Case) -> None:
     """Mail that is finished, or young, is no finding."""
     for begin in (OVERDUE, HOPELESS):
         case.message(begin)
-        case.message(begin + STRETCH + MILLISECOND)
+        case.message(begin + TIME_RANGE + MILLISECOND)
     case.message(OVERDUE + SECOND, events=(event(EventKind.DELIVERED),))
     case.message(HOPELESS + SECOND, events=(event(EventKind.FAILED),))
     assert case.run() == SweepReport(0, 0, 0)
 
 
-@pytest.mark.parametrize("age", [OVERDUE + MILLISECOND, OVERDUE + STRETCH])
+@pytest.mark.parametrize("age", [OVERDUE + MILLISECOND, OVERDUE + TIME_RANGE])
 def test_mail_past_its_deadline_is_counted(case: Case, age: timedelta) -> None:
     """Pending a day and an hour after its acceptance: counted for two hours, left alone."""
     message = case.message(age)

@@ -1,4 +1,4 @@
-"""The content of a mail: from its body to the octets that the provider is given."""
+"""Build the message that the provider gets, from an accepted email."""
 
 from email.utils import format_datetime
 
@@ -12,9 +12,9 @@ from pillarbox.rendering.text import text_from_html
 
 
 def build_raw(mail: Mail, message: Message) -> bytes:
-    """Build the message of RFC 5322: the same octets however often it is built."""
+    """Build the message of RFC 5322; every build of one message gives the same octets."""
     if isinstance(mail.body, RawBody):
-        return _completed(mail.body, message)
+        return _with_required_fields(mail.body, message)
     html = render(mail.body)
     return build(
         OutgoingMail(
@@ -33,11 +33,11 @@ def build_raw(mail: Mail, message: Message) -> bytes:
     )
 
 
-def _completed(body: RawBody, message: Message) -> bytes:
-    """Put the two fields in front that a message must have (RFC 6409 section 8.2 and 8.3)."""
-    lacking = b""
+def _with_required_fields(body: RawBody, message: Message) -> bytes:
+    """Add Date and Message-ID at the top if they are missing (RFC 6409 sections 8.2 and 8.3)."""
+    fields = b""
     if not body.has_date:
-        lacking += field("Date", [format_datetime(message.created_at)])
+        fields += field("Date", [format_datetime(message.created_at)])
     if not body.has_message_id:
-        lacking += field("Message-ID", [message_id_header(message)])
-    return lacking + body.octets
+        fields += field("Message-ID", [message_id_header(message)])
+    return fields + body.octets

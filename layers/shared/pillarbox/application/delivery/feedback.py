@@ -1,4 +1,4 @@
-"""Following: the provider's events become statuses and suppressions."""
+"""Record the provider's events as statuses and suppressions."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -8,36 +8,36 @@ from typing import Final
 from pillarbox.application.ports import EventHeartbeat, Messages, ProviderEvent, Suppressions
 from pillarbox.domain.address import mailbox_key
 
-#: Two workers changing one message take turns; more than this many is a fault.
+#: Workers that change one message at the same time take turns. More tries than this are a bug.
 _TRIES: Final = 10
 
 
 class FeedbackOutcome(StrEnum):
-    """What a notice changed."""
+    """What an event changed."""
 
     CHANGED = "changed"
     KNOWN = "known"
-    #: No such message: not ours, or its record is gone.
+    #: There is no such message: it is another service's, or its record has expired.
     UNKNOWN = "unknown"
-    #: A kind of record that says nothing about a message of ours.
+    #: A kind of record that is not about a message of this service.
     IGNORED = "ignored"
 
 
 @dataclass(frozen=True, slots=True)
 class FeedbackResult:
-    """What became of one record; `provider_event` is what it said, None when that was nothing."""
+    """The outcome of one record, and its event (None if the record was ignored)."""
 
     outcome: FeedbackOutcome
     provider_event: ProviderEvent | None = None
 
 
 class MessageContention(Exception):
-    """The message kept changing under our hands; the notice comes again by itself."""
+    """Other workers kept changing the message; the queue delivers the event again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Feedback:
-    """Takes the provider's events, in any order and any number of times."""
+    """Record the provider's events, in any order and any number of times."""
 
     read: Callable[[str], ProviderEvent | None]
     messages: Messages
@@ -45,18 +45,21 @@ class Feedback:
     heartbeat: EventHeartbeat
 
     def record(self, text: str) -> FeedbackResult:
-        """Take one record as the provider wrote it.
+        """Record one event.
+
+        Args:
+            text: the record as the provider wrote it.
 
         Raises:
-            ValueError: it is no record of a kind that is known.
-            Contended, ServiceError: nothing is lost, the record comes again.
+            ValueError: the text is not a record of a known form.
+            MessageContention, ServiceError: nothing is lost; the queue delivers it again.
         """
         provider_event = self.read(text)
         if provider_event is None:
             return FeedbackResult(FeedbackOutcome.IGNORED)
         self.heartbeat.record(provider_event.at)
-        recorded = self._apply(provider_event)
-        if recorded is not FeedbackOutcome.UNKNOWN:
+        outcome = self._apply(provider_event)
+        if outcome is not FeedbackOutcome.UNKNOWN:
             for address, reason in provider_event.suppress:
                 self.suppressions.put(
                     provider_event.account_id,
@@ -65,16 +68,15 @@ class Feedback:
                     provider_event.at,
                     provider_event.message_id,
                 )
-        return FeedbackResult(recorded, provider_event)
+        return FeedbackResult(outcome, provider_event)
 
     def _apply(self, provider_event: ProviderEvent) -> FeedbackOutcome:
-        # A peek that is behind does no harm: what it knows stays known, and what is made
-        # from it is refused. Only an absence has to be looked at twice.
-        message = self.messages.peek(provider_event.account_id, provider_event.message_id)
+        account_id, message_id = provider_event.account_id, provider_event.message_id
+        # An old copy does no harm: what it knows stays known, and `save` refuses a change that
+        # was made from it. Only a missing record needs a second, consistent read.
+        message = self.messages.peek(account_id, message_id)
         for _ in range(_TRIES):
-            message = message or self.messages.get(
-                provider_event.account_id, provider_event.message_id
-            )
+            message = message or self.messages.get(account_id, message_id)
             if message is None:
                 return FeedbackOutcome.UNKNOWN
             changed = message.with_events(provider_event.events, provider_event.provider_message_id)
@@ -83,4 +85,4 @@ class Feedback:
             if self.messages.save(changed):
                 return FeedbackOutcome.CHANGED
             message = None
-        raise MessageContention(str(provider_event.message_id))
+        raise MessageContention(str(message_id))

@@ -1,24 +1,29 @@
-"""Jobs that the worker cannot read: set aside at once, and their mail marked failed.
+"""Poison jobs: set aside at once what no worker can read, and mark its message as failed.
 
-Trying them again would change nothing, save for a job of a newer form: while a
-deploy is under way an older worker may meet one, and must leave it to the others.
+Another try would change nothing, except for a job of a newer version. During a deploy an
+older worker may receive one, and must leave it to the newer workers.
 """
 
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.deliver import LOOK_AGAIN, RECORD_WAIT, DeliveryResult, Outcome
+from pillarbox.application.delivery.deliver import (
+    RECORD_WAIT,
+    RETRY_SOON,
+    DeliveryResult,
+    Outcome,
+)
 from pillarbox.application.ports import Clock, DeadLetters, Messages, UnreadableJob
 from pillarbox.domain.message import Event, EventKind, Message
 
-#: A deploy replaces the workers within minutes; after this no worker knows the form.
+#: A deploy replaces the workers within minutes. After this time no worker knows the version.
 VERSION_WAIT: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoisonJobs:
-    """Takes jobs out of the queue that nobody can do."""
+    """Move unreadable jobs to the dead-letter queue."""
 
     messages: Messages
     dead_letters: DeadLetters
@@ -27,25 +32,25 @@ class PoisonJobs:
     def set_aside(
         self, text: str, unreadable: UnreadableJob, queued_at: datetime
     ) -> DeliveryResult:
-        """Set a job aside, or let it come again while it may still be read.
+        """Set a job aside, or wait while a newer worker may still read it.
 
         Args:
-            text: the job as it came.
-            unreadable: what the reader could make out of it.
-            queued_at: when it came into the queue.
+            text: the job as it was received.
+            unreadable: what could be read of it.
+            queued_at: when it was queued.
 
         Raises:
-            ServiceError: `service_unavailable`; the job then comes again by itself.
+            ServiceError: `service_unavailable`; the queue then delivers the job again.
         """
         message = self._message(unreadable)
         waited = self.clock() - queued_at
-        # A job is put before its record, so an absent one may be on its way.
+        # A job is queued before its record is put, so the record may still be on its way.
         early = unreadable.message_id is not None and message is None and waited < RECORD_WAIT
         if early or (unreadable.newer and waited < VERSION_WAIT):
-            return DeliveryResult(Outcome.WAITING, LOOK_AGAIN)
-        # Kept first: a crash after it keeps it twice, a crash before it not at all.
+            return DeliveryResult(Outcome.WAITING, RETRY_SOON)
+        # First into the dead-letter queue: a crash in between keeps the job twice, not never.
         self.dead_letters.put(text)
-        # Somebody else may finish it meanwhile, or deliver another copy, a readable one.
+        # Another worker may finish the message meanwhile, or deliver a readable copy of the job.
         while (
             message is not None
             and message.pending

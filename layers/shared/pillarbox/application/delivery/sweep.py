@@ -1,9 +1,8 @@
-"""Looking for what got stuck: told to the operator, and mended where that is safe.
+"""Find messages and spool objects that got stuck; report them, and repair what is safe.
 
-No index is kept for it, which each mail would pay for: message ids sort by
-time, so a pass reads the mail of two short stretches and nothing else.
-Claims of idempotency keys need no sweep: one whose owner died is taken over by
-the next request or expires, and holds up nothing meanwhile.
+There is no index for this, because every message would pay for it. Message ids sort by time,
+so one pass reads the messages of two short time ranges and nothing else. Claims need no
+sweep: if the owner of one died, the next request takes it over, or it expires.
 """
 
 from collections.abc import Iterator
@@ -11,18 +10,18 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
-from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT
+from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT, uncertain_event
 from pillarbox.application.ports import AccountIds, Clock, MessageLog, Messages, Spool, SpoolObject
 from pillarbox.domain.mail import LONGEST_TRIAL
 from pillarbox.domain.message import Event, EventKind, Message
 
-#: A pass runs every hour; reading two makes up for one that did not.
-STRETCH: Final = timedelta(hours=2)
-#: After this the worker has given up every mail: its deadline is over.
+#: A pass runs every hour. Reading two hours makes up for a pass that did not run.
+TIME_RANGE: Final = timedelta(hours=2)
+#: After this time the deadline is over and the worker has given up every message.
 OVERDUE: Final = LONGEST_TRIAL + timedelta(hours=1)
-#: An id may be a day older than its job, when a claim was taken over late.
+#: An id may be a day older than its job, if its claim was taken over late.
 HOPELESS: Final = OVERDUE + timedelta(hours=24)
-#: A spooled mail is committed, or never will be, long before.
+#: Long before this time a spooled message is committed, or never will be.
 SETTLED: Final = RECORD_WAIT * 4
 
 
@@ -30,17 +29,17 @@ SETTLED: Final = RECORD_WAIT * 4
 class SweepReport:
     """What a pass found; the names are those of the metrics."""
 
-    #: Pending after their deadline: their jobs are dead, or the worker does not run.
+    #: Messages pending after their deadline: their jobs are dead, or no worker runs.
     overdue: int
-    #: Of these the hopeless, which are failed now.
+    #: The hopeless ones among them, which are marked as failed now.
     given_up: int
-    #: Spooled bodies that nobody will send any more, deleted now.
+    #: Spool objects that no worker will send any more, deleted now.
     orphaned_bodies: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """One pass over the accounts and the spool."""
+    """Pass over all accounts and the spool."""
 
     accounts: AccountIds
     log: MessageLog
@@ -49,10 +48,10 @@ class Sweep:
     clock: Clock
 
     def run(self) -> SweepReport:
-        """Look at everything once.
+        """Make one pass.
 
         Raises:
-            ServiceError: `service_unavailable`; the next pass looks again.
+            ServiceError: `service_unavailable`; the next pass covers the same time again.
         """
         now = self.clock()
         overdue = given_up = 0
@@ -64,16 +63,16 @@ class Sweep:
         return SweepReport(overdue, given_up, self._clear_spool(now))
 
     def _pending(self, account_id: str, until: datetime) -> Iterator[Message]:
-        first, last = (round(at.timestamp() * 1000) for at in (until - STRETCH, until))
+        first, last = (round(at.timestamp() * 1000) for at in (until - TIME_RANGE, until))
         return (
             message for message in self.log.newest_first(account_id, first, last) if message.pending
         )
 
     def _give_up(self, message: Message, now: datetime) -> bool:
-        """Say how it ended: never handed over, or with an answer that never came."""
+        """Mark a message as failed: it was never handed over, or no response came."""
         lease = message.lease
         if lease is None:
-            end = Event(
+            event = Event(
                 kind=EventKind.FAILED,
                 at=now,
                 code="expired",
@@ -82,20 +81,15 @@ class Sweep:
         elif now < lease.taken_at + EVENT_WAIT:
             return False
         else:
-            end = Event(
-                kind=EventKind.UNCERTAIN,
-                at=now,
-                code="delivery_uncertain",
-                reason="The provider gave no answer; the mail may or may not have been sent.",
-            )
-        return self.messages.save(replace(message.with_events([end]), lease=None))
+            event = uncertain_event(now)
+        return self.messages.save(replace(message.with_events([event]), lease=None))
 
     def _clear_spool(self, now: datetime) -> int:
-        orphans = [stored for stored in self.spool.all_before(now - SETTLED) if self._done(stored)]
+        orphans = [each for each in self.spool.all_before(now - SETTLED) if self._finished(each)]
         for orphan in orphans:
             self.spool.delete(orphan.key)
         return len(orphans)
 
-    def _done(self, stored: SpoolObject) -> bool:
-        message = self.messages.get(stored.account_id, stored.message_id)
+    def _finished(self, spooled: SpoolObject) -> bool:
+        message = self.messages.get(spooled.account_id, spooled.message_id)
         return message is None or not message.pending
