@@ -4,17 +4,20 @@ import struct
 import zlib
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
+from time import monotonic
 from typing import Final
 
 import pytest
+from playwright.sync_api import Browser, FloatRect, Page, expect
 
-from tests.unit.local.browser import PROGRAM, Browser
+from tests.unit.local.browser import PATIENCE, PROGRAM, chromium
 from tests.unit.local.served import Served
 
 pytestmark = pytest.mark.skipif(PROGRAM is None, reason="no chromium on the PATH")
 
 type Rgb = tuple[int, int, int]
-Send = Callable[..., str]
+type Open = Callable[..., Page]
+type Send = Callable[..., str]
 
 LOGO: Final = (1, 200, 3)
 LIGHT: Final = (250, 240, 230)
@@ -22,26 +25,24 @@ DARK: Final = (10, 20, 30)
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    browser = Browser(tmp_path_factory.mktemp("profile"))
-    try:
+def browser() -> Iterator[Browser]:
+    with chromium() as browser:
         yield browser
-    finally:
-        browser.close()
 
 
 @pytest.fixture
-def page(browser: Browser, served: Served) -> Iterator[Callable[[str], Browser]]:
+def page(browser: Browser, served: Served) -> Iterator[Open]:
     """Opens the inbox at a fragment, 1280 pixels wide, and waits until it is live."""
+    page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="null")
+    page.set_default_timeout(PATIENCE)
 
-    def page(fragment: str = "") -> Browser:
-        browser.view(1280, 800)
-        browser.open(f"{served.inbox_url}/#{fragment}")
-        browser.until("document.querySelector('#live')?.dataset.state === 'live'")
-        return browser
+    def opened(fragment: str = "") -> Page:
+        page.goto(f"{served.inbox_url}/#{fragment}")
+        expect(page.locator("#live")).to_have_text("Live")
+        return page
 
-    yield page
-    browser.open("about:blank")
+    yield opened
+    page.close()
 
 
 def picture(colour: Rgb) -> bytes:
@@ -78,123 +79,137 @@ def colourful_mail() -> bytes:
     return mail.as_bytes()
 
 
-def rows(browser: Browser) -> str:
-    return str(
-        browser.js("[...document.querySelectorAll('.row .to')].map(e => e.textContent).join()")
-    )
+def box(page: Page) -> FloatRect:
+    """Where the frame with the mail's HTML is."""
+    found = page.locator("iframe").bounding_box()
+    assert found
+    return found
 
 
-def frame(browser: Browser, what: str) -> float:
-    return float(browser.js(f"document.querySelector('iframe').getBoundingClientRect().{what}"))
+def colour(page: Page, x: float, y: float) -> Rgb:
+    """Red, green and blue of one pixel: no filter changes the first of a PNG's first row."""
+    png = page.screenshot(clip={"x": round(x), "y": round(y), "width": 1, "height": 1})
+    at = png.index(b"IDAT")
+    length = int.from_bytes(png[at - 4 : at])
+    red, green, blue = zlib.decompressobj().decompress(png[at + 4 : at + 4 + length])[1:4]
+    return red, green, blue
 
 
-def test_an_empty_inbox_says_how_to_send(page: Callable[..., Browser], served: Served) -> None:
+def expect_colour(page: Page, x: float, y: float, expected: Rgb) -> None:
+    """Wait until a pixel has that colour."""
+    end = monotonic() + PATIENCE / 1000
+    while (found := colour(page, x, y)) != expected:
+        assert monotonic() < end, f"{found} does not become {expected}"
+
+
+def test_an_empty_inbox_says_how_to_send(page: Open, served: Served) -> None:
     """With nothing there it shows the line to paste."""
     served.mailbox.hint = "curl -sS http://127.0.0.1/…"
-    browser = page()
-    browser.until("document.querySelector('#hint pre').innerText.startsWith('curl')")
-    assert "No mail yet" in browser.js("document.querySelector('#nothing').innerText")
+    inbox = page()
+    expect(inbox.locator("#hint pre")).to_have_text("curl -sS http://127.0.0.1/…")
+    expect(inbox.locator("#nothing")).to_contain_text("No mail yet")
 
 
-def test_mail_appears_as_it_comes(page: Callable[..., Browser], send: Send) -> None:
+def test_mail_appears_as_it_comes(page: Open, send: Send) -> None:
     """Without a reload, newest first, marked as new until it is opened."""
     send("first@example.com")
-    browser = page()
-    browser.until("document.querySelectorAll('.row').length === 1")
+    inbox = page()
+    expect(inbox.locator(".row")).to_have_count(1)
     new = send("second@example.com")
-    browser.until("document.querySelectorAll('.row').length === 2")
-    assert rows(browser) == "second@example.com,first@example.com"
-    assert browser.js("document.querySelector('.row.new').dataset.id") == new
-    assert browser.js("document.title") == "(1) Pillarbox inbox"
-    browser.js("document.querySelector('.row.new').click()")
-    browser.until("document.querySelectorAll('.row.new').length === 0")
+    expect(inbox.locator(".row .to")).to_have_text(["second@example.com", "first@example.com"])
+    expect(inbox.locator(".row.new")).to_have_attribute("data-id", new)
+    expect(inbox).to_have_title("(1) Pillarbox inbox")
+    inbox.locator(".row.new").click()
+    expect(inbox.locator(".row.new")).to_have_count(0)
 
 
-def test_the_frame_in_light_and_dark(page: Callable[..., Browser], send: Send) -> None:
+def test_the_frame_in_light_and_dark(page: Open, send: Send) -> None:
     """The picture shows, the script does not run, the switch decides what media queries see."""
-    browser = page(send(raw=colourful_mail()))
-    browser.until("document.querySelector('iframe') !== null")
-    x, y = frame(browser, "left"), frame(browser, "top")
-    browser.until_colour(x + 20, y + 20, LOGO)
-    for own in (False, True):
-        browser.view(1280, 800, dark=own)
-        for scheme, colour in (("light", LIGHT), ("dark", DARK)):
-            browser.js(f"document.querySelector('[value={scheme}]').click()")
-            browser.until_colour(x + 100, y + 100, colour)
+    inbox = page(send(raw=colourful_mail()))
+    x, y = box(inbox)["x"], box(inbox)["y"]
+    expect_colour(inbox, x + 20, y + 20, LOGO)
+    reader = inbox.context.new_cdp_session(inbox)
+    for own in ("light", "dark"):
+        # The page's own scheme alone: Playwright's emulation also overrides the frame's.
+        feature = {"name": "prefers-color-scheme", "value": own}
+        reader.send("Emulation.setEmulatedMedia", {"features": [feature]})
+        assert inbox.evaluate(f"matchMedia('(prefers-color-scheme: {own})').matches")
+        for scheme, expected in (("Light", LIGHT), ("Dark", DARK)):
+            inbox.get_by_text(scheme, exact=True).click()
+            expect_colour(inbox, x + 100, y + 100, expected)
 
 
-def test_the_frame_as_on_a_phone(page: Callable[..., Browser], send: Send) -> None:
+def test_the_frame_as_on_a_phone(page: Open, send: Send) -> None:
     """375 pixels wide, and as wide as there is room on a desktop."""
-    browser = page(send(raw=colourful_mail()))
-    browser.until("document.querySelector('iframe') !== null")
-    browser.js("document.querySelector('[value=phone]').click()")
-    assert frame(browser, "width") == 375
-    browser.js("document.querySelector('[value=desktop]').click()")
-    assert frame(browser, "width") > 800
+    inbox = page(send(raw=colourful_mail()))
+    inbox.get_by_text("Phone", exact=True).click()
+    assert box(inbox)["width"] == 375
+    inbox.get_by_text("Desktop", exact=True).click()
+    assert box(inbox)["width"] > 800
 
 
-def test_the_other_views(page: Callable[..., Browser], send: Send) -> None:
+def test_the_other_views(page: Open, send: Send) -> None:
     """Text with its links, headers, attachments and the raw mail."""
-    browser = page(send(raw=colourful_mail()))
-    browser.until("document.querySelector('iframe') !== null")
-    shown = {
-        "text": "document.querySelector('#view a')?.href === 'https://example.com/a'",
-        "headers": "document.querySelector('#view').innerText.includes('Colours')",
-        "attachments": "document.querySelector('#view').innerText.includes('table.csv')",
-        "raw": "document.querySelector('#view').innerText.includes('Subject: Colours')",
-    }
-    for tab, condition in shown.items():
-        browser.js(f"document.querySelector('#tab-{tab}').click()")
-        browser.until(condition)
+    inbox = page(send(raw=colourful_mail()))
+    expect(inbox.locator("iframe")).to_be_visible()
+    view = inbox.locator("#view")
+    inbox.locator("#tab-text").click()
+    expect(view.locator("a")).to_have_attribute("href", "https://example.com/a")
+    for tab, shown in {
+        "headers": "Colours",
+        "attachments": "table.csv",
+        "raw": "Subject: Colours",
+    }.items():
+        inbox.locator(f"#tab-{tab}").click()
+        expect(view).to_contain_text(shown)
 
 
-def test_arrow_keys_go_through_the_list(page: Callable[..., Browser], send: Send) -> None:
+def test_arrow_keys_go_through_the_list(page: Open, send: Send) -> None:
     """Down from nothing opens the newest, further down the next; up goes back."""
     oldest, newest = send("a@example.com"), send("b@example.com")
-    browser = page()
-    browser.until("document.querySelectorAll('.row').length === 2")
+    inbox = page()
+    expect(inbox.locator(".row")).to_have_count(2)
     for key, expected in (("ArrowDown", newest), ("ArrowDown", oldest), ("ArrowUp", newest)):
-        browser.press(key)
-        browser.until(f"document.querySelector('[aria-current]')?.dataset.id === '{expected}'")
+        inbox.keyboard.press(key)
+        expect(inbox.locator("[aria-current]")).to_have_attribute("data-id", expected)
 
 
-def test_searching_narrows_the_list(page: Callable[..., Browser], send: Send) -> None:
+def test_searching_narrows_the_list(page: Open, send: Send) -> None:
     """What is typed is looked for at once; what comes meanwhile must match too."""
     send("ada@example.com")
     send("bob@example.com")
-    browser = page()
-    browser.until("document.querySelectorAll('.row').length === 2")
-    browser.js(
-        "document.querySelector('#search').value = 'bob@';"
-        "document.querySelector('#search').dispatchEvent(new Event('input'))"
-    )
-    browser.until("document.querySelectorAll('.row').length === 1")
+    inbox = page()
+    expect(inbox.locator(".row")).to_have_count(2)
+    inbox.locator("#search").fill("bob@")
+    expect(inbox.locator(".row")).to_have_count(1)
     send("eve@example.com")
     send("bob@example.com", "zoe@example.com")
-    browser.until("document.querySelectorAll('.row').length === 2")
-    assert rows(browser) == "bob@example.com and 1 more,bob@example.com"
+    expect(inbox.locator(".row .to")).to_have_text(
+        ["bob@example.com and 1 more", "bob@example.com"]
+    )
 
 
-def test_on_a_phone_one_thing_at_a_time(page: Callable[..., Browser], send: Send) -> None:
+def test_on_a_phone_one_thing_at_a_time(page: Open, send: Send) -> None:
     """The list or the mail, none wider than the screen, and a way back."""
     mail_id = send(raw=colourful_mail())
-    browser = page()
-    browser.view(400, 800)
-    browser.until("document.querySelector('.row') !== null")
-    assert browser.js("document.documentElement.scrollWidth") == 400
-    browser.js("document.querySelector('.row').click()")
-    browser.until("document.querySelector('iframe') !== null")
-    assert browser.js("getComputedStyle(document.querySelector('#list')).display") == "none"
-    assert browser.js("document.documentElement.scrollWidth") == 400
-    assert mail_id in browser.js("location.hash")
-    browser.js("document.querySelector('.back').click()")
-    browser.until("getComputedStyle(document.querySelector('#list')).display !== 'none'")
+    inbox = page()
+    inbox.set_viewport_size({"width": 400, "height": 800})
+    mails = inbox.locator("#list")
+    expect(mails.locator(".row")).to_be_visible()
+    assert inbox.evaluate("document.documentElement.scrollWidth") == 400
+    mails.locator(".row").click()
+    expect(inbox.locator("iframe")).to_be_visible()
+    expect(mails).to_be_hidden()
+    assert inbox.evaluate("document.documentElement.scrollWidth") == 400
+    assert mail_id in inbox.evaluate("location.hash")
+    inbox.locator(".back").click()
+    expect(mails).to_be_visible()
 
 
-def test_emptying_leaves_the_empty_page(page: Callable[..., Browser], send: Send) -> None:
+def test_emptying_leaves_the_empty_page(page: Open, send: Send) -> None:
     """Clear all closes the open mail as well."""
-    browser = page(send(raw=colourful_mail()))
-    browser.until("document.querySelector('iframe') !== null")
-    browser.js("document.querySelector('#clear').click()")
-    browser.until("document.querySelector('#nothing').innerText.includes('No mail yet')")
-    assert browser.js("document.querySelector('#mail').hidden") is True
+    inbox = page(send(raw=colourful_mail()))
+    expect(inbox.locator("iframe")).to_be_visible()
+    inbox.locator("#clear").click()
+    expect(inbox.locator("#nothing")).to_contain_text("No mail yet")
+    expect(inbox.locator("#mail")).to_be_hidden()
