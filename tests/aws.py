@@ -3,16 +3,22 @@
 A conftest.py that wants it says `from tests.aws import aws`.
 """
 
+import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Any, Final
+from unittest import mock
 
 import boto3
 import pytest
 import yaml
+from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
+from moto.core.botocore_stubber import BotocoreStubber
+from moto.core.config import DefaultConfig
 
 from admin import wiring as admin_wiring
 from pillarbox import wiring
@@ -49,6 +55,27 @@ def declared(kind: str) -> dict[str, Any]:
     return properties
 
 
+@contextmanager
+def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
+    """Emulate AWS in this process, one request at a time.
+
+    The service makes calls in several threads. moto copies and changes its stores without
+    locks, so two calls at once end in errors that AWS does not have.
+    """
+    alone = threading.RLock()
+    process_request = BotocoreStubber.process_request
+
+    def process_alone(stubber: BotocoreStubber, request: AWSPreparedRequest) -> Any:
+        with alone:
+            return process_request(stubber, request)
+
+    with (
+        mock.patch.object(BotocoreStubber, "process_request", process_alone),
+        mock_aws(config=config),
+    ):
+        yield
+
+
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     """An empty table, queue and bucket, and the settings that name them."""
@@ -58,7 +85,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     # One session for all: what the SDK reads of its services it reads once.
-    with mock_aws(config={"core": {"reset_boto3_session": False}}):
+    with emulated_aws({"core": {"reset_boto3_session": False}}):
         table = declared("AWS::DynamoDB::Table")
         boto3.client("dynamodb").create_table(
             TableName="pillarbox",

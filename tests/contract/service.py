@@ -14,7 +14,6 @@ from uuid import UUID
 import boto3
 from botocore.awsrequest import AWSResponse
 from botocore.compat import HTTPHeaders
-from moto import mock_aws
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
@@ -36,7 +35,7 @@ from pillarbox.domain.key import (
 from pillarbox.domain.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.rendering.saved import check_template
-from tests.aws import forget_wiring
+from tests.aws import emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler
 
 PREVIEW_SENDER: Final = "preview@pillarbox.example"
@@ -269,7 +268,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
     }
-    with mock.patch.dict(os.environ, settings), mock_aws():
+    with mock.patch.dict(os.environ, settings), emulated_aws():
         boto3.client("dynamodb").create_table(
             TableName=_TABLE,
             KeySchema=[

@@ -12,12 +12,12 @@ from typing import Any
 import boto3
 import pytest
 import uvicorn
-from moto import mock_aws
 from typer.testing import CliRunner, Result
 
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
+from tests.aws import emulated_aws
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 
@@ -35,7 +35,7 @@ def table() -> Iterator[Table]:
         AWS_SECRET_ACCESS_KEY="test",
         AWS_DEFAULT_REGION="us-east-1",
     )
-    with mock_aws():
+    with emulated_aws():
         boto3.client("dynamodb").create_table(
             TableName=TABLE,
             BillingMode="PAY_PER_REQUEST",

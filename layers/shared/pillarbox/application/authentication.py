@@ -1,4 +1,4 @@
-"""Who is calling: from the text of an API key to a principal (contract section 5)."""
+"""Authenticate callers: from the text of an API key to a principal (contract section 5)."""
 
 from dataclasses import dataclass
 
@@ -9,19 +9,19 @@ from pillarbox.domain.key import Principal, account_of_key, digest_of_key
 
 @dataclass(frozen=True, slots=True)
 class ParsedKey:
-    """A key that has the right form; whether it exists is for the directory to say."""
+    """A key of the right form; only the directory knows whether it exists."""
 
     account_id: str
     digest: str
 
 
 def invalid_api_key() -> ServiceError:
-    """The one answer to every key that does not work, whatever is wrong with it."""
+    """Make the one error for every key that does not work, whatever the reason."""
     return ServiceError("invalid_api_key", "The API key is not valid.")
 
 
 def parse_key(text: str) -> ParsedKey:
-    """Take a key's text apart; most of what is no key is refused here, without a read.
+    """Parse the text of a key. A malformed key is refused here, without a read.
 
     Raises:
         ServiceError: `invalid_api_key`.
@@ -32,25 +32,26 @@ def parse_key(text: str) -> ParsedKey:
     return ParsedKey(account_id, digest_of_key(text))
 
 
-def make_principal(found: DirectoryResult) -> Principal:
-    """Make a principal of a key and account that were just read.
+def make_principal(directory: DirectoryResult) -> Principal:
+    """Make a principal from a key and an account that were just read.
 
     Raises:
-        ServiceError: `invalid_api_key`, when either is absent or the key is revoked.
+        ServiceError: `invalid_api_key`, if one of them is absent or the key is revoked.
     """
-    if found.key is None or found.account is None or found.key.revoked_at is not None:
+    key, account = directory.key, directory.account
+    if key is None or account is None or key.revoked_at is not None:
         raise invalid_api_key()
-    return Principal(found.key, found.account)
+    return Principal(key, account)
 
 
 class Authentication:
-    """Authentication by itself, for the routes that need no other read with it."""
+    """Authenticate callers on the routes that need no other read at the same time."""
 
     def __init__(self, directory: Directory) -> None:
         self._directory = directory
 
     def authenticate(self, key_text: str, scope: str | None = None) -> Principal:
-        """Give the principal of a key that has the scope, before anything else is looked at.
+        """Return the principal of a key, and check that it has a scope if one is given.
 
         Raises:
             ServiceError: `invalid_api_key`, `scope_required`.

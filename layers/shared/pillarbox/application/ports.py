@@ -1,7 +1,7 @@
-"""What the use-cases need of the world, as Protocols; the adapters fulfil them.
+"""What the use cases need from the outside world, as Protocols; the adapters implement them.
 
-Every method may raise ServiceError `service_unavailable` when what lies behind
-it cannot be reached; nothing was done then, unless a docstring says otherwise.
+Every method may raise the ServiceError `service_unavailable` if the service behind it cannot be
+reached. Nothing was changed then, unless a docstring says otherwise.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,24 +21,24 @@ from pillarbox.domain.template import SavedTemplate
 
 
 class Clock(Protocol):
-    """Tells the time, aware and in UTC."""
+    """Return the time in UTC, with a time zone."""
 
     def __call__(self) -> datetime: ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DirectoryResult:
-    """What one read of the directory brought along."""
+    """The result of one read of the directory."""
 
     key: ApiKey | None = None
     account: Account | None = None
-    #: Of the addresses asked for, those that are suppressed, with the reason.
+    #: The suppressed ones among the requested addresses, with the reason.
     suppressed: Mapping[str, str] = field(default_factory=dict)
     templates: Mapping[UUID, SavedTemplate] = field(default_factory=dict)
 
 
 class Directory(Protocol):
-    """Keys, accounts, suppressions and templates, in one consistent read."""
+    """Keys, accounts, suppressions and templates, read together and consistently."""
 
     def look_up(
         self,
@@ -48,7 +48,7 @@ class Directory(Protocol):
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
     ) -> DirectoryResult:
-        """Read an account, and of it whatever else is asked for; never from a cache."""
+        """Read an account and the requested records of it, never from a cache."""
         ...
 
 
@@ -78,10 +78,10 @@ class StoredResponse:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Claim:
-    """An idempotency key taken by one request (contract 4.11).
+    """An idempotency key that one request has acquired (contract 4.11).
 
-    `generation` is the seed of the message ids; it outlives an owner that
-    died, so that a retry converges on the same ids.
+    `generation` is the seed of the message ids. If the owner dies, the next owner keeps
+    it, so that a retry makes the same ids.
     """
 
     account_id: str
@@ -89,7 +89,7 @@ class Claim:
     owner: str
     body_hash: str
     generation: UUID
-    #: Taken over from an owner that died: part of its work may be there.
+    #: Taken over from an owner that died: a part of its messages may be recorded.
     resumed: bool = False
 
 
@@ -99,26 +99,25 @@ class Claims(Protocol):
     def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime
     ) -> "Claim | StoredResponse":
-        """Claim a key, or give the stored answer of an earlier success.
+        """Acquire a key, or return the stored response of an earlier success.
 
         Raises:
             ServiceError: `idempotency_key_mismatch` or `idempotency_in_flight`.
         """
         ...
 
-    def finish(self, claim: Claim, answer: StoredResponse) -> None:
-        """Keep the answer of an operation whose records are there already.
+    def finish(self, claim: Claim, response: StoredResponse) -> None:
+        """Store the response of an operation whose records exist already.
 
-        When that fails the claim stays pending: a retry takes it over and
-        finds the records.
+        If this fails, the claim stays pending: a retry takes it over and finds the records.
         """
         ...
 
     def release(self, claim: Claim) -> StoredResponse | None:
-        """Give a claim up after a failure, so that a retry is a new attempt.
+        """Release a claim after a failure, so that a retry is a new attempt.
 
-        After this the claim can no longer be committed. Returns the answer
-        when it had been committed all the same: an outcome that was unknown.
+        After this the claim can no longer be committed. Return its response if it was
+        committed after all: this settles a commit whose outcome was unknown.
         """
         ...
 
@@ -127,48 +126,48 @@ class Quotas(Protocol):
     """Counts of accepted messages in the current minute, day and month."""
 
     def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
-        """Count messages in, all of them or none.
+        """Count messages, all of them or none.
 
         Raises:
-            QuotaExceeded: when a window lacks the room.
+            QuotaExceeded: a window has no room for them.
         """
         ...
 
     def refund(self, account_id: str, count: int, now: datetime) -> None:
-        """Count messages out again that were reserved at `now` and not accepted."""
+        """Undo the count of messages that were reserved at `now` and not accepted."""
         ...
 
 
 class Messages(Protocol):
-    """The records of accepted mail."""
+    """The records of accepted messages."""
 
-    def commit(self, message: Message, claim: Claim | None, answer: StoredResponse) -> None:
-        """Accept a mail: put its record and, in one step with it, the claim's answer.
+    def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
+        """Accept a message: put its record and, in the same step, the claim's response.
 
-        An error leaves the outcome unknown: with a claim, `Claims.release`
-        settles it; without, `get` tells.
+        After an error the outcome is unknown. With a claim, `Claims.release` settles it;
+        without one, `get` does.
         """
         ...
 
     def commit_all(self, messages: Sequence[Message]) -> None:
-        """Accept up to 100 mails: put the records that are not there yet, all or none.
+        """Accept up to 100 messages: put the records that do not exist yet, all or none.
 
-        An error leaves the outcome unknown; `get_all` tells.
+        After an error the outcome is unknown; `get_all` settles it.
         """
         ...
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> Mapping[UUID, Message]:
-        """Read several messages; absent ones are left out."""
+        """Read several messages; absent ones are omitted."""
         ...
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
-        """Read one message, seeing every write that was answered."""
+        """Read one message consistently: every acknowledged write is visible."""
         ...
 
     def peek(self, account_id: str, message_id: UUID) -> Message | None:
-        """Read one message as it was a moment ago: half the price of `get`.
+        """Read one message eventually consistently, at half the cost of `get`.
 
-        Good for a change that `save` then refuses if the message is another by now.
+        Use it for a change that `save` refuses if the message has changed since.
         """
         ...
 
@@ -179,51 +178,51 @@ class Messages(Protocol):
         ...
 
     def save(self, message: Message) -> bool:
-        """Write a changed message over the revision that it was made from.
+        """Replace the revision that a changed message was made from.
 
-        Returns False, having written nothing, when somebody was faster.
+        Return False, and write nothing, if another worker was faster.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseRefusal:
-    """A message that could not be leased, as it stands; None when there is no record."""
+    """The message that could not be leased; None if there is no record."""
 
     message: Message | None
 
 
 class Jobs(Protocol):
-    """The queue from accepting to delivering, with the spool for large mails."""
+    """The queue between acceptance and delivery, with the spool for large mails."""
 
     def put(self, job: Job, mail: Mail) -> None:
-        """Queue a job; its mail goes to the spool first when it is large."""
+        """Queue a job; a large mail is put into the spool first."""
         ...
 
     def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
-        """Queue several jobs; gives the message ids of those that were not queued."""
+        """Queue several jobs; return the message ids of those that were refused."""
         ...
 
     def load(self, job: Job) -> Mail:
-        """Give the mail of a job, from the spool when it lies there.
+        """Return the mail of a job, from the job itself or from the spool.
 
         Raises:
-            PayloadGone: the spool has it no more.
+            PayloadGone: the spool no longer has it.
         """
         ...
 
     def discard(self, job: Job) -> None:
-        """Delete what the spool holds of a finished job."""
+        """Delete the spool object of a finished job, if there is one."""
         ...
 
 
 class PayloadGone(Exception):
-    """The spool does not hold the mail of a job any more: a duplicate finished it."""
+    """The spool no longer has the mail of a job: another copy of the job finished it."""
 
 
 @dataclass(frozen=True, slots=True)
 class SpoolObject:
-    """A mail in the spool, by its key there and the message that it is of."""
+    """An object in the spool: its key and its message."""
 
     key: str
     account_id: str
@@ -231,19 +230,19 @@ class SpoolObject:
 
 
 class Spool(Protocol):
-    """The spool as a whole; `Jobs` reaches single mails in it."""
+    """All objects of the spool; `Jobs` uses single ones."""
 
     def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
-        """List what was put before a moment."""
+        """List the objects that were put before a moment."""
         ...
 
     def delete(self, key: str) -> None:
-        """Delete a mail; one that is gone already is fine."""
+        """Delete an object, if it still exists."""
         ...
 
 
 class AccountIds(Protocol):
-    """Which accounts there are."""
+    """The ids of all accounts."""
 
     def all_ids(self) -> Iterable[str]:
         """Read the ids of all accounts."""
@@ -251,13 +250,13 @@ class AccountIds(Protocol):
 
 
 class UnreadableJob(ValueError):
-    """A message of the queue that is no job as far as this version of the service knows.
+    """A queue message that this version of the service cannot read as a job.
 
     Args:
         why: what is wrong with it.
-        newer: it has a version that a newer worker may know.
-        account_id: whose message, and which, when that much could be read.
-        message_id: the same.
+        newer: whether it has a newer version, which a newer worker may know.
+        account_id: the account, if it could be read.
+        message_id: the message, if it could be read.
     """
 
     def __init__(
@@ -275,15 +274,15 @@ class UnreadableJob(ValueError):
 
 
 class DeadLetters(Protocol):
-    """Where what the worker cannot do is kept for an operator."""
+    """The dead-letter queue, which keeps for an operator what no worker can do."""
 
     def put(self, text: str) -> None:
-        """Keep a job as it came."""
+        """Put a job as it was received."""
         ...
 
 
 class DomainVerdict(StrEnum):
-    """What the DNS says of a mail domain (RFC 5321 section 5.1, RFC 7505)."""
+    """What the DNS says about a mail domain (RFC 5321 section 5.1, RFC 7505)."""
 
     ACCEPTS = "accepts"
     NO_DOMAIN = "no_domain"
@@ -293,10 +292,10 @@ class DomainVerdict(StrEnum):
 
 
 class MailDomains(Protocol):
-    """The domain name system, as far as mail needs it."""
+    """The mail exchangers in the DNS."""
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
-        """Ask for the mail exchangers of all domains; ends within 2 seconds."""
+        """Look up the mail exchangers of all domains within 2 seconds."""
         ...
 
 
@@ -304,24 +303,24 @@ class Mailer(Protocol):
     """The delivery provider."""
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
-        """Hand one message over, once, without retries; gives the provider's id.
+        """Hand over one message once, without retries; return the provider's id.
 
-        The recipients are the envelope's; the header fields of `raw` stay as they are.
+        The recipients are those of the envelope; the header fields of `raw` stay unchanged.
 
         Raises:
-            Throttled: not taken; may be taken later.
-            Refused: not taken, and never will be.
-            Uncertain: may have been taken.
+            SendThrottled: not accepted now, but may be accepted later.
+            SendRejected: not accepted, and never will be.
+            SendUncertain: may have been accepted.
         """
         ...
 
 
 class SendThrottled(Exception):
-    """The provider did not take the mail and may take it later."""
+    """The provider did not accept the message now, and may accept it later."""
 
 
 class SendRejected(Exception):
-    """The provider will never take the mail; the message says why.
+    """The provider will never accept the message.
 
     Args:
         code: stable and short.
@@ -335,28 +334,28 @@ class SendRejected(Exception):
 
 
 class SendUncertain(Exception):
-    """The provider gave no answer, so it may have taken the mail or not."""
+    """The provider gave no response, so it may have accepted the message or not."""
 
 
 class Suppressions(Protocol):
-    """Addresses that an account must not mail any more."""
+    """Addresses that an account must no longer send to."""
 
     def put(
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
     ) -> None:
-        """Suppress an address; an address that is suppressed already stays as it is."""
+        """Suppress an address, unless it is suppressed already."""
         ...
 
     def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
-        """Which of some addresses are suppressed, seeing every write that was answered."""
+        """Return the suppressed ones among some addresses, read consistently."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProviderEvent:
-    """One record of the provider, in our terms.
+    """One event record of the provider, in this service's terms.
 
-    `suppress` are the addresses that must not be mailed again, with the reason.
+    `suppress` has the addresses to suppress, with the reason.
     """
 
     account_id: str
@@ -368,27 +367,27 @@ class ProviderEvent:
 
 
 class EventHeartbeat(Protocol):
-    """Whether the provider's events are arriving at all.
+    """Whether the provider's events arrive at all.
 
-    The absence of one event means something only while others come in.
+    A missing event means something only while others arrive.
     """
 
     def record(self, at: datetime) -> None:
-        """Note that an event of the given time has arrived."""
+        """Record that an event of the given time has arrived."""
         ...
 
     def latest(self) -> datetime | None:
-        """The time of the newest event that is known to have arrived."""
+        """Return the time of the newest event that is known to have arrived."""
         ...
 
 
 class MessageLog(Protocol):
-    """The records of accepted mail, many at a time; times are milliseconds since 1970."""
+    """Many records of accepted messages at a time; times are in milliseconds since 1970."""
 
     def newest_first(self, account_id: str, since: int, until: int) -> Iterable[Message]:
-        """The messages created from `since` to before `until`, seeing every write answered."""
+        """Return the messages created from `since` to before `until`, read consistently."""
         ...
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
-        """Those of some messages that exist, in any order, seeing every write answered."""
+        """Return the existing ones among some messages, in any order, read consistently."""
         ...

@@ -121,7 +121,7 @@ class BatchSend:
         principal: Principal,
         recipients: Mapping[int, Recipients],
     ) -> Preparation:
-        domains = {domain_of(a) for one in recipients.values() for a in one.spelling.values()}
+        domains = {domain_of(a) for one in recipients.values() for a in one.normalized.values()}
         verdicts = _KnownDomains(self.ports.domains.look_up(domains))
         preparer = Preparer(verdicts, self.ports.clock, self.ports.preview)
         prepared: dict[int, PreparedMessage] = {}

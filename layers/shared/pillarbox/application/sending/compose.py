@@ -75,9 +75,9 @@ def compose(
     return Mail(
         sender=terms.sender,
         from_name=request.from_name,
-        to=recipients.spelled(request.to),
-        cc=recipients.spelled(request.cc),
-        bcc=recipients.spelled(request.bcc),
+        to=recipients.normalize(request.to),
+        cc=recipients.normalize(request.cc),
+        bcc=recipients.normalize(request.bcc),
         reply_to=request.reply_to,
         subject=subject,
         body=body,

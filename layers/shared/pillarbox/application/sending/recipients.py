@@ -1,4 +1,4 @@
-"""The recipients of a mail: their spelling, their domains, their suppressions."""
+"""Check the recipients of a mail: their syntax, their domains and their suppressions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,54 +9,56 @@ from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import AddressSyntaxError, domain_of, mailbox_key, parse_address
 from pillarbox.domain.errors import Json, ServiceError
 
-#: Anything but these is accepted: what the DNS could not say now is left to delivery.
+#: Every other verdict is accepted: if the DNS gave no answer, delivery will find out.
 _REFUSALS: Final[Mapping[DomainVerdict, str]] = {
     DomainVerdict.NO_DOMAIN: "the domain does not exist",
-    DomainVerdict.NO_MX: "the domain takes no mail: it has no MX record",
-    DomainVerdict.NULL_MX: "the domain takes no mail: its MX record says so (RFC 7505)",
+    DomainVerdict.NO_MX: "the domain accepts no mail: it has no MX record",
+    DomainVerdict.NULL_MX: "the domain accepts no mail: its MX record says so (RFC 7505)",
 }
 
-#: Characters of what was given for an address that the answer repeats; an address is shorter.
-_SHOWN: Final = 320
+#: The response repeats at most this many characters of an invalid address.
+_MAX_SHOWN: Final = 320
 
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """What the given texts come to: addresses in their one spelling, and faults."""
+    """The addresses of a request by the text the caller sent: normalized, or with a syntax error."""
 
-    spelling: Mapping[str, str]
-    faults: Mapping[str, str]
+    normalized: Mapping[str, str]
+    syntax_errors: Mapping[str, str]
 
     @classmethod
     def parse(cls, texts: Iterable[str]) -> "Recipients":
-        """Parse addresses as given; nothing is raised, since another check may come first."""
-        spelling, faults = {}, {}
+        """Parse addresses. Nothing is raised here, because other checks may come first."""
+        normalized, syntax_errors = {}, {}
         for text in texts:
             try:
-                spelling[text] = parse_address(text, to_a_label)
+                normalized[text] = parse_address(text, to_a_label)
             except AddressSyntaxError as error:
-                faults[text] = str(error)
-        return cls(spelling, faults)
+                syntax_errors[text] = str(error)
+        return cls(normalized, syntax_errors)
 
     @property
     def mailboxes(self) -> frozenset[str]:
-        """The keys under which suppressions of these addresses are kept."""
-        return frozenset(map(mailbox_key, self.spelling.values()))
+        """Return the keys under which suppressions of these addresses are stored."""
+        return frozenset(map(mailbox_key, self.normalized.values()))
 
     def check(self, domains: MailDomains) -> None:
-        """Refuse addresses that are none and domains that take no mail.
+        """Refuse addresses with a syntax error and domains that accept no mail.
 
         Raises:
             ServiceError: `invalid_recipient`; `details.recipients` lists each.
         """
-        verdicts = domains.look_up(set(map(domain_of, self.spelling.values())))
-        faults = [_listed(text, reason, code="syntax") for text, reason in self.faults.items()]
-        for text, address in self.spelling.items():
+        verdicts = domains.look_up(set(map(domain_of, self.normalized.values())))
+        errors = [
+            _recipient(text, reason, code="syntax") for text, reason in self.syntax_errors.items()
+        ]
+        for text, address in self.normalized.items():
             verdict = verdicts[domain_of(address)]
             if verdict in _REFUSALS:
-                faults.append(_listed(text, _REFUSALS[verdict], code=verdict.value))
-        if faults:
-            raise _refused("invalid_recipient", "cannot be mailed", faults)
+                errors.append(_recipient(text, _REFUSALS[verdict], code=verdict.value))
+        if errors:
+            raise _refused("invalid_recipient", "cannot receive mail", errors)
 
     def check_suppressed(self, suppressed: Mapping[str, str]) -> None:
         """Refuse addresses that bounced or complained before.
@@ -65,24 +67,26 @@ class Recipients:
             ServiceError: `recipient_suppressed`; `details.recipients` lists each.
         """
         reasons = [
-            _listed(text, reason)
-            for text, address in self.spelling.items()
+            _recipient(text, reason)
+            for text, address in self.normalized.items()
             if (reason := suppressed.get(mailbox_key(address)))
         ]
         if reasons:
             raise _refused("recipient_suppressed", "bounced or complained before", reasons)
 
-    def spelled(self, texts: Iterable[str]) -> tuple[str, ...]:
-        """The given texts in their one spelling."""
-        return tuple(self.spelling[text] for text in texts)
+    def normalize(self, texts: Iterable[str]) -> tuple[str, ...]:
+        """Return the normalized addresses of some texts."""
+        return tuple(self.normalized[text] for text in texts)
 
 
-def _listed(address: str, reason: str, **more: str) -> Json:
-    return {"address": address[:_SHOWN], "reason": reason, **more}
+def _recipient(address: str, reason: str, **more: str) -> Json:
+    return {"address": address[:_MAX_SHOWN], "reason": reason, **more}
 
 
-def _refused(code: str, what: str, listed: list[Json]) -> ServiceError:
-    subject = "One recipient" if len(listed) == 1 else f"{len(listed)} recipients"
+def _refused(code: str, what: str, recipients: list[Json]) -> ServiceError:
+    subject = "One recipient" if len(recipients) == 1 else f"{len(recipients)} recipients"
     return ServiceError(
-        code, f"{subject} of this mail {what}; nothing was sent.", details={"recipients": listed}
+        code,
+        f"{subject} of this email {what}; nothing was sent.",
+        details={"recipients": recipients},
     )

@@ -171,7 +171,7 @@ def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str,
 def _mail(
     octets: bytearray, structure: MessageStructure, author: Mailbox, recipients: Recipients
 ) -> Mail:
-    envelope = dict.fromkeys(recipients.spelling.values())
+    envelope = dict.fromkeys(recipients.normalized.values())
     shown_to, shown_cc = _shown(structure, b"to"), _shown(structure, b"cc")
     to = tuple(each for each in envelope if each.lower() in shown_to)
     cc = tuple(each for each in envelope if each not in to and each.lower() in shown_cc)
