@@ -228,7 +228,7 @@ def test_recipients_that_cannot_be_mailed(relay: RunningRelay, reason: str, repl
     """A domain without MX is 550 5.1.2, with a null MX 556 5.1.10 (RFC 7505)."""
     relay.service.fault = ServiceError(
         "invalid_recipient",
-        "cannot be mailed",
+        "cannot receive mail",
         details={"recipients": [{"address": TO, "reason": "…", "code": reason}]},
     )
     with relay.ready() as client:

@@ -22,7 +22,7 @@ _MAX_SHOWN: Final = 320
 
 @dataclass(frozen=True, slots=True)
 class Recipients:
-    """The addresses of a request by the text the caller sent: normalized, or with a syntax error."""
+    """The addresses of a request by the text that the caller sent: normalized, or an error."""
 
     normalized: Mapping[str, str]
     syntax_errors: Mapping[str, str]
