@@ -8,7 +8,7 @@ def render(body: RenderedBody) -> str:
     """Render a body to HTML.
 
     Raises:
-        ValidationFailed: what comes out is too large, or a value is lacking.
+        ValidationFailed: the result is too large, or a value is missing.
     """
     match body:
         case StarterBody():

@@ -1,4 +1,4 @@
-"""From a request to a mail: template, sender, values and subject are settled here."""
+"""Compose the mail of a request: choose its template, sender, values and subject."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -24,16 +24,16 @@ from pillarbox.rendering.saved import missing_values
 from pillarbox.rendering.starters import find_starter
 from pillarbox.rendering.values import check_logo_url, starter_values
 
-#: Below this the rendered mail cannot come near the limit, see `_may_be_large`.
+#: Below this size the rendered mail cannot come near the limit, see `_may_be_large`.
 _SURELY_SMALL: Final = 512 * 1024
-#: Escaping makes of one character at most this many: " becomes &#34;.
+#: Escaping turns one character into at most this many: " becomes &#34;.
 _ESCAPED: Final = 5
 
 
 def find_template(
-    request: SendRequest, found: DirectoryResult
+    request: SendRequest, directory: DirectoryResult
 ) -> StarterTemplate | SavedTemplate | None:
-    """Find the template that a request names; None for raw HTML.
+    """Return the template that a request names; None for raw HTML.
 
     Raises:
         ServiceError: `template_not_found`.
@@ -44,7 +44,7 @@ def find_template(
     if request.starter_template is not None:
         template = find_starter(request.starter_template)
     elif request.template_id is not None:
-        template = found.templates.get(request.template_id)
+        template = directory.templates.get(request.template_id)
     if template is None:
         raise ServiceError("template_not_found", "There is no such template.")
     return template
@@ -52,7 +52,7 @@ def find_template(
 
 @dataclass(frozen=True, slots=True)
 class AccountTerms:
-    """What the account's plan makes of its mail: the sender, and whether there is a footer."""
+    """What the account's plan decides: the sender, and whether mail has the footer."""
 
     sender: str
     attribution: bool
@@ -65,11 +65,11 @@ def compose(
     recipients: Recipients,
     now: datetime,
 ) -> Mail:
-    """Make the mail that a request asks for, from recipients that were checked.
+    """Compose the mail of a request whose recipients were checked.
 
     Raises:
-        ValidationFailed: a value that the mail is useless without is lacking,
-            or one cannot stand where it is put.
+        ValidationFailed: a required value is missing, or a value is not allowed
+            where the template uses it.
     """
     subject, body = _subject_and_body(request, template, terms, now)
     return Mail(
@@ -86,7 +86,7 @@ def compose(
 
 
 def deadline(mail: Mail, now: datetime) -> datetime:
-    """When a mail is of no use any more: a code or link that expires, or after a day."""
+    """Return when to stop trying: when its code or link expires, else after a day."""
     if isinstance(mail.body, StarterBody):
         minutes = str(mail.body.values.get("expiry_minutes", ""))
         whole = minutes.isascii() and minutes.isdigit() and len(minutes) <= len("1440")
@@ -103,15 +103,15 @@ def _subject_and_body(
 ) -> tuple[str, Body]:
     if template is None:
         return request.subject or "", HtmlBody(html=request.html or "")
-    logo_faults = _logo_faults(request.logo_url)
+    logo_errors = _logo_errors(request.logo_url)
     try:
-        body = _filled(request, template, terms, now)
+        body = _fill(request, template, terms, now)
     except ValidationFailed as failed:
-        raise ValidationFailed(*logo_faults, *failed.faults) from failed
-    if logo_faults:
-        raise ValidationFailed(*logo_faults)
+        raise ValidationFailed(*logo_errors, *failed.faults) from failed
+    if logo_errors:
+        raise ValidationFailed(*logo_errors)
     if _may_be_large(body):
-        _render_to_know(body)
+        _check_rendered_size(body)
     subject = request.subject or fill_subject(template.subject, body.values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         raise ValidationFailed(
@@ -124,7 +124,7 @@ def _subject_and_body(
     return subject, body
 
 
-def _logo_faults(url: str | None) -> tuple[FieldFault, ...]:
+def _logo_errors(url: str | None) -> tuple[FieldFault, ...]:
     try:
         if url is not None:
             check_logo_url(url)
@@ -133,7 +133,7 @@ def _logo_faults(url: str | None) -> tuple[FieldFault, ...]:
     return ()
 
 
-def _filled(
+def _fill(
     request: SendRequest,
     template: StarterTemplate | SavedTemplate,
     terms: AccountTerms,
@@ -164,21 +164,21 @@ def _saved_values(template: SavedTemplate, request: SendRequest) -> Mapping[str,
         values.setdefault("brandName", request.brand_name)
     if request.logo_url is not None:
         values.setdefault("logoUrl", request.logo_url)
-    if lacking := missing_values(template.required, values):
+    if missing := missing_values(template.required, values):
         raise ValidationFailed(
             *(
                 FieldFault(f"variables.{name}", "the template needs this value", "missing_variable")
-                for name in lacking
+                for name in missing
             )
         )
     return values
 
 
 def _may_be_large(body: StarterBody | SavedBody) -> bool:
-    """Whether the rendered mail could pass its limit: an upper bound from counts alone.
+    """Whether the rendered mail could exceed its limit, by an upper bound from counts.
 
-    Almost every mail is far below it, so accepting one loads no template
-    engine; the few others are rendered once to know.
+    Almost every mail is far below it, so that accepting one loads no template engine.
+    The few others are rendered once.
     """
     characters, longest = _extent(dict(body.values))
     source = body.source if isinstance(body, SavedBody) else ""
@@ -188,7 +188,7 @@ def _may_be_large(body: StarterBody | SavedBody) -> bool:
 
 
 def _extent(value: Json) -> tuple[int, int]:
-    """How many characters a value has when written out, and how long its longest list is."""
+    """Return how many characters a value has as text, and the length of its longest list."""
     if isinstance(value, dict):
         parts = [_extent(item) for item in value.values()]
         return sum(part[0] for part in parts), max((part[1] for part in parts), default=0)
@@ -199,7 +199,7 @@ def _extent(value: Json) -> tuple[int, int]:
     return len(str(value)), 0
 
 
-def _render_to_know(body: StarterBody | SavedBody) -> None:
+def _check_rendered_size(body: StarterBody | SavedBody) -> None:
     from pillarbox.application.render import render  # noqa: PLC0415  loads the engine
 
     render(body)

@@ -112,7 +112,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
 
 
 def may_send_as(account: Account, address: str) -> bool:
-    """Whether mail of an account may come from an address: on free plans the default one only."""
+    """Whether an account may send from an address: on free plans only from the default one."""
     try:
         return account.sender(address) == address
     except ServiceError:
@@ -125,14 +125,14 @@ def no_verified_sender(text: str) -> ServiceError:
 
 
 def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
-    """Who From says it is, and Sender, which SES checks as well."""
+    """Return the addresses in From and in Sender, which SES checks as well."""
     froms, senders = structure.all(b"from"), structure.all(b"sender")
     if len(froms) != 1 or len(senders) > 1:
         raise no_verified_sender("A message has one From field.")
-    return tuple(_spelled(read_mailbox(each.value)) for each in froms + senders)
+    return tuple(_normalize(read_mailbox(each.value)) for each in froms + senders)
 
 
-def _spelled(mailbox: Mailbox | None) -> Mailbox:
+def _normalize(mailbox: Mailbox | None) -> Mailbox:
     if mailbox is None:
         raise no_verified_sender("The From field must be one address, with or without a name.")
     try:
@@ -142,7 +142,7 @@ def _spelled(mailbox: Mailbox | None) -> Mailbox:
 
 
 def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
-    """Every part but the text itself: what the recipient could open."""
+    """Return every part except the text itself: what the recipient could open."""
     return [
         _File(
             part.filename or "A part of the message",
@@ -156,12 +156,12 @@ def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
 
 
 def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str, ...]) -> str:
-    """What makes two messages the same: not what a program makes up anew for each try."""
+    """Hash a message without the fields and boundaries that a program makes anew for each try."""
     digest = hashlib.sha256(json.dumps(recipients).encode())
-    anew = [(each.start, each.end) for each in structure.fields if each.name in _PER_TRY]
+    per_try = [(each.start, each.end) for each in structure.fields if each.name in _PER_TRY]
     position = 0
     with memoryview(octets) as whole:
-        for start, end in sorted([*anew, *structure.boundaries]):
+        for start, end in sorted([*per_try, *structure.boundaries]):
             digest.update(whole[position:start])
             position = end
         digest.update(whole[position:])
@@ -172,11 +172,11 @@ def _mail(
     octets: bytearray, structure: MessageStructure, author: Mailbox, recipients: Recipients
 ) -> Mail:
     envelope = dict.fromkeys(recipients.normalized.values())
-    shown_to, shown_cc = _shown(structure, b"to"), _shown(structure, b"cc")
-    to = tuple(each for each in envelope if each.lower() in shown_to)
-    cc = tuple(each for each in envelope if each not in to and each.lower() in shown_cc)
+    in_to, in_cc = _addresses(structure, b"to"), _addresses(structure, b"cc")
+    to = tuple(each for each in envelope if each.lower() in in_to)
+    cc = tuple(each for each in envelope if each not in to and each.lower() in in_cc)
     blind = tuple(each for each in envelope if each not in to and each not in cc)
-    if not to:  # a record names somebody it went to
+    if not to:  # a record needs at least one To
         to, cc, blind = (*cc, *blind)[:1], cc[1:], blind[0 if cc else 1 :]
     subjects = structure.all(b"subject")
     return Mail(
@@ -195,12 +195,12 @@ def _mail(
     )
 
 
-def _shown(structure: MessageStructure, name: bytes) -> frozenset[str]:
+def _addresses(structure: MessageStructure, name: bytes) -> frozenset[str]:
     return frozenset().union(*(addresses_in(each.value) for each in structure.all(name)))
 
 
 def _outgoing(octets: bytearray, structure: MessageStructure) -> bytes:
-    """The message without the fields that do not go out."""
+    """Return the message without the fields that are not delivered."""
     with memoryview(octets) as whole:
         pieces = []
         position = 0
