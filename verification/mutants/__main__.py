@@ -42,15 +42,16 @@ CODE: Final = Path(__file__).parent / "code_changes.py"
 MODULES: Final = {
     "domain/message.py": "tests/unit/domain/test_domain_message.py",
     "domain/quota.py": "tests/unit/domain/test_domain_quota.py",
-    "application/delivery.py": "tests/unit/application/test_application_delivery.py",
-    "application/feedback.py": "tests/unit/application/test_application_feedback.py",
-    "application/quarantine.py": "tests/unit/application/test_application_quarantine.py",
-    "application/sweeping.py": "tests/unit/application/test_application_sweeping.py",
-    "application/submission.py": "tests/unit/application/test_application_submission.py"
+    "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py",
+    "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py",
+    "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
+    "application/delivery/sweep.py": "tests/unit/application/test_application_sweep.py",
+    "application/sending/acceptance.py": "tests/unit/application/test_application_single.py"
+    " tests/unit/application/test_application_batch.py"
+    " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_faults.py",
-    "application/acceptance.py": "tests/unit/application/test_application_batch.py"
-    " tests/unit/application/test_application_relaying_groups.py",
-    "application/batch.py": "tests/unit/application/test_application_batch.py",
+    "application/sending/single.py": "tests/unit/application/test_application_single.py",
+    "application/sending/batch.py": "tests/unit/application/test_application_batch.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
@@ -64,10 +65,10 @@ MODULES: Final = {
 CONDITIONS: Final = {
     "adapters/dynamodb/accounts.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/api_keys.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/listed.py": "tests/integration/admin/test_admin_stores.py",
-    "adapters/dynamodb/pulse.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
-    "adapters/dynamodb/statistics.py": "tests/unit/history",
-    "adapters/dynamodb/statistics_audit.py": "tests/unit/history",
+    "adapters/dynamodb/list_entries.py": "tests/integration/admin/test_admin_stores.py",
+    "adapters/dynamodb/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
+    "adapters/dynamodb/ledger.py": "tests/unit/history",
+    "adapters/dynamodb/ledger_audit.py": "tests/unit/history",
     "adapters/dynamodb/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
     " tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/templates.py": "tests/integration/admin/test_admin_stores.py",
