@@ -203,7 +203,7 @@ def keeping_up(rate: float, seconds: float) -> tuple[float, float]:
     while position < len(changes):
         end = changes[position][0] + WINDOW
         batch = [message for at, message in changes[position : position + BATCH] if at < end]
-        aggregation.take(batch)
+        aggregation.apply(batch)
         position += len(batch)
         batches += 1
     return rate * seconds / batches, engine.write_units / (rate * seconds)
@@ -214,10 +214,10 @@ def late_change() -> int:
     table, engine = metered_table()
     aggregation = Aggregation[Message](read=lambda changed: changed, ledger=DynamoLedger(table))
     old, new = (message_at(milliseconds(NOW) - days * 86_400_000) for days in (40, 1))
-    aggregation.take([replace(old, events=old.events[:1])])
-    aggregation.take([new])
+    aggregation.apply([replace(old, events=old.events[:1])])
+    aggregation.apply([new])
     engine.reset()
-    aggregation.take([replace(old, revision=9)])
+    aggregation.apply([replace(old, revision=9)])
     return engine.write_units
 
 

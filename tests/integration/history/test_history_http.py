@@ -194,7 +194,7 @@ def test_accounts_see_their_own_alone(service: Service, account: str) -> None:
         ({"sortBy": "x"}, {"sortBy": "invalid_choice"}),
         ({"sortBy": ""}, {"sortBy": "invalid_choice"}),
         ({"status": "queued"}, {"status": "invalid_choice"}),
-        ({"status": "ParsedSend"}, {"status": "invalid_choice"}),
+        ({"status": "Sent"}, {"status": "invalid_choice"}),
         ({"from": "yesterday"}, {"from": "invalid_timestamp"}),
         ({"from": "2026-02-30"}, {"from": "invalid_timestamp"}),
         ({"from": "2026-01-01T00:00:00 00:00"}, {"from": "invalid_timestamp"}),
