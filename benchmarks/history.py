@@ -4,8 +4,8 @@
 
 The service's own code uses an engine in memory that counts units as DynamoDB
 bills them (benchmarks/metered.py). All reads are consistent. The accounts have
-messages of 31 days, most of them sent by day. Most are delivered in seconds, a
-few of them hours later; some bounce; a few get a complaint after days. Their
+messages of 31 days, three in four of them sent in ten hours of the day. Most are
+delivered in seconds, a few of them hours later; some bounce; a few get a complaint after days. Their
 ledger is written as `pillarbox stats rebuild` writes it. The part about writing
 applies batches as the stream delivers them.
 """
@@ -38,7 +38,7 @@ DAYS = 31
 SIZES = (1_000, 100_000, 1_000_000)
 #: The batch size and window of aggregate_stats in template.yaml.
 BATCH, WINDOW = 2000, timedelta(seconds=10)
-#: The share of messages that are sent in working hours; the others are spread over the day.
+#: The share of messages that are sent in ten hours of each day; the others at any hour.
 BY_DAY = 0.75
 #: Upper bounds on a scale of 0 to 1 of the messages with each outcome; the rest is delivered.
 REJECTED, BOUNCED, DELIVERED_LATE, COMPLAINED = 0.005, 0.025, 0.031, 0.032

@@ -156,8 +156,8 @@ class DynamoLedger:
                 copies[copy_place(outdated)].removed.add(message_id)
             copies[copy_place(new)].added[message_id] = new
             entries[message_id] = new
-        for (group, moment), change in copies.items():
-            _retry(partial(self._change_copy, keys.updates(account_id, group, moment), change))
+        for (group, moment), copy in copies.items():
+            _retry(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
         return entries == stored.entries or self._replace(key, stored, entries)
 
     def _change_copy(self, key: Item, change: "_CopyChange") -> bool:
