@@ -5,9 +5,9 @@
 The service's own code uses an engine in memory that counts units as DynamoDB
 bills them (benchmarks/metered.py). All reads are consistent. The accounts have
 messages of 31 days, three in four of them sent in ten hours of the day. Most are
-delivered in seconds, a few of them hours later; some bounce; a few get a complaint after days. Their
-ledger is written as `pillarbox stats rebuild` writes it. The part about writing
-applies batches as the stream delivers them.
+delivered in seconds, a few of them hours later; some bounce; a few get a complaint
+after days. Their ledger is written as `pillarbox stats rebuild` writes it. The part
+about writing applies batches as the stream delivers them.
 """
 
 # ruff: noqa: S311  numbers from a seed, no secrets
@@ -148,6 +148,13 @@ def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:
     yield "two days, updated_at, skip 0", replace(request, sort_by=SortBy.UPDATED_AT)
 
 
+def cost_of_worked_query() -> tuple[int, int]:
+    """Return the cost of the page that application/history/README.md explains."""
+    queries, engine = account_with(100_000)
+    request = PageRequest(sort_by=SortBy.UPDATED_AT, skip=40_000, limit=50)
+    return cost(engine, partial(queries.page, ACCOUNT, request))
+
+
 def print_read_units(sizes: tuple[int, ...]) -> None:
     """Print the read units of pages and analytics for accounts of each size."""
     costs: dict[str, list[tuple[int, int]]] = {}
@@ -225,14 +232,16 @@ def main() -> None:
     """Print all figures."""
     print(f"Python {sys.version.split()[0]}")
     print_read_units(tuple(int(size) for size in sys.argv[1:]) or SIZES)
+    units, calls = cost_of_worked_query()
+    print(f"updated_at, skip 40,000 of 100,000 messages: {units} ({calls})")
     print("\nWriting the ledger, in batches of 10 s or 2,000 changes\n")
     print("| messages a second | messages a batch | write units a message |")
     print("|---:|---:|---:|")
     for rate, seconds in ((0.02, 20_000), (0.4, 4000), (2, 1000), (10, 300), (50, 120)):
-        batch, units = cost_of_writing(rate, seconds)
-        print(f"| {rate:g} | {batch:.1f} | {units:.2f} |")
-    units = cost_of_late_change()
-    print(f"\nOne change of a message of the month before, in its own batch: {units} write units")
+        batch, written = cost_of_writing(rate, seconds)
+        print(f"| {rate:g} | {batch:.1f} | {written:.2f} |")
+    written = cost_of_late_change()
+    print(f"\nOne change of a message of the month before, in its own batch: {written} write units")
 
 
 if __name__ == "__main__":
