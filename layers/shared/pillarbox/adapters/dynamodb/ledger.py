@@ -113,8 +113,8 @@ class DynamoLedger:
         """Read the rollups of a granularity."""
         if starts.is_empty:
             return []
-        first = keys.tally(account_id, granularity, starts.since)
-        last = keys.tally(account_id, granularity, starts.until - 1)
+        first = keys.rollup(account_id, granularity, starts.since)
+        last = keys.rollup(account_id, granularity, starts.until - 1)
         return [rollup_of(granularity, item) for item in self._table.query(first, last)]
 
     def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
@@ -189,7 +189,7 @@ class DynamoLedger:
         return True
 
     def _roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
-        key = keys.tally(account_id, granularity, start)
+        key = keys.rollup(account_id, granularity, start)
         item = self._table.get(key)
         rollup = self._make_rollup(account_id, granularity, start)
         stored = rollup_of(granularity, item) if item else Rollup(granularity, start)

@@ -145,7 +145,7 @@ def items_of(
         for sort_key, group in in_item.items()
     }
     for rollup in _rollups(in_hour):
-        key = keys.tally(account_id, rollup.granularity, rollup.start)
+        key = keys.rollup(account_id, rollup.granularity, rollup.start)
         items[key["sk"]["S"]] = ExpectedRollup(key, rollup)
     return items
 
