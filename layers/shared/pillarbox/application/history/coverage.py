@@ -100,23 +100,25 @@ class CoverageReader:
     def _read_recent(
         self, account_id: str, created: TimeRange, newest_indexed: int | None
     ) -> tuple[list[Message], int]:
-        """Read the messages that their records represent.
+        """Read the records of messages that may have no entry yet or are still changing.
 
-        Return them, and the time before which the ledger represents the others.
+        Return them, and the time before which to read the ledger.
         """
         delay = self._tuning.max_write_delay // timedelta(milliseconds=1)
-        all_indexed = 0 if newest_indexed is None else newest_indexed - delay
-        settled = min(all_indexed, milliseconds(self._clock() - self._tuning.settling_time))
-        since = max(created.since, settled)
+        # All messages created before this time have an entry.
+        indexed_until = 0 if newest_indexed is None else newest_indexed - delay
+        settled_until = milliseconds(self._clock() - self._tuning.settling_time)
+        ledger_until = min(indexed_until, settled_until)
+        since = max(created.since, ledger_until)
         recent: list[Message] = []
         for message in self._log.newest_first(account_id, since, created.until):
             at = milliseconds(message.created_at)
-            if len(recent) >= self._tuning.max_recent_records and at < all_indexed:
+            if len(recent) >= self._tuning.max_recent_records and at < indexed_until:
                 # More messages of this millisecond may follow: leave all of them to the ledger.
                 later = [record for record in recent if milliseconds(record.created_at) > at]
                 return later, at + 1
             recent.append(message)
-        return recent, min(created.until, settled)
+        return recent, min(created.until, ledger_until)
 
     def _read_rollups(
         self, account_id: str, granularity: Granularity, created: TimeRange
