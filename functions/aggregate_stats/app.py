@@ -1,4 +1,4 @@
-"""Table stream: each change of a message goes into its account's statistics."""
+"""Table stream: apply the changes of messages to their accounts' ledgers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""GET /v1/emails/analytics: an account's messages in numbers (contract 4.5)."""
+"""GET /v1/emails/analytics: count an account's messages (contract 4.5)."""
 
 from aws_lambda_powertools.event_handler import Response
 
