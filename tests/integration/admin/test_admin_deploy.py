@@ -10,7 +10,7 @@ import pytest
 
 from admin import deploy, wiring
 from admin.deploy import Environment, roll_out
-from admin.operations.findings import Finding, Verdict
+from admin.operations.checks import Finding, Verdict
 from local.ses.store import MailStore
 from pillarbox import wiring as layer_wiring
 from pillarbox.adapters.dynamodb.table import Table

@@ -26,15 +26,19 @@ STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
 def test_ses_tells_of_the_account(
     ses: tuple[str, MailStore], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """State, quotas and the time of its answer; a configuration set with its events, or none."""
+    """Status, quotas and the time of its answer; a configuration set with its events, or none."""
     assert table.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     account = SesAccount(wiring.utc_now)
     standing = account.sending_status()
     assert (standing.sandbox, standing.sending, standing.enforcement) == (False, True, "HEALTHY")
-    assert (standing.per_day, standing.sent_of_day, standing.per_second) == (50_000.0, 0.0, 14.0)
-    assert standing.their_time is not None
-    assert abs(standing.their_time - standing.our_time) < timedelta(seconds=30)
+    assert (standing.daily_quota, standing.sent_last_24_hours, standing.max_rate) == (
+        50_000.0,
+        0.0,
+        14.0,
+    )
+    assert standing.provider_time is not None
+    assert abs(standing.provider_time - standing.local_time) < timedelta(seconds=30)
     assert account.configuration_set("set") is None
     ses[1].create_configuration_set("set")
     assert account.configuration_set("set") == ConfigurationSet(sending=True, published=EVENT_TYPES)
@@ -52,7 +56,7 @@ def test_the_table_tells_how_it_is_protected(table: Table) -> None:
     """Bare at first; then everything that the template switches on."""
     care = DynamoTableProtection(table)
     assert care.read() == TableProtectionState(
-        recovery=False, deletion_protection=False, expiry=None
+        point_in_time_recovery=False, deletion_protection=False, expiry_attribute=None
     )
     dynamodb = boto3.client("dynamodb")
     dynamodb.update_table(TableName=table.name, DeletionProtectionEnabled=True)
@@ -65,7 +69,7 @@ def test_the_table_tells_how_it_is_protected(table: Table) -> None:
         TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
     )
     assert care.read() == TableProtectionState(
-        recovery=True, deletion_protection=True, expiry="expires_at"
+        point_in_time_recovery=True, deletion_protection=True, expiry_attribute="expires_at"
     )
 
 

@@ -54,7 +54,7 @@ def test_a_local_stack_that_is_well(whole: Operator) -> None:
     assert verdicts(found) == dict.fromkeys(
         ("address", "sending", "events", "queues"), "pass"
     ) | dict.fromkeys(skipped, "skipped")
-    assert all(each["said"] for each in found["items"])
+    assert all(each["message"] for each in found["items"])
 
 
 def test_a_mail_is_sent_when_asked_for(whole: Operator) -> None:

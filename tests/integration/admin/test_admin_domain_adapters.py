@@ -6,14 +6,19 @@ from typing import Any
 import boto3
 import pytest
 
-from admin.aws.route53 import HostedZones
+from admin.aws.route53 import Route53Zones
 from local.ses.store import MailStore
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.errors import ServiceError
-from tests.unit.admin.domain_suites import TEXT, AddZone, DomainIdentitiesSuite, ZonesSuite
+from tests.unit.admin.domain_port_suites import (
+    TEXT,
+    AddZone,
+    DomainIdentitiesSuite,
+    HostedZonesSuite,
+)
 
 
 class TestSesDomains(DomainIdentitiesSuite):
@@ -26,14 +31,14 @@ class TestSesDomains(DomainIdentitiesSuite):
         return SesDomains()
 
 
-class TestHostedZones(ZonesSuite):
+class TestRoute53Zones(HostedZonesSuite):
     @pytest.fixture
-    def zones(self, table: Table) -> HostedZones:
+    def zones(self, table: Table) -> Route53Zones:
         assert table.name
-        return HostedZones()
+        return Route53Zones()
 
     @pytest.fixture
-    def add_zone(self, zones: HostedZones) -> AddZone:
+    def add_zone(self, zones: Route53Zones) -> AddZone:
         assert zones
         return add_zone
 
@@ -48,15 +53,15 @@ def add_zone(name: str, **more: Any) -> None:
 def test_a_private_zone_holds_nothing() -> None:
     """What the DNS of others does not ask is no place for the records."""
     add_zone("shop.example", HostedZoneConfig={"PrivateZone": True})
-    assert HostedZones().holding("shop.example") == []
+    assert Route53Zones().zones_for("shop.example") == []
 
 
 @pytest.mark.usefixtures("table")
 def test_route_53_creates_and_never_overwrites() -> None:
     """Every change is a CREATE, which Route 53 refuses where records are; that is told."""
     add_zone("shop.example")
-    zones = HostedZones()
-    (zone,) = zones.holding("shop.example")
+    zones = Route53Zones()
+    (zone,) = zones.zones_for("shop.example")
     asked: list[Any] = []
     zones._route53.meta.events.register(
         "provide-client-params.route53.ChangeResourceRecordSets",
@@ -74,8 +79,8 @@ def test_texts_in_pieces_and_aliases_are_read() -> None:
     """A text of several strings is one; an alias is there without a value."""
     add_zone("shop.example")
     route53 = boto3.client("route53")
-    zones = HostedZones()
-    (zone,) = zones.holding("shop.example")
+    zones = Route53Zones()
+    (zone,) = zones.zones_for("shop.example")
     alias = {
         "HostedZoneId": zone.zone_id,
         "DNSName": "elsewhere.example",
@@ -95,8 +100,8 @@ def test_texts_in_pieces_and_aliases_are_read() -> None:
             HostedZoneId=zone.zone_id,
             ChangeBatch={"Changes": [{"Action": "CREATE", "ResourceRecordSet": each}]},
         )
-    assert zones.values(zone, "long.shop.example") == {"TXT": ["v=spf1 mx -all"]}
-    assert zones.values(zone, "alias.shop.example") == {"CNAME": []}
+    assert zones.values_at(zone, "long.shop.example") == {"TXT": ["v=spf1 mx -all"]}
+    assert zones.values_at(zone, "alias.shop.example") == {"CNAME": []}
 
 
 def test_the_dns_is_read_as_records_are_written(name_server: str) -> None:

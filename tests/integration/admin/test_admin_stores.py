@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.adapters.dynamodb.templates import DynamoTemplates
 from pillarbox.domain.errors import ServiceError
 from tests.unit.admin.fakes import ACCOUNT, NOW
-from tests.unit.admin.suites import (
+from tests.unit.admin.port_suites import (
     AccountRecordsSuite,
     KeyRecordsSuite,
     SuppressionRecordsSuite,

@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 from pillarbox.application.accounts.dns_records import (
     DMARC,
     SPF,
-    State,
+    RecordState,
     compare,
     dmarc_tags,
-    wanted_records,
+    required_records,
 )
 from pillarbox.application.accounts.ports import DnsRecord
 from tests.unit.admin.domain_fakes import FakeDomains
@@ -23,7 +23,7 @@ def records(mail_from: str | None = "mail.shop.example") -> dict[str, DnsRecord]
     fake.add("shop.example")
     if mail_from:
         fake.set_mail_from("shop.example", mail_from)
-    return {record.purpose: record for record in wanted_records(fake.add("shop.example"))}
+    return {record.purpose: record for record in required_records(fake.add("shop.example"))}
 
 
 def test_what_is_wanted() -> None:
@@ -33,7 +33,7 @@ def test_what_is_wanted() -> None:
     fake.set_mail_from("shop.example", "mail.shop.example")
     assert [
         (record.type, record.name, record.value)
-        for record in wanted_records(fake.add("shop.example"))
+        for record in required_records(fake.add("shop.example"))
     ] == [
         ("CNAME", "token1._domainkey.shop.example", "token1.dkim.amazonses.com"),
         ("CNAME", "token2._domainkey.shop.example", "token2.dkim.amazonses.com"),
@@ -49,48 +49,48 @@ def test_what_is_wanted() -> None:
 @pytest.mark.parametrize(
     ("purpose", "found", "state", "advice"),
     [
-        ("DKIM", [], State.MISSING, ""),
-        ("DKIM", ["Token3.DKIM.amazonses.com."], State.PRESENT, ""),
-        ("DKIM", ["other.example"], State.DIFFERS, "replace other.example"),
-        ("MAIL FROM", ["10 feedback-smtp.eu-west-1.amazonses.com"], State.PRESENT, ""),
-        ("MAIL FROM", ["20 mx.shop.example"], State.DIFFERS, "--mail-from"),
+        ("DKIM", [], RecordState.MISSING, ""),
+        ("DKIM", ["Token3.DKIM.amazonses.com."], RecordState.PRESENT, ""),
+        ("DKIM", ["other.example"], RecordState.DIFFERS, "replace other.example"),
+        ("MAIL FROM", ["10 feedback-smtp.eu-west-1.amazonses.com"], RecordState.PRESENT, ""),
+        ("MAIL FROM", ["20 mx.shop.example"], RecordState.DIFFERS, "--mail-from"),
         (
             "MAIL FROM",
             ["10 feedback-smtp.eu-west-1.amazonses.com", "20 mx.shop.example"],
-            State.DIFFERS,
+            RecordState.DIFFERS,
             "--mail-from",
         ),
-        ("SPF", ["token=1", SPF], State.PRESENT, ""),
-        ("SPF", ["V=SPF1 mx Include:AmazonSES.com -all"], State.PRESENT, ""),
-        ("SPF", ["token=1", "v=spf10 all"], State.DIFFERS, "add this value beside"),
-        ("SPF", [SPF, GOOGLE], State.DIFFERS, "make one record"),
+        ("SPF", ["token=1", SPF], RecordState.PRESENT, ""),
+        ("SPF", ["V=SPF1 mx Include:AmazonSES.com -all"], RecordState.PRESENT, ""),
+        ("SPF", ["token=1", "v=spf10 all"], RecordState.DIFFERS, "add this value beside"),
+        ("SPF", [SPF, GOOGLE], RecordState.DIFFERS, "make one record"),
         (
             "SPF",
             [GOOGLE],
-            State.DIFFERS,
+            RecordState.DIFFERS,
             "change it to: v=spf1 include:_spf.google.com include:amazonses.com ~all",
         ),
         (
             "SPF",
             ["v=spf1 mx redirect=_spf.shop.example"],
-            State.DIFFERS,
+            RecordState.DIFFERS,
             "v=spf1 mx include:amazonses.com redirect=_spf.shop.example",
         ),
-        ("SPF", ["v=spf1 a"], State.DIFFERS, "change it to: v=spf1 a include:amazonses.com"),
-        ("DMARC", [DMARC], State.PRESENT, ""),
-        ("DMARC", ["v=DMARC1;p=reject; rua=mailto:d@shop.example"], State.PRESENT, ""),
-        ("DMARC", ["hello"], State.DIFFERS, "no DMARC record"),
-        ("DMARC", [DMARC, "v=DMARC1; p=reject"], State.DIFFERS, "keep one"),
+        ("SPF", ["v=spf1 a"], RecordState.DIFFERS, "change it to: v=spf1 a include:amazonses.com"),
+        ("DMARC", [DMARC], RecordState.PRESENT, ""),
+        ("DMARC", ["v=DMARC1;p=reject; rua=mailto:d@shop.example"], RecordState.PRESENT, ""),
+        ("DMARC", ["hello"], RecordState.DIFFERS, "no DMARC record"),
+        ("DMARC", [DMARC, "v=DMARC1; p=reject"], RecordState.DIFFERS, "keep one"),
     ],
 )
 def test_each_record_is_held_against_what_is_there(
-    purpose: str, found: list[str], state: State, advice: str
+    purpose: str, found: list[str], state: RecordState, advice: str
 ) -> None:
     """Equal, lacking or different, with what to make of a different one."""
     compared = compare(records()[purpose], found)
     assert compared.state is state
     assert advice in compared.advice
-    assert bool(compared.advice) == (state is State.DIFFERS)
+    assert bool(compared.advice) == (state is RecordState.DIFFERS)
 
 
 def test_the_tags_of_a_policy_are_read() -> None:

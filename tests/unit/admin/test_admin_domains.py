@@ -4,14 +4,14 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.accounts.dns_records import SPF, State, wanted_records
+from pillarbox.application.accounts.dns_records import SPF, RecordState, required_records
 from pillarbox.application.accounts.domains import Domain, Domains
-from pillarbox.application.accounts.ports import Zone
+from pillarbox.application.accounts.ports import HostedZone
 from pillarbox.domain.errors import ValidationFailed
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.domain_suites import AddZone, DomainIdentitiesSuite, ZonesSuite
+from tests.unit.admin.domain_port_suites import AddZone, DomainIdentitiesSuite, HostedZonesSuite
 from tests.unit.admin.fakes import NOW
-from tests.unit.admin.world import faults
+from tests.unit.admin.use_cases import faults
 
 
 class Setting:
@@ -49,14 +49,14 @@ class TestFakeDomains(DomainIdentitiesSuite):
         return FakeDomains()
 
 
-class TestFakeZones(ZonesSuite):
+class TestFakeZones(HostedZonesSuite):
     @pytest.fixture
     def zones(self) -> FakeZones:
         return FakeZones()
 
     @pytest.fixture
     def add_zone(self, zones: FakeZones) -> AddZone:
-        return lambda name: zones.zones.append(Zone(f"Z{len(zones.zones)}", name))
+        return lambda name: zones.zones.append(HostedZone(f"Z{len(zones.zones)}", name))
 
 
 def test_a_new_domain_shows_what_is_missing(setting: Setting) -> None:
@@ -91,7 +91,7 @@ def test_a_name_made_to_be_misread_is_refused(setting: Setting, name: str, code:
     with pytest.raises(ValidationFailed) as refused:
         setting.domains.add(name)
     assert faults(refused) == [("domain", code)]
-    assert setting.provider.kept == {}
+    assert setting.identities.identities == {}
 
 
 def test_the_mail_from_domain_can_be_chosen_and_stays(setting: Setting) -> None:
@@ -113,15 +113,15 @@ def test_a_domain_that_ses_does_not_know_is_told(setting: Setting) -> None:
     with pytest.raises(ValidationFailed, match=r"pillarbox domain add shop\.example") as refused:
         setting.domains.show("shop.example")
     assert faults(refused) == [("domain", "unknown_domain")]
-    assert setting.provider.kept == {}
+    assert setting.identities.identities == {}
 
 
 def test_records_are_looked_up_in_the_dns(setting: Setting) -> None:
     """What is there is present, what differs has advice, and silence is unknown."""
     setting.domains.add("shop.example")
-    identity = setting.provider.kept["shop.example"]
-    setting.dns.hold(*wanted_records(identity)[:4])
-    setting.dns.kept["shop.example", "TXT"] = ["v=spf1 mx ~all"]
+    identity = setting.identities.identities["shop.example"]
+    setting.dns.add(*required_records(identity)[:4])
+    setting.dns.records["shop.example", "TXT"] = ["v=spf1 mx ~all"]
     assert states(setting.domains.show("shop.example")) == {
         "DKIM": "present",
         "MAIL FROM": "present",
@@ -134,17 +134,17 @@ def test_records_are_looked_up_in_the_dns(setting: Setting) -> None:
 
 def test_missing_records_are_created_in_the_nearest_zone(setting: Setting) -> None:
     """Each record is created once; a second run finds them and creates none."""
-    setting.zones.zones = [Zone("Z1", "example"), Zone("Z2", "shop.example")]
+    setting.zones.zones = [HostedZone("Z1", "example"), HostedZone("Z2", "shop.example")]
     first = setting.domains.add("shop.example", create_records=True)
     assert set(states(first).values()) == {"created"}
-    assert {zone for zone, _ in setting.zones.kept} == {"Z2"}
+    assert {zone for zone, _ in setting.zones.values} == {"Z2"}
     again = setting.domains.add("shop.example", create_records=True)
     assert set(states(again).values()) == {"present"}
 
 
 def test_records_that_are_there_are_never_changed(setting: Setting) -> None:
     """Other texts, another policy, a CNAME, an alias: each stays, with advice or for good."""
-    setting.zones.zones = [Zone("Z1", "shop.example")]
+    setting.zones.zones = [HostedZone("Z1", "shop.example")]
     there: dict[tuple[str, str], dict[str, list[str]]] = {
         ("Z1", "shop.example"): {"TXT": ["v=spf1 mx -all"], "NS": ["ns.example"]},
         ("Z1", "_dmarc.shop.example"): {"TXT": ["v=DMARC1; p=reject"]},
@@ -152,20 +152,20 @@ def test_records_that_are_there_are_never_changed(setting: Setting) -> None:
         ("Z1", "token1._domainkey.shop.example"): {"TXT": ["v=DKIM1; p="]},
         ("Z1", "token2._domainkey.shop.example"): {"CNAME": []},
     }
-    setting.zones.kept = {key: dict(value) for key, value in there.items()}
+    setting.zones.values = {key: dict(value) for key, value in there.items()}
     domain = setting.domains.add("shop.example", create_records=True)
     found = {each.record.name + " " + each.record.type: each for each in domain.records}
     assert found["shop.example TXT"].advice == (
         "change it to: v=spf1 mx include:amazonses.com -all"
     )
-    assert found["_dmarc.shop.example TXT"].state is State.PRESENT
+    assert found["_dmarc.shop.example TXT"].state is RecordState.PRESENT
     assert found["mail.shop.example MX"].advice == "remove what is at this name: CNAME"
-    assert found["mail.shop.example TXT"].state is State.DIFFERS
-    assert found["token1._domainkey.shop.example CNAME"].state is State.DIFFERS
+    assert found["mail.shop.example TXT"].state is RecordState.DIFFERS
+    assert found["token1._domainkey.shop.example CNAME"].state is RecordState.DIFFERS
     assert found["token2._domainkey.shop.example CNAME"].advice == "replace the alias"
-    assert found["token3._domainkey.shop.example CNAME"].state is State.CREATED
-    assert {key: value for key, value in setting.zones.kept.items() if key in there} == there
-    assert SPF not in str(setting.zones.kept["Z1", "shop.example"])
+    assert found["token3._domainkey.shop.example CNAME"].state is RecordState.CREATED
+    assert {key: value for key, value in setting.zones.values.items() if key in there} == there
+    assert SPF not in str(setting.zones.values["Z1", "shop.example"])
 
 
 @pytest.mark.parametrize(
@@ -173,17 +173,17 @@ def test_records_that_are_there_are_never_changed(setting: Setting) -> None:
 )
 def test_without_one_zone_nothing_is_done(setting: Setting, zones: list[str], said: str) -> None:
     """No zone, or two of one name: the operator creates the records, and SES is not asked."""
-    setting.zones.zones = [Zone(f"Z{n}", name) for n, name in enumerate(zones)]
+    setting.zones.zones = [HostedZone(f"Z{n}", name) for n, name in enumerate(zones)]
     with pytest.raises(ValidationFailed, match=said) as refused:
         setting.domains.add("shop.example", create_records=True)
     assert faults(refused) == [("route53", "zone_not_found")]
-    assert setting.provider.kept == {}
+    assert setting.identities.identities == {}
 
 
 def test_waiting_ends_when_it_is_verified(setting: Setting) -> None:
     """SES is looked at every 15 seconds, and no more once it has found everything."""
     setting.domains.add("shop.example")
-    setting.provider.settle("shop.example")
+    setting.identities.verify("shop.example")
     assert setting.domains.wait("shop.example", timedelta(minutes=5)).verified
     assert setting.pauses == []
 

@@ -3,7 +3,7 @@
 import pytest
 
 from tests.unit.admin.fakes import FakeAccounts, FakeKeys, FakeSuppressions, FakeTemplates
-from tests.unit.admin.suites import (
+from tests.unit.admin.port_suites import (
     AccountRecordsSuite,
     KeyRecordsSuite,
     SuppressionRecordsSuite,

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from admin.operations import findings
-from admin.operations.findings import Finding, Verdict
+from admin.operations import checks
+from admin.operations.checks import Finding, Verdict
 from admin.operations.ports import ConfigurationSet, QueueStatus, TableProtectionState
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, standing
 from tests.unit.admin.fakes import NOW
@@ -33,30 +33,30 @@ def test_whether_ses_lets_the_account_send(
     changes: dict[str, Any], verdict: str, said: str
 ) -> None:
     """Paused fails; a review and the sandbox warn."""
-    found = list(findings.of_sending(standing(**changes)))
+    found = list(checks.check_sending(standing(**changes)))
     assert verdicts(found) == [verdict]
-    assert said in found[0].said
+    assert said in found[0].message
 
 
 @pytest.mark.parametrize(
     ("changes", "workers", "expected", "remedy"),
     [
         ({}, 2, ["pass", "pass"], ""),
-        ({"sent_of_day": 40_000.0}, 2, ["warn", "pass"], ""),
-        ({"sent_of_day": 50_000.0}, 2, ["fail", "pass"], ""),
-        ({"per_day": -1.0}, 2, ["pass", "pass"], ""),
-        ({"per_second": 1.0}, 10, ["pass", "warn"], "DeliveryConcurrency=2"),
-        ({"per_second": 3.0}, 10, ["pass", "warn"], "DeliveryConcurrency=6"),
-        ({"per_second": 0.5}, 2, ["pass", "warn"], "higher sending rate"),
-        ({"per_second": 100.0}, 10, ["pass", "warn"], "DeliveryConcurrency=13"),
-        ({"per_second": 14.0}, 28, ["pass", "pass"], ""),
+        ({"sent_last_24_hours": 40_000.0}, 2, ["warn", "pass"], ""),
+        ({"sent_last_24_hours": 50_000.0}, 2, ["fail", "pass"], ""),
+        ({"daily_quota": -1.0}, 2, ["pass", "pass"], ""),
+        ({"max_rate": 1.0}, 10, ["pass", "warn"], "DeliveryConcurrency=2"),
+        ({"max_rate": 3.0}, 10, ["pass", "warn"], "DeliveryConcurrency=6"),
+        ({"max_rate": 0.5}, 2, ["pass", "warn"], "higher sending rate"),
+        ({"max_rate": 100.0}, 10, ["pass", "warn"], "DeliveryConcurrency=13"),
+        ({"max_rate": 14.0}, 28, ["pass", "pass"], ""),
     ],
 )
 def test_the_quota_and_the_rate_for_the_workers(
     changes: dict[str, Any], workers: int, expected: list[str], remedy: str
 ) -> None:
     """Much and all of the day's quota, too many workers for the rate and too few for it."""
-    found = list(findings.of_rate(standing(**changes), workers))
+    found = list(checks.check_quota_and_rate(standing(**changes), workers))
     assert verdicts(found) == expected
     assert remedy in found[1].remedy
 
@@ -73,28 +73,32 @@ def test_the_quota_and_the_rate_for_the_workers(
 )
 def test_whether_ses_reports(found: ConfigurationSet | None, verdict: str, said: str) -> None:
     """No configuration set, a paused one, and each kind of event that is lacking fail."""
-    result = list(findings.of_events(found))
+    result = list(checks.check_events(found))
     assert verdicts(result) == [verdict]
-    assert said in result[0].said
+    assert said in result[0].message
 
 
 def test_functions_are_left_for_requests() -> None:
     """A new account's ten are too few beside ten workers; fifty beside them are enough."""
-    assert verdicts(list(findings.of_functions(10, 2))) == ["warn"]
-    assert verdicts(list(findings.of_functions(59, 10))) == ["warn"]
-    assert verdicts(list(findings.of_functions(60, 10))) == ["pass"]
+    assert verdicts(list(checks.check_concurrency(10, 2))) == ["warn"]
+    assert verdicts(list(checks.check_concurrency(59, 10))) == ["warn"]
+    assert verdicts(list(checks.check_concurrency(60, 10))) == ["pass"]
 
 
 def test_what_was_set_aside_and_what_waits() -> None:
     """Dead messages fail with how to redrive; age fails by each queue's own bound."""
     empty = QueueStatus(waiting=0, in_flight=0, delayed=0)
     dead = QueueStatus(waiting=3, in_flight=0, delayed=0)
-    found = list(findings.of_queues({"jobs": (dead, empty), "events": (empty, dead)}))
+    found = list(checks.check_dead_letters({"jobs": (dead, empty), "events": (empty, dead)}))
     assert verdicts(found) == ["pass", "fail"]
     assert "redrive events" in found[1].remedy
-    assert verdicts(list(findings.of_waiting({"jobs": 3600.0, "events": 300.0}))) == ["pass"] * 2
-    assert verdicts(list(findings.of_waiting({"jobs": 3601.0, "events": 301.0}))) == ["fail"] * 2
-    assert verdicts(list(findings.of_waiting({"jobs": None}))) == ["skipped"]
+    assert (
+        verdicts(list(checks.check_queue_ages({"jobs": 3600.0, "events": 300.0}))) == ["pass"] * 2
+    )
+    assert (
+        verdicts(list(checks.check_queue_ages({"jobs": 3601.0, "events": 301.0}))) == ["fail"] * 2
+    )
+    assert verdicts(list(checks.check_queue_ages({"jobs": None}))) == ["skipped"]
 
 
 @pytest.mark.parametrize(
@@ -110,16 +114,18 @@ def test_whether_the_table_can_be_lost(
 ) -> None:
     """Without recovery or expiry it fails, without deletion protection it warns."""
     recovery, protection, expiry = state
-    table = TableProtectionState(recovery=recovery, deletion_protection=protection, expiry=expiry)
-    assert verdicts(list(findings.of_table(table))) == expected
+    table = TableProtectionState(
+        point_in_time_recovery=recovery, deletion_protection=protection, expiry_attribute=expiry
+    )
+    assert verdicts(list(checks.check_table(table))) == expected
 
 
 def test_alarms_and_who_is_told() -> None:
     """Each alarm fails by its name; that nobody is told warns."""
-    assert verdicts(list(findings.of_alarms([], 1))) == ["pass", "pass"]
-    found = list(findings.of_alarms(["pillarbox-SlowAlarm-1"], 0))
+    assert verdicts(list(checks.check_alarms([], 1))) == ["pass", "pass"]
+    found = list(checks.check_alarms(["pillarbox-SlowAlarm-1"], 0))
     assert verdicts(found) == ["fail", "warn"]
-    assert "pillarbox-SlowAlarm-1" in found[0].said
+    assert "pillarbox-SlowAlarm-1" in found[0].message
 
 
 @pytest.mark.parametrize(
@@ -133,7 +139,7 @@ def test_alarms_and_who_is_told() -> None:
 )
 def test_the_end_of_the_certificate(left: timedelta, verdict: str) -> None:
     """Three weeks ahead it warns, one week ahead it fails."""
-    assert verdicts(list(findings.of_certificate(NOW + left, NOW))) == [verdict]
+    assert verdicts(list(checks.check_certificate(NOW + left, NOW))) == [verdict]
 
 
 @pytest.mark.parametrize(
@@ -141,6 +147,6 @@ def test_the_end_of_the_certificate(left: timedelta, verdict: str) -> None:
 )
 def test_the_clock(offset: int, verdict: str) -> None:
     """Off by half a minute warns; before AWS refuses signatures it fails."""
-    seen = standing(our_time=NOW + timedelta(seconds=offset))
-    assert verdicts(list(findings.of_clock(seen))) == [verdict]
-    assert verdicts(list(findings.of_clock(standing(their_time=None)))) == ["skipped"]
+    seen = standing(local_time=NOW + timedelta(seconds=offset))
+    assert verdicts(list(checks.check_clock(seen))) == [verdict]
+    assert verdicts(list(checks.check_clock(standing(provider_time=None)))) == ["skipped"]

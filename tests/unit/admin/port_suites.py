@@ -14,7 +14,7 @@ from pillarbox.application.accounts.ports import (
     Suppression,
     SuppressionRecords,
 )
-from pillarbox.application.templates.ports import Deletion, TemplateRecords
+from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
@@ -250,7 +250,7 @@ class TemplateRecordsSuite:
         records.add(saved)
         assert records.get(ACCOUNT, id_of(saved)) == saved
         assert records.get(OTHER_ACCOUNT, id_of(saved)) is None
-        assert records.delete(OTHER_ACCOUNT, id_of(saved)) is Deletion.ABSENT
+        assert records.delete(OTHER_ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
         assert records.reference(OTHER_ACCOUNT, id_of(saved), "campaign-1") is None
         assert records.get(ACCOUNT, id_of(saved)) == saved
 
@@ -269,11 +269,11 @@ class TemplateRecordsSuite:
         """Changes and references to a template that is gone write nothing."""
         saved = template()
         records.add(saved)
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.DELETED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED
         assert not records.replace(saved, unless_changed_since=NOW)
         assert records.reference(ACCOUNT, id_of(saved), "campaign-1") is None
         assert records.unreference(ACCOUNT, id_of(saved), "campaign-1") is None
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.ABSENT
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
         assert records.get(ACCOUNT, id_of(saved)) is None
 
     def test_a_reference_holds_the_deletion_back(self, records: TemplateRecords) -> None:
@@ -282,10 +282,10 @@ class TemplateRecordsSuite:
         records.add(saved)
         for by in ("campaign-1", "campaign-1", "schedule-2"):
             records.reference(ACCOUNT, id_of(saved), by)
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.REFERENCED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.REFERENCED
         left = records.unreference(ACCOUNT, id_of(saved), "campaign-1")
         assert left == replace(saved, references=frozenset({"schedule-2"}))
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.REFERENCED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.REFERENCED
         assert records.unreference(ACCOUNT, id_of(saved), "schedule-2") == saved
         assert records.unreference(ACCOUNT, id_of(saved), "schedule-2") == saved
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.DELETED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED
