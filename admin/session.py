@@ -152,8 +152,7 @@ def _settings_of(stack_name: str) -> dict[str, str]:
     if "TableName" not in outputs:
         raise ServiceError(
             "service_unavailable",
-            f"The stack {stack_name} is not a deployed Pillarbox stack: it has no output TableName."
-            " Check --stack-name.",
+            f"The stack {stack_name} is not a deployed Pillarbox stack. Check --stack-name.",
         )
     parameters = {
         item.get("ParameterKey"): item.get("ParameterValue", "")
