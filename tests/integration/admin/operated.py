@@ -13,7 +13,7 @@ from pillarbox import wiring
 
 
 class Failed(Exception):
-    """A run that did not end well, with the envelope it left on stderr."""
+    """A run that failed, with its error from stderr."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(result.stderr)
@@ -26,9 +26,9 @@ class Operator:
     """Runs commands against the local stack, in this process."""
 
     def people(self, *words: object) -> Result:
-        for made in [*vars(wiring).values(), *vars(admin_wiring).values()]:
-            if hasattr(made, "cache_clear"):
-                made.cache_clear()
+        for member in [*vars(wiring).values(), *vars(admin_wiring).values()]:
+            if hasattr(member, "cache_clear"):
+                member.cache_clear()
         return CliRunner().invoke(app, [str(word) for word in words], prog_name="pillarbox")
 
     def __call__(self, *words: object) -> Any:

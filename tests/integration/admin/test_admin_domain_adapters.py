@@ -1,4 +1,4 @@
-"""SES, Route 53 and the DNS keep to the suites of their ports."""
+"""The adapters for SES, Route 53 and DNS pass the tests of their ports."""
 
 import threading
 from typing import Any
@@ -50,33 +50,35 @@ def add_zone(name: str, **more: Any) -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_a_private_zone_holds_nothing() -> None:
-    """What the DNS of others does not ask is no place for the records."""
+def test_private_zones_are_ignored() -> None:
+    """A private zone is not returned, because public DNS does not use it."""
     add_zone("shop.example", HostedZoneConfig={"PrivateZone": True})
     assert Route53Zones().zones_for("shop.example") == []
 
 
 @pytest.mark.usefixtures("table")
 def test_route_53_creates_and_never_overwrites() -> None:
-    """Every change is a CREATE, which Route 53 refuses where records are; that is told."""
+    """Every change is a CREATE, and Route 53's refusal of an existing record is an error."""
     add_zone("shop.example")
     zones = Route53Zones()
     (zone,) = zones.zones_for("shop.example")
-    asked: list[Any] = []
+    requests: list[Any] = []
     zones._route53.meta.events.register(
         "provide-client-params.route53.ChangeResourceRecordSets",
-        lambda params, **_: asked.append(params),
+        lambda params, **_: requests.append(params),
     )
     zones.create(zone, [TEXT])
     with pytest.raises(ServiceError, match="AWS refused ChangeResourceRecordSets"):
         zones.create(zone, [TEXT])
-    actions = [change["Action"] for each in asked for change in each["ChangeBatch"]["Changes"]]
+    actions = [
+        change["Action"] for request in requests for change in request["ChangeBatch"]["Changes"]
+    ]
     assert actions == ["CREATE", "CREATE"]
 
 
 @pytest.mark.usefixtures("table")
-def test_texts_in_pieces_and_aliases_are_read() -> None:
-    """A text of several strings is one; an alias is there without a value."""
+def test_texts_of_several_strings_and_aliases_are_read() -> None:
+    """The strings of a text are joined, and an alias has no value."""
     add_zone("shop.example")
     route53 = boto3.client("route53")
     zones = Route53Zones()
@@ -86,7 +88,7 @@ def test_texts_in_pieces_and_aliases_are_read() -> None:
         "DNSName": "elsewhere.example",
         "EvaluateTargetHealth": False,
     }
-    sets: list[Any] = [
+    record_sets: list[Any] = [
         {
             "Name": "long.shop.example",
             "Type": "TXT",
@@ -95,17 +97,17 @@ def test_texts_in_pieces_and_aliases_are_read() -> None:
         },
         {"Name": "alias.shop.example", "Type": "CNAME", "AliasTarget": alias},
     ]
-    for each in sets:
+    for record_set in record_sets:
         route53.change_resource_record_sets(
             HostedZoneId=zone.zone_id,
-            ChangeBatch={"Changes": [{"Action": "CREATE", "ResourceRecordSet": each}]},
+            ChangeBatch={"Changes": [{"Action": "CREATE", "ResourceRecordSet": record_set}]},
         )
     assert zones.values_at(zone, "long.shop.example") == {"TXT": ["v=spf1 mx -all"]}
     assert zones.values_at(zone, "alias.shop.example") == {"CNAME": []}
 
 
-def test_the_dns_is_read_as_records_are_written(name_server: str) -> None:
-    """Texts whole and without quotes, names without their dot; nothing, and no answer."""
+def test_dns_lookups(name_server: str) -> None:
+    """Texts have no quotes and names no dot; missing records are empty, no answer is None."""
     records = DnsRecords((name_server,))
     assert records.look_up("long.example", "TXT") == ("v=spf1 include:amazonses.com ~all",)
     assert records.look_up("alias.example", "CNAME") == ("Token.DKIM.amazonses.com",)
@@ -116,6 +118,6 @@ def test_the_dns_is_read_as_records_are_written(name_server: str) -> None:
     assert records.look_up("broken.example", "TXT") is None
 
 
-def test_records_know_their_purpose() -> None:
-    """What is created says nothing of its purpose; only people see it."""
+def test_records_differ_by_their_purpose() -> None:
+    """Two records that differ only in their purpose are not equal."""
     assert DnsRecord("SPF", "TXT", "a.example", "b") != DnsRecord("DKIM", "TXT", "a.example", "b")

@@ -33,7 +33,9 @@ class FakeDomains:
         )
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
-        self.identities[name] = replace(self.identities[name], mail_from=mail_from, mail_from_status="PENDING")
+        self.identities[name] = replace(
+            self.identities[name], mail_from=mail_from, mail_from_status="PENDING"
+        )
 
     def verify(self, name: str) -> None:
         self.identities[name] = replace(

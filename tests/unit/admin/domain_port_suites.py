@@ -49,7 +49,9 @@ class HostedZonesSuite:
         assert [zone.name for zone in zones.zones_for("workshop.example")] == ["example"]
         assert zones.zones_for("shop.test") == []
 
-    def test_two_zones_with_one_name_are_both_returned(self, zones: HostedZones, add_zone: AddZone) -> None:
+    def test_two_zones_with_one_name_are_both_returned(
+        self, zones: HostedZones, add_zone: AddZone
+    ) -> None:
         """Both zones are returned, because we cannot know which of them DNS uses."""
         for _ in range(2):
             add_zone("shop.example")

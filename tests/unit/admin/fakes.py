@@ -158,7 +158,11 @@ class FakeTemplates:
         return self.templates.get((account_id, str(template_id)))
 
     def newest_first(self, account_id: str) -> Iterable[SavedTemplate]:
-        return [self.templates[key] for key in sorted(self.templates, reverse=True) if key[0] == account_id]
+        return [
+            self.templates[key]
+            for key in sorted(self.templates, reverse=True)
+            if key[0] == account_id
+        ]
 
     def replace(self, template: SavedTemplate, unless_changed_since: datetime) -> bool:
         current = self.get(template.account_id, UUID(template.template_id))

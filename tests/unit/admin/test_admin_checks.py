@@ -1,4 +1,4 @@
-"""What the doctor makes of what it sees."""
+"""The doctor's checks on given values."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,19 +8,19 @@ import pytest
 from admin.operations import checks
 from admin.operations.checks import Finding, Verdict
 from admin.operations.ports import ConfigurationSet, QueueStatus, TableProtectionState
-from tests.unit.admin.doctor_fakes import ALL_EVENTS, standing
+from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status
 from tests.unit.admin.fakes import NOW
 
 
-def verdicts(found: list[Finding]) -> list[str]:
-    """The verdicts; what is not well has a remedy, what is well has none."""
-    for finding in found:
+def verdicts(findings: list[Finding]) -> list[str]:
+    """Return the verdicts; assert that a problem has a remedy, and other findings have none."""
+    for finding in findings:
         assert bool(finding.remedy) == (finding.verdict in {Verdict.WARN, Verdict.FAIL})
-    return [finding.verdict.value for finding in found]
+    return [finding.verdict.value for finding in findings]
 
 
 @pytest.mark.parametrize(
-    ("changes", "verdict", "said"),
+    ("changes", "verdict", "message"),
     [
         ({}, "pass", "Out of the sandbox"),
         ({"sandbox": True}, "warn", "sandbox"),
@@ -29,13 +29,11 @@ def verdicts(found: list[Finding]) -> list[str]:
         ({"enforcement": "PROBATION", "sandbox": True}, "warn", "PROBATION"),
     ],
 )
-def test_whether_ses_lets_the_account_send(
-    changes: dict[str, Any], verdict: str, said: str
-) -> None:
-    """Paused fails; a review and the sandbox warn."""
-    found = list(checks.check_sending(standing(**changes)))
-    assert verdicts(found) == [verdict]
-    assert said in found[0].message
+def test_the_sending_status_at_ses(changes: dict[str, Any], verdict: str, message: str) -> None:
+    """Paused sending fails; a review and the sandbox warn."""
+    findings = list(checks.check_sending(sending_status(**changes)))
+    assert verdicts(findings) == [verdict]
+    assert message in findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -55,14 +53,14 @@ def test_whether_ses_lets_the_account_send(
 def test_the_quota_and_the_rate_for_the_workers(
     changes: dict[str, Any], workers: int, expected: list[str], remedy: str
 ) -> None:
-    """Much and all of the day's quota, too many workers for the rate and too few for it."""
-    found = list(checks.check_quota_and_rate(standing(**changes), workers))
-    assert verdicts(found) == expected
-    assert remedy in found[1].remedy
+    """A nearly used quota and workers that do not fit the rate get findings."""
+    findings = list(checks.check_quota_and_rate(sending_status(**changes), workers))
+    assert verdicts(findings) == expected
+    assert remedy in findings[1].remedy
 
 
 @pytest.mark.parametrize(
-    ("found", "verdict", "said"),
+    ("configuration_set", "verdict", "message"),
     [
         (None, "fail", "does not know"),
         (ConfigurationSet(sending=False, published=ALL_EVENTS), "fail", "paused"),
@@ -71,27 +69,29 @@ def test_the_quota_and_the_rate_for_the_workers(
         (ConfigurationSet(sending=True, published=ALL_EVENTS), "pass", "SES reports"),
     ],
 )
-def test_whether_ses_reports(found: ConfigurationSet | None, verdict: str, said: str) -> None:
-    """No configuration set, a paused one, and each kind of event that is lacking fail."""
-    result = list(checks.check_events(found))
-    assert verdicts(result) == [verdict]
-    assert said in result[0].message
+def test_the_events_that_ses_publishes(
+    configuration_set: ConfigurationSet | None, verdict: str, message: str
+) -> None:
+    """A configuration set that is missing, paused or without an event type fails."""
+    findings = list(checks.check_events(configuration_set))
+    assert verdicts(findings) == [verdict]
+    assert message in findings[0].message
 
 
-def test_functions_are_left_for_requests() -> None:
-    """A new account's ten are too few beside ten workers; fifty beside them are enough."""
+def test_functions_are_free_for_requests() -> None:
+    """Fewer than 50 functions besides the workers warn, such as the ten of a new account."""
     assert verdicts(list(checks.check_concurrency(10, 2))) == ["warn"]
     assert verdicts(list(checks.check_concurrency(59, 10))) == ["warn"]
     assert verdicts(list(checks.check_concurrency(60, 10))) == ["pass"]
 
 
-def test_what_was_set_aside_and_what_waits() -> None:
-    """Dead messages fail with how to redrive; age fails by each queue's own bound."""
+def test_dead_letters_and_ages_of_queues() -> None:
+    """Dead letters fail with the redrive command; ages fail above each queue's limit."""
     empty = QueueStatus(waiting=0, in_flight=0, delayed=0)
     dead = QueueStatus(waiting=3, in_flight=0, delayed=0)
-    found = list(checks.check_dead_letters({"jobs": (dead, empty), "events": (empty, dead)}))
-    assert verdicts(found) == ["pass", "fail"]
-    assert "redrive events" in found[1].remedy
+    findings = list(checks.check_dead_letters({"jobs": (dead, empty), "events": (empty, dead)}))
+    assert verdicts(findings) == ["pass", "fail"]
+    assert "redrive events" in findings[1].remedy
     assert (
         verdicts(list(checks.check_queue_ages({"jobs": 3600.0, "events": 300.0}))) == ["pass"] * 2
     )
@@ -109,10 +109,10 @@ def test_what_was_set_aside_and_what_waits() -> None:
         ((True, True, "ttl"), ["pass", "pass", "fail"]),
     ],
 )
-def test_whether_the_table_can_be_lost(
+def test_the_protection_of_the_table(
     state: tuple[bool, bool, str | None], expected: list[str]
 ) -> None:
-    """Without recovery or expiry it fails, without deletion protection it warns."""
+    """Missing recovery or expiry fails; missing deletion protection warns."""
     recovery, protection, expiry = state
     table = TableProtectionState(
         point_in_time_recovery=recovery, deletion_protection=protection, expiry_attribute=expiry
@@ -120,12 +120,12 @@ def test_whether_the_table_can_be_lost(
     assert verdicts(list(checks.check_table(table))) == expected
 
 
-def test_alarms_and_who_is_told() -> None:
-    """Each alarm fails by its name; that nobody is told warns."""
+def test_alarms_and_their_subscribers() -> None:
+    """Each firing alarm fails with its name; no subscriber warns."""
     assert verdicts(list(checks.check_alarms([], 1))) == ["pass", "pass"]
-    found = list(checks.check_alarms(["pillarbox-SlowAlarm-1"], 0))
-    assert verdicts(found) == ["fail", "warn"]
-    assert "pillarbox-SlowAlarm-1" in found[0].message
+    findings = list(checks.check_alarms(["pillarbox-SlowAlarm-1"], 0))
+    assert verdicts(findings) == ["fail", "warn"]
+    assert "pillarbox-SlowAlarm-1" in findings[0].message
 
 
 @pytest.mark.parametrize(
@@ -137,8 +137,8 @@ def test_alarms_and_who_is_told() -> None:
         (timedelta(days=-1), "fail"),
     ],
 )
-def test_the_end_of_the_certificate(left: timedelta, verdict: str) -> None:
-    """Three weeks ahead it warns, one week ahead it fails."""
+def test_the_expiry_of_the_certificate(left: timedelta, verdict: str) -> None:
+    """The check warns three weeks and fails one week before the certificate expires."""
     assert verdicts(list(checks.check_certificate(NOW + left, NOW))) == [verdict]
 
 
@@ -146,7 +146,7 @@ def test_the_end_of_the_certificate(left: timedelta, verdict: str) -> None:
     ("offset", "verdict"), [(0, "pass"), (-30, "pass"), (31, "warn"), (-240, "warn"), (241, "fail")]
 )
 def test_the_clock(offset: int, verdict: str) -> None:
-    """Off by half a minute warns; before AWS refuses signatures it fails."""
-    seen = standing(local_time=NOW + timedelta(seconds=offset))
-    assert verdicts(list(checks.check_clock(seen))) == [verdict]
-    assert verdicts(list(checks.check_clock(standing(provider_time=None)))) == ["skipped"]
+    """Half a minute off warns; it fails before AWS would refuse signatures."""
+    status = sending_status(local_time=NOW + timedelta(seconds=offset))
+    assert verdicts(list(checks.check_clock(status))) == [verdict]
+    assert verdicts(list(checks.check_clock(sending_status(provider_time=None)))) == ["skipped"]

@@ -1,4 +1,4 @@
-"""The fakes keep to the suites that the adapters keep to."""
+"""The fakes pass the same tests as the adapters."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""What a new stack needs, made once however often it is asked for."""
+"""The account, key and sender of a new stack are created only once."""
 
 import pytest
 
@@ -16,7 +16,7 @@ def steps(use_cases: UseCases) -> FirstSteps:
 
 
 def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, use_cases: UseCases) -> None:
-    """One Standard account with one live key that sends, and its sender."""
+    """An empty stack gets one Standard account with a live key for sending, and the sender."""
     result = steps.run("Shop", SENDER)
     assert result.new_key is not None
     assert result.new_key.record.scopes == {"emails:send", "emails:read"}
@@ -25,8 +25,8 @@ def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, use_cases: 
     assert [*use_cases.account_records.accounts[result.account.account_id].senders] == [SENDER]
 
 
-def test_a_second_time_nothing_is_made(steps: FirstSteps, use_cases: UseCases) -> None:
-    """Account and key are found; the sender is looked at again."""
+def test_a_second_run_creates_nothing(steps: FirstSteps, use_cases: UseCases) -> None:
+    """A second run uses the same account and key, and checks the sender again."""
     first = steps.run("Shop", SENDER)
     use_cases.identities.verified.add(SENDER)
     again = steps.run("Another", SENDER)
@@ -36,8 +36,8 @@ def test_a_second_time_nothing_is_made(steps: FirstSteps, use_cases: UseCases) -
     assert (len(use_cases.account_records.accounts), len(use_cases.key_records.keys)) == (1, 1)
 
 
-def test_a_run_that_died_in_between_is_taken_up(steps: FirstSteps, use_cases: UseCases) -> None:
-    """The oldest account without a key gets one; no second account is made."""
+def test_a_run_continues_after_one_that_failed(steps: FirstSteps, use_cases: UseCases) -> None:
+    """The oldest account gets the missing key, and no second account is created."""
     oldest = use_cases.create_account()
     use_cases.create_account()
     result = steps.run("Shop")
@@ -47,8 +47,8 @@ def test_a_run_that_died_in_between_is_taken_up(steps: FirstSteps, use_cases: Us
     assert len(use_cases.account_records.accounts) == 2
 
 
-def test_only_a_live_key_that_sends_counts(steps: FirstSteps, use_cases: UseCases) -> None:
-    """A preview key, one that cannot send and a revoked one are none."""
+def test_only_a_live_key_for_sending_counts(steps: FirstSteps, use_cases: UseCases) -> None:
+    """A preview key, a key that cannot send and a revoked key do not count."""
     account = use_cases.create_account()
     use_cases.keys.issue_preview(account, "widget")
     use_cases.keys.issue_live(account, "reader", Preset.CUSTOM, ["emails:read"])
@@ -59,7 +59,7 @@ def test_only_a_live_key_that_sends_counts(steps: FirstSteps, use_cases: UseCase
 
 
 def test_a_bad_name_or_address_is_refused(steps: FirstSteps, use_cases: UseCases) -> None:
-    """Without a name no account is made."""
+    """A blank name or a misleading address is refused, and no account is created."""
     with pytest.raises(ValidationFailed):
         steps.run(" ")
     assert use_cases.account_records.accounts == {}

@@ -1,4 +1,4 @@
-"""Saved templates: what may be saved, how they change, and what keeps them."""
+"""Authoring saved templates: creating, changing and deleting them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -29,8 +29,8 @@ SOURCE = TemplateSource(
 )
 
 
-def test_a_template_knows_its_variables(use_cases: UseCases) -> None:
-    """Variables are what the source refers to; those without a default are required."""
+def test_a_template_has_the_variables_of_its_source(use_cases: UseCases) -> None:
+    """The source determines the variables; those without a default are required."""
     account_id = use_cases.create_account()
     saved = use_cases.templates.create(account_id, SOURCE)
     assert saved.variables == ("order", "note")
@@ -53,10 +53,10 @@ def test_a_template_knows_its_variables(use_cases: UseCases) -> None:
         ("html", "é" * (MAX_STORED // 2), "too_large"),
     ],
 )
-def test_a_template_that_cannot_be_sent_is_not_saved(
+def test_an_invalid_template_is_not_saved(
     use_cases: UseCases, field: str, value: str, code: str
 ) -> None:
-    """A faulty field is refused when a template is made and when it is changed."""
+    """An invalid field is refused when a template is created and when it is changed."""
     account_id = use_cases.create_account()
     saved = use_cases.templates.create(account_id, SOURCE)
     with pytest.raises(ValidationFailed) as failed:
@@ -70,8 +70,8 @@ def test_a_template_that_cannot_be_sent_is_not_saved(
     assert [*use_cases.template_records.newest_first(account_id)] == [saved]
 
 
-def test_a_change_keeps_what_it_does_not_name(use_cases: UseCases) -> None:
-    """A new body brings its variables along; name and creation time stay."""
+def test_a_change_keeps_the_other_fields(use_cases: UseCases) -> None:
+    """A new body changes the variables; name, subject and creation time stay."""
     account_id = use_cases.create_account()
     saved = use_cases.templates.create(account_id, SOURCE)
     template_id = UUID(saved.template_id)
@@ -85,7 +85,7 @@ def test_a_change_keeps_what_it_does_not_name(use_cases: UseCases) -> None:
 
 
 def test_every_change_makes_a_later_version(use_cases: UseCases) -> None:
-    """The time of a change is later than the last one, even by a clock that went back."""
+    """The time of a change is later than the last one, even if the clock goes back."""
     account_id = use_cases.create_account()
     saved = use_cases.templates.create(account_id, SOURCE)
     ahead = replace(saved, updated_at=NOW + timedelta(days=1))
@@ -96,31 +96,31 @@ def test_every_change_makes_a_later_version(use_cases: UseCases) -> None:
     assert changed.updated_at == ahead.updated_at + timedelta(milliseconds=1)
 
 
-def test_a_change_in_the_same_moment_is_told(use_cases: UseCases) -> None:
-    """Of two changes made from one version the second is refused and can be tried again."""
+def test_two_changes_at_the_same_time(use_cases: UseCases) -> None:
+    """The second of two changes to one version is refused with a retryable error."""
     account_id = use_cases.create_account()
     saved = use_cases.templates.create(account_id, SOURCE)
 
-    class Overtaken(FakeTemplates):
+    class ConcurrentlyChanged(FakeTemplates):
         def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
-            found = super().get(account_id, template_id)
-            assert found is not None
-            self.add(replace(found, updated_at=found.updated_at + timedelta(seconds=1)))
-            return found
+            template = super().get(account_id, template_id)
+            assert template is not None
+            self.add(replace(template, updated_at=template.updated_at + timedelta(seconds=1)))
+            return template
 
-    library = TemplateAuthoring(
-        records=Overtaken(use_cases.template_records.templates),
+    authoring = TemplateAuthoring(
+        records=ConcurrentlyChanged(use_cases.template_records.templates),
         accounts=use_cases.account_records,
         clock=TickingClock(),
     )
     with pytest.raises(ServiceError) as refused:
-        library.update(account_id, UUID(saved.template_id), TemplateChanges(name="Bill"))
+        authoring.update(account_id, UUID(saved.template_id), TemplateChanges(name="Bill"))
     assert refused.value.code == "service_unavailable"
     assert use_cases.templates.get(account_id, UUID(saved.template_id)).name == "Receipt"
 
 
-def test_the_library_has_no_internal_copies(use_cases: UseCases) -> None:
-    """Pages come newest first; internal copies are in no page and in no total."""
+def test_pages_have_no_internal_copies(use_cases: UseCases) -> None:
+    """Pages are newest first; internal copies are in no page and not in the total."""
     account_id = use_cases.create_account()
     ids = [
         use_cases.templates.create(account_id, SOURCE, internal=number % 3 == 0).template_id
@@ -132,8 +132,8 @@ def test_the_library_has_no_internal_copies(use_cases: UseCases) -> None:
     assert use_cases.templates.page(account_id, skip=4, limit=2).items == []
 
 
-def test_a_template_in_use_stays(use_cases: UseCases) -> None:
-    """Deleting is refused while a reference is there, and answers not found afterwards."""
+def test_a_template_in_use_is_not_deleted(use_cases: UseCases) -> None:
+    """A template with a reference is not deleted; after the deletion it is not found."""
     account_id = use_cases.create_account()
     template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
     assert use_cases.templates.reference(account_id, template_id, "campaign-1").references == {
@@ -159,7 +159,7 @@ def test_a_template_in_use_stays(use_cases: UseCases) -> None:
 
 
 def test_a_reference_has_a_name(use_cases: UseCases) -> None:
-    """What uses a template must be named in words that can be shown."""
+    """An empty name of a reference is refused."""
     account_id = use_cases.create_account()
     template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
     for attempt in (use_cases.templates.reference, use_cases.templates.unreference):

@@ -1,4 +1,4 @@
-"""What operators may do, and what they are told when they may not."""
+"""The use cases for accounts, keys, senders and suppressions, and their errors."""
 
 import pytest
 
@@ -20,8 +20,8 @@ from tests.unit.admin.use_cases import UseCases, faults
 # Accounts
 
 
-def test_a_new_account_has_its_plans_limits(use_cases: UseCases) -> None:
-    """An account is made empty, and its own limits go over the plan's."""
+def test_a_new_account_has_the_limits_of_its_plan(use_cases: UseCases) -> None:
+    """A new account has no senders, and its own limits override the plan's."""
     made = use_cases.accounts.create("Shop", Plan.FREE, limits=limits(per_day=0))
     assert made == use_cases.accounts.get(made.account_id)
     assert (made.created_at, made.senders, made.default_sender) == (NOW, {}, None)
@@ -39,8 +39,8 @@ def test_a_new_account_has_its_plans_limits(use_cases: UseCases) -> None:
         ("a\udcffb", "control_character"),
     ],
 )
-def test_names_can_be_shown(use_cases: UseCases, name: str, code: str) -> None:
-    """Blank, long and steering names are refused for accounts and keys, and nothing is made."""
+def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) -> None:
+    """A blank, long or unsafe name of an account or key is refused, and nothing is created."""
     with pytest.raises(ValidationFailed) as failed:
         use_cases.accounts.create(name, Plan.FREE)
     assert faults(failed) == [("name", code)]
@@ -57,13 +57,13 @@ def test_names_can_be_shown(use_cases: UseCases, name: str, code: str) -> None:
     assert use_cases.key_records.keys == {}
 
 
-def test_a_name_of_128_characters_is_taken(use_cases: UseCases) -> None:
-    """The longest name, in any script, is taken as it is."""
+def test_a_name_of_128_characters_is_accepted(use_cases: UseCases) -> None:
+    """The longest name, in any script, is stored unchanged."""
     assert use_cases.accounts.create("é" * 128, Plan.FREE).name == "é" * 128
 
 
-def test_limits_are_not_negative(use_cases: UseCases) -> None:
-    """Every limit out of range is named, when an account is made and when it is changed."""
+def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
+    """Every limit out of range is reported when an account is created or changed."""
     wrong = limits(-1, 5, 10**12 + 1)
     expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
     with pytest.raises(ValidationFailed) as failed:
@@ -75,8 +75,8 @@ def test_limits_are_not_negative(use_cases: UseCases) -> None:
     assert faults(failed) == expected
 
 
-def test_an_update_of_nothing_gives_the_account(use_cases: UseCases) -> None:
-    """Without changes the account comes back as it is."""
+def test_an_update_without_changes_returns_the_account(use_cases: UseCases) -> None:
+    """An update without changes returns the account unchanged."""
     account_id = use_cases.create_account()
     assert use_cases.accounts.update(account_id, AccountChanges()) == use_cases.accounts.get(
         account_id
@@ -84,8 +84,8 @@ def test_an_update_of_nothing_gives_the_account(use_cases: UseCases) -> None:
 
 
 @pytest.mark.parametrize("account_id", [ACCOUNT, "", "x", "\udcff" * 12, "ACCT00000001"])
-def test_an_unknown_account_is_told(use_cases: UseCases, account_id: str) -> None:
-    """Every use-case answers `account_not_found`, whatever the id looks like."""
+def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> None:
+    """Every use case raises `account_not_found`, for any form of the id."""
     for attempt in (
         lambda: use_cases.accounts.get(account_id),
         lambda: use_cases.accounts.update(account_id, AccountChanges(name="Store")),
@@ -112,8 +112,8 @@ def test_an_unknown_account_is_told(use_cases: UseCases, account_id: str) -> Non
 # Keys
 
 
-def test_a_key_is_known_by_its_digest_alone(use_cases: UseCases) -> None:
-    """The text names its account and is kept nowhere, nor does it show in a log line."""
+def test_a_key_is_stored_only_as_its_digest(use_cases: UseCases) -> None:
+    """The text contains the account id, is not stored, and is not in the repr of a key."""
     account_id = use_cases.create_account()
     issued = use_cases.keys.issue_live(account_id, "web", Preset.SEND)
     assert account_of_key(issued.text) == account_id
@@ -125,7 +125,7 @@ def test_a_key_is_known_by_its_digest_alone(use_cases: UseCases) -> None:
 
 
 def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
-    """A preview key sends and reads, and has no preset."""
+    """A preview key has the scopes to send and read, and no preset."""
     issued = use_cases.keys.issue_preview(use_cases.create_account(Plan.FREE), "try")
     assert issued.text.startswith("bx_preview_")
     assert (issued.record.type, issued.record.preset) == (KeyType.PREVIEW, None)
@@ -147,7 +147,7 @@ def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
 def test_a_free_plan_gets_no_campaigns(
     use_cases: UseCases, preset: Preset, scopes: list[str], refused: list[str]
 ) -> None:
-    """A scope that the plan does not allow is refused and no key is made; a paid plan gets it."""
+    """A free plan gets no key with scopes for campaigns; paid plans do."""
     free = use_cases.create_account(Plan.FREE)
     with pytest.raises(ServiceError) as raised:
         use_cases.keys.issue_live(free, "web", preset, scopes)
@@ -160,7 +160,7 @@ def test_a_free_plan_gets_no_campaigns(
 
 
 def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
-    """Contacts, templates and mails are for every plan."""
+    """The scopes for contacts, templates and emails are available on every plan."""
     scopes = SCOPES - {"marketing:campaigns:read", "marketing:campaigns:write"}
     issued = use_cases.keys.issue_live(
         use_cases.create_account(Plan.FREE), "all", Preset.CUSTOM, scopes
@@ -176,10 +176,10 @@ def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
         (Preset.SEND, ["emails:send"], "not_allowed"),
     ],
 )
-def test_scopes_are_for_custom_keys(
+def test_only_custom_keys_take_scopes(
     use_cases: UseCases, preset: Preset, scopes: list[str], code: str
 ) -> None:
-    """A custom key needs known scopes, any other preset takes none."""
+    """A custom key needs known scopes, and other presets take none."""
     with pytest.raises(ValidationFailed) as failed:
         use_cases.keys.issue_live(use_cases.create_account(), "web", preset, scopes)
     assert faults(failed) == [("scope", code)]
@@ -187,7 +187,7 @@ def test_scopes_are_for_custom_keys(
 
 
 def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
-    """Keys come in the order in which they were made, the revoked ones too."""
+    """Keys are listed in the order of their creation, including revoked ones."""
     account_id = use_cases.create_account()
     ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
     revoked = use_cases.keys.revoke(ids[2])
@@ -201,8 +201,8 @@ def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
     "key_id",
     ["", "key_", f"key_{ACCOUNT}00000000", f"key_{ACCOUNT}", f"{ACCOUNT}00000000", "k\udcff"],
 )
-def test_an_unknown_key_is_told(use_cases: UseCases, key_id: str) -> None:
-    """An id that is none and one that nobody has are both `key_not_found`."""
+def test_an_unknown_key_is_refused(use_cases: UseCases, key_id: str) -> None:
+    """An invalid and an unknown key id both raise `key_not_found`."""
     with pytest.raises(ServiceError) as refused:
         use_cases.keys.revoke(key_id)
     assert refused.value.code == "key_not_found"
@@ -211,22 +211,22 @@ def test_an_unknown_key_is_told(use_cases: UseCases, key_id: str) -> None:
 # Senders
 
 
-def test_ses_is_asked_unless_told_otherwise(use_cases: UseCases) -> None:
-    """A sender is pending until SES has it verified; asking again finds that out."""
+def test_ses_decides_whether_a_sender_is_verified(use_cases: UseCases) -> None:
+    """A sender is pending until SES has verified it, unless the operator skips the question."""
     account_id = use_cases.create_account()
     pending = use_cases.senders.add(account_id, "hello@shop.example", default=True)
     assert pending == AccountSender("hello@shop.example", verified=False, default=False)
     use_cases.identities.verified.add("hello@shop.example")
     verified = use_cases.senders.add(account_id, "hello@shop.example")
     assert verified == AccountSender("hello@shop.example", verified=True, default=True)
-    known = use_cases.senders.add(account_id, "orders@shop.example", verified=True)
-    assert known == AccountSender("orders@shop.example", verified=True, default=False)
+    unasked = use_cases.senders.add(account_id, "orders@shop.example", verified=True)
+    assert unasked == AccountSender("orders@shop.example", verified=True, default=False)
     assert use_cases.identities.addresses == ["hello@shop.example"] * 2
-    assert use_cases.senders.of_account(account_id) == (verified, known)
+    assert use_cases.senders.of_account(account_id) == (verified, unasked)
 
 
-def test_a_sender_has_one_spelling(use_cases: UseCases) -> None:
-    """Domains are kept as lower-case A-labels, and any spelling finds them."""
+def test_sender_addresses_are_normalized(use_cases: UseCases) -> None:
+    """Domains are stored as lower-case A-labels, and any spelling matches."""
     account_id = use_cases.create_account()
     added = use_cases.senders.add(account_id, "Hello@Bücher.Example", verified=True)
     assert added.address == "Hello@xn--bcher-kva.example"
@@ -237,7 +237,7 @@ def test_a_sender_has_one_spelling(use_cases: UseCases) -> None:
 
 @pytest.mark.parametrize("address", ["shop.example", "Shop <a@shop.example>", "a@b@c.example", ""])
 def test_a_sender_is_one_bare_address(use_cases: UseCases, address: str) -> None:
-    """Names, lists and broken addresses are refused before anything is asked or kept."""
+    """Anything but one bare address is refused before SES gets a request."""
     account_id = use_cases.create_account()
     for attempt in (
         use_cases.senders.add,
@@ -253,8 +253,8 @@ def test_a_sender_is_one_bare_address(use_cases: UseCases, address: str) -> None
 @pytest.mark.parametrize(
     "domain", ["p\u0430ypal.example", "xn--pypal-4ve.example", "\u03b1pple.example"]
 )
-def test_a_sender_cannot_pass_for_another(use_cases: UseCases, domain: str) -> None:
-    """A label of mixed scripts is refused, written in letters or as an A-label."""
+def test_a_misleading_sender_domain_is_refused(use_cases: UseCases, domain: str) -> None:
+    """A label of mixed scripts is refused, in Unicode and as an A-label."""
     with pytest.raises(ValidationFailed) as failed:
         use_cases.senders.add(use_cases.create_account(), f"hello@{domain}", verified=True)
     assert faults(failed) == [("address", "mixed_scripts")]
@@ -263,15 +263,15 @@ def test_a_sender_cannot_pass_for_another(use_cases: UseCases, domain: str) -> N
 @pytest.mark.parametrize(
     "domain", ["почта.example", "tokyo東京タワー.example", "kim김치.example", "xn--a.example"]
 )
-def test_scripts_that_are_written_together_are_taken(use_cases: UseCases, domain: str) -> None:
-    """One script beside Latin labels, and Latin with Japanese or Korean, are honest names."""
+def test_scripts_that_may_be_mixed_are_accepted(use_cases: UseCases, domain: str) -> None:
+    """A label of one script, and Latin with Japanese or Korean, are accepted."""
     assert use_cases.senders.add(
         use_cases.create_account(), f"hello@{domain}", verified=True
     ).verified
 
 
 def test_only_a_verified_sender_becomes_the_default(use_cases: UseCases) -> None:
-    """A pending sender and an unknown one are told apart."""
+    """A pending sender and an unknown sender get different errors."""
     account_id = use_cases.create_account()
     use_cases.senders.add(account_id, "hello@shop.example")
     with pytest.raises(ServiceError) as refused:
@@ -286,8 +286,8 @@ def test_only_a_verified_sender_becomes_the_default(use_cases: UseCases) -> None
 # Suppressions
 
 
-def test_a_mailbox_is_suppressed_whatever_its_case(use_cases: UseCases) -> None:
-    """An address is added, listed and lifted in one spelling; lifting it twice is told."""
+def test_suppressions_ignore_case(use_cases: UseCases) -> None:
+    """Any case of an address matches its suppression; removing it twice is an error."""
     account_id = use_cases.create_account()
     added = use_cases.suppressions.add(account_id, "Ann@Example.com")
     assert (added.address, added.reason) == ("ann@example.com", "manual")
@@ -299,9 +299,9 @@ def test_a_mailbox_is_suppressed_whatever_its_case(use_cases: UseCases) -> None:
     assert refused.value.code == "suppression_not_found"
 
 
-def test_an_account_shows_what_it_was_made_of(use_cases: UseCases) -> None:
-    """All accounts are listed, each as it stands."""
-    made: list[Account] = [use_cases.accounts.create(f"Shop {n}", Plan.FREE) for n in range(3)]
-    assert {found.account_id: found for found in use_cases.accounts.all()} == {
-        each.account_id: each for each in made
+def test_all_accounts_are_listed(use_cases: UseCases) -> None:
+    """All accounts are listed as they were created."""
+    created: list[Account] = [use_cases.accounts.create(f"Shop {n}", Plan.FREE) for n in range(3)]
+    assert {account.account_id: account for account in use_cases.accounts.all()} == {
+        account.account_id: account for account in created
     }
