@@ -19,10 +19,10 @@ app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 TemplateId = Annotated[UUID, typer.Argument(metavar="ID", help="The template's id.")]
-By = Annotated[str, typer.Option(metavar="REF", help="The name of the user, such as campaign-42.")]
+By = Annotated[str, typer.Option(metavar="REF", help="What uses it, such as campaign-42.")]
 _NAME = "A display name, 1 to 128 characters."
 _SUBJECT = "Text with plain references such as {{ name }}, at most 998 characters."
-_CATEGORY = "A word to sort by, 1 to 128 characters."
+_CATEGORY = "A label for sorting, 1 to 128 characters."
 _HTML = "A file with the HTML body in UTF-8; - reads standard input."
 
 

@@ -276,6 +276,12 @@ def unknown_domain(name: str) -> Finding:
     )
 
 
+def dmarc_tags(text: str) -> dict[str, str]:
+    """Return the tags of a DMARC record in lower case (RFC 7489 section 6.3)."""
+    pairs = (pair.partition("=") for pair in text.split(";"))
+    return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
+
+
 def check_domain(name: str, domain: Domain, dmarc: Mapping[str, str] | None) -> Iterator[Finding]:
     """Check whether receivers can authenticate emails from a domain (RFC 7489 section 3.1).
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 
 from admin.operations import checks
-from admin.operations.checks import Finding, Verdict
+from admin.operations.checks import Finding, Verdict, dmarc_tags
 from admin.operations.ports import (
     ApiProbe,
     CertificateProbe,
@@ -13,7 +13,7 @@ from admin.operations.ports import (
     TableProtection,
 )
 from admin.operations.queues import QueueOperations
-from pillarbox.application.accounts.dns_records import dmarc_records, dmarc_tags
+from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock

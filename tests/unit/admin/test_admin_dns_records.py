@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from admin.operations.checks import dmarc_tags
 from pillarbox.application.accounts.dns_records import (
     DMARC,
     SPF,
     RecordState,
     compare,
-    dmarc_tags,
     required_records,
 )
 from pillarbox.application.accounts.ports import DnsRecord

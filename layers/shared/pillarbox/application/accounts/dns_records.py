@@ -91,12 +91,6 @@ def dmarc_records(texts: Sequence[str]) -> list[str]:
     return [text for text in texts if text.replace(" ", "").partition(";")[0] == "v=DMARC1"]
 
 
-def dmarc_tags(text: str) -> dict[str, str]:
-    """Return the tags of a DMARC record in lower case (RFC 7489 section 6.3)."""
-    pairs = (pair.partition("=") for pair in text.split(";"))
-    return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
-
-
 def _spf_advice(texts: Sequence[str]) -> str:
     records = spf_records(texts)
     if not records:
