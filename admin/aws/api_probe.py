@@ -15,7 +15,7 @@ _AGENT: Final = "pillarbox-doctor/1"
 
 
 class HttpApiProbe:
-    """Implement `operations.ports.ApiProbe`.
+    """Implements `operations.ports.ApiProbe`.
 
     Args:
         base_url: the stack's output ApiUrl; the API is under `/api`.

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from pillarbox.adapters.aws import make_client, operator_errors
 
-_NAME: Final = "monitoring"
+_NAME: Final = "monitoring service"
 #: The logical id in the template of the topic for all alarms.
 _TOPIC: Final = "AlarmTopic"
 #: SQS reports every minute, with a delay of a few minutes.
@@ -16,7 +16,7 @@ _MINUTE: Final = 60
 
 
 class CloudWatchMonitoring:
-    """Implement `operations.ports.StackMonitoring` for a CloudFormation stack."""
+    """Implements `operations.ports.StackMonitoring` for a CloudFormation stack."""
 
     def __init__(self, stack_name: str, clock: Callable[[], datetime]) -> None:
         self._stack_name = stack_name

@@ -23,7 +23,7 @@ _COUNTS: Final = (
 
 
 class SqsQueues:
-    """Implement `operations.ports.Queues`."""
+    """Implements `operations.ports.Queues`."""
 
     @cached_property
     def _sqs(self) -> "SQSClient":

@@ -8,7 +8,7 @@ from typing import Any, Final
 from pillarbox.adapters.aws import make_client, operator_errors
 from pillarbox.application.accounts.ports import DnsRecord, HostedZone
 
-_NAME: Final = "name service"
+_NAME: Final = "Route 53 API"
 #: Seconds: short, so that resolvers soon forget a mistake.
 _TTL: Final = 300
 #: One of the quoted strings of a TXT value.
@@ -16,7 +16,7 @@ _STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
 class Route53Zones:
-    """Implement `accounts.ports.HostedZones`."""
+    """Implements `accounts.ports.HostedZones`."""
 
     @cached_property
     def _route53(self) -> Any:  # noqa: ANN401  no type stubs are installed for it

@@ -14,11 +14,11 @@ from pillarbox.adapters.aws import code_of, make_client, operator_errors
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
-_NAME: Final = "provider of mail delivery"
+_NAME: Final = "SES API"
 
 
 class SesAccount:
-    """Implement `operations.ports.ProviderAccount`."""
+    """Implements `operations.ports.ProviderAccount`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock

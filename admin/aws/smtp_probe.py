@@ -12,7 +12,7 @@ _TIMEOUT: Final = 10.0
 
 
 class SmtpProbe:
-    """Implement `operations.ports.CertificateProbe` by connecting as an SMTP client does."""
+    """Implements `operations.ports.CertificateProbe` by connecting as an SMTP client does."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host = host

@@ -10,7 +10,7 @@ _NAME: Final = "table"
 
 
 class DynamoTableProtection:
-    """Implement `operations.ports.TableProtection`."""
+    """Implements `operations.ports.TableProtection`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

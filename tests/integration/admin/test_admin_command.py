@@ -182,18 +182,18 @@ def test_the_commands_for_suppressions(run: Operator, account: str) -> None:
 
 def test_people_see_tables(run: Operator) -> None:
     """Without --json the output is a table that names cannot style, and an error is one line."""
-    made = run.people("--local", "account", "create", "--name", "[red]Shop", "--plan", "free")
+    made = run.plain("--local", "account", "create", "--name", "[red]Shop", "--plan", "free")
     assert made.exit_code == 0
     assert "[red]Shop" in made.stdout
     account_id = made.stdout.split()[2]
-    issued = run.people(
+    issued = run.plain(
         "--local", "key", "create", "--account", account_id, "--name", "k", "--preview"
     )
     assert "bx_preview_" in issued.stdout
     assert "cannot be shown a second time" in issued.stderr
-    assert account_id in run.people("--local", "account", "list").stdout
-    assert "None." in run.people("--local", "sender", "list", "--account", account_id).stderr
-    absent = run.people("--local", "account", "show", "000000000000")
+    assert account_id in run.plain("--local", "account", "list").stdout
+    assert "None." in run.plain("--local", "sender", "list", "--account", account_id).stderr
+    absent = run.plain("--local", "account", "show", "000000000000")
     assert (absent.exit_code, absent.stdout) == (1, "")
     assert absent.stderr == "There is no such account.\n"
 
@@ -243,16 +243,16 @@ def test_a_stack_in_aws_is_found_by_its_name(
     """Without --local the table comes from the stack's outputs; other stacks are errors."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDFORMATION", cloudformation)
     run = Operator()
-    made = run.people(
+    made = run.plain(
         *("--stack-name", "mail-eu", "account", "create", "--name", "A", "--plan", "free")
     )
     assert made.exit_code == 0, made.stderr
-    other = run.people("--stack-name", "other", "account", "list")
+    other = run.plain("--stack-name", "other", "account", "list")
     assert (other.exit_code, other.stderr) == (
         1,
         "The stack other is not a deployed Pillarbox stack. Check --stack-name.\n",
     )
-    absent = run.people("--json", "account", "list")
+    absent = run.plain("--json", "account", "list")
     assert absent.exit_code == 1
     assert "does not exist" in json.loads(absent.stderr)["error"]["message"]
 
@@ -264,7 +264,7 @@ def test_the_error_says_why_aws_cannot_be_called(
     assert table.name
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    failed = Operator().people("account", "list")
+    failed = Operator().plain("account", "list")
     assert (failed.exit_code, failed.stderr) == (
         1,
         "Cannot call AWS: You must specify a region.\n",
@@ -295,6 +295,6 @@ def test_the_local_stack_must_be_running(tmp_path: Path) -> None:
 )
 def test_every_command_has_help_with_an_example(words: list[str]) -> None:
     """Each command has help with an example, which needs no stack."""
-    result = Operator().people(*words, "--help")
+    result = Operator().plain(*words, "--help")
     assert result.exit_code == 0
     assert f"Example: pillarbox {' '.join(words)}" in " ".join(result.stdout.split())

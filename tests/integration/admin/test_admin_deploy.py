@@ -168,14 +168,14 @@ def test_a_failed_check_sets_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> N
         return [Finding("table", Verdict.FAIL, "a", "b")]
 
     monkeypatch.setattr(deploy, "roll_out", failing)
-    result = Operator().people("deploy", "--yes", "--", "--parameter-overrides", "A=b")
+    result = Operator().plain("deploy", "--yes", "--", "--parameter-overrides", "A=b")
     assert result.exit_code == 1
     assert sam_arguments == ["--no-confirm-changeset", "--parameter-overrides", "A=b"]
 
 
 def test_the_local_stack_is_not_deployed() -> None:
     """With --local the error says how to start the local stack."""
-    result = Operator().people("--local", "deploy")
+    result = Operator().plain("--local", "deploy")
     assert result.exit_code == 2
     assert "make up" in result.stderr
 

@@ -68,9 +68,9 @@ def test_send_sends_a_test_email(doctor_run: Operator) -> None:
 def test_a_failed_check_sets_the_exit_code(doctor_run: Operator, mailbox: MailStore) -> None:
     """A failed check makes the exit code 1; JSON and table show the findings."""
     mailbox.configuration_sets.clear()
-    failed = doctor_run.people("--local", "--json", "doctor")
+    failed = doctor_run.plain("--local", "--json", "doctor")
     assert (failed.exit_code, json.loads(failed.stdout)["failed"]) == (1, 1)
-    shown = doctor_run.people("--local", "doctor")
+    shown = doctor_run.plain("--local", "doctor")
     assert shown.exit_code == 1
     assert "Deploy again" in shown.stdout
 
@@ -78,6 +78,6 @@ def test_a_failed_check_sets_the_exit_code(doctor_run: Operator, mailbox: MailSt
 def test_the_error_names_a_missing_setting(run: Operator) -> None:
     """An older stack does not provide every setting, and the error names the missing one."""
     assert refusal(lambda: run("doctor")) == (1, "service_unavailable")
-    message = run.people("--local", "doctor").stderr
+    message = run.plain("--local", "doctor").stderr
     assert message.startswith("PILLARBOX_")
     assert "is not set" in message
