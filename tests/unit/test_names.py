@@ -7,8 +7,6 @@ from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
 PRODUCT: Final = (
-    "layers/shared", "functions", "relay", "front", "admin", "local", "openapi", "tools"
-)
     "layers/shared",
     "functions",
     "relay",
