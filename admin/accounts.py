@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 from admin.views import account_view
 from pillarbox.application.accounts.ports import AccountChanges
@@ -38,7 +37,7 @@ def create(  # noqa: PLR0913  the options of a command are its arguments
     Example: `pillarbox account create --name Shop --plan standard --per-month 50000`
     """
     session = connected(ctx)
-    account = wiring.accounts().create(
+    account = session.wiring.accounts.create(
         name,
         plan,
         limits=Limits(per_minute=per_minute, per_day=per_day, per_month=per_month),
@@ -76,7 +75,7 @@ def update(  # noqa: PLR0913  the options of a command are its arguments
         plan_limits=plan_limits,
         hold_uncertain=hold_uncertain,
     )
-    session.show(account_view(wiring.accounts().update(account_id, changes)))
+    session.show(account_view(session.wiring.accounts.update(account_id, changes)))
 
 
 @app.command("show")
@@ -86,7 +85,7 @@ def show(ctx: typer.Context, account_id: AccountId) -> None:
     Example: `pillarbox account show qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    session.show(account_view(wiring.accounts().get(account_id)))
+    session.show(account_view(session.wiring.accounts.get(account_id)))
 
 
 @app.command("list")
@@ -97,6 +96,6 @@ def list_all(ctx: typer.Context) -> None:
     """
     session = connected(ctx)
     session.show_list(
-        [account_view(account) for account in wiring.accounts().all()],
+        [account_view(account) for account in session.wiring.accounts.all()],
         ("accountId", "name", "plan", "limits", "defaultSender"),
     )

@@ -13,7 +13,7 @@ from typing import Annotated, Final, Protocol
 import boto3
 import typer
 
-from admin import doctor, wiring
+from admin import doctor
 from admin.operations.findings import Finding
 from admin.operations.first_steps import FirstStepsResult
 from admin.session import StackSession
@@ -111,8 +111,9 @@ def roll_out(  # noqa: PLR0913  as the command
             raise ServiceError("service_unavailable", said)
     session = StackSession(stack_name=stack_name, json=json)
     session.connect()
-    begun = wiring.first_steps().run(account_name, sender)
-    about = _view(stack_name, region, begun)
+    api_url = session.wiring.settings.api_url
+    begun = session.wiring.first_steps.run(account_name, sender)
+    about = _view(stack_name, region, api_url, begun)
     if not json:
         session.show(about, hint=_hint(stack_name, begun))
     found = doctor.look(session)
@@ -137,7 +138,7 @@ def _run(words: Sequence[str]) -> int:
     return done.returncode
 
 
-def _view(stack_name: str, region: str, begun: FirstStepsResult) -> View:
+def _view(stack_name: str, region: str, api_url: str, begun: FirstStepsResult) -> View:
     key = begun.issued.text if begun.issued else "$PILLARBOX_KEY"
     body = (
         '{"to": "success@simulator.amazonses.com", "subject": "A first mail",'
@@ -146,12 +147,12 @@ def _view(stack_name: str, region: str, begun: FirstStepsResult) -> View:
     return {
         "stack": stack_name,
         "region": region,
-        "baseUrl": os.environ.get("PILLARBOX_API_URL"),
+        "baseUrl": api_url,
         "accountId": begun.account.account_id,
         "key": issued_key_view(begun.issued) if begun.issued else None,
         "sender": sender_view(begun.sender) if begun.sender else begun.account.default_sender,
         "firstMail": (
-            f"curl {os.environ.get('PILLARBOX_API_URL')}/api/v1/emails -H 'X-API-Key: {key}'"
+            f"curl {api_url}/api/v1/emails -H 'X-API-Key: {key}'"
             f" -H 'Content-Type: application/json' -d '{body}'"
         ),
     }

@@ -5,7 +5,6 @@ from typing import Annotated, Final
 
 import typer
 
-from admin import wiring
 from admin.operations.findings import Finding, Verdict
 from admin.session import Record, StackSession, connected
 
@@ -42,7 +41,7 @@ def doctor(
     Example: `pillarbox doctor --send --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    trial = (lambda: wiring.round_trip().make(account)) if send else None
+    trial = (lambda: session.wiring.round_trip.make(account)) if send else None
     found = look(session, trial)
     show(session, found)
     if failures(found):
@@ -53,9 +52,9 @@ def look(session: StackSession, trial: Callable[[], Finding] | None = None) -> l
     """Make every check.
 
     Raises:
-        SettingMissing: the stack does not say what is needed to look at it.
+        SettingError: the stack does not say what is needed to look at it.
     """
-    return list(wiring.doctor().examine(_NOT_LOCALLY if session.local else {}, trial))
+    return list(session.wiring.doctor.examine(_NOT_LOCALLY if session.local else {}, trial))
 
 
 def failures(found: Iterable[Finding]) -> int:

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 
 app = typer.Typer(no_args_is_help=True, help="What waits, and what was set aside.")
@@ -30,7 +29,7 @@ def status(ctx: typer.Context) -> None:
                 "dead": dead.waiting,
                 "deadInFlight": dead.in_flight,
             }
-            for name, (queue, dead) in wiring.queue_operations().status().items()
+            for name, (queue, dead) in session.wiring.queue_operations.status().items()
         ],
         ("queue", "waiting", "inFlight", "delayed", "dead"),
     )
@@ -51,5 +50,5 @@ def redrive(
     Example: `pillarbox queue redrive jobs`
     """
     session = connected(ctx)
-    moved = wiring.queue_operations().redrive(queue, limit)
+    moved = session.wiring.queue_operations.redrive(queue, limit)
     session.show({"queue": queue, "moved": moved})

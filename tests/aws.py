@@ -14,9 +14,8 @@ import pytest
 import yaml
 from moto import mock_aws
 
-from admin import wiring as admin_wiring
-from pillarbox import wiring
 from pillarbox.adapters import aws as sdk
+from pillarbox.wiring import services
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 TEMPLATE = Path(__file__).parents[1] / "template.yaml"
@@ -93,7 +92,5 @@ def forget_sessions() -> None:
 
 
 def forget_wiring() -> None:
-    """Let nothing that was made for one environment serve in the next."""
-    for made in [*vars(wiring).values(), *vars(admin_wiring).values()]:
-        if hasattr(made, "cache_clear"):
-            made.cache_clear()
+    """Let the next use cases read the environment again."""
+    services.cache_clear()

@@ -13,9 +13,11 @@ _TIME_OUT: Final = 10.0
 class SmtpProbe:
     """Fulfils `administration.ports.CertificateProbe`, with the eyes of a client."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, trusted: str = "") -> None:
+        """Keep where the relay is, and the PEM file to trust; the system's if it is empty."""
         self._host = host
         self._port = port
+        self._trusted = trusted or None
 
     def certificate_expiry(self) -> datetime:
         """Read the end of the certificate that STARTTLS shows.
@@ -26,7 +28,7 @@ class SmtpProbe:
         """
         try:
             with smtplib.SMTP(self._host, self._port, timeout=_TIME_OUT) as client:
-                client.starttls(context=ssl.create_default_context())
+                client.starttls(context=ssl.create_default_context(cafile=self._trusted))
                 shown: Any = cast("ssl.SSLSocket", client.sock).getpeercert()
         except (OSError, smtplib.SMTPException) as error:
             message = f"A client cannot use the relay at {self._host}:{self._port}: {error}"

@@ -24,9 +24,9 @@ MAY_IMPORT = {
         "application.templates.ports",
         "domain",
     },
-    "http": {"application", "domain", "config", "observability"},
+    "http": {"application", "domain", "settings", "observability"},
     "functions": {"http", "application", "domain", "wiring", "consumer"},
-    "front": {"http", "domain", "config", "observability"},
+    "front": {"http", "domain", "settings", "observability"},
 }
 ONLY_ADAPTERS = {"boto3", "botocore"}
 

@@ -11,6 +11,7 @@ import pytest
 from local import template
 from pillarbox.domain.errors import CODES
 from pillarbox.http.routes import ROUTES
+from pillarbox.settings import Settings
 
 _SOURCE = template.load()
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
@@ -27,8 +28,6 @@ def _of_type(kind: str) -> dict[str, Any]:
 
 _FUNCTIONS = _of_type("AWS::Serverless::Function")
 _FOLDERS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
-#: Settings that the operator's command alone reads.
-_OPERATORS = {"PILLARBOX_API_URL", "PILLARBOX_STACK"}
 _GATEWAY_RESPONSES = _RESOURCES["Api"]["Properties"]["GatewayResponses"]
 
 
@@ -137,14 +136,13 @@ def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
 
 
 def test_every_setting_that_is_read_is_set() -> None:
-    """The functions' environment has each PILLARBOX_ setting of the code, and no other."""
-    read = {
-        f"PILLARBOX_{name}"
-        for path in (_LAYER / "pillarbox").rglob("*.py")
-        for name in re.findall(r'config\.read\(\s*"(\w+)"\s*\)', path.read_text())
-    }
+    """The functions' environment has each setting that the wiring requires, and no other."""
+    wiring = (_LAYER / "pillarbox/wiring.py").read_text()
+    rows = [getattr(Settings, name) for name in re.findall(r"self\.settings\.(\w+)", wiring)]
     variables = _SOURCE["Globals"]["Function"]["Environment"]["Variables"]
-    assert read - _OPERATORS == {name for name in variables if name.startswith("PILLARBOX_")}
+    assert {row.variable for row in rows if row.default is None} == {
+        name for name in variables if name.startswith("PILLARBOX_")
+    }
 
 
 def test_an_owner_is_gone_before_its_lease_ends() -> None:

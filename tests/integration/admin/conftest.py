@@ -13,7 +13,6 @@ import boto3
 import pytest
 import uvicorn
 from moto import mock_aws
-from typer.testing import CliRunner, Result
 
 from local.ses.app import ses_app
 from local.ses.store import MailStore
@@ -104,14 +103,7 @@ def mailbox(
         "PILLARBOX_TABLE": table.name,
     }
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
-    # A run forgets the variable that led it to the stack, so it is set anew for each.
-    invoke = CliRunner.invoke
-
-    def remembering(self: CliRunner, *args: Any, **kwargs: Any) -> Result:
-        monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
-        return invoke(self, *args, **kwargs)
-
-    monkeypatch.setattr(CliRunner, "invoke", remembering)
+    monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
     return ses[1]
 
 

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from admin import wiring as admin_wiring
 from admin.main import app
-from pillarbox import wiring
 
 
 class Failed(Exception):
@@ -26,9 +24,6 @@ class Operator:
     """Runs commands against the local stack, in this process."""
 
     def people(self, *words: object) -> Result:
-        for made in [*vars(wiring).values(), *vars(admin_wiring).values()]:
-            if hasattr(made, "cache_clear"):
-                made.cache_clear()
         return CliRunner().invoke(app, [str(word) for word in words], prog_name="pillarbox")
 
     def __call__(self, *words: object) -> Any:

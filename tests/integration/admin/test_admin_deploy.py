@@ -8,11 +8,12 @@ from typing import Any
 import boto3
 import pytest
 
-from admin import deploy, wiring
+from admin import deploy
 from admin.deploy import Environment, roll_out
 from admin.operations.findings import Finding, Verdict
+from admin.session import StackSession
+from admin.wiring import OperatorWiring
 from local.ses.store import MailStore
-from pillarbox import wiring as layer_wiring
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.integration.admin.address import api, serving
@@ -79,14 +80,18 @@ def script(
     assert table.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     monkeypatch.setenv("PILLARBOX_DNS_SERVERS", name_server)
-    for made in [*vars(wiring).values(), *vars(layer_wiring).values()]:
-        if hasattr(made, "cache_clear"):
-            made.cache_clear()
     ses[1].create_configuration_set("set")
     ses[1].create_identity("shop.example")
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
         yield Script(f"http://127.0.0.1:{port}")
+
+
+def deployed_wiring() -> OperatorWiring:
+    """The use cases of the deployed stack, for a session of their own."""
+    session = StackSession(stack_name="pillarbox-dev", json=True)
+    session.connect()
+    return session.wiring
 
 
 def rolled_out(
@@ -110,7 +115,8 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     assert (told["stack"], told["baseUrl"]) == ("pillarbox-dev", script.address)
     key = told["key"]["key"]
     assert key in told["firstMail"]
-    assert layer_wiring.authentication().authenticate(key).account.account_id == told["accountId"]
+    principal = deployed_wiring().authentication.authenticate(key)
+    assert principal.account.account_id == told["accountId"]
     # Nobody has protected the test's table, nor created the domain's records.
     failed = [each["check"] for each in told["items"] if each["verdict"] == "fail"]
     assert failed == ["domains", "table", "table"]
@@ -125,8 +131,9 @@ def test_a_second_deploy_makes_nothing(script: Script, capsys: pytest.CaptureFix
     assert again["accountId"] == first["accountId"]
     assert again["key"] is None
     assert "$PILLARBOX_KEY" in again["firstMail"]
-    assert len(list(wiring.accounts().all())) == 1
-    assert len(list(wiring.api_keys().of_account(first["accountId"]))) == 1
+    wiring = deployed_wiring()
+    assert len(list(wiring.accounts.all())) == 1
+    assert len(list(wiring.api_keys.of_account(first["accountId"]))) == 1
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
