@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 from admin.views import account_view
 from pillarbox.application.accounts.ports import AccountChanges
@@ -45,7 +44,7 @@ def create(  # noqa: PLR0913  one parameter for each option
     Example: `pillarbox account create --name Shop --plan standard --per-month 50000`
     """
     session = connected(ctx)
-    account = wiring.accounts().create(
+    account = session.wiring.accounts.create(
         name,
         plan,
         limits=Limits(per_minute=per_minute, per_day=per_day, per_month=per_month),
@@ -84,7 +83,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         plan_limits=plan_limits,
         hold_uncertain=hold_uncertain,
     )
-    session.show(account_view(wiring.accounts().update(account_id, changes)))
+    session.show(account_view(session.wiring.accounts.update(account_id, changes)))
 
 
 @app.command("show")
@@ -94,7 +93,7 @@ def show(ctx: typer.Context, account_id: AccountId) -> None:
     Example: `pillarbox account show qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    session.show(account_view(wiring.accounts().get(account_id)))
+    session.show(account_view(session.wiring.accounts.get(account_id)))
 
 
 @app.command("list")
@@ -105,6 +104,6 @@ def list_all(ctx: typer.Context) -> None:
     """
     session = connected(ctx)
     session.show_list(
-        [account_view(account) for account in wiring.accounts().all()],
+        [account_view(account) for account in session.wiring.accounts.all()],
         ("accountId", "name", "plan", "limits", "defaultSender"),
     )

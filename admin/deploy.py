@@ -14,7 +14,7 @@ import boto3
 import typer
 from botocore.exceptions import ClientError
 
-from admin import doctor, wiring
+from admin import doctor
 from admin.operations.checks import Finding
 from admin.operations.first_steps import FirstStepsResult
 from admin.session import StackSession
@@ -113,8 +113,9 @@ def roll_out(  # noqa: PLR0913  the same as the command
     _protect(stack_name)
     session = StackSession(stack_name=stack_name, json=json)
     session.connect()
-    result = wiring.first_steps().run(account_name, sender)
-    summary = _view(stack_name, region, result)
+    api_url = session.wiring.settings.api_url
+    result = session.wiring.first_steps.run(account_name, sender)
+    summary = _view(stack_name, region, api_url, result)
     if not json:
         session.show(summary, hint=_hint(stack_name, result))
     findings = doctor.run_checks(session)
@@ -164,7 +165,7 @@ def _run(words: Sequence[str]) -> int:
     return process.returncode
 
 
-def _view(stack_name: str, region: str, result: FirstStepsResult) -> View:
+def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> View:
     key = result.new_key.text if result.new_key else "$PILLARBOX_KEY"
     body = (
         '{"to": "success@simulator.amazonses.com", "subject": "A first mail",'
@@ -173,12 +174,12 @@ def _view(stack_name: str, region: str, result: FirstStepsResult) -> View:
     return {
         "stack": stack_name,
         "region": region,
-        "baseUrl": os.environ.get("PILLARBOX_API_URL"),
+        "baseUrl": api_url,
         "accountId": result.account.account_id,
         "key": issued_key_view(result.new_key) if result.new_key else None,
         "sender": sender_view(result.sender) if result.sender else result.account.default_sender,
         "firstMail": (
-            f"curl {os.environ.get('PILLARBOX_API_URL')}/api/v1/emails -H 'X-API-Key: {key}'"
+            f"curl {api_url}/api/v1/emails -H 'X-API-Key: {key}'"
             f" -H 'Content-Type: application/json' -d '{body}'"
         ),
     }

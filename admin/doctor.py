@@ -5,7 +5,6 @@ from typing import Annotated, Final
 
 import typer
 
-from admin import wiring
 from admin.operations.checks import Finding, Verdict
 from admin.session import Record, StackSession, connected
 
@@ -44,7 +43,9 @@ def doctor(
     Example: `pillarbox doctor --send --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    findings = run_checks(session, (lambda: wiring.round_trip().run(account)) if send else None)
+    findings = run_checks(
+        session, (lambda: session.wiring.round_trip.run(account)) if send else None
+    )
     show_findings(session, findings)
     if count_failures(findings):
         raise typer.Exit(1)
@@ -56,9 +57,9 @@ def run_checks(
     """Run all checks that apply to the stack.
 
     Raises:
-        SettingMissing: the stack does not provide a setting that a check needs.
+        SettingError: the stack does not provide a setting that a check needs.
     """
-    return list(wiring.doctor().run(_NOT_LOCAL if session.local else {}, send_test_email))
+    return list(session.wiring.doctor.run(_NOT_LOCAL if session.local else {}, send_test_email))
 
 
 def count_failures(findings: Iterable[Finding]) -> int:

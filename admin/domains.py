@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import StackSession, connected
 from admin.views import View, to_text
 from pillarbox.application.accounts.domains import Domain
@@ -40,7 +39,7 @@ def add(
     Example: `pillarbox domain add shop.example --route53`
     """
     session = connected(ctx)
-    _show(session, wiring.domains().add(name, mail_from=mail_from, create_records=route53))
+    _show(session, session.wiring.domains.add(name, mail_from=mail_from, create_records=route53))
 
 
 @app.command("show")
@@ -50,7 +49,7 @@ def show(ctx: typer.Context, name: Name) -> None:
     Example: `pillarbox domain show shop.example`
     """
     session = connected(ctx)
-    _show(session, wiring.domains().show(name))
+    _show(session, session.wiring.domains.show(name))
 
 
 @app.command("verify")
@@ -70,7 +69,7 @@ def verify(
     Example: `pillarbox domain verify shop.example --wait`
     """
     session = connected(ctx)
-    domain = wiring.domains().wait(name, timedelta(minutes=minutes if wait else 0))
+    domain = session.wiring.domains.wait(name, timedelta(minutes=minutes if wait else 0))
     _show(session, domain)
     if not domain.verified:
         raise typer.Exit(1)

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 from admin.views import issued_key_view, key_view
 from pillarbox.domain.errors import FieldFault, ValidationFailed
@@ -47,14 +46,14 @@ def create(  # noqa: PLR0913  one parameter for each option
         raise typer.BadParameter("use exactly one of them", param_hint="'--preview' / '--preset'")
     session = connected(ctx)
     if preset is not None:
-        issued = wiring.api_keys().issue_live(account, name, preset, scope or ())
+        issued = session.wiring.api_keys.issue_live(account, name, preset, scope or ())
     elif scope:
         fault = FieldFault(
             "scope", "is only for the preset custom; a preview key has fixed scopes", "not_allowed"
         )
         raise ValidationFailed(fault)
     else:
-        issued = wiring.api_keys().issue_preview(account, name)
+        issued = session.wiring.api_keys.issue_preview(account, name)
     session.show(
         issued_key_view(issued), hint="Save the key now: it cannot be shown a second time."
     )
@@ -68,7 +67,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     """
     session = connected(ctx)
     session.show_list(
-        [key_view(key) for key in wiring.api_keys().of_account(account)],
+        [key_view(key) for key in session.wiring.api_keys.of_account(account)],
         ("keyId", "name", "type", "preset", "scopes", "createdAt", "revokedAt"),
     )
 
@@ -85,4 +84,4 @@ def revoke(
     Example: `pillarbox key revoke key_qh4ybvcvbqzkkbkzysxg`
     """
     session = connected(ctx)
-    session.show(key_view(wiring.api_keys().revoke(key_id)))
+    session.show(key_view(session.wiring.api_keys.revoke(key_id)))

@@ -19,8 +19,8 @@ from admin import (
     templates,
 )
 from admin.session import StackSession
-from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.settings import SettingError
 
 
 class _Commands(TyperGroup):
@@ -31,7 +31,7 @@ class _Commands(TyperGroup):
             return super().invoke(ctx)
         except ServiceError as error:
             self._fail(ctx, error)
-        except SettingMissing as error:
+        except SettingError as error:
             message = f"{error}: the stack is older than this command. Deploy this version first."
             self._fail(ctx, ServiceError("service_unavailable", message))
         except ClientError as error:

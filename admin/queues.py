@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 
 app = typer.Typer(no_args_is_help=True, help="The queues and their dead letters.")
@@ -30,7 +29,7 @@ def status(ctx: typer.Context) -> None:
                 "dead": dead_letters.waiting,
                 "deadInFlight": dead_letters.in_flight,
             }
-            for name, (queue, dead_letters) in wiring.queue_operations().status().items()
+            for name, (queue, dead_letters) in session.wiring.queue_operations.status().items()
         ],
         ("queue", "waiting", "inFlight", "delayed", "dead"),
     )
@@ -51,5 +50,5 @@ def redrive(
     Example: `pillarbox queue redrive jobs`
     """
     session = connected(ctx)
-    moved = wiring.queue_operations().redrive(queue, limit)
+    moved = session.wiring.queue_operations.redrive(queue, limit)
     session.show({"queue": queue, "moved": moved})

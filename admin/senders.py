@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 from admin.views import sender_view
 
@@ -39,10 +38,10 @@ def add(
     Example: `pillarbox sender add --account qh4ybvcvbqzk hello@shop.example --default`
     """
     session = connected(ctx)
-    sender = wiring.senders().add(account, address, verified=verified, default=default)
+    sender = session.wiring.senders.add(account, address, verified=verified, default=default)
     if verified and session.local:
         # The local SES refuses emails from an address that it does not know.
-        wiring.senders().identities.ensure_identity(sender.address)
+        session.wiring.senders.identities.ensure_identity(sender.address)
     domain = sender.address.rpartition("@")[2]
     hint = (
         "Pending. Follow the link that SES emails to the address, or verify its domain"
@@ -59,7 +58,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     """
     session = connected(ctx)
     session.show_list(
-        [sender_view(sender) for sender in wiring.senders().of_account(account)],
+        [sender_view(sender) for sender in session.wiring.senders.of_account(account)],
         ("address", "status", "default"),
     )
 
@@ -74,7 +73,7 @@ def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
     Example: `pillarbox sender remove --account qh4ybvcvbqzk old@shop.example`
     """
     session = connected(ctx)
-    removed = wiring.senders().remove(account, address)
+    removed = session.wiring.senders.remove(account, address)
     session.show({"address": removed, "removed": True})
 
 
@@ -85,4 +84,4 @@ def make_default(ctx: typer.Context, address: Address, *, account: Account) -> N
     Example: `pillarbox sender default --account qh4ybvcvbqzk hello@shop.example`
     """
     session = connected(ctx)
-    session.show(sender_view(wiring.senders().make_default(account, address)))
+    session.show(sender_view(session.wiring.senders.make_default(account, address)))

@@ -1,10 +1,10 @@
-"""One run of the command: which stack it speaks to, and how it answers."""
+"""One run of the command: the stack that it works on, and how it shows results."""
 
 import json
 import os
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final
 
@@ -16,34 +16,27 @@ from rich.table import Table
 from rich.text import Text
 
 from admin.views import label, to_text
+from admin.wiring import OperatorWiring
 from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.settings import PREFIX, Settings, read_stack
 
 _ROOT: Final = Path(__file__).parents[1]
-#: The settings that the command needs, and the stack's outputs that say them.
-_SETTINGS: Final = {
-    "PILLARBOX_TABLE": "TableName",
-    "PILLARBOX_JOBS_QUEUE_URL": "JobsQueueUrl",
-    "PILLARBOX_JOBS_DEAD_LETTERS_URL": "JobsDeadLettersUrl",
-    "PILLARBOX_EVENTS_QUEUE_URL": "EventsQueueUrl",
-    "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "EventsDeadLettersUrl",
-    "PILLARBOX_CONFIGURATION_SET": "ConfigurationSetName",
-    "PILLARBOX_PREVIEW_SENDER": "PreviewSender",
-    "PILLARBOX_API_URL": "ApiUrl",
-}
-#: Those that the stack's parameters say.
-_PARAMETERS: Final = {"PILLARBOX_DELIVERY_CONCURRENCY": "DeliveryConcurrency"}
-#: Columns of a table that no terminal bounds: enough for ids in one piece.
+#: Columns of a table that no terminal limits: wide enough to keep ids on one line.
 _WIDE: Final = 200
+#: The port of the deployed relay.
+_RELAY_PORT: Final = 587
 
 type Record = Mapping[str, Json]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class StackSession:
-    """A stack in AWS by its name, or the local one (None); tables, or JSON."""
+    """A stack in AWS by its name, or the local one (None); output as tables or JSON."""
 
     stack_name: str | None
     json: bool
+    #: The stack's use cases, once the session is connected.
+    wiring: OperatorWiring = field(init=False, repr=False)
 
     @property
     def local(self) -> bool:
@@ -51,22 +44,16 @@ class StackSession:
         return self.stack_name is None
 
     def connect(self) -> None:
-        """Point the settings of this process at the stack.
+        """Read the settings of the stack, and wire its use cases.
 
         Raises:
-            ServiceError: `service_unavailable`, when it does not run or is none.
+            ServiceError: `service_unavailable`: the stack does not run or is not a Pillarbox.
         """
-        if self.stack_name is None:
-            settings = _local_settings()
-            # What the user has set leads to AWS, or to another stack.
-            for name in [name for name in os.environ if name.startswith(("AWS_", "PILLARBOX_"))]:
-                del os.environ[name]
-        else:
-            settings = _settings_of(self.stack_name)
-        os.environ.update(settings)
+        settings = _local_settings() if self.stack_name is None else _aws_settings(self.stack_name)
+        self.wiring = OperatorWiring(settings)
 
     def show(self, record: Record, *, hint: str | None = None) -> None:
-        """Show one thing; the hint is for people and no part of it."""
+        """Show one record. The hint goes to people only."""
         if self.json:
             typer.echo(json.dumps(record, indent=2))
             return
@@ -82,7 +69,7 @@ class StackSession:
     def show_list(
         self, items: Sequence[Record], columns: Sequence[str], more: Record | None = None
     ) -> None:
-        """Show a list: whole in JSON, as `items` with `more` beside; some columns to people."""
+        """Show a list: whole in JSON, with `more` beside `items`; some columns in a table."""
         if self.json:
             typer.echo(json.dumps({"items": [*items], **(more or {})}, indent=2))
             return
@@ -97,7 +84,7 @@ class StackSession:
         _print(table)
 
     def show_error(self, error: ServiceError) -> None:
-        """Say on stderr what went wrong."""
+        """Print an error on stderr."""
         if self.json:
             typer.echo(json.dumps({"error": error.envelope()}, indent=2), err=True)
             return
@@ -105,10 +92,10 @@ class StackSession:
 
 
 def connected(ctx: typer.Context) -> StackSession:
-    """The session of a command, with the stack reached.
+    """Return the session of a command, connected to its stack.
 
     Raises:
-        ServiceError: `service_unavailable`.
+        ServiceError: `service_unavailable`: see `StackSession.connect`.
     """
     session: StackSession = ctx.obj
     session.connect()
@@ -121,45 +108,59 @@ def _print(table: Table) -> None:
 
 
 def _cause(error: ServiceError) -> str:
-    """What the SDK said, such as that there are no credentials: an operator can mend that."""
+    """Return the SDK's reason, such as missing credentials, which an operator can fix."""
     return f" ({error.__cause__})" if isinstance(error.__cause__, BotoCoreError) else ""
 
 
-def _local_settings() -> dict[str, str]:
-    state = Path(os.environ.get("PILLARBOX_STATE_DIR") or _ROOT / ".local")
+def _local_settings() -> Settings:
+    """Read what the local stack wrote down, and point the SDK at that stack."""
+    state = _ROOT / Settings(os.environ).state_dir
     try:
-        found = json.loads((state / "stack.json").read_text())
+        stack = json.loads((state / "stack.json").read_text())
     except FileNotFoundError:
         raise ServiceError(
             "service_unavailable", "The local stack is not running: start it with `make up`."
         ) from None
-    settings: dict[str, str] = found["environment"]
-    # The rest is for looking at the whole; the first two mean nothing here.
-    settings |= {"PILLARBOX_STACK": "local", "PILLARBOX_DELIVERY_CONCURRENCY": "1"}
-    if "base_url" in found:
-        settings["PILLARBOX_API_URL"] = found["base_url"]
-    if smtp := found.get("smtp"):
-        settings["PILLARBOX_RELAY"] = f"{smtp['host']}:{smtp['port']}"
-        settings["SSL_CERT_FILE"] = smtp["certificate"]  # nobody has signed it
-    return settings
+    variables: dict[str, str] = stack["environment"]
+    _point_sdk({name: text for name, text in variables.items() if not name.startswith(PREFIX)})
+    # The doctor needs the rest. It skips the checks of the first two.
+    variables |= {Settings.stack.variable: "local", Settings.delivery_concurrency.variable: "1"}
+    if "base_url" in stack:
+        variables[Settings.api_url.variable] = stack["base_url"]
+    if smtp := stack.get("smtp"):
+        variables[Settings.relay.variable] = f"{smtp['host']}:{smtp['port']}"
+        variables[Settings.relay_certificate.variable] = smtp["certificate"]  # self-signed
+    return Settings(variables)
 
 
-def _settings_of(stack_name: str) -> dict[str, str]:
+def _point_sdk(variables: Mapping[str, str]) -> None:
+    """Set the variables that botocore reads by itself, and no others of AWS.
+
+    The user's own lead to AWS or to another stack. docs/decisions.md says why these go through
+    the environment.
+    """
+    for name in [name for name in os.environ if name.startswith("AWS_")]:
+        del os.environ[name]
+    os.environ.update(variables)
+
+
+def _aws_settings(stack_name: str) -> Settings:
+    """Read the outputs and parameters of a stack; the user's variables give the rest."""
     (stack,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
     outputs = {
-        item.get("OutputKey"): item.get("OutputValue", "") for item in stack.get("Outputs", [])
+        item.get("OutputKey", ""): item.get("OutputValue", "") for item in stack.get("Outputs", [])
     }
-    if "TableName" not in outputs:
+    if Settings.table.output not in outputs:
         raise ServiceError(
             "service_unavailable",
-            f"The stack {stack_name} is not a deployed Pillarbox stack. Check --stack-name.",
+            f"The stack {stack_name} is not a deployed Pillarbox stack: it has no output TableName."
+            " Check --stack-name.",
         )
     parameters = {
-        item.get("ParameterKey"): item.get("ParameterValue", "")
+        item.get("ParameterKey", ""): item.get("ParameterValue", "")
         for item in stack.get("Parameters", [])
     }
-    settings = {name: outputs[output] for name, output in _SETTINGS.items() if output in outputs}
-    settings |= {name: parameters[each] for name, each in _PARAMETERS.items() if each in parameters}
+    variables = read_stack(outputs, parameters) | {Settings.stack.variable: stack_name}
     if "RelayAddress" in outputs:
-        settings["PILLARBOX_RELAY"] = f"{parameters['RelayName']}:587"
-    return {**settings, "PILLARBOX_STACK": stack_name}
+        variables[Settings.relay.variable] = f"{parameters['RelayName']}:{_RELAY_PORT}"
+    return Settings(os.environ | variables)

@@ -4,7 +4,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 from pillarbox.application.history.audit import AuditReport
 from pillarbox.domain.errors import Json
@@ -25,7 +24,7 @@ def verify(ctx: typer.Context, *, account: Account) -> None:
     Example: `pillarbox stats verify --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    report = wiring.statistics_audit().verify(account)
+    report = session.wiring.statistics_audit.verify(account)
     session.show(_view(account, report))
     if not report.is_correct:
         raise typer.Exit(1)
@@ -41,7 +40,7 @@ def rebuild(ctx: typer.Context, *, account: Account) -> None:
     Example: `pillarbox stats rebuild --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    session.show(_view(account, wiring.statistics_audit().rebuild(account)))
+    session.show(_view(account, session.wiring.statistics_audit.rebuild(account)))
 
 
 def _view(account_id: str, report: AuditReport) -> dict[str, Json]:

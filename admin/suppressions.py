@@ -6,7 +6,6 @@ from typing import Annotated
 
 import typer
 
-from admin import wiring
 from admin.session import connected
 from admin.views import suppression_view
 
@@ -27,7 +26,7 @@ def add(ctx: typer.Context, address: Address, *, account: Account) -> None:
     Example: `pillarbox suppression add --account qh4ybvcvbqzk ann@example.com`
     """
     session = connected(ctx)
-    session.show(suppression_view(wiring.suppression_list().add(account, address)))
+    session.show(suppression_view(session.wiring.suppression_list.add(account, address)))
 
 
 @app.command("list")
@@ -38,7 +37,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     """
     session = connected(ctx)
     session.show_list(
-        [suppression_view(entry) for entry in wiring.suppression_list().of_account(account)],
+        [suppression_view(entry) for entry in session.wiring.suppression_list.of_account(account)],
         ("address", "reason", "createdAt", "messageId"),
     )
 
@@ -52,7 +51,7 @@ def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
     Example: `pillarbox suppression remove --account qh4ybvcvbqzk ann@example.com`
     """
     session = connected(ctx)
-    removed = wiring.suppression_list().remove(account, address)
+    removed = session.wiring.suppression_list.remove(account, address)
     session.show(
         {
             "address": removed,

@@ -5,8 +5,7 @@ from uuid import UUID
 
 import typer
 
-from admin import wiring
-from admin.session import connected
+from admin.session import StackSession, connected
 from admin.views import template_view
 from pillarbox.application.templates.authoring import (
     TemplateAuthoring,
@@ -47,7 +46,7 @@ def create(  # noqa: PLR0913  one parameter for each option
     """
     session = connected(ctx)
     source = TemplateSource(name=name, subject=subject, category=category, html=_text(html))
-    template = wiring.template_authoring().create(account, source, internal=internal)
+    template = session.wiring.template_authoring.create(account, source, internal=internal)
     session.show(template_view(template))
 
 
@@ -71,7 +70,7 @@ def update(  # noqa: PLR0913  one parameter for each option
     changes = TemplateChanges(
         name=name, subject=subject, category=category, html=_text(html) if html else None
     )
-    session.show(template_view(_templates(account).update(account, template_id, changes)))
+    session.show(template_view(_templates(session, account).update(account, template_id, changes)))
 
 
 @app.command("list")
@@ -87,7 +86,7 @@ def list_all(
     Example: `pillarbox template list --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    page = _templates(account).page(account, skip=skip, limit=limit)
+    page = _templates(session, account).page(account, skip=skip, limit=limit)
     session.show_list(
         [template_view(template) for template in page.items],
         ("id", "name", "subject", "category", "variables", "updatedAt"),
@@ -102,7 +101,7 @@ def show(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> No
     Example: `pillarbox template show 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    template = _templates(account).get(account, template_id)
+    template = _templates(session, account).get(account, template_id)
     body = {"html": template.html} if session.json else {}
     session.show(template_view(template) | body)
 
@@ -114,7 +113,7 @@ def delete(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> 
     Example: `pillarbox template delete 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    _templates(account).delete(account, template_id)
+    _templates(session, account).delete(account, template_id)
     session.show({"id": str(template_id), "deleted": True})
 
 
@@ -126,7 +125,7 @@ def reference(ctx: typer.Context, template_id: TemplateId, *, account: Account, 
     --account qh4ybvcvbqzk --by campaign-42`
     """
     session = connected(ctx)
-    session.show(template_view(_templates(account).reference(account, template_id, by)))
+    session.show(template_view(_templates(session, account).reference(account, template_id, by)))
 
 
 @app.command("unreference")
@@ -137,17 +136,17 @@ def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account
     --account qh4ybvcvbqzk --by campaign-42`
     """
     session = connected(ctx)
-    session.show(template_view(_templates(account).unreference(account, template_id, by)))
+    session.show(template_view(_templates(session, account).unreference(account, template_id, by)))
 
 
-def _templates(account: str) -> TemplateAuthoring:
+def _templates(session: StackSession, account: str) -> TemplateAuthoring:
     """Return the use case for templates.
 
     Raises:
         ServiceError: `account_not_found`.
     """
-    wiring.accounts().get(account)
-    return wiring.template_authoring()
+    session.wiring.accounts.get(account)
+    return session.wiring.template_authoring
 
 
 def _text(file: typer.FileBinaryRead) -> str:

@@ -1,6 +1,6 @@
-"""Where the operator's command meets its adapters. Everything is made on first use."""
+"""The use cases of the operator's command, each made on its first use."""
 
-from functools import cache
+from functools import cached_property
 from time import sleep
 
 from admin.aws.api_probe import HttpApiProbe
@@ -14,7 +14,6 @@ from admin.operations.doctor import Doctor
 from admin.operations.first_steps import FirstSteps
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
-from pillarbox import config
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
@@ -29,108 +28,103 @@ from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.history.audit import Audit
-from pillarbox.wiring import table, template_authoring, utc_now
-
-__all__ = ["template_authoring"]
+from pillarbox.wiring import Wiring, utc_now
 
 
-@cache
-def accounts() -> Accounts:
-    """An operator's work on accounts."""
-    return Accounts(records=DynamoAccounts(table()), clock=utc_now)
+class OperatorWiring(Wiring):
+    """The use cases of a stack, and what only its operator does."""
 
+    @cached_property
+    def accounts(self) -> Accounts:
+        """Work on accounts."""
+        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
 
-@cache
-def api_keys() -> Keys:
-    """An operator's work on API keys."""
-    return Keys(records=DynamoApiKeys(table()), accounts=DynamoAccounts(table()), clock=utc_now)
+    @cached_property
+    def api_keys(self) -> Keys:
+        """Work on API keys."""
+        return Keys(
+            records=DynamoApiKeys(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+        )
 
+    @cached_property
+    def senders(self) -> Senders:
+        """Work on senders."""
+        return Senders(accounts=DynamoAccounts(self.table), identities=SesIdentities())
 
-@cache
-def senders() -> Senders:
-    """An operator's work on senders."""
-    return Senders(accounts=DynamoAccounts(table()), identities=SesIdentities())
+    @cached_property
+    def domains(self) -> Domains:
+        """Work on domains."""
+        return Domains(
+            identities=SesDomains(),
+            dns=DnsRecords(self.settings.dns_servers),
+            zones=Route53Zones(),
+            clock=utc_now,
+            pause=sleep,
+        )
 
+    @cached_property
+    def first_steps(self) -> FirstSteps:
+        """Create the first account, key and sender."""
+        return FirstSteps(accounts=self.accounts, keys=self.api_keys, senders=self.senders)
 
-@cache
-def domains() -> Domains:
-    """An operator's work on domains."""
-    return Domains(
-        identities=SesDomains(),
-        dns=DnsRecords(config.read_servers("DNS_SERVERS")),
-        zones=Route53Zones(),
-        clock=utc_now,
-        pause=sleep,
-    )
+    @cached_property
+    def suppression_list(self) -> SuppressionList:
+        """Work on suppressions."""
+        return SuppressionList(
+            records=DynamoSuppressions(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+        )
 
+    @cached_property
+    def statistics_audit(self) -> Audit:
+        """Compare an account's statistics with its messages."""
+        return Audit(
+            log=DynamoMessageLog(self.table),
+            ledger=DynamoLedgerAudit(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+        )
 
-@cache
-def first_steps() -> FirstSteps:
-    """An operator's first account, key and sender."""
-    return FirstSteps(accounts=accounts(), keys=api_keys(), senders=senders())
+    @cached_property
+    def queue_operations(self) -> QueueOperations:
+        """Work on the queues."""
+        settings = self.settings
+        return QueueOperations(
+            queues=SqsQueues(),
+            urls={
+                "jobs": QueueUrls(settings.jobs_queue_url, settings.jobs_dead_letters_url),
+                "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
+            },
+        )
 
+    @cached_property
+    def doctor(self) -> Doctor:
+        """Check the whole stack."""
+        settings = self.settings
+        relay = settings.relay
+        return Doctor(
+            provider=SesAccount(utc_now),
+            accounts=DynamoAccounts(self.table),
+            domains=self.domains,
+            queues=self.queue_operations,
+            table=DynamoTableProtection(self.table),
+            monitoring=CloudWatchMonitoring(settings.stack, utc_now),
+            api_probe=HttpApiProbe(settings.api_url),
+            certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,
+            clock=utc_now,
+            configuration_set=settings.configuration_set,
+            preview_sender=settings.preview_sender,
+            workers=settings.delivery_concurrency,
+        )
 
-@cache
-def suppression_list() -> SuppressionList:
-    """An operator's work on suppressions."""
-    return SuppressionList(
-        records=DynamoSuppressions(table()), accounts=DynamoAccounts(table()), clock=utc_now
-    )
-
-
-@cache
-def statistics_audit() -> Audit:
-    """An operator's look at an account's statistics."""
-    return Audit(
-        log=DynamoMessageLog(table()),
-        ledger=DynamoLedgerAudit(table()),
-        accounts=DynamoAccounts(table()),
-        clock=utc_now,
-    )
-
-
-@cache
-def queue_operations() -> QueueOperations:
-    """An operator's work on the queues."""
-    return QueueOperations(
-        queues=SqsQueues(),
-        urls={
-            "jobs": QueueUrls(config.read("JOBS_QUEUE_URL"), config.read("JOBS_DEAD_LETTERS_URL")),
-            "events": QueueUrls(
-                config.read("EVENTS_QUEUE_URL"), config.read("EVENTS_DEAD_LETTERS_URL")
-            ),
-        },
-    )
-
-
-@cache
-def doctor() -> Doctor:
-    """An operator's look at the whole stack."""
-    (relay,) = config.read_servers("RELAY") or (None,)
-    host, _, port = (relay or "").rpartition(":")
-    return Doctor(
-        provider=SesAccount(utc_now),
-        accounts=DynamoAccounts(table()),
-        domains=domains(),
-        queues=queue_operations(),
-        table=DynamoTableProtection(table()),
-        monitoring=CloudWatchMonitoring(config.read("STACK"), utc_now),
-        api_probe=HttpApiProbe(config.read("API_URL")),
-        certificate_probe=SmtpProbe(host, int(port)) if relay else None,
-        clock=utc_now,
-        configuration_set=config.read("CONFIGURATION_SET"),
-        preview_sender=config.read("PREVIEW_SENDER"),
-        workers=int(config.read("DELIVERY_CONCURRENCY")),
-    )
-
-
-@cache
-def round_trip() -> RoundTrip:
-    """An operator's mail through the whole service."""
-    return RoundTrip(
-        accounts=DynamoAccounts(table()),
-        keys=api_keys(),
-        api_probe=HttpApiProbe(config.read("API_URL")),
-        clock=utc_now,
-        pause=sleep,
-    )
+    @cached_property
+    def round_trip(self) -> RoundTrip:
+        """Send an email through the whole service."""
+        return RoundTrip(
+            accounts=DynamoAccounts(self.table),
+            keys=self.api_keys,
+            api_probe=HttpApiProbe(self.settings.api_url),
+            clock=utc_now,
+            pause=sleep,
+        )

@@ -199,13 +199,15 @@ def set_up() -> str:
     queue = boto3.client("sqs").create_queue(QueueName="jobs")
     os.environ["PILLARBOX_JOBS_QUEUE_URL"] = queue["QueueUrl"]
 
-    from admin import wiring  # noqa: PLC0415  reads the settings just made
+    from admin.wiring import OperatorWiring  # noqa: PLC0415
     from pillarbox.domain.account import Plan  # noqa: PLC0415
     from pillarbox.domain.key import Preset  # noqa: PLC0415
+    from pillarbox.settings import Settings  # noqa: PLC0415
 
-    account = wiring.accounts().create("Shop", Plan.STANDARD)
-    wiring.senders().add(account.account_id, SENDER, verified=True, default=True)
-    return wiring.api_keys().issue_live(account.account_id, "web", Preset.SEND).text
+    wiring = OperatorWiring(Settings(os.environ))
+    account = wiring.accounts.create("Shop", Plan.STANDARD)
+    wiring.senders.add(account.account_id, SENDER, verified=True, default=True)
+    return wiring.api_keys.issue_live(account.account_id, "web", Preset.SEND).text
 
 
 def events_of(job: Mapping[str, Any]) -> list[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import os
 import signal
 import sys
 from collections.abc import Iterator
@@ -13,7 +14,7 @@ from front import settings
 from front.app import Front
 from front.settings import FrontSettings
 from front.workers import WorkerDied, Workers
-from pillarbox.config import SettingMissing
+from pillarbox.settings import SettingError, Settings
 
 #: In seconds, longer than the load balancer keeps a connection (60): it must not send a request
 #: on one that is just being closed.
@@ -31,11 +32,11 @@ class _FrontServer(uvicorn.Server):
 
 
 def main() -> int:
-    """Run the front; 0 after a signal, 1 when the handlers cannot start, 2 without a setting."""
+    """Run the front; 0 after a signal, 1 if the handlers cannot start, 2 if a setting is wrong."""
     try:
-        found = settings.from_environment()
-    except SettingMissing as missing:
-        print(missing, file=sys.stderr)  # noqa: T201  there is no log yet
+        found = settings.read(Settings(os.environ))
+    except SettingError as error:
+        print(error, file=sys.stderr)  # noqa: T201  there is no log yet
         return 2
     try:
         asyncio.run(serve(found))

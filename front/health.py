@@ -5,12 +5,14 @@ import os
 import sys
 from typing import Final
 
+from pillarbox.settings import Settings
+
 _PATIENCE: Final = 3.0
 
 
 def main() -> int:
     """Give 0 when it does; asked from within, where no load balancer speaks for anybody."""
-    port = int(os.environ.get("PILLARBOX_FRONT_PORT") or 8080)
+    port = Settings(os.environ).front_port
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
     try:
         connection.request("GET", "/health")

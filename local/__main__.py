@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import os
 import sys
 
 from rich.console import Console
@@ -9,14 +10,19 @@ from rich.console import Console
 from local.engine import EngineFailed
 from local.package import PackagingFailed
 from local.stack import StackInUse, StackSettings, run
+from pillarbox.settings import SettingError, Settings
 
 
 def main() -> int:
     """Run the local stack until Ctrl-C; 0 when it ended as it was told to."""
     # The SAM translator warns about switches of AWS's own.
     logging.getLogger("samtranslator").setLevel(logging.ERROR)
-    settings = StackSettings.from_environment()
     errors = Console(stderr=True)
+    try:
+        settings = StackSettings.read(Settings(os.environ))
+    except SettingError as error:
+        errors.print(f"[bold red]{error}[/]")
+        return 1
     try:
         return asyncio.run(run(settings, Console()))
     except EngineFailed as failure:

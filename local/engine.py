@@ -19,6 +19,7 @@ from botocore.exceptions import WaiterError
 from local import processes
 from local.package import BUCKET, Package
 from local.template import REGION, ROOT
+from pillarbox.settings import PREFIX
 
 STACK_NAME: Final = "pillarbox"
 
@@ -175,7 +176,7 @@ def _inherited() -> dict[str, str]:
     return {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith(("AWS_", "PILLARBOX_", "PYTHON"))
+        if not name.startswith(("AWS_", PREFIX, "PYTHON"))
     }
 
 

@@ -6,7 +6,7 @@ import os
 import secrets
 import socket
 import sys
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,6 +14,7 @@ import httpx
 
 from local import processes, template
 from local.edge import FrontOrigin
+from pillarbox.settings import Settings
 
 _HOST: Final = "127.0.0.1"
 #: In seconds, on a machine that is busy with other things.
@@ -26,10 +27,12 @@ class FrontFailed(Exception):
 
 
 @contextlib.asynccontextmanager
-async def serving(state: Path, client: httpx.AsyncClient) -> AsyncIterator[FrontOrigin]:
+async def serving(
+    state: Path, client: httpx.AsyncClient, environment: Mapping[str, str]
+) -> AsyncIterator[FrontOrigin]:
     """Run the front for the time of a block, on any free port.
 
-    What the handlers need of the environment must be set.
+    `environment` has the settings of its handlers.
 
     Raises:
         FrontFailed: it ended at its start, or was silent for too long.
@@ -44,11 +47,12 @@ async def serving(state: Path, client: httpx.AsyncClient) -> AsyncIterator[Front
             *(sys.executable, "-m", "front"),
             cwd=template.ROOT,
             env=os.environ
+            | environment
             | {
-                "PILLARBOX_EDGE_SECRET": front.secret,
-                "PILLARBOX_FRONT_DRAIN_SECONDS": "2",
-                "PILLARBOX_FRONT_HOST": _HOST,
-                "PILLARBOX_FRONT_PORT": str(port),
+                Settings.edge_secret.variable: front.secret,
+                Settings.front_drain_seconds.variable: "2",
+                Settings.front_host.variable: _HOST,
+                Settings.front_port.variable: str(port),
                 "POWERTOOLS_SERVICE_NAME": "pillarbox",
             },
             stdin=asyncio.subprocess.DEVNULL,

@@ -13,7 +13,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 
-from pillarbox.wiring import smtp_submission
+from pillarbox.wiring import Wiring
 from relay import log
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
@@ -27,11 +27,8 @@ _VALID: Final = dt.timedelta(days=30)
 
 
 @contextlib.asynccontextmanager
-async def serving(listener: socket.socket, state: Path) -> AsyncIterator[Path]:
-    """Serve on a bound socket for the time of a block; gives the certificate to trust.
-
-    What the use-cases need of the environment must be set.
-    """
+async def serving(listener: socket.socket, state: Path, wiring: Wiring) -> AsyncIterator[Path]:
+    """Serve on a bound socket for the time of a block; gives the certificate to trust."""
     certificate = self_signed()
     trusted = state / "smtp.pem"
     trusted.write_bytes(certificate.chain)
@@ -40,7 +37,7 @@ async def serving(listener: socket.socket, state: Path) -> AsyncIterator[Path]:
     house = ServerContext(
         name=_NAME,
         limits=limits,
-        service=ThreadedService(lambda: smtp_submission(paid_plans_only=False)),
+        service=ThreadedService(lambda: wiring.smtp_submission),
         memory=MemoryBudget(limits.memory),
     )
     context = make_context(certificate)

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Final
 
-from admin import wiring
+from admin.wiring import OperatorWiring
 from local.ses.store import MailStore
 from pillarbox.domain.account import Plan
 from pillarbox.domain.key import Preset
@@ -20,16 +20,16 @@ class SeededAccounts:
     accounts: dict[str, str]
 
 
-def seed(mailbox: MailStore, preview_sender: str) -> SeededAccounts:
+def seed(wiring: OperatorWiring, mailbox: MailStore) -> SeededAccounts:
     """Make a Standard, a free and a preview account, each with a key; SES knows the senders."""
-    for address in (SENDER, preview_sender):
+    for address in (SENDER, wiring.settings.preview_sender):
         mailbox.create_identity(address)
     keys, accounts = {}, {}
     for role, name, plan in (("live", "Shop", Plan.STANDARD), ("live_free", "Hobby", Plan.FREE)):
-        accounts[role] = wiring.accounts().create(name, plan).account_id
-        wiring.senders().add(accounts[role], SENDER, default=True)
-        issued = wiring.api_keys().issue_live(accounts[role], "First key", Preset.SEND)
+        accounts[role] = wiring.accounts.create(name, plan).account_id
+        wiring.senders.add(accounts[role], SENDER, default=True)
+        issued = wiring.api_keys.issue_live(accounts[role], "First key", Preset.SEND)
         keys[role] = issued.text
-    accounts["preview"] = wiring.accounts().create("Visitor", Plan.FREE).account_id
-    keys["preview"] = wiring.api_keys().issue_preview(accounts["preview"], "First key").text
+    accounts["preview"] = wiring.accounts.create("Visitor", Plan.FREE).account_id
+    keys["preview"] = wiring.api_keys.issue_preview(accounts["preview"], "First key").text
     return SeededAccounts(keys, accounts)

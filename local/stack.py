@@ -17,6 +17,7 @@ import httpx
 import uvicorn
 from rich.console import Console
 
+from admin.wiring import OperatorWiring
 from local import banner, front, processes, relay, template
 from local.dns import DnsServer
 from local.edge import INTEGRATION_TIMEOUT, Edge
@@ -28,20 +29,9 @@ from local.reference.app import ApiReference
 from local.seed import seed
 from local.ses.app import ses_app
 from local.ses.store import MailStore
+from pillarbox.settings import PREFIX, Settings, read_stack
 
 _HOST: Final = "127.0.0.1"
-# What the functions find their settings by, as the template's outputs name them.
-_SETTINGS: Final = {
-    "PILLARBOX_TABLE": "TableName",
-    "PILLARBOX_JOBS_QUEUE_URL": "JobsQueueUrl",
-    "PILLARBOX_JOBS_DEAD_LETTERS_URL": "JobsDeadLettersUrl",
-    "PILLARBOX_EVENTS_QUEUE_URL": "EventsQueueUrl",
-    "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "EventsDeadLettersUrl",
-    "PILLARBOX_SPOOL_BUCKET": "SpoolBucketName",
-    "PILLARBOX_CONFIGURATION_SET": "ConfigurationSetName",
-    "PILLARBOX_PREVIEW_SENDER": "PreviewSender",
-    "PILLARBOX_UPGRADE_URL": "UpgradeUrl",
-}
 
 
 class StackInUse(Exception):
@@ -58,13 +48,17 @@ class StackSettings:
     smtp_port: int
 
     @classmethod
-    def from_environment(cls) -> "StackSettings":
-        """Read PILLARBOX_STATE_DIR and PILLARBOX_{,INBOX_,SMTP_}PORT."""
+    def read(cls, settings: Settings) -> "StackSettings":
+        """Read the local stack's settings.
+
+        Raises:
+            SettingError: one is invalid.
+        """
         return cls(
-            state=Path(os.environ.get("PILLARBOX_STATE_DIR") or template.ROOT / ".local").resolve(),
-            port=int(os.environ.get("PILLARBOX_PORT") or 8080),
-            inbox_port=int(os.environ.get("PILLARBOX_INBOX_PORT") or 8025),
-            smtp_port=int(os.environ.get("PILLARBOX_SMTP_PORT") or 5870),
+            state=(template.ROOT / settings.state_dir).resolve(),
+            port=settings.port,
+            inbox_port=settings.inbox_port,
+            smtp_port=settings.local_smtp_port,
         )
 
     @property
@@ -124,21 +118,23 @@ async def _run(settings: StackSettings, console: Console) -> int:
 
         reached = {
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
-            "PILLARBOX_DNS_SERVERS": f"{dns_host}:{dns_port}",
+            Settings.dns_servers.variable: f"{dns_host}:{dns_port}",
         }
         engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), reached)
-        # From here on an SDK in this process speaks to the engine, and to no account of the user.
+        # From here on the SDK in this process calls the engine, never an account of the user.
         for name in [name for name in os.environ if name.startswith("AWS_")]:
             del os.environ[name]
         environment = aws_environment(engine.url) | reached
-        os.environ.update(environment)
+        os.environ.update(
+            {name: text for name, text in environment.items() if not name.startswith(PREFIX)}
+        )
         console.print("Starting …")
         packing = asyncio.to_thread(package, settings.state / "build")
         parts.push_async_callback(engine.stop)
         packed, _ = await asyncio.gather(packing, engine.start())
         outputs = await asyncio.to_thread(engine.deploy, packed)
-        environment |= {name: outputs[output] for name, output in _SETTINGS.items()}
-        os.environ.update(environment)
+        environment |= read_stack(outputs, {})
+        wiring = OperatorWiring(Settings(environment))
 
         await parts.enter_async_context(following(engine.client("logs"), settings.log))
 
@@ -156,15 +152,15 @@ async def _run(settings: StackSettings, console: Console) -> int:
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)
         stage = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
-        behind = await parts.enter_async_context(front.serving(settings.state, client))
+        behind = await parts.enter_async_context(front.serving(settings.state, client, environment))
         await parts.enter_async_context(_serving(ses_app(mailbox, emit), sockets["ses"]))
         await parts.enter_async_context(_serving(inbox_app(mailbox), sockets["inbox"]))
         parts.callback(mailbox.close)
 
         certificate = await parts.enter_async_context(
-            relay.serving(sockets["smtp"], settings.state)
+            relay.serving(sockets["smtp"], settings.state, wiring)
         )
-        seeded = await asyncio.to_thread(seed, mailbox, outputs["PreviewSender"])
+        seeded = await asyncio.to_thread(seed, wiring, mailbox)
         edge = ApiReference(Edge(template.load(), stage, behind, client), seeded.keys["live"])
         await parts.enter_async_context(_serving(edge, sockets["edge"]))
         state = {
@@ -248,8 +244,8 @@ def _bind(port: int) -> socket.socket:
         listener.bind((_HOST, port))
     except OSError as error:
         raise StackInUse(
-            f"Port {port} is taken: set PILLARBOX_PORT, PILLARBOX_INBOX_PORT or"
-            " PILLARBOX_SMTP_PORT (0 is any free one)."
+            f"Port {port} is taken: set {Settings.port.variable}, {Settings.inbox_port.variable} or"
+            f" {Settings.local_smtp_port.variable} (0 is any free one)."
         ) from error
     return listener
 

@@ -6,12 +6,11 @@ import os
 import signal
 import socket
 import sys
-from typing import Final
 
 import uvloop
 
-from pillarbox.config import SettingMissing
-from pillarbox.wiring import read_secret, smtp_submission
+from pillarbox.settings import SettingError, Settings
+from pillarbox.wiring import read_secret, services
 from relay import certificates, log, settings
 from relay.certificates import CertificateStore
 from relay.launcher import launch
@@ -21,20 +20,17 @@ from relay.service import ThreadedService
 from relay.session import ServerContext
 from relay.settings import RelaySettings
 
-#: Set for each of several processes, which share the limits but launch no others.
-ONE_OF_MANY: Final = "PILLARBOX_SMTP_ONE_OF_MANY"
-
 
 def main() -> int:
-    """Run the server; 0 after a signal, 2 when a setting is missing."""
+    """Run the server; 0 after a signal, 2 if a setting is wrong."""
     try:
-        found = settings.from_environment()
-    except SettingMissing as missing:
-        print(missing, file=sys.stderr)  # noqa: T201  there is no log yet
+        found = settings.read(Settings(os.environ))
+    except SettingError as error:
+        print(error, file=sys.stderr)  # noqa: T201  there is no log yet
         return 2
     log.set_up(found.log_level)
-    if found.processes > 1 and ONE_OF_MANY not in os.environ:
-        environment = os.environ | {ONE_OF_MANY: "true"}
+    if found.processes > 1 and not found.one_of_many:
+        environment = os.environ | {Settings.smtp_one_of_many.variable: "true"}
         asyncio.run(launch(found.processes, environment))
     else:
         uvloop.run(serve(found))
@@ -55,7 +51,7 @@ async def serve(found: RelaySettings) -> None:
     house = ServerContext(
         name=found.name,
         limits=found.limits,
-        service=ThreadedService(lambda: smtp_submission(paid_plans_only=found.paid_plans_only)),
+        service=ThreadedService(lambda: services().smtp_submission),
         memory=MemoryBudget(found.limits.memory),
     )
     server = Server(house, current.context, found.proxies)

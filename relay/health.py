@@ -9,6 +9,8 @@ import socket
 import sys
 from typing import Final
 
+from pillarbox.settings import Settings
+
 _PATIENCE: Final = 3.0
 #: Connections for each of several processes: one that hangs is missed once in 400 checks.
 _LOOKS: Final = 6
@@ -18,8 +20,8 @@ _SAID_FIRST: Final = (b"220 ", b"421 ")
 
 def main() -> int:
     """Give 0 when it does; asked from within, where no load balancer speaks for anybody."""
-    address = ("127.0.0.1", int(os.environ.get("PILLARBOX_SMTP_PORT") or 587))
-    processes = int(os.environ.get("PILLARBOX_SMTP_PROCESSES") or 1)
+    settings = Settings(os.environ)
+    address, processes = ("127.0.0.1", settings.smtp_port), settings.smtp_processes
     try:
         for _ in range(1 if processes == 1 else _LOOKS * processes):
             with socket.create_connection(address, _PATIENCE) as client:

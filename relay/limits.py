@@ -6,7 +6,10 @@ from functools import lru_cache
 from ipaddress import IPv6Address, ip_address
 from typing import Final
 
+from pillarbox.settings import Settings
+
 MIB: Final = 1024 * 1024
+_DEFAULTS: Final = Settings({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -16,9 +19,9 @@ class ServerLimits:
     #: A message as it is written: two attachments of 5 MB in base64, with their text.
     message_size: int = 16 * MIB
     #: All messages in transit, each counted twice (see `framing.Content`).
-    memory: int = 256 * MIB
-    connections: int = 1_000
-    connections_of_address: int = 50
+    memory: int = _DEFAULTS.smtp_memory_mib * MIB
+    connections: int = _DEFAULTS.smtp_connections
+    connections_of_address: int = _DEFAULTS.smtp_connections_of_address
     handshake: float = 30
     #: From the greeting to a successful AUTH.
     authentication: float = 60
@@ -34,7 +37,7 @@ class ServerLimits:
     errors: int = 20
     idle_commands: int = 100
     #: Sessions that are in the middle of a message have so long at a shutdown.
-    drain: float = 90
+    drain: float = _DEFAULTS.smtp_drain_seconds
 
 
 class ConnectionLimiter:

@@ -1,25 +1,23 @@
-"""The relay's settings, from the environment; what is not set has its usual value."""
+"""How the relay runs, from its settings."""
 
-import os
 from dataclasses import dataclass
-from ipaddress import ip_network
 from typing import Final
 
-from pillarbox.config import SettingMissing, read
+from pillarbox.settings import SettingError, Settings
 from relay.limits import MIB, ServerLimits
 from relay.proxy import Networks
 
-#: In MiB: the largest message, counted twice, with what a read may bring beyond its end.
+#: In MiB: the largest message, which counts twice, and what a read may return beyond its end.
 _LEAST_MEMORY: Final = 2 * ServerLimits().message_size // MIB + 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelaySettings:
-    """How the server runs.
+    """How one process of the relay runs.
 
-    `name` is what it calls itself, `certificate` and `key` are PEM files or,
-    with `secret`, the fields of the secret of that name. The limits are those
-    of one of `processes`.
+    `name` is the name by which it introduces itself. `certificate` and `key` are PEM files.
+    Without them, `secret` is the name of a secret that has both. `one_of_many` says
+    that this process is one of `processes`, each of which has these limits.
     """
 
     name: str
@@ -29,63 +27,41 @@ class RelaySettings:
     key: str
     secret: str
     processes: int
+    one_of_many: bool
     proxies: Networks
-    paid_plans_only: bool
     limits: ServerLimits
     log_level: str
 
 
-def from_environment() -> RelaySettings:
-    """Read PILLARBOX_SMTP_*.
+def read(settings: Settings) -> RelaySettings:
+    """Read the relay's own settings, and check those of the service behind it.
 
     Raises:
-        SettingMissing: one that must be there is not, or one makes no sense.
+        SettingError: one is missing or invalid.
     """
-    secret = _get("SECRET", "")
-    usual = ServerLimits()
-    processes = _number("PROCESSES", 1, least=1)
-    memory = _number("MEMORY_MIB", usual.memory // MIB)
+    settings.check("relay")
+    secret, processes = settings.smtp_secret, settings.smtp_processes
+    memory = settings.smtp_memory_mib
     if memory // processes < _LEAST_MEMORY:
-        raise SettingMissing(
-            f"PILLARBOX_SMTP_MEMORY_MIB must be {_LEAST_MEMORY} or more for each process: "
-            "with less the largest message never fits"
+        raise SettingError(
+            f"{Settings.smtp_memory_mib.variable} must be {_LEAST_MEMORY} or more for each"
+            " process: with less the largest message never fits"
         )
     return RelaySettings(
-        name=read("SMTP_NAME"),
-        host=_get("HOST", "0.0.0.0"),  # noqa: S104  in a container, behind its load balancer
-        port=_number("PORT", 587),
-        certificate="" if secret else read("SMTP_CERTIFICATE"),
-        key="" if secret else read("SMTP_KEY"),
+        name=settings.smtp_name,
+        host=settings.smtp_host,
+        port=settings.smtp_port,
+        certificate="" if secret else settings.smtp_certificate,
+        key="" if secret else settings.smtp_key,
         secret=secret,
         processes=processes,
-        proxies=_networks("PROXIES"),
-        paid_plans_only=_get("PAID_PLANS_ONLY", "false") == "true",
+        one_of_many=settings.smtp_one_of_many,
+        proxies=settings.smtp_proxies,
         limits=ServerLimits(
             memory=memory * MIB // processes,
-            connections=-(-_number("CONNECTIONS", usual.connections) // processes),
-            connections_of_address=_number("CONNECTIONS_OF_ADDRESS", usual.connections_of_address),
-            drain=_number("DRAIN_SECONDS", round(usual.drain)),
+            connections=-(-settings.smtp_connections // processes),
+            connections_of_address=settings.smtp_connections_of_address,
+            drain=settings.smtp_drain_seconds,
         ),
-        log_level=os.environ.get("POWERTOOLS_LOG_LEVEL", "INFO"),
+        log_level=settings.log_level,
     )
-
-
-def _get(name: str, usual: str) -> str:
-    return os.environ.get(f"PILLARBOX_SMTP_{name}", "").strip() or usual
-
-
-def _number(name: str, usual: int, *, least: int = 0) -> int:
-    text = _get(name, str(usual))
-    if not (text.isascii() and text.isdigit() and int(text) >= least):
-        raise SettingMissing(
-            f"PILLARBOX_SMTP_{name} must be a number from {least} on, not {text!r}"
-        )
-    return int(text)
-
-
-def _networks(name: str) -> Networks:
-    """Addresses of load balancers, such as `10.0.0.0/16,10.1.0.0/16`."""
-    try:
-        return tuple(ip_network(each) for each in _get(name, "").replace(",", " ").split())
-    except ValueError as error:
-        raise SettingMissing(f"PILLARBOX_SMTP_{name} must be networks: {error}") from error

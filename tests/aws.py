@@ -20,9 +20,8 @@ from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.config import DefaultConfig
 
-from admin import wiring as admin_wiring
-from pillarbox import wiring
 from pillarbox.adapters import aws as sdk
+from pillarbox.wiring import services
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 TEMPLATE = Path(__file__).parents[1] / "template.yaml"
@@ -120,7 +119,5 @@ def forget_sessions() -> None:
 
 
 def forget_wiring() -> None:
-    """Let nothing that was made for one environment serve in the next."""
-    for made in [*vars(wiring).values(), *vars(admin_wiring).values()]:
-        if hasattr(made, "cache_clear"):
-            made.cache_clear()
+    """Let the next use cases read the environment again."""
+    services.cache_clear()

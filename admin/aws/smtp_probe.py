@@ -14,9 +14,11 @@ _TIMEOUT: Final = 10.0
 class SmtpProbe:
     """Implements `operations.ports.CertificateProbe` by connecting as an SMTP client does."""
 
-    def __init__(self, host: str, port: int) -> None:
+    def __init__(self, host: str, port: int, trusted: str = "") -> None:
+        """Keep where the relay is, and the PEM file to trust; the system's if it is empty."""
         self._host = host
         self._port = port
+        self._trusted = trusted or None
 
     def certificate_expiry(self) -> datetime:
         """Return the end of the certificate that the relay presents after STARTTLS.
@@ -27,7 +29,7 @@ class SmtpProbe:
         """
         try:
             with smtplib.SMTP(self._host, self._port, timeout=_TIMEOUT) as client:
-                client.starttls(context=ssl.create_default_context())
+                client.starttls(context=ssl.create_default_context(cafile=self._trusted))
                 certificate: Any = cast("ssl.SSLSocket", client.sock).getpeercert()
         except (OSError, smtplib.SMTPException) as error:
             message = f"A client cannot use the relay at {self._host}:{self._port}: {error}"

@@ -11,7 +11,7 @@ import uvloop
 
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.wiring import sending_ports
+from pillarbox.wiring import services
 from relay import groups
 from relay.limits import ServerLimits
 from relay.memory import MemoryBudget
@@ -33,7 +33,7 @@ async def serve(folder: Path, port: int, *, together: bool) -> None:
     """Serve until killed."""
     if not together:
         groups.MOST = 1  # type: ignore[misc]
-    one = replace(sending_ports(), domains=Known())
+    one = replace(services().sending_ports, domains=Known())
     relaying = SmtpSubmission(one)
     limits = ServerLimits(connections_of_address=1_000)
     house = ServerContext(

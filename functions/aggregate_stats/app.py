@@ -5,11 +5,11 @@ from typing import Any
 
 from pillarbox.application.history.aggregate import StreamResult
 from pillarbox.consumer import follow
-from pillarbox.wiring import aggregation, count_changes
+from pillarbox.wiring import count_changes, services
 
 
 def aggregate_stats(records: Sequence[Mapping[str, Any]]) -> StreamResult:
-    return aggregation().apply(records)
+    return services().aggregation.apply(records)
 
 
 lambda_handler = follow(aggregate_stats, count_changes)

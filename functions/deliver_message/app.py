@@ -9,7 +9,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.consumer import RecordResult, consume
-from pillarbox.wiring import delivery, jobs, poison_jobs
+from pillarbox.wiring import services
 
 #: In milliseconds. A hand-over may wait 20 s for SES, and must end before the function does.
 _TIME_FOR_ONE: Final = 25_000
@@ -17,20 +17,20 @@ _TIME_FOR_ONE: Final = 25_000
 
 def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     try:
-        job = jobs().read(record.body)
+        job = services().jobs.read(record.body)
     except UnreadableJob as unreadable:
-        result = poison_jobs().set_aside(record.body, unreadable, _sent_at(record))
+        result = services().poison_jobs.set_aside(record.body, unreadable, _sent_at(record))
         return _record_result(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
-        jobs().postpone(record.receipt_handle, timedelta(0))
+        services().jobs.postpone(record.receipt_handle, timedelta(0))
         return RecordResult(outcome="out_of_time", again=timedelta(0), ids=ids)
-    return _record_result(record, delivery().deliver(job), ids)
+    return _record_result(record, services().delivery.deliver(job), ids)
 
 
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.retry_after is not None:
-        jobs().postpone(record.receipt_handle, result.retry_after)
+        services().jobs.postpone(record.receipt_handle, result.retry_after)
     counts = ("ambiguous_resend",) if result.resent else ()
     time_to_send = result.time_to_send
     return RecordResult(

@@ -8,16 +8,16 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import AnalyticsQuery, read_query
 from pillarbox.http.replies import reply
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import authentication, history_queries
+from pillarbox.wiring import services
 
 app = build_app()
 
 
 @app.get("/v1/emails/analytics")
 def get_analytics() -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
+    principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, AnalyticsQuery)
-    analytics = history_queries().analytics(
+    analytics = services().history_queries.analytics(
         principal.account.account_id, *query.window, query.bucket
     )
     return reply(analytics_result(analytics, query.since, query.until, query.bucket))

@@ -6,16 +6,18 @@ from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import message_detail, reply
 from pillarbox.http.requests import read_api_key, read_uuid
-from pillarbox.wiring import authentication, message_lookup
+from pillarbox.wiring import services
 
 app = build_app()
 
 
 @app.get("/v1/emails/<message_id>")
 def get_message(message_id: str) -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
+    principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     return reply(
-        message_detail(message_lookup().get(principal, read_uuid(message_id, "message_id")))
+        message_detail(
+            services().message_lookup.get(principal, read_uuid(message_id, "message_id"))
+        )
     )
 
 

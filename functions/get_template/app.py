@@ -7,15 +7,19 @@ from pillarbox.domain.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import reply, template_detail
 from pillarbox.http.requests import read_api_key, read_uuid
-from pillarbox.wiring import authentication, template_library
+from pillarbox.wiring import services
 
 app = build_app()
 
 
 @app.get("/v1/templates/<template_id>")
 def get_template(template_id: str) -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event), TEMPLATES_READ)
-    template = template_library().get(principal.account.account_id, read_uuid(template_id, "id"))
+    principal = services().authentication.authenticate(
+        read_api_key(app.current_event), TEMPLATES_READ
+    )
+    template = services().template_library.get(
+        principal.account.account_id, read_uuid(template_id, "id")
+    )
     return reply(template_detail(template, preview(template)))
 
 

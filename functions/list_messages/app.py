@@ -7,16 +7,16 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import MessagesQuery, read_query
 from pillarbox.http.replies import message_list_item, reply_page
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import authentication, history_queries
+from pillarbox.wiring import services
 
 app = build_app()
 
 
 @app.get("/v1/emails")
 def list_messages() -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event), EMAILS_READ)
+    principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, MessagesQuery)
-    page = history_queries().page(principal.account.account_id, query.to_request())
+    page = services().history_queries.page(principal.account.account_id, query.to_request())
     return reply_page(
         map(message_list_item, page.items), page.total, skip=query.skip, limit=query.limit
     )

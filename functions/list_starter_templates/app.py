@@ -6,14 +6,14 @@ from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import reply, starter_item
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import authentication
+from pillarbox.wiring import services
 
 app = build_app()
 
 
 @app.get("/v1/starter-templates")
 def list_starter_templates() -> Response[str]:
-    authentication().authenticate(read_api_key(app.current_event))
+    services().authentication.authenticate(read_api_key(app.current_event))
     return reply([starter_item(starter) for starter in list_starters()])
 
 

@@ -7,16 +7,20 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import TemplatesQuery, read_query
 from pillarbox.http.replies import reply_page, template_item
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import authentication, template_library
+from pillarbox.wiring import services
 
 app = build_app()
 
 
 @app.get("/v1/templates")
 def list_templates() -> Response[str]:
-    principal = authentication().authenticate(read_api_key(app.current_event), TEMPLATES_READ)
+    principal = services().authentication.authenticate(
+        read_api_key(app.current_event), TEMPLATES_READ
+    )
     query = read_query(app.current_event, TemplatesQuery)
-    page = template_library().page(principal.account.account_id, skip=query.skip, limit=query.limit)
+    page = services().template_library.page(
+        principal.account.account_id, skip=query.skip, limit=query.limit
+    )
     return reply_page(
         map(template_item, page.items), page.total, skip=query.skip, limit=query.limit
     )

@@ -7,14 +7,14 @@ from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.previews import read_preview_variables
 from pillarbox.http.replies import preview_result, reply
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import authentication
+from pillarbox.wiring import services
 
 app = build_app()
 
 
 @app.post("/v1/starter-templates/<slug>/preview")
 def preview_starter_template(slug: str) -> Response[str]:
-    authentication().authenticate(read_api_key(app.current_event))
+    services().authentication.authenticate(read_api_key(app.current_event))
     variables = read_preview_variables(app.current_event)
     return reply(preview_result(preview_starter(slug, variables)))
 

@@ -4,11 +4,11 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.consumer import RecordResult, consume
-from pillarbox.wiring import feedback
+from pillarbox.wiring import services
 
 
 def record_feedback(record: SQSRecord, _: LambdaContext) -> RecordResult:
-    seen = feedback().record(record.body)
+    seen = services().feedback.record(record.body)
     ids = {}
     if seen.provider_event is not None:
         ids = {

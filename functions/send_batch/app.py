@@ -6,7 +6,7 @@ from pillarbox.http.app import build_app, entrypoint, log_accepted
 from pillarbox.http.bodies import read_batch
 from pillarbox.http.replies import batch_result, reply_stored
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import batch_send
+from pillarbox.wiring import services
 
 app = build_app()
 
@@ -15,7 +15,9 @@ app = build_app()
 def send_batch() -> Response[str]:
     key = read_api_key(app.current_event)
     send = read_batch(app.current_event, "POST /v1/emails/batch")
-    response = batch_send().submit(key, send.request, send.idempotency_digest, batch_result)
+    response = services().batch_send.submit(
+        key, send.request, send.idempotency_digest, batch_result
+    )
     log_accepted(app.current_event.raw_event, key, response)
     return reply_stored(response)
 

@@ -6,7 +6,7 @@ from pillarbox.http.app import build_app, entrypoint, log_accepted
 from pillarbox.http.bodies import read_send
 from pillarbox.http.replies import reply_stored, send_result
 from pillarbox.http.requests import read_api_key
-from pillarbox.wiring import single_send
+from pillarbox.wiring import services
 
 app = build_app()
 
@@ -15,7 +15,9 @@ app = build_app()
 def send_email() -> Response[str]:
     key = read_api_key(app.current_event)
     send = read_send(app.current_event, "POST /v1/emails")
-    response = single_send().submit(key, send.request, send.idempotency_digest, send_result)
+    response = services().single_send.submit(
+        key, send.request, send.idempotency_digest, send_result
+    )
     log_accepted(app.current_event.raw_event, key, response)
     return reply_stored(response)
 

@@ -6,11 +6,11 @@ from typing import Any
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.consumer import tick
-from pillarbox.wiring import sweep
+from pillarbox.wiring import services
 
 
 def sweep_messages(_: dict[str, Any], __: LambdaContext) -> dict[str, int]:
-    return asdict(sweep().run())
+    return asdict(services().sweep.run())
 
 
 lambda_handler = tick(sweep_messages)

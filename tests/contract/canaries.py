@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any, Final
 
-from pillarbox import wiring
+from pillarbox.wiring import services
 from tests.contract.service import answered
 
 CANARY: Final = "canary7f3a"
@@ -35,7 +35,7 @@ def failing(*operations: str) -> Iterator[None]:
     def fail(**_: object) -> Any:
         return answered(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
 
-    events = wiring.table().client.meta.events
+    events = services().table.client.meta.events
     names = [f"before-call.dynamodb.{operation}" for operation in operations]
     for name in names:
         events.register_first(name, fail)

@@ -118,7 +118,7 @@ class Service:
             senders={SENDER: True} if senders is None else senders,
             default_sender=default,
         )
-        wiring.table().put(records.account_item(account))
+        wiring.services().table.put(records.account_item(account))
         return account.account_id
 
     def key(
@@ -141,11 +141,11 @@ class Service:
             digest=digest_of_key(text),
             created_at=wiring.utc_now(),
         )
-        wiring.table().put(records.key_item(key))
+        wiring.services().table.put(records.key_item(key))
         return text
 
     def revoke(self, key_text: str) -> None:
-        wiring.table().update(
+        wiring.services().table.update(
             keys.api_key(digest_of_key(key_text)),
             "SET revoked = :at",
             values={":at": to_text(wiring.utc_now())},
@@ -176,15 +176,17 @@ class Service:
             created_at=now,
             updated_at=now,
         )
-        wiring.table().put(records.template_item(template))
+        wiring.services().table.put(records.template_item(template))
         return template.template_id
 
     def suppress(self, account_id: str, address: str, reason: str = "bounced") -> None:
-        DynamoSuppressions(wiring.table()).put(account_id, address, reason, wiring.utc_now(), None)
+        DynamoSuppressions(wiring.services().table).put(
+            account_id, address, reason, wiring.utc_now(), None
+        )
 
     def quota_used(self, account_id: str) -> int:
         """Messages counted in the current month."""
-        item = wiring.table().get(keys.quota(account_id)) or {}
+        item = wiring.services().table.get(keys.quota(account_id)) or {}
         return max((n for name, n in item.items() if name.startswith("month:")), default=0)
 
     def spend(self, api: Api, **used: int) -> None:
@@ -193,12 +195,12 @@ class Service:
         assert account_id is not None
         now = wiring.utc_now()
         counts = {window_name(window, now): used.get(window, 0) for window in WINDOWS}
-        wiring.table().put(keys.quota(account_id) | to_item(counts))
+        wiring.services().table.put(keys.quota(account_id) | to_item(counts))
 
     def messages(self, account_id: str) -> list[dict[str, Any]]:
         """The records of an account's accepted mail."""
         partition = keys.message(account_id, UUID(int=0))
-        return list(wiring.table().query(partition))
+        return list(wiring.services().table.query(partition))
 
     def claim_items(self, account_id: str) -> list[dict[str, Any]]:
         """The idempotency claims of an account, as they are stored."""
@@ -298,7 +300,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             mock.patch.object(wiring, "sleep"),
         ):
             ses = Ses()
-            mailer: Any = wiring.delivery().mailer
+            mailer: Any = wiring.services().delivery.mailer
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
             mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
             yield Service(queue_url, dead_url, ses, clock)

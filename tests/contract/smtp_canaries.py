@@ -4,7 +4,7 @@ import os
 import sys
 from base64 import b64encode
 
-from pillarbox import wiring
+from pillarbox.wiring import services
 from relay import log
 from relay.service import ThreadedService
 from tests.contract.canaries import ADDRESS, CANARY, failing, traces
@@ -21,7 +21,7 @@ def relay_everything(service: Service) -> None:
     account = service.account(senders={SENDER: True}, default=SENDER)
     service.suppress(account, f"suppressed.{ADDRESS}")
     key = service.key(account)
-    threads = ThreadedService(lambda: wiring.smtp_submission(paid_plans_only=False))
+    threads = ThreadedService(lambda: services().smtp_submission)
     with serve(service=threads, message_size=_LARGEST) as relay:
         log_in(relay)
         command(relay, key)

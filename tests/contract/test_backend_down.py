@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, ReadTimeoutError
 
-from pillarbox import wiring
+from pillarbox.wiring import services
 from tests.contract.bodies import attachment, otp
 from tests.contract.client import Api, StoredResponse
 from tests.contract.service import Service, answered
@@ -71,9 +71,9 @@ SENDS: list[tuple[str, dict[str, Any], str | None]] = [
 def failing(call: str, fault: Fault, *, when: str = "before-call") -> Iterator[None]:
     """Let one kind of AWS call fail: before it is done, or after (`after-call`)."""
     clients: dict[str, Any] = {
-        "dynamodb": wiring.table().client,
-        "sqs": wiring.jobs()._sqs,
-        "s3": wiring.jobs()._s3,
+        "dynamodb": services().table.client,
+        "sqs": services().jobs._sqs,
+        "s3": services().jobs._s3,
     }
     events = clients[call.partition(".")[0]].meta.events
     events.register_first(f"{when}.{call}", fault)

@@ -238,7 +238,7 @@ def test_a_batch_whose_owner_died_is_gone_on_with(
 
     now = wiring.utc_now()
     messages = [otp(), otp(), otp(to="late@b.example")]
-    claims = type(wiring.sending_ports().claims)
+    claims = type(wiring.services().sending_ports.claims)
     with service.at(now), monkeypatch.context() as planted:
         planted.setattr(claims, "finish", die)
         with pytest.raises(Killed):
@@ -265,7 +265,7 @@ def test_an_answer_that_could_not_be_kept_is_given_all_the_same(
     def out_of_reach(*_: object) -> None:
         raise ServiceError("service_unavailable", "planted")
 
-    claims = type(wiring.sending_ports().claims)
+    claims = type(wiring.services().sending_ports.claims)
     monkeypatch.setattr(claims, "finish", out_of_reach)
     assert codes(batch(api, otp(), idempotency_key="k")) == [None]
     assert len(service.messages(account)) == 1
@@ -280,7 +280,7 @@ def test_a_batch_that_cannot_be_accepted_leaves_nothing(
     def out_of_reach(*_: object) -> None:
         raise ServiceError("service_unavailable", "planted")
 
-    ports = wiring.sending_ports()
+    ports = wiring.services().sending_ports
     port = ports.jobs if step == "put_all" else ports.messages
     with monkeypatch.context() as planted:
         planted.setattr(type(port), step, out_of_reach)
@@ -294,7 +294,7 @@ def test_what_the_queue_does_not_take_fails_alone(
     service: Service, api: Api, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """4.2: a message that the queue refused carries 503's code; its quota is given back."""
-    jobs = type(wiring.jobs())
+    jobs = type(wiring.services().jobs)
     put_all = jobs.put_all
 
     def all_but_the_first(self: Any, pairs: Any) -> frozenset[UUID]:

@@ -79,7 +79,7 @@ def test_a_request_whose_function_died_can_be_retried(
     """3, protocol: past the lease of a dead owner the retry goes on, with the same identifier."""
     first = api.send(otp(), idempotency_key="order-1")
     (message,) = service.messages(account)
-    wiring.table().delete({"pk": {"S": message["pk"]}, "sk": {"S": message["sk"]}})
+    wiring.services().table.delete({"pk": {"S": message["pk"]}, "sk": {"S": message["sk"]}})
     service.change_claim(account, state="P", lease=1)
     again = api.send(otp(), idempotency_key="order-1")
     assert again.json == first.json

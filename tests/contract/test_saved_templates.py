@@ -43,7 +43,9 @@ def save(
     """Save a template as the dashboard does; gives its id."""
     written = {"name": "Receipt", "subject": "Order", "category": "billing", "html": html}
     source = TemplateSource(**(written | changes))
-    return wiring.template_authoring().create(account, source, internal=internal).template_id
+    return (
+        wiring.services().template_authoring.create(account, source, internal=internal).template_id
+    )
 
 
 def listed(api: Api, **query: str | list[str]) -> StoredResponse:
@@ -92,7 +94,9 @@ def test_the_newest_comes_first_on_every_page(account: str, api: Api) -> None:
 def test_a_change_does_not_move_a_template(account: str, api: Api) -> None:
     """2.7, 4.8: newest is what was created last; updatedAt tells of changes."""
     first, second = save(account), save(account)
-    changed = wiring.template_authoring().update(account, UUID(first), TemplateChanges(name="New"))
+    changed = wiring.services().template_authoring.update(
+        account, UUID(first), TemplateChanges(name="New")
+    )
     items = listed(api).json["items"]
     assert [item["id"] for item in items] == [second, first]
     assert items[1]["name"] == "New"
@@ -108,7 +112,7 @@ def test_internal_copies_are_no_part_of_the_library(account: str, api: Api) -> N
     assert answer["total"] == 1
     assert get(api, copy).text == get(api, str(uuid4())).text
     assert delete(api, copy).code == "template_not_found"
-    assert wiring.template_authoring().get(account, UUID(copy)).internal
+    assert wiring.services().template_authoring.get(account, UUID(copy)).internal
 
 
 @pytest.mark.parametrize(
@@ -228,12 +232,12 @@ def test_what_was_accepted_is_sent_after_a_deletion(
 def test_a_template_in_use_stays(account: str, api: Api) -> None:
     """3, 4.10, attack 72: 409 template_in_use while a campaign or scheduled send refers to it."""
     template_id = save(account)
-    wiring.template_authoring().reference(account, UUID(template_id), "campaign-1")
+    wiring.services().template_authoring.reference(account, UUID(template_id), "campaign-1")
     answer = delete(api, template_id)
     assert (answer.status, answer.code) == (409, "template_in_use")
     assert answer.error["type"] == "invalid_request_error"
     assert get(api, template_id).status == 200
-    wiring.template_authoring().unreference(account, UUID(template_id), "campaign-1")
+    wiring.services().template_authoring.unreference(account, UUID(template_id), "campaign-1")
     assert delete(api, template_id).status == 204
 
 
@@ -254,7 +258,7 @@ def test_another_accounts_template_is_answered_like_an_absent_one(
     """4.9, 4.10, attack 11: 404 template_not_found, to the byte; the other's stays."""
     other = service.account()
     foreign = save(other)
-    wiring.template_authoring().reference(other, UUID(foreign), "campaign-1")
+    wiring.services().template_authoring.reference(other, UUID(foreign), "campaign-1")
     answer = call(api, foreign)
     assert (answer.status, answer.code) == (404, "template_not_found")
     assert answer.error["type"] == "not_found"

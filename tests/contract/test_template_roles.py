@@ -164,7 +164,7 @@ def _accept(service: Service) -> None:
 @contextmanager
 def _failing(call: str) -> Iterator[None]:
     """Let a call to the table have no answer."""
-    events, name = wiring.table().client.meta.events, f"before-call.dynamodb.{call}"
+    events, name = wiring.services().table.client.meta.events, f"before-call.dynamodb.{call}"
     events.register(name, no_answer)
     yield
     events.unregister(name, no_answer)
@@ -176,7 +176,7 @@ def _read(service: Service) -> None:
     api = Api(service.key(account, Preset.MARKETING))
     sent = api.send(otp()).json["messageId"]
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
-    saved = wiring.template_authoring().create(account, source, internal=False).template_id
+    saved = wiring.services().template_authoring.create(account, source, internal=False).template_id
     for method, path in (
         ("GET", f"/emails/{sent}"),
         ("GET", "/emails"),
@@ -218,7 +218,7 @@ def _follow(service: Service, recorded: Calls) -> None:
     for hours, kind in ((0, EventKind.SENT), (2, EventKind.DELIVERED), (5, EventKind.COMPLAINED)):
         happened = Event(kind=kind, at=at + timedelta(hours=hours))
         old = replace(old.with_events([happened]), revision=old.revision + 1)
-        wiring.table().put(message_item(old))
+        wiring.services().table.put(message_item(old))
         items = boto3.client("dynamodb").scan(TableName="pillarbox")["Items"]
         records = [
             {"eventName": "INSERT", "dynamodb": {"NewImage": item, "SequenceNumber": str(number)}}
@@ -232,7 +232,7 @@ def _follow(service: Service, recorded: Calls) -> None:
 def _sweep(service: Service, recorded: Calls) -> None:
     """A pass that finds mail without hope, and bodies that nobody will send."""
     account = service.account()
-    wiring.table().put(keys.account_list(account))
+    wiring.services().table.put(keys.account_list(account))
     Api(service.key(account)).send(_LARGE)
     for hours in (30, 50):
         with service.at(wiring.utc_now() + timedelta(hours=hours)):

@@ -1,15 +1,15 @@
 """Each function gets the settings that its code reads, and no others."""
 
-import os
-import runpy
-from collections.abc import Callable, Iterator
+import re
+from collections import UserDict
 from typing import Any, Final
 
 import pytest
 
 from local import template
-from pillarbox import wiring
-from tests.aws import aws, forget_wiring
+from pillarbox.settings import PREFIX, Settings
+from pillarbox.wiring import Wiring
+from tests.aws import aws
 
 __all__ = ["aws"]
 
@@ -19,61 +19,47 @@ _FUNCTIONS: Final[dict[str, dict[str, Any]]] = {
     for resource in _SOURCE["Resources"].values()
     if resource["Type"] == "AWS::Serverless::Function"
 }
-_PREFIX: Final = "PILLARBOX_"
-#: May be missing: AWS has its own name servers.
-_LOCAL: Final = {"PILLARBOX_DNS_SERVERS"}
+#: Not set in AWS, where the system has its own name servers.
+_LOCAL: Final = {Settings.dns_servers.variable}
+
+
+class _RecordedEnvironment(UserDict[str, str]):
+    """Variables that record which of them are read."""
+
+    def __init__(self, variables: dict[str, str]) -> None:
+        self.read: set[str] = set()
+        super().__init__(variables)
+
+    def __getitem__(self, name: str) -> str:
+        self.read.add(name)
+        return super().__getitem__(name)
+
+    def get(self, name: str, default: Any = None) -> Any:
+        self.read.add(name)
+        return super().get(name, default)
 
 
 def _given(function: str) -> set[str]:
-    """The settings that the template gives a function."""
+    """Return the settings that the template gives a function."""
     return {
         name
         for place in (_SOURCE["Globals"]["Function"], _FUNCTIONS[function])
         for name in place.get("Environment", {}).get("Variables", {})
-        if name.startswith(_PREFIX)
+        if name.startswith(PREFIX)
     }
 
 
-def _use_cases(function: str) -> list[Callable[[], object]]:
-    """What the function imports from the wiring to make its use cases."""
-    module = runpy.run_path(str(template.ROOT / function / "app.py"))
-    return [
-        value
-        for value in module.values()
-        if getattr(value, "__module__", "") == wiring.__name__ and hasattr(value, "cache_clear")
-    ]
-
-
-@pytest.fixture
-def read(aws: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
-    """The names of the environment variables that are read in a test."""
-    assert aws
-    names: set[str] = set()
-    environment: Any = type(os.environ)
-    look_up = environment.__getitem__
-
-    def recording(variables: object, name: str) -> object:
-        names.add(name)
-        return look_up(variables, name)
-
-    monkeypatch.setattr(environment, "__getitem__", recording)
-    yield names
-    forget_wiring()
-
-
 @pytest.mark.parametrize("function", sorted(_FUNCTIONS))
-def test_a_function_reads_what_it_is_given(
-    function: str, read: set[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_function_reads_what_it_is_given(function: str, aws: object) -> None:
     """Its own settings are enough to make its use cases, and each of them is read."""
+    assert aws
     given = _given(function)
-    for name in [name for name in os.environ if name.startswith(_PREFIX)]:
-        monkeypatch.delenv(name)
-    for name in given:
-        monkeypatch.setenv(name, "10")  # one of them is a number
-    use_cases = _use_cases(function)
+    environment = _RecordedEnvironment(dict.fromkeys(given, "10"))  # one of them is a number
+    source = (template.ROOT / function / "app.py").read_text()
+    use_cases = set(re.findall(r"services\(\)\.(\w+)", source))
     assert use_cases
-    read.clear()
-    for make in use_cases:
-        make()
-    assert {name for name in read if name.startswith(_PREFIX)} - _LOCAL == given
+    wiring = Wiring(Settings(environment))
+    environment.read.clear()
+    for use_case in use_cases:
+        getattr(wiring, use_case)
+    assert environment.read - _LOCAL == given

@@ -39,7 +39,8 @@ def program(
         "CERTIFICATE": str(folder / "chain.pem"),
         "KEY": str(folder / "key.pem"),
     }
-    environment = {
+    service = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
+    environment = {f"PILLARBOX_{name}": "x" for name in service} | {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
         "AWS_DEFAULT_REGION": "eu-west-1",

@@ -76,13 +76,13 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str])
     boto3.client("secretsmanager").create_secret(Name="smtp", SecretString=secret)
     calls.clear()
     make_context(certificates.from_secret(lambda: wiring.read_secret("smtp"))())
-    relaying = wiring.smtp_submission(paid_plans_only=False)
+    relaying = wiring.services().smtp_submission
     with serve(service=ThreadedService(lambda: relaying)) as relay:
         assert send(relay, key, small, large, keyed, keyed) == {b"250"}
         with ThreadPoolExecutor(8) as clients:
             for codes in clients.map(lambda _: send(relay, key, *[small] * 5), range(8)):
                 assert codes == {b"250"}
-        events = wiring.table().client.meta.events
+        events = wiring.services().table.client.meta.events
         for operation in ("PutItem", "TransactWriteItems", "UpdateItem"):
             name = f"before-call.dynamodb.{operation}"
             events.register(name, no_answer)

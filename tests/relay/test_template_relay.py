@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from local import template
+from pillarbox.settings import Settings
 from relay import health, settings
 from relay.limits import MIB, ServerLimits
 from tests.relay.test_image import RUN, instructions
@@ -23,11 +24,17 @@ ENVIRONMENT = {each["Name"]: each["Value"] for each in CONTAINER["Environment"]}
 
 
 @pytest.fixture
-def read(monkeypatch: pytest.MonkeyPatch) -> settings.RelaySettings:
+def read() -> settings.RelaySettings:
     """The settings as the container reads them; what is made at deployment is made up."""
-    for name, value in ENVIRONMENT.items():
-        monkeypatch.setenv(name, value if isinstance(value, str) else "made")
-    return settings.from_environment()
+    made = {"PILLARBOX_SMTP_PAID_PLANS_ONLY": "true"}
+    return settings.read(
+        Settings(
+            {
+                name: value if isinstance(value, str) else made.get(name, "made")
+                for name, value in ENVIRONMENT.items()
+            }
+        )
+    )
 
 
 def test_all_of_it_is_switched_by_the_image() -> None:

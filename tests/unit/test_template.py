@@ -9,6 +9,7 @@ import pytest
 from local import template
 from pillarbox.domain.errors import CODES
 from pillarbox.http.routes import ROUTES
+from pillarbox.settings import Settings
 
 _SOURCE = template.inlined(template.load())
 _RESOURCES: dict[str, Any] = _SOURCE["Resources"]
@@ -25,13 +26,6 @@ def _of_type(kind: str, resources: dict[str, Any] = _RESOURCES) -> dict[str, Any
 
 _FUNCTIONS = _of_type("AWS::Serverless::Function")
 _FOLDERS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
-#: Settings that only the operator's command reads.
-_OPERATORS = {
-    "PILLARBOX_API_URL",
-    "PILLARBOX_EVENTS_DEAD_LETTERS_URL",
-    "PILLARBOX_EVENTS_QUEUE_URL",
-    "PILLARBOX_STACK",
-}
 _GATEWAY_RESPONSES = _RESOURCES["Api"]["Properties"]["GatewayResponses"]
 
 
@@ -177,19 +171,16 @@ def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
 
 
 def test_every_setting_that_is_read_is_set() -> None:
-    """The functions have each PILLARBOX_ setting of the code between them, and no other."""
-    read = {
-        f"PILLARBOX_{name}"
-        for path in (_LAYER / "pillarbox").rglob("*.py")
-        for name in re.findall(r'config\.read\(\s*"(\w+)"\s*\)', path.read_text())
-    }
+    """The functions have each setting that the wiring requires between them, and no other."""
+    source = (_LAYER / "pillarbox/wiring.py").read_text()
+    rows = [getattr(Settings, name) for name in re.findall(r"self\.settings\.(\w+)", source)]
     given = {
         name
         for function in (_SOURCE["Globals"]["Function"], *_FUNCTIONS.values())
         for name in function.get("Environment", {}).get("Variables", {})
         if name.startswith("PILLARBOX_")
     }
-    assert read - _OPERATORS == given
+    assert {row.variable for row in rows if row.default is None} == given
 
 
 def test_an_owner_is_gone_before_its_lease_ends() -> None:

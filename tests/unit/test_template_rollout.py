@@ -49,7 +49,7 @@ def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path
     shutil.copytree(_LAYER, layer)
     versions: list[set[str]] = []
     for change in ("", "# a change\n"):
-        with (layer / "pillarbox" / "config.py").open("a") as file:
+        with (layer / "pillarbox" / "settings.py").open("a") as file:
             file.write(change)
         built.write_text(
             template.PATH.read_text().replace("unbuilt", f"r-{stamping.release(layer)}", 1)

@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from unittest import mock
 
-from pillarbox import wiring
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.mail import Job, Mail
 from pillarbox.domain.message import Message
+from pillarbox.wiring import services
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def enqueue_after_commit() -> Iterator[None]:
         waiting.clear()
         commit(self, message, claim, response)
         for job, mail in jobs:
-            put(wiring.jobs(), job, mail)
+            put(services().jobs, job, mail)
 
     with (
         mock.patch.object(SqsJobs, "put", wait),

@@ -13,7 +13,6 @@ from unittest import mock
 
 from botocore.config import Config
 
-from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
@@ -27,6 +26,7 @@ from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.ports import Claim
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
+from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.report import RunResult
 from verification.faults.runs import PATHS, aimed, at_random
@@ -69,10 +69,10 @@ def _unconditional(term: str) -> Bug:
 @contextmanager
 def _sdk_retries_on_ses() -> Iterator[None]:
     retrying = ses._ONCE.merge(Config(retries={"mode": "standard", "total_max_attempts": 3}))
-    wiring.delivery.cache_clear()
+    services.cache_clear()
     with mock.patch.object(ses, "_ONCE", retrying):
         yield
-    wiring.delivery.cache_clear()
+    services.cache_clear()
 
 
 @contextmanager

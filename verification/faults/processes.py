@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import uuid4
 
-from pillarbox import wiring
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.batch import BatchRequest
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
 from pillarbox.http.replies import batch_result, send_result
+from pillarbox.wiring import services
 from tests.fakes.builders import SENDER
 
 
@@ -69,15 +69,15 @@ class Send:
         if self.smtp:
             return self._relay(key)
         if len(self.mails) == 1:
-            return wiring.single_send().submit(key, self.mails[0], self.digest, send_result)
+            return services().single_send.submit(key, self.mails[0], self.digest, send_result)
         batch = BatchRequest(
             body_hash=self.mails[0].body_hash, count=len(self.mails), items=self.mails
         )
-        return wiring.batch_send().submit(key, batch, self.digest, batch_result)
+        return services().batch_send.submit(key, batch, self.digest, batch_result)
 
     def _relay(self, key: str) -> StoredResponse:
         """What the relay does with messages that are ready together."""
-        relaying = wiring.smtp_submission(paid_plans_only=False)
+        relaying = services().smtp_submission
         ready = [relaying.prepare(mail.to, self._octets(mail)) for mail in self.mails]
         if len(ready) == 1:
             return StoredResponse(json.dumps({"messageId": relaying.submit(key, ready[0])}))

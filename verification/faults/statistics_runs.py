@@ -11,11 +11,11 @@ from datetime import timedelta
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
-from admin.wiring import statistics_audit
-from pillarbox import wiring
+from admin.wiring import OperatorWiring
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.wiring import services
 from tests.contract.client import Invocation, handler
 from tests.fakes import builders
 from verification.faults.enumeration import FaultsOf, Plan, at_each_call, in_words
@@ -55,7 +55,7 @@ def _count(system: System, plan: Plan) -> RunResult:
     records = _changes(system)
     verdict = Verdict(stuck=0 if _follow(system, records) else 1)
     system.pass_time(timedelta(days=3).total_seconds())  # nothing is on its way any more
-    found = statistics_audit().verify(system.account_id)
+    found = OperatorWiring(services().settings).statistics_audit.verify(system.account_id)
     verdict.accepted = found.messages
     verdict.lost = len(_LIVES) - found.messages
     verdict.wrong = found.wrong_items + found.lagging_messages
@@ -73,7 +73,7 @@ def _changes(system: System) -> list[Record]:
             event = Event(kind=kind, at=accepted + timedelta(minutes=minutes))
             message = replace(message.with_events([event]), revision=message.revision + 1)
             happened.append((start + minutes, message))
-        wiring.table().put(message_item(message))
+        services().table.put(message_item(message))
     happened.sort(key=lambda change: change[0])
     return [
         {"dynamodb": {"NewImage": message_item(message), "SequenceNumber": str(number)}}

@@ -114,7 +114,7 @@ class System:
         self.account_id = new_token(12)
         self.key = builders.key_text(self.account_id)
         account = builders.account(self.account_id)
-        table_ = wiring.table()
+        table_ = wiring.services().table
         table_.put(records.account_item(account))
         table_.put(records.key_item(builders.api_key(self.key, self.account_id)))
         self.sends.clear()
@@ -284,7 +284,8 @@ class System:
         def ended(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:
                 if process.error:
-                    wiring.feedback.cache_clear()  # what the process had in memory is gone
+                    # What the process had in memory is gone.
+                    vars(wiring.services()).pop("feedback", None)
                 wait = _EVENTS_VISIBILITY.total_seconds()
                 self.after(wait, lambda: self._record(text, receives + 1))
 
@@ -304,14 +305,14 @@ class System:
         event = {"Records": [queue_record(json.dumps(other))]}
         with redirect_stdout(StringIO()):
             handler("record_feedback")(event, Invocation())
-        wiring.feedback.cache_clear()  # it was another process, whose memory is its own
+        del wiring.services().feedback  # it was another process, whose memory is its own
 
     # What is there at rest
 
     def messages(self) -> list[Message]:
         """The records of the run's accepted mail."""
         partition = {"pk": {"S": f"MSG#{self.account_id}"}}
-        return list(map(records.message_of, wiring.table().query(partition)))
+        return list(map(records.message_of, wiring.services().table.query(partition)))
 
     def taken(self) -> list[CapturedMail]:
         """The mails that the provider took in this run."""
@@ -319,12 +320,14 @@ class System:
 
     def counted(self) -> int:
         """What the account's quota says was sent in all days of the run."""
-        item = wiring.table().get(keys.quota(self.account_id)) or {}
+        item = wiring.services().table.get(keys.quota(self.account_id)) or {}
         return sum(n for name, n in item.items() if name.startswith("month:"))
 
     def suppressed(self) -> set[str]:
         """The account's suppressed addresses."""
-        return {item["sk"] for item in wiring.table().query(keys.suppression(self.account_id))}
+        return {
+            item["sk"] for item in wiring.services().table.query(keys.suppression(self.account_id))
+        }
 
     def spooled(self) -> list[str]:
         """The spool's objects of the account."""

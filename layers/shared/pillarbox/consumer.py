@@ -16,7 +16,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
 from pillarbox.application.history.aggregate import StreamResult
-from pillarbox.config import SettingMissing
+from pillarbox.settings import SettingError
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handl
             consumed = handle(record, lambda_context)
             logger.info("consumed", extra={"outcome": consumed.outcome, **consumed.ids})
             _measure(metrics, consumed)
-        except SettingMissing:
+        except SettingError:
             raise
         except Exception as error:
             observability.log_failure(logger, error, queue_message_id=record.message_id)
@@ -68,7 +68,7 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handl
             if metrics.metric_set:
                 metrics.flush_metrics()
         for _, error, _ in processor.exceptions:
-            if isinstance(error, SettingMissing):
+            if isinstance(error, SettingError):
                 raise error
         return answer
 
@@ -125,7 +125,7 @@ def tick(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, int]:
         try:
             counts = work(event, context)
-        except SettingMissing:
+        except SettingError:
             raise
         except Exception as error:
             observability.log_failure(logger, error)

@@ -1,18 +1,19 @@
-"""The one place where ports meet adapters. Everything is made on first use.
+"""Where ports meet adapters: each use case, made from settings on its first use.
 
-A function asks for the use-case it needs, and only what that use-case needs is
-imported, configured and connected: each import is cold start.
+Importing this module reads no setting. A function imports, configures and connects only what
+its own use case needs, because each import costs cold start.
 """
 
+import os
 from datetime import UTC, datetime
-from functools import cache
+from functools import cache, cached_property
 from time import sleep
 from typing import TYPE_CHECKING, Any
 
-from pillarbox import config
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.authentication import Authentication
+from pillarbox.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -36,74 +37,210 @@ if TYPE_CHECKING:
 # ruff: noqa: PLC0415
 
 
+@cache
+def services() -> "Wiring":
+    """Return the use cases of this process, with the settings of its environment."""
+    return Wiring(Settings(os.environ))
+
+
+class Wiring:
+    """The use cases that some settings describe; each is made once."""
+
+    def __init__(self, settings: Settings) -> None:
+        """Keep the settings; nothing is read yet."""
+        self.settings = settings
+
+    @cached_property
+    def table(self) -> Table:
+        """The one table."""
+        return Table(self.settings.table)
+
+    @cached_property
+    def jobs(self) -> "SqsJobs":
+        """The queue of jobs, and the spool."""
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+
+        return SqsJobs(self.settings.jobs_queue_url, self.settings.spool_bucket)
+
+    @cached_property
+    def authentication(self) -> Authentication:
+        """Authenticate the caller of a route that reads."""
+        return Authentication(DynamoDirectory(self.table))
+
+    @cached_property
+    def sending_ports(self) -> "SendingPorts":
+        """Everything that sending needs."""
+        from pillarbox.adapters.dns import DnsMailDomains
+        from pillarbox.adapters.dynamodb.claims import DynamoClaims
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+        from pillarbox.application.sending.acceptance import SendingPorts
+        from pillarbox.application.sending.prepare import PreviewTerms
+
+        return SendingPorts(
+            directory=DynamoDirectory(self.table),
+            claims=DynamoClaims(self.table),
+            quotas=DynamoQuotas(self.table),
+            jobs=self.jobs,
+            messages=DynamoMessages(self.table),
+            domains=DnsMailDomains(self.settings.dns_servers),
+            clock=utc_now,
+            preview=PreviewTerms(
+                sender=self.settings.preview_sender, upgrade_url=self.settings.upgrade_url
+            ),
+        )
+
+    @cached_property
+    def single_send(self) -> "SingleSend":
+        """Accept one email."""
+        from pillarbox.application.sending.single import SingleSend
+
+        return SingleSend(self.sending_ports)
+
+    @cached_property
+    def batch_send(self) -> "BatchSend":
+        """Accept a batch of emails."""
+        from pillarbox.application.sending.batch import BatchSend
+
+        return BatchSend(self.sending_ports)
+
+    @cached_property
+    def smtp_submission(self) -> "SmtpSubmission":
+        """Accept messages over SMTP."""
+        from pillarbox.application.sending.smtp import SmtpSubmission
+
+        return SmtpSubmission(self.sending_ports, self.settings.smtp_paid_plans_only)
+
+    @cached_property
+    def delivery(self) -> "Delivery":
+        """Deliver accepted messages."""
+        from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.ses.mailer import SesMailer
+        from pillarbox.adapters.ses.rate import SendRateLimiter
+        from pillarbox.application.delivery.build_message import build_raw
+        from pillarbox.application.delivery.deliver import Delivery
+        from pillarbox.domain.ids import new_token
+
+        return Delivery(
+            messages=DynamoMessages(self.table),
+            directory=DynamoDirectory(self.table),
+            suppressions=DynamoSuppressions(self.table),
+            jobs=self.jobs,
+            mailer=SesMailer(
+                self.settings.configuration_set,
+                SendRateLimiter(self.settings.delivery_concurrency, utc_now, sleep),
+            ),
+            heartbeat=DynamoHeartbeat(self.table),
+            build=build_raw,
+            clock=utc_now,
+            pause=sleep,
+            new_owner=lambda: new_token(16),
+        )
+
+    @cached_property
+    def poison_jobs(self) -> "PoisonJobs":
+        """Set poison jobs aside."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
+        from pillarbox.application.delivery.poison_jobs import PoisonJobs
+
+        return PoisonJobs(
+            messages=DynamoMessages(self.table),
+            dead_letters=SqsDeadLetters(self.settings.jobs_dead_letters_url),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def feedback(self) -> "Feedback":
+        """Record provider events."""
+        from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.ses.events import read_provider_event
+        from pillarbox.application.delivery.feedback import Feedback
+
+        return Feedback(
+            read=read_provider_event,
+            messages=DynamoMessages(self.table),
+            suppressions=DynamoSuppressions(self.table),
+            heartbeat=DynamoHeartbeat(self.table),
+        )
+
+    @cached_property
+    def sweep(self) -> "Sweep":
+        """Find stuck messages."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.s3_spool import S3Spool
+        from pillarbox.application.delivery.sweep import Sweep
+
+        return Sweep(
+            accounts=DynamoAccounts(self.table),
+            log=DynamoMessageLog(self.table),
+            messages=DynamoMessages(self.table),
+            spool=S3Spool(self.settings.spool_bucket),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def message_lookup(self) -> "MessageLookup":
+        """Look one message up."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.application.history.lookup import MessageLookup
+
+        return MessageLookup(DynamoMessages(self.table))
+
+    @cached_property
+    def history_queries(self) -> "HistoryQueries":
+        """List and count an account's messages."""
+        from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.application.history.queries import HistoryQueries
+
+        return HistoryQueries(
+            log=DynamoMessageLog(self.table), ledger=DynamoLedger(self.table), clock=utc_now
+        )
+
+    @cached_property
+    def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
+        """Keep the statistics."""
+        from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+        from pillarbox.adapters.dynamodb.message_log import read_change
+        from pillarbox.application.history.aggregate import Aggregation
+
+        return Aggregation(read=read_change, ledger=DynamoLedger(self.table), for_each=in_parallel)
+
+    @cached_property
+    def template_authoring(self) -> "TemplateAuthoring":
+        """Write saved templates."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.templates import DynamoTemplates
+        from pillarbox.application.templates.authoring import TemplateAuthoring
+
+        return TemplateAuthoring(
+            records=DynamoTemplates(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+        )
+
+    @cached_property
+    def template_library(self) -> "TemplateLibrary":
+        """Read and delete saved templates, for callers of the API."""
+        from pillarbox.application.templates.saved import TemplateLibrary
+
+        return TemplateLibrary(self.template_authoring)
+
+
 def utc_now() -> datetime:
-    """The time, to the millisecond: what ids, records and answers carry."""
+    """Return the time in milliseconds, the precision of ids, records and responses."""
     now = datetime.now(UTC)
     return now.replace(microsecond=now.microsecond // 1000 * 1000)
 
 
-@cache
-def table() -> Table:
-    """The one table."""
-    return Table(config.read("TABLE"))
-
-
-@cache
-def authentication() -> Authentication:
-    """Authentication for the routes that read."""
-    return Authentication(DynamoDirectory(table()))
-
-
-@cache
-def sending_ports() -> "SendingPorts":
-    """Everything that sending needs."""
-    from pillarbox.adapters.dns import DnsMailDomains
-    from pillarbox.adapters.dynamodb.claims import DynamoClaims
-    from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
-    from pillarbox.application.sending.acceptance import SendingPorts
-    from pillarbox.application.sending.prepare import PreviewTerms
-
-    return SendingPorts(
-        directory=DynamoDirectory(table()),
-        claims=DynamoClaims(table()),
-        quotas=DynamoQuotas(table()),
-        jobs=jobs(),
-        messages=DynamoMessages(table()),
-        domains=DnsMailDomains(config.read_servers("DNS_SERVERS")),
-        clock=utc_now,
-        preview=PreviewTerms(
-            sender=config.read("PREVIEW_SENDER"), upgrade_url=config.read("UPGRADE_URL")
-        ),
-    )
-
-
-@cache
-def single_send() -> "SingleSend":
-    """Sending one message over HTTP."""
-    from pillarbox.application.sending.single import SingleSend
-
-    return SingleSend(sending_ports())
-
-
-@cache
-def batch_send() -> "BatchSend":
-    """Sending batches over HTTP."""
-    from pillarbox.application.sending.batch import BatchSend
-
-    return BatchSend(sending_ports())
-
-
-@cache
-def smtp_submission(paid_plans_only: bool) -> "SmtpSubmission":  # noqa: FBT001  the setting's only two values
-    """Accepting messages over SMTP."""
-    from pillarbox.application.sending.smtp import SmtpSubmission
-
-    return SmtpSubmission(sending_ports(), paid_plans_only)
-
-
 def read_secret(name: str) -> str:
-    """A secret's newest text, as Secrets Manager keeps it."""
+    """Return the newest text of a secret in Secrets Manager."""
     from pillarbox.adapters.aws import make_client, service_errors
 
     with service_errors("secret store"):
@@ -111,146 +248,8 @@ def read_secret(name: str) -> str:
         return answer
 
 
-@cache
-def jobs() -> "SqsJobs":
-    """The queue and its spool."""
-    from pillarbox.adapters.sqs.jobs import SqsJobs
-
-    return SqsJobs(config.read("JOBS_QUEUE_URL"), config.read("SPOOL_BUCKET"))
-
-
-@cache
-def message_lookup() -> "MessageLookup":
-    """Looking back at messages."""
-    from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.application.history.lookup import MessageLookup
-
-    return MessageLookup(DynamoMessages(table()))
-
-
-@cache
-def history_queries() -> "HistoryQueries":
-    """Looking back at many messages."""
-    from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-    from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-    from pillarbox.application.history.queries import HistoryQueries
-
-    return HistoryQueries(
-        log=DynamoMessageLog(table()), ledger=DynamoLedger(table()), clock=utc_now
-    )
-
-
-@cache
-def aggregation() -> "Aggregation[Mapping[str, Any]]":
-    """Keeping statistics."""
-    from pillarbox.adapters.aws import in_parallel
-    from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-    from pillarbox.adapters.dynamodb.message_log import read_change
-    from pillarbox.application.history.aggregate import Aggregation
-
-    return Aggregation(read=read_change, ledger=DynamoLedger(table()), for_each=in_parallel)
-
-
-@cache
-def delivery() -> "Delivery":
-    """Delivering mail."""
-    from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-    from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-    from pillarbox.adapters.ses.mailer import SesMailer
-    from pillarbox.adapters.ses.rate import SendRateLimiter
-    from pillarbox.application.delivery.build_message import build_raw
-    from pillarbox.application.delivery.deliver import Delivery
-    from pillarbox.domain.ids import new_token
-
-    return Delivery(
-        messages=DynamoMessages(table()),
-        directory=DynamoDirectory(table()),
-        suppressions=DynamoSuppressions(table()),
-        jobs=jobs(),
-        mailer=SesMailer(
-            config.read("CONFIGURATION_SET"),
-            SendRateLimiter(int(config.read("DELIVERY_CONCURRENCY")), utc_now, sleep),
-        ),
-        heartbeat=DynamoHeartbeat(table()),
-        build=build_raw,
-        clock=utc_now,
-        pause=sleep,
-        new_owner=lambda: new_token(16),
-    )
-
-
 def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":
-    """What changes of messages tell, for metrics."""
+    """Count the changes of messages in records of the table's stream, for metrics."""
     from pillarbox.adapters.dynamodb import message_log
 
     return message_log.count_changes(records)
-
-
-@cache
-def poison_jobs() -> "PoisonJobs":
-    """Setting aside what the worker cannot read."""
-    from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
-    from pillarbox.application.delivery.poison_jobs import PoisonJobs
-
-    return PoisonJobs(
-        messages=DynamoMessages(table()),
-        dead_letters=SqsDeadLetters(config.read("JOBS_DEAD_LETTERS_URL")),
-        clock=utc_now,
-    )
-
-
-@cache
-def sweep() -> "Sweep":
-    """Looking for what got stuck."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-    from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.s3_spool import S3Spool
-    from pillarbox.application.delivery.sweep import Sweep
-
-    return Sweep(
-        accounts=DynamoAccounts(table()),
-        log=DynamoMessageLog(table()),
-        messages=DynamoMessages(table()),
-        spool=S3Spool(config.read("SPOOL_BUCKET")),
-        clock=utc_now,
-    )
-
-
-@cache
-def feedback() -> "Feedback":
-    """Following mail."""
-    from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-    from pillarbox.adapters.dynamodb.messages import DynamoMessages
-    from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-    from pillarbox.adapters.ses.events import read_provider_event
-    from pillarbox.application.delivery.feedback import Feedback
-
-    return Feedback(
-        read=read_provider_event,
-        messages=DynamoMessages(table()),
-        suppressions=DynamoSuppressions(table()),
-        heartbeat=DynamoHeartbeat(table()),
-    )
-
-
-@cache
-def template_authoring() -> "TemplateAuthoring":
-    """An operator's work on saved templates."""
-    from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
-    from pillarbox.adapters.dynamodb.templates import DynamoTemplates
-    from pillarbox.application.templates.authoring import TemplateAuthoring
-
-    return TemplateAuthoring(
-        records=DynamoTemplates(table()), accounts=DynamoAccounts(table()), clock=utc_now
-    )
-
-
-@cache
-def template_library() -> "TemplateLibrary":
-    """The saved templates, for callers of the API."""
-    from pillarbox.application.templates.saved import TemplateLibrary
-
-    return TemplateLibrary(template_authoring())

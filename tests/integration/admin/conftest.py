@@ -12,7 +12,6 @@ from typing import Any
 import boto3
 import pytest
 import uvicorn
-from typer.testing import CliRunner, Result
 
 from local.ses.app import ses_app
 from local.ses.store import MailStore
@@ -104,14 +103,7 @@ def mailbox(
         "PILLARBOX_TABLE": table.name,
     }
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
-    # A run deletes the variable with the path of the stack, so each run needs it again.
-    invoke = CliRunner.invoke
-
-    def invoke_with_state(self: CliRunner, *args: Any, **kwargs: Any) -> Result:
-        monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
-        return invoke(self, *args, **kwargs)
-
-    monkeypatch.setattr(CliRunner, "invoke", invoke_with_state)
+    monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
     return ses[1]
 
 

@@ -7,9 +7,7 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner, Result
 
-from admin import wiring as admin_wiring
 from admin.main import app
-from pillarbox import wiring
 
 
 class CommandFailure(Exception):
@@ -27,9 +25,6 @@ class Operator:
 
     def plain(self, *words: object) -> Result:
         """Run a command with its arguments unchanged."""
-        for member in [*vars(wiring).values(), *vars(admin_wiring).values()]:
-            if hasattr(member, "cache_clear"):
-                member.cache_clear()
         return CliRunner().invoke(app, [str(word) for word in words], prog_name="pillarbox")
 
     def __call__(self, *words: object) -> Any:

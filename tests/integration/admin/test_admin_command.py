@@ -13,8 +13,9 @@ from uuid import UUID
 import pytest
 
 from local.ses.store import MailStore
-from pillarbox import wiring
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.settings import Settings
+from pillarbox.wiring import Wiring
 from tests.integration.admin.conftest import TABLE
 from tests.integration.admin.operator_command import Operator, refusal
 
@@ -60,13 +61,14 @@ def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
     assert made["prefix"] == "bx_live_"
     assert made["scopes"] == ["emails:read", "emails:send"]
-    assert wiring.authentication().authenticate(made["key"]).account.account_id == account
+    authentication = Wiring(Settings({"PILLARBOX_TABLE": TABLE})).authentication
+    assert authentication.authenticate(made["key"]).account.account_id == account
     (listed,) = run("key", "list", "--account", account)["items"]
     assert (listed["keyId"], listed["revokedAt"]) == (made["keyId"], None)
     assert made["key"] not in json.dumps(listed)
     assert run("key", "revoke", made["keyId"])["revokedAt"] is not None
     with pytest.raises(Exception, match="not valid"):
-        wiring.authentication().authenticate(made["key"])
+        authentication.authenticate(made["key"])
 
 
 def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
@@ -248,10 +250,8 @@ def test_a_stack_in_aws_is_found_by_its_name(
     )
     assert made.exit_code == 0, made.stderr
     other = run.plain("--stack-name", "other", "account", "list")
-    assert (other.exit_code, other.stderr) == (
-        1,
-        "The stack other is not a deployed Pillarbox stack. Check --stack-name.\n",
-    )
+    reason = "is not a deployed Pillarbox stack: it has no output TableName. Check --stack-name.\n"
+    assert (other.exit_code, other.stderr) == (1, f"The stack other {reason}")
     absent = run.plain("--json", "account", "list")
     assert absent.exit_code == 1
     assert "does not exist" in json.loads(absent.stderr)["error"]["message"]

@@ -8,12 +8,13 @@ from typing import Any
 import boto3
 import pytest
 
-from admin import deploy, wiring
+from admin import deploy
 from admin.deploy import Environment, roll_out
 from admin.operations.checks import Finding, Verdict
+from admin.session import StackSession
+from admin.wiring import OperatorWiring
 from local.ses.store import MailStore
 from local.template import ROOT
-from pillarbox import wiring as layer_wiring
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.integration.admin.operator_command import Operator
@@ -91,14 +92,18 @@ def script(
     assert table.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     monkeypatch.setenv("PILLARBOX_DNS_SERVERS", name_server)
-    for made in [*vars(wiring).values(), *vars(layer_wiring).values()]:
-        if hasattr(made, "cache_clear"):
-            made.cache_clear()
     ses[1].create_configuration_set("set")
     ses[1].create_identity("shop.example")
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
         yield Script(f"http://127.0.0.1:{port}")
+
+
+def deployed_wiring() -> OperatorWiring:
+    """The use cases of the deployed stack, for a session of their own."""
+    session = StackSession(stack_name="pillarbox-dev", json=True)
+    session.connect()
+    return session.wiring
 
 
 def rolled_out(
@@ -122,7 +127,8 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     assert (output["stack"], output["baseUrl"]) == ("pillarbox-dev", script.address)
     key = output["key"]["key"]
     assert key in output["firstMail"]
-    assert layer_wiring.authentication().authenticate(key).account.account_id == output["accountId"]
+    principal = deployed_wiring().authentication.authenticate(key)
+    assert principal.account.account_id == output["accountId"]
     # The test's table is not protected, and the domain has no DNS records.
     failed = [item["check"] for item in output["items"] if item["verdict"] == "fail"]
     assert failed == ["domains", "table", "table"]
@@ -139,8 +145,9 @@ def test_a_second_deploy_creates_nothing(
     assert again["accountId"] == first["accountId"]
     assert again["key"] is None
     assert "$PILLARBOX_KEY" in again["firstMail"]
-    assert len(list(wiring.accounts().all())) == 1
-    assert len(list(wiring.api_keys().of_account(first["accountId"]))) == 1
+    wiring = deployed_wiring()
+    assert len(list(wiring.accounts.all())) == 1
+    assert len(list(wiring.api_keys.of_account(first["accountId"]))) == 1
 
 
 def test_every_deploy_is_held_to_the_stack_policy(

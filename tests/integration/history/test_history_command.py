@@ -12,9 +12,9 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from admin.main import app
-from pillarbox import wiring
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
+from pillarbox.wiring import services
 from tests.contract.service import Service
 from tests.fakes.builders import message
 
@@ -45,7 +45,7 @@ def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None
     account = service.account()
     for minute in range(3):
         at = datetime(2026, 6, 10, 12, minute, tzinfo=UTC)
-        wiring.table().put(message_item(message(account, new_id(at))))
+        services().table.put(message_item(message(account, new_id(at))))
     option = ("--account", account)
     verified = output(run("--json", "stats", "verify", *option), code=1)
     assert (verified["right"], verified["messages"]) == (False, 3)

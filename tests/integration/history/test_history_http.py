@@ -8,11 +8,11 @@ from uuid import UUID
 import boto3
 import pytest
 
-from pillarbox import wiring
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, Invocation, StoredResponse, handler
 from tests.contract.service import Service
@@ -49,7 +49,7 @@ def put(account: str, at: datetime, *kinds: tuple[EventKind, float]) -> Message:
         for kind, after in kinds
     ]
     stored = message(account, new_id(at), revision=len(events)).with_events(events)
-    wiring.table().put(message_item(stored))
+    services().table.put(message_item(stored))
     return stored
 
 

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from pillarbox.config import SettingMissing
+from pillarbox.settings import SettingError
 from tests.aws import forget_wiring
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api
@@ -247,6 +247,6 @@ def test_a_missing_setting_ends_the_worker_with_its_name(
     api.send(otp())
     forget_wiring()
     monkeypatch.delenv("PILLARBOX_DELIVERY_CONCURRENCY")
-    with pytest.raises(SettingMissing, match="PILLARBOX_DELIVERY_CONCURRENCY"):
+    with pytest.raises(SettingError, match="PILLARBOX_DELIVERY_CONCURRENCY"):
         service.deliver()
     assert service.ses.mails == []

@@ -9,11 +9,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
 from pillarbox.application.ports import StoredResponse
-from pillarbox.config import SettingMissing
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
 from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import canonical_path
+from pillarbox.settings import SettingError
 
 #: Where a request's event holds what else its log line tells.
 _LOG_FIELDS: Final = "pillarbox.log_fields"
@@ -34,7 +34,7 @@ def build_app() -> APIGatewayRestResolver:
     @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
     def _(error: Exception) -> Response[str]:
         # Caught here, since the resolver would log what it does not know with its message.
-        if isinstance(error, SettingMissing):
+        if isinstance(error, SettingError):
             raise error  # a deployment that lacks a setting must not look like a working one
         observability.log_failure(logger, error, request_id=request_id(app.current_event.raw_event))
         return reply_error(ServiceError("internal_error", "Something went wrong on our side."))

@@ -1,0 +1,292 @@
+"""Every setting, in one table.
+
+Importing this module reads nothing. `Settings(os.environ)` reads a setting when a program asks
+for it, such as `settings.table`. `Settings({})` has the defaults.
+"""
+
+from collections.abc import Callable, Iterator, Mapping
+from typing import TYPE_CHECKING, Final, Literal, Self, overload
+
+if TYPE_CHECKING:
+    from ipaddress import IPv4Network, IPv6Network
+
+#: The start of every variable of ours.
+PREFIX: Final = "PILLARBOX_"
+
+#: Who sets a variable: the template for its functions, the container `relay` or the container
+#: `front`; the local stack; the operator's command, for itself; the relay, for its processes; or
+#: the user who starts a program.
+type Place = Literal["functions", "relay", "front", "local", "command", "launcher", "user"]
+#: A container listens on every address; a load balancer is in front of it.
+ANY_HOST: Final = "0.0.0.0"  # noqa: S104
+#: Who sets what acceptance reads.
+_SENDING: Final[tuple[Place, ...]] = ("functions", "relay", "front", "local")
+
+
+class SettingError(RuntimeError):
+    """A setting is missing or invalid; the text names its variable."""
+
+
+class Setting[T]:
+    """A row of the table. As an attribute of `Settings` it reads its variable.
+
+    Not a dataclass: making one would cost every cold start more than the rest of this module.
+    """
+
+    __slots__ = ("default", "meaning", "output", "parameter", "parse", "set_by", "variable")
+
+    def __init__(  # noqa: PLR0913  the columns of the table
+        self,
+        parse: Callable[[str], T],
+        meaning: str,
+        set_by: tuple[Place, ...],
+        *,
+        default: str | None = None,
+        output: str = "",
+        parameter: str = "",
+        variable: str = "",
+    ) -> None:
+        """Fill in the row.
+
+        Args:
+            parse: the type: turns the variable's text into a value. Its ValueError says what the
+                text must be.
+            meaning: in one line.
+            set_by: who sets the variable.
+            default: as text. A setting without a default is required.
+            output: the stack's output that has the value, for programs outside AWS.
+            parameter: the stack's parameter that has it.
+            variable: if it is not the attribute's name in capitals after the prefix.
+        """
+        self.parse = parse
+        self.meaning = meaning
+        self.set_by = set_by
+        self.default = default
+        self.output = output
+        self.parameter = parameter
+        self.variable = variable
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.variable = self.variable or PREFIX + name.upper()
+
+    @overload
+    def __get__(self, settings: None, owner: type) -> Self: ...
+    @overload
+    def __get__(self, settings: "Settings", owner: type) -> T: ...
+    def __get__(self, settings: "Settings | None", owner: type) -> Self | T:
+        """Return the value, or this row if the class is asked.
+
+        Raises:
+            SettingError: the variable is required and not set, or its text is invalid.
+        """
+        if settings is None:
+            return self
+        text = settings.variables.get(self.variable, "").strip() or self.default
+        if text is None:
+            raise SettingError(f"{self.variable} is not set")
+        try:
+            return self.parse(text)
+        except ValueError as error:
+            raise SettingError(f"{self.variable} must be {error}, not {text!r}") from None
+
+
+def number(least: int = 0) -> Callable[[str], int]:
+    """Make a parser of whole numbers."""
+
+    def parse(text: str) -> int:
+        if not (text.isascii() and text.isdigit() and int(text) >= least):
+            raise ValueError(f"a number from {least} on")
+        return int(text)
+
+    return parse
+
+
+def flag(text: str) -> bool:
+    """Parse `true` or `false`."""
+    if text not in {"true", "false"}:
+        raise ValueError("true or false")
+    return text == "true"
+
+
+def server(text: str) -> tuple[str, int] | None:
+    """Parse `host:port`; an empty text is None."""
+    if not text:
+        return None
+    host, _, port = text.rpartition(":")
+    if not (host and port.isascii() and port.isdigit()):
+        raise ValueError("host:port")
+    return host, int(port)
+
+
+def servers(text: str) -> tuple[str, ...]:
+    """Parse a list of `host:port`."""
+    entries = tuple(_entries(text))
+    for entry in entries:
+        server(entry)
+    return entries
+
+
+def networks(text: str) -> "tuple[IPv4Network | IPv6Network, ...]":
+    """Parse a list such as `10.0.0.0/16,10.1.0.0/16`."""
+    from ipaddress import ip_network  # noqa: PLC0415  no function reads networks
+
+    try:
+        return tuple(ip_network(entry) for entry in _entries(text))
+    except ValueError as error:
+        raise ValueError(f"networks ({error})") from None
+
+
+def _entries(text: str) -> list[str]:
+    """Split a list at commas and spaces."""
+    return text.replace(",", " ").split()
+
+
+class Settings:
+    """The table, and the settings that a program finds in its variables."""
+
+    def __init__(self, variables: Mapping[str, str]) -> None:
+        """Keep the variables; nothing is read yet."""
+        self.variables = variables
+
+    def check(self, place: Place) -> None:
+        """Read every setting that a place sets, so that a program can stop at its start.
+
+        Raises:
+            SettingError: one is missing or invalid.
+        """
+        for row in all_settings():
+            if place in row.set_by:
+                row.__get__(self, Settings)
+
+    # The service: functions, relay, front and the operator's command.
+
+    table = Setting(str, "the DynamoDB table", _SENDING, output="TableName")
+    jobs_queue_url = Setting(str, "the queue of jobs", _SENDING, output="JobsQueueUrl")
+    jobs_dead_letters_url = Setting(
+        str, "the queue of poison jobs", ("functions", "local"), output="JobsDeadLettersUrl"
+    )
+    events_queue_url = Setting(
+        str, "the queue of provider events", ("command", "local"), output="EventsQueueUrl"
+    )
+    events_dead_letters_url = Setting(
+        str,
+        "the queue of provider events that failed too often",
+        ("command", "local"),
+        output="EventsDeadLettersUrl",
+    )
+    spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")
+    configuration_set = Setting(
+        str, "the SES configuration set", ("functions", "local"), output="ConfigurationSetName"
+    )
+    delivery_concurrency = Setting(
+        number(least=1),
+        "invocations of deliver_message at a time; they share SES's sending rate",
+        ("functions", "command"),
+        parameter="DeliveryConcurrency",
+    )
+    preview_sender = Setting(str, "the sender of preview keys", _SENDING, output="PreviewSender")
+    upgrade_url = Setting(
+        str,
+        "the page about paid plans, for `upgrade_required`",
+        _SENDING,
+        output="UpgradeUrl",
+    )
+    dns_servers = Setting(
+        servers, "name servers as host:port; the system's if empty", ("local",), default=""
+    )
+
+    # The SMTP relay.
+
+    smtp_name = Setting(str, "the name by which the relay introduces itself", ("relay",))
+    smtp_secret = Setting(
+        str,
+        "the secret with `certificate` and `key`; if empty, two files have them",
+        ("relay",),
+        default="",
+    )
+    smtp_certificate = Setting(str, "without a secret: the PEM file of the chain", ("user",))
+    smtp_key = Setting(str, "without a secret: the PEM file of the private key", ("user",))
+    smtp_host = Setting(str, "the address on which the relay listens", ("user",), default=ANY_HOST)
+    smtp_port = Setting(number(), "the relay's port", ("relay",), default="587")
+    smtp_proxies = Setting(
+        networks, "networks whose connections begin with PROXY protocol v2", ("relay",), default=""
+    )
+    smtp_paid_plans_only = Setting(
+        flag, "whether the relay refuses free plans", ("relay",), default="false"
+    )
+    smtp_processes = Setting(number(least=1), "processes on the port", ("user",), default="1")
+    smtp_one_of_many = Setting(
+        flag, "whether this process is one of several", ("launcher",), default="false"
+    )
+    smtp_memory_mib = Setting(
+        number(), "MiB for the messages in transit; each counts twice", ("relay",), default="256"
+    )
+    smtp_connections = Setting(number(), "connections at a time", ("user",), default="1000")
+    smtp_connections_of_address = Setting(
+        number(), "connections of one address at a time", ("user",), default="50"
+    )
+    smtp_drain_seconds = Setting(
+        number(), "how long a shutdown waits for messages in transit", ("relay",), default="90"
+    )
+    log_level = Setting(
+        str,
+        "the relay's log level; elsewhere Powertools reads it",
+        ("relay",),
+        default="INFO",
+        variable="POWERTOOLS_LOG_LEVEL",
+    )
+
+    # The front, for large HTTP requests.
+
+    edge_secret = Setting(str, "what the edge sends in X-Pillarbox-Edge", ("front", "local"))
+    front_host = Setting(
+        str, "the address on which the front listens", ("local",), default=ANY_HOST
+    )
+    front_port = Setting(number(), "the front's port", ("front", "local"), default="8080")
+    front_workers = Setting(
+        number(least=1), "processes; each runs one request at a time", ("front",), default="2"
+    )
+    front_drain_seconds = Setting(
+        number(), "how long a shutdown waits for requests", ("front", "local"), default="60"
+    )
+    front_memory_mib = Setting(
+        number(least=16), "MiB for the bodies of all requests", ("user",), default="96"
+    )
+
+    # The operator's command.
+
+    stack = Setting(str, "the name of the stack", ("command",))
+    api_url = Setting(str, "the API's address, without /api/v1", ("command",), output="ApiUrl")
+    relay = Setting(server, "the relay as host:port, if there is one", ("command",), default="")
+    relay_certificate = Setting(
+        str,
+        "the PEM file to trust at the relay; if empty, the system's authorities",
+        ("command",),
+        default="",
+    )
+
+    # The local stack. Port 0 is any free one.
+
+    state_dir = Setting(
+        str, "its folder, absolute or below the project's", ("user",), default=".local"
+    )
+    port = Setting(number(), "the API's port", ("user",), default="8080")
+    inbox_port = Setting(number(), "the inbox's port", ("user",), default="8025")
+    local_smtp_port = Setting(
+        number(), "the relay's port", ("user",), default="5870", variable="PILLARBOX_SMTP_PORT"
+    )
+
+
+def all_settings() -> "Iterator[Setting[object]]":
+    """Return the rows of the table."""
+    return (row for row in vars(Settings).values() if isinstance(row, Setting))
+
+
+def read_stack(outputs: Mapping[str, str], parameters: Mapping[str, str]) -> dict[str, str]:
+    """Return the variables whose texts are among a stack's outputs and parameters."""
+    return {
+        row.variable: text
+        for row in all_settings()
+        for text in (outputs.get(row.output) or parameters.get(row.parameter),)
+        if text
+    }

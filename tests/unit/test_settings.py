@@ -1,0 +1,177 @@
+"""The table of settings agrees with the template, the programs and the documents."""
+
+import re
+from typing import Any, Final
+
+import pytest
+
+from local import template
+from pillarbox.settings import PREFIX, Place, Setting, SettingError, Settings, all_settings
+
+_ROWS: Final = list(all_settings())
+_TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
+_PROGRAMS: Final = ("admin", "front", "functions", "layers", "local", "relay")
+_DOCUMENTS: Final = ("README.md", "docs/operations.md", "docs/relay.md")
+
+
+def _variables(place: Place) -> set[str]:
+    """The variables of ours that the table says a place sets."""
+    return {
+        row.variable for row in _ROWS if place in row.set_by and row.variable.startswith(PREFIX)
+    }
+
+
+def _containers() -> dict[str, dict[str, Any]]:
+    """The container definitions of the templates by name."""
+    return {
+        container["Name"]: container
+        for path in _TEMPLATES
+        for resource in template.load(path)["Resources"].values()
+        if resource["Type"] == "AWS::ECS::TaskDefinition"
+        for container in resource["Properties"]["ContainerDefinitions"]
+    }
+
+
+def _rows_named(*files: str) -> set[str]:
+    """The variables of the rows whose `Settings.name.variable` occurs in files."""
+    return {
+        getattr(Settings, name).variable
+        for file in files
+        for name in re.findall(r"Settings\.(\w+)\.variable", (template.ROOT / file).read_text())
+    }
+
+
+def test_the_template_names_no_variable_that_the_table_lacks() -> None:
+    """Every PILLARBOX_ variable of the templates has a row."""
+    text = "".join(path.read_text() for path in _TEMPLATES)
+    names = set(re.findall(rf"{PREFIX}\w+", text))
+    assert names == _variables("functions") | _variables("relay") | _variables("front")
+
+
+@pytest.mark.parametrize("place", ["relay", "front"])
+def test_a_container_is_given_what_the_table_says(place: Place) -> None:
+    """Each container has the variables whose rows name it, and no other of ours."""
+    container = _containers()[place]
+    entries = [*container["Environment"], *container.get("Secrets", [])]
+    names = {entry["Name"] for entry in entries if entry["Name"].startswith(PREFIX)}
+    assert names == _variables(place)
+
+
+def test_the_local_stack_sets_what_the_table_says() -> None:
+    """What it sets comes from the outputs of its stack or is named in its sources."""
+    outputs = {row.variable for row in _ROWS if row.output and "local" in row.set_by}
+    named = _rows_named("local/front.py", "local/stack.py")
+    assert _variables("local") == outputs | (named - _variables("user"))
+
+
+def test_outputs_and_parameters_of_rows_exist() -> None:
+    """Each output and parameter that a row names is in the template."""
+    source = template.load()
+    assert {row.output for row in _ROWS if row.output} <= source["Outputs"].keys()
+    assert {row.parameter for row in _ROWS if row.parameter} <= source["Parameters"].keys()
+
+
+def test_the_command_sets_what_the_table_says() -> None:
+    """What no output or parameter of the stack says, the session sets."""
+    given = {row.variable for row in _ROWS if row.output or row.parameter}
+    assert _variables("command") <= given | _rows_named("admin/session.py")
+
+
+def test_defaults_and_what_users_set_are_documented() -> None:
+    """A document names each such setting with its default; internal ones are left out."""
+    documents = "".join((template.ROOT / name).read_text() for name in _DOCUMENTS)
+    rows = [row for row in _ROWS if not {"command", "launcher"} & set(row.set_by)]
+    missing = [
+        row.variable
+        for row in rows
+        if ("user" in row.set_by or row.default is not None)
+        and not re.search(
+            rf"`{row.variable}`" + (rf"[ |(]*`{re.escape(row.default)}`" if row.default else ""),
+            documents,
+        )
+    ]
+    assert missing == []
+
+
+def test_every_setting_is_set_somewhere() -> None:
+    """Who sets a row is named; a row that only users set has a default, or stands for a file."""
+    files = {"PILLARBOX_SMTP_CERTIFICATE", "PILLARBOX_SMTP_KEY"}
+    assert all(row.set_by and row.meaning for row in _ROWS)
+    without = {row.variable for row in _ROWS if row.set_by == ("user",) and row.default is None}
+    assert without == files
+
+
+def test_defaults_are_valid() -> None:
+    """Each default has the form that its setting demands."""
+    settings = Settings({})
+    read = {
+        row.variable: row.__get__(settings, Settings) for row in _ROWS if row.default is not None
+    }
+    assert read["PILLARBOX_SMTP_PROXIES"] == ()
+    assert read["PILLARBOX_SMTP_PAID_PLANS_ONLY"] is False
+
+
+def test_no_other_module_spells_a_variable() -> None:
+    """Programs name settings by the table's attributes."""
+    spelled = [
+        str(path.relative_to(template.ROOT))
+        for program in _PROGRAMS
+        for path in (template.ROOT / program).rglob("*.py")
+        if re.search(rf"""["']{PREFIX}""", path.read_text())
+    ]
+    assert spelled == ["layers/shared/pillarbox/settings.py"]
+
+
+@pytest.mark.parametrize(
+    ("row", "text", "form"),
+    [
+        (Settings.smtp_port, "smtp", "a number from 0 on"),
+        (Settings.smtp_processes, "0", "a number from 1 on"),
+        (Settings.front_memory_mib, "٦٤", "a number from 16 on"),
+        (Settings.smtp_paid_plans_only, "yes", "true or false"),
+        (Settings.relay, "relay.example", "host:port"),
+        (Settings.dns_servers, "127.0.0.1:53, 127.0.0.2", "host:port"),
+        (Settings.smtp_proxies, "10.0.0.300", "networks"),
+    ],
+)
+def test_an_invalid_setting_is_named(row: Setting[object], text: str, form: str) -> None:
+    """The error has the variable, the form that it must have, and its text."""
+    with pytest.raises(SettingError) as error:
+        row.__get__(Settings({row.variable: text}), Settings)
+    assert str(error.value).startswith(f"{row.variable} must be {form}")
+    assert str(error.value).endswith(f"not {text!r}")
+
+
+def test_values_have_their_types() -> None:
+    """Texts become numbers, flags, addresses and networks; spaces around them do not count."""
+    settings = Settings(
+        {
+            "PILLARBOX_TABLE": " mail ",
+            "PILLARBOX_PORT": "0",
+            "PILLARBOX_SMTP_PAID_PLANS_ONLY": "true",
+            "PILLARBOX_RELAY": "[::1]:587",
+            "PILLARBOX_DNS_SERVERS": "127.0.0.1:53, 127.0.0.2:54",
+            "PILLARBOX_SMTP_PROXIES": "10.0.0.0/16,10.1.0.0/16",
+        }
+    )
+    assert (settings.table, settings.port, settings.smtp_paid_plans_only) == ("mail", 0, True)
+    assert settings.relay == ("[::1]", 587)
+    assert settings.dns_servers == ("127.0.0.1:53", "127.0.0.2:54")
+    assert [str(network) for network in settings.smtp_proxies] == ["10.0.0.0/16", "10.1.0.0/16"]
+
+
+def test_a_missing_setting_is_named_when_it_is_read() -> None:
+    """Settings read nothing by themselves; an empty text is as good as none."""
+    settings = Settings({"PILLARBOX_TABLE": " "})
+    with pytest.raises(SettingError, match=r"^PILLARBOX_TABLE is not set$"):
+        _ = settings.table
+
+
+def test_a_program_checks_its_settings_at_its_start() -> None:
+    """The first setting of a place that is missing or invalid is named."""
+    variables = dict.fromkeys(_variables("front"), "64")
+    Settings(variables).check("front")
+    with pytest.raises(SettingError, match="PILLARBOX_UPGRADE_URL is not set"):
+        Settings(variables | {"PILLARBOX_UPGRADE_URL": ""}).check("front")
+    with pytest.raises(SettingError, match="PILLARBOX_FRONT_PORT must be"):
+        Settings(variables | {"PILLARBOX_FRONT_PORT": "http"}).check("front")
