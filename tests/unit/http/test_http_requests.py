@@ -14,8 +14,7 @@ from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import EventKind
-from pillarbox.http.bodies import read_send
-from pillarbox.http.previews import read_preview_variables
+from pillarbox.http.bodies import read_preview_variables, read_send
 from pillarbox.http.replies import message_detail, reply_answer, reply_error, timestamp
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import allowed_methods, canonical_path
