@@ -22,7 +22,7 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class StoredResponse:
+class Response:
     """An HTTP answer. Header names are in lower case."""
 
     status: int
@@ -55,17 +55,17 @@ class Api:
     key: str | None = None
     base: str = "/v1"
 
-    def send(self, body: object, *, idempotency_key: str | None = None) -> StoredResponse:
+    def send(self, body: object, *, idempotency_key: str | None = None) -> Response:
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         return self.raw("POST", "/emails", json.dumps(body), headers)
 
-    def get(self, message_id: str) -> StoredResponse:
+    def get(self, message_id: str) -> Response:
         return self.raw("GET", f"/emails/{message_id}")
 
-    def starters(self) -> StoredResponse:
+    def starters(self) -> Response:
         return self.raw("GET", "/starter-templates")
 
-    def preview(self, slug: str, body: object = None) -> StoredResponse:
+    def preview(self, slug: str, body: object = None) -> Response:
         text = None if body is None else json.dumps(body)
         return self.raw("POST", f"/starter-templates/{slug}/preview", text)
 
@@ -78,7 +78,7 @@ class Api:
         *,
         query: Mapping[str, str | list[str]] | None = None,
         function: str | None = None,
-    ) -> StoredResponse:
+    ) -> Response:
         """Send anything; `function` names the one to call where no route tells."""
         sent = {} if self.key is None else {"X-API-Key": self.key}
         several = _several(sent | dict(headers or {}))
@@ -104,7 +104,7 @@ class Api:
             check_documented(
                 method, f"/v1{resource}", answer["statusCode"], headers_out, answer["body"]
             )
-        return StoredResponse(answer["statusCode"], headers_out, answer["body"])
+        return Response(answer["statusCode"], headers_out, answer["body"])
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,15 +15,15 @@ import pytest
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import KeyType, Preset, new_key_text
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import Service
 
 
-def send_text(api: Api, body: str | bytes, **headers: str) -> StoredResponse:
+def send_text(api: Api, body: str | bytes, **headers: str) -> Response:
     return api.raw("POST", "/emails", body, headers)
 
 
-def refused_as_json(answer: StoredResponse) -> bool:
+def refused_as_json(answer: Response) -> bool:
     return answer.status == 422 and answer.faults == {"": "invalid_json"}
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import Service
 
-ROUTES: dict[str, Callable[[Api], StoredResponse]] = {
+ROUTES: dict[str, Callable[[Api], Response]] = {
     "send": lambda api: api.send(otp()),
     "get": lambda api: api.get(str(uuid4())),
     "starters": lambda api: api.starters(),
@@ -20,9 +20,7 @@ every_route = pytest.mark.parametrize("call", ROUTES.values(), ids=ROUTES)
 
 
 @every_route
-def test_every_request_needs_the_header(
-    service: Service, call: Callable[[Api], StoredResponse]
-) -> None:
+def test_every_request_needs_the_header(service: Service, call: Callable[[Api], Response]) -> None:
     """5.1, 5.3: without X-API-Key the answer is 401 missing_api_key."""
     answer = call(Api(None))
     assert (answer.status, answer.code) == (401, "missing_api_key")
@@ -32,7 +30,7 @@ def test_every_request_needs_the_header(
 
 @every_route
 def test_an_empty_header_is_a_missing_one(
-    service: Service, call: Callable[[Api], StoredResponse]
+    service: Service, call: Callable[[Api], Response]
 ) -> None:
     """5.3: an X-API-Key without a value is 401 missing_api_key."""
     assert call(Api("")).code == "missing_api_key"
@@ -48,7 +46,7 @@ def test_a_key_in_authorization_is_missing(service: Service, live: Api) -> None:
 
 
 @every_route
-def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], StoredResponse]) -> None:
+def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], Response]) -> None:
     """5.3: a key that does not exist, and what is no key at all, is 401 invalid_api_key."""
     valid = service.key(service.account())
     never_stored = valid[:-1] + ("1" if valid.endswith("0") else "0")
@@ -59,7 +57,7 @@ def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], Store
 
 @every_route
 def test_a_revoked_key_stops_working_at_once(
-    service: Service, call: Callable[[Api], StoredResponse]
+    service: Service, call: Callable[[Api], Response]
 ) -> None:
     """3, 5: revoking takes effect immediately: 401 invalid_api_key afterwards."""
     api = service.live()

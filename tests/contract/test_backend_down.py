@@ -10,7 +10,7 @@ from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, Re
 
 from pillarbox import wiring
 from tests.contract.bodies import attachment, otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import Service, answered
 from tests.contract.test_http import check_envelope
 
@@ -83,7 +83,7 @@ def failing(call: str, fault: Fault, *, when: str = "before-call") -> Iterator[N
         events.unregister(f"{when}.{call}", fault)
 
 
-def check_unavailable(answer: StoredResponse) -> None:
+def check_unavailable(answer: Response) -> None:
     assert (answer.status, answer.code) == (503, "service_unavailable")
     assert answer.error["type"] == "service_unavailable"
     check_envelope(answer)

@@ -15,16 +15,16 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import SENDER, Service
 
 
-def batch(api: Api, *messages: object, idempotency_key: str | None = None) -> StoredResponse:
+def batch(api: Api, *messages: object, idempotency_key: str | None = None) -> Response:
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
     return api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), headers)
 
 
-def codes(answer: StoredResponse) -> list[str | None]:
+def codes(answer: Response) -> list[str | None]:
     """The error code of each result; None for those that were accepted."""
     assert answer.status == 200, answer.text
     return [item["error"] and item["error"]["code"] for item in answer.json["results"]]

@@ -11,7 +11,7 @@ import pytest
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import attachment, otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import Service
 
 SUPPRESSED = "gone@customer.example"
@@ -63,7 +63,7 @@ def pairs() -> list[tuple[Fault, Fault]]:
     return found
 
 
-def send(service: Service, *faults: Fault) -> StoredResponse:
+def send(service: Service, *faults: Fault) -> Response:
     body, key = otp(), "live"
     settings: dict[str, Any] = {}
     for each in reversed(faults):

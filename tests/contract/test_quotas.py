@@ -7,7 +7,7 @@ import pytest
 from pillarbox.domain.account import PLAN_LIMITS, Plan
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import Service
 
 MANY = 10**6
@@ -29,7 +29,7 @@ WINDOWS = {
 }
 
 
-def first_refused(api: Api, most: int) -> tuple[int, StoredResponse]:
+def first_refused(api: Api, most: int) -> tuple[int, Response]:
     """Send until a refusal: how many were taken, and the refusal."""
     for accepted in range(most + 1):
         answer = api.send(otp())

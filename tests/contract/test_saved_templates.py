@@ -13,11 +13,11 @@ from pillarbox.application.templates.authoring import TemplateChanges, TemplateS
 from pillarbox.domain.account import Plan
 from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import Service
 
 FIELDS = ["id", "name", "subject", "category", "variables", "createdAt", "updatedAt"]
-CALLS: dict[str, Callable[[Api, str], StoredResponse]] = {
+CALLS: dict[str, Callable[[Api, str], Response]] = {
     "list": lambda api, _: api.raw("GET", "/templates"),
     "get": lambda api, template_id: api.raw("GET", f"/templates/{template_id}"),
     "delete": lambda api, template_id: api.raw("DELETE", f"/templates/{template_id}"),
@@ -46,7 +46,7 @@ def save(
     return wiring.template_authoring().create(account, source, internal=internal).template_id
 
 
-def listed(api: Api, **query: str | list[str]) -> StoredResponse:
+def listed(api: Api, **query: str | list[str]) -> Response:
     return api.raw("GET", "/templates", query=query)
 
 
@@ -240,7 +240,7 @@ def test_a_template_in_use_stays(account: str, api: Api) -> None:
 @pytest.mark.parametrize("call", [get, delete])
 @pytest.mark.parametrize("template_id", ["x", "0", "%22", "019b79984c0070008000000000000001"])
 def test_an_id_must_be_a_uuid(
-    api: Api, call: Callable[[Api, str], StoredResponse], template_id: str
+    api: Api, call: Callable[[Api, str], Response], template_id: str
 ) -> None:
     """4.9, 4.10, attack 13: the path parameter is a UUID, else 422."""
     answer = call(api, template_id)
@@ -249,7 +249,7 @@ def test_an_id_must_be_a_uuid(
 
 @pytest.mark.parametrize("call", [get, delete])
 def test_another_accounts_template_is_answered_like_an_absent_one(
-    service: Service, api: Api, call: Callable[[Api, str], StoredResponse]
+    service: Service, api: Api, call: Callable[[Api, str], Response]
 ) -> None:
     """4.9, 4.10, attack 11: 404 template_not_found, to the byte; the other's stays."""
     other = service.account()
@@ -275,7 +275,7 @@ def test_another_accounts_template_is_answered_like_an_absent_one(
 def test_the_routes_take_a_preset_that_grants_them(
     service: Service,
     account: str,
-    call: Callable[[Api, str], StoredResponse],
+    call: Callable[[Api, str], Response],
     preset: Preset,
     scopes: set[str],
 ) -> None:
@@ -290,9 +290,7 @@ def test_the_routes_take_a_preset_that_grants_them(
 
 
 @every_call
-def test_preview_keys_have_no_templates(
-    preview: Api, call: Callable[[Api, str], StoredResponse]
-) -> None:
+def test_preview_keys_have_no_templates(preview: Api, call: Callable[[Api, str], Response]) -> None:
     """5, attack 8: the template endpoints need a live key: 403 scope_required."""
     answer = call(preview, str(uuid4()))
     assert (answer.status, answer.code) == (403, "scope_required")

@@ -12,7 +12,7 @@ import pytest
 from local.template import ROOT
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, Response
 from tests.contract.service import Service
 
 _DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
@@ -67,7 +67,7 @@ class Operation:
     def parameters(self) -> list[str]:
         return re.findall(r"\{(\w+)\}", self.path)
 
-    def ask(self, api: Api, ids: Mapping[str, str]) -> StoredResponse:
+    def ask(self, api: Api, ids: Mapping[str, str]) -> Response:
         """Request it: path parameters as given, the rest as the document's examples have it."""
         path = self.path.removeprefix("/v1").format_map(OF_ALL | dict(ids))
         content = self.described.get("requestBody", {}).get("content")
@@ -125,7 +125,7 @@ def trial(service: Service) -> tuple[Api, Tenant]:
     return api, Tenant(service, account[1], api.send(otp()).json["messageId"])
 
 
-def documented(operation: Operation, answer: StoredResponse) -> bool:
+def documented(operation: Operation, answer: Response) -> bool:
     """Whether the document has this status for the operation, and this code for the status."""
     response = operation.described["responses"].get(str(answer.status))
     if response is None or answer.status < 300:
@@ -254,7 +254,7 @@ def absent() -> dict[str, str]:
     return {name: str(uuid4()) for name in OF_AN_ACCOUNT}
 
 
-def same(answer: StoredResponse) -> tuple[int, str, dict[str, str]]:
+def same(answer: Response) -> tuple[int, str, dict[str, str]]:
     """An answer without the request's own id."""
     headers = {name: value for name, value in answer.headers.items() if name != "x-request-id"}
     return answer.status, answer.text, headers
