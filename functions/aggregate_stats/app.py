@@ -9,7 +9,7 @@ from pillarbox.wiring import aggregation, count_changes
 
 
 def aggregate_stats(records: Sequence[Mapping[str, Any]]) -> StreamResult:
-    return aggregation().take(records)
+    return aggregation().apply(records)
 
 
 lambda_handler = follow(aggregate_stats, count_changes)

@@ -1,4 +1,4 @@
-"""Jobs queue: hand each accepted message to SES once (docs/architecture.md, "Delivering")."""
+"""Jobs queue: hand accepted mail to SES, each message once (docs/architecture.md, "Delivering")."""
 
 from datetime import UTC, datetime, timedelta
 from typing import Final
@@ -11,7 +11,7 @@ from pillarbox.application.ports import UnreadableJob
 from pillarbox.consumer import RecordResult, consume
 from pillarbox.wiring import delivery, jobs, poison_jobs
 
-#: In milliseconds. The handover may wait 20 s for SES, and must end before the function times out.
+#: In milliseconds. A hand-over may wait 20 s for SES and must end before the function does.
 _TIME_FOR_ONE: Final = 25_000
 
 
@@ -42,7 +42,7 @@ def _consumed(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) ->
 
 
 def _sent_at(record: SQSRecord) -> datetime:
-    """Return when the message entered the queue."""
+    """When the message came into the queue."""
     return datetime.fromtimestamp(int(record.attributes.sent_timestamp) / 1000, UTC)
 
 

@@ -1,4 +1,4 @@
-"""A client of the API: each call is one invocation of a function, as API Gateway makes it."""
+"""A client of the API: each call invokes one function in the way API Gateway does."""
 
 import base64
 import importlib.util
@@ -23,7 +23,7 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 @dataclass(frozen=True, slots=True)
 class Response:
-    """An HTTP answer. Header names are in lower case."""
+    """An HTTP response. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -39,7 +39,7 @@ class Response:
 
     @property
     def code(self) -> str:
-        """The error's code; "" for a success, so that a comparison tells more than a KeyError."""
+        """The error's code; "" for a success, so that a failed comparison shows the codes."""
         return str(self.json["error"]["code"]) if self.status >= 300 else ""
 
     @property
@@ -109,7 +109,7 @@ class Api:
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """The part of Lambda's context that handlers look at."""
+    """The part of Lambda's context that handlers use."""
 
     aws_request_id: str = "invocation"
     function_name: str = "function"
@@ -122,7 +122,7 @@ class Invocation:
 
 @cache
 def handler(function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
-    """The `lambda_handler` of a function, loaded from its folder."""
+    """Return the `lambda_handler` of a function, loaded from its folder."""
     path = FUNCTIONS / function / "app.py"
     spec = importlib.util.spec_from_file_location(f"functions_{function}", path)
     assert spec is not None
