@@ -1,4 +1,4 @@
-"""Table stream: each change of a message goes into its account's statistics."""
+"""Table stream: add each change of a message to its account's statistics."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,12 +1,11 @@
-"""GET /v1/emails/analytics: an account's messages in numbers (contract 4.5)."""
+"""GET /v1/emails/analytics: the figures of an account's messages (contract 4.5)."""
 
 from aws_lambda_powertools.event_handler import Response
 
 from pillarbox.domain.key import EMAILS_READ
-from pillarbox.http.analytics import analytics_result
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import AnalyticsQuery, read_query
-from pillarbox.http.replies import reply
+from pillarbox.http.replies import analytics_result, reply
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import authentication, history_queries
 

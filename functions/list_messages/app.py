@@ -1,4 +1,4 @@
-"""GET /v1/emails: an account's messages (contract 4.3)."""
+"""GET /v1/emails: list an account's messages (contract 4.3)."""
 
 from aws_lambda_powertools.event_handler import Response
 

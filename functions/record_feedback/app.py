@@ -1,4 +1,4 @@
-"""Events queue: what SES reports becomes statuses and suppressions."""
+"""Events queue: turn the events of SES into statuses and suppressions."""
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext

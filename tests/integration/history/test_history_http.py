@@ -14,7 +14,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Invocation, StoredResponse, handler
+from tests.contract.client import Api, Invocation, ApiResponse, handler
 from tests.contract.service import Service
 from tests.fakes.builders import message
 
@@ -67,7 +67,7 @@ def aggregate(account: str) -> Mapping[str, Any]:
     return handler("aggregate_stats")({"Records": stream(account)}, Invocation())
 
 
-def faults(answer: StoredResponse) -> dict[str, str]:
+def faults(answer: ApiResponse) -> dict[str, str]:
     assert (answer.status, answer.code) == (422, "validation_failed")
     return answer.faults
 
@@ -194,7 +194,7 @@ def test_accounts_see_their_own_alone(service: Service, account: str) -> None:
         ({"sortBy": "x"}, {"sortBy": "invalid_choice"}),
         ({"sortBy": ""}, {"sortBy": "invalid_choice"}),
         ({"status": "queued"}, {"status": "invalid_choice"}),
-        ({"status": "ParsedSend"}, {"status": "invalid_choice"}),
+        ({"status": "Sent"}, {"status": "invalid_choice"}),
         ({"from": "yesterday"}, {"from": "invalid_timestamp"}),
         ({"from": "2026-02-30"}, {"from": "invalid_timestamp"}),
         ({"from": "2026-01-01T00:00:00 00:00"}, {"from": "invalid_timestamp"}),
