@@ -20,7 +20,9 @@ every_route = pytest.mark.parametrize("call", ROUTES.values(), ids=ROUTES)
 
 
 @every_route
-def test_every_request_needs_the_header(service: Service, call: Callable[[Api], ApiResponse]) -> None:
+def test_every_request_needs_the_header(
+    service: Service, call: Callable[[Api], ApiResponse]
+) -> None:
     """5.1, 5.3: without X-API-Key the response is 401 missing_api_key."""
     response = call(Api(None))
     assert (response.status, response.code) == (401, "missing_api_key")

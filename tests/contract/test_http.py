@@ -7,7 +7,7 @@ import pytest
 
 from pillarbox.domain.errors import CODES
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Invocation, ApiResponse, handler
+from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import Service
 
 #: One request for each kind of response: method, path, body.

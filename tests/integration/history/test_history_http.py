@@ -14,7 +14,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Invocation, ApiResponse, handler
+from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import Service
 from tests.fakes.builders import message
 

@@ -84,7 +84,9 @@ def _send_result(accepted: AcceptedMessage) -> reply_types.SendResult:
     return {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender}
 
 
-def _batch_item(position: int, outcome: AcceptedMessage | ServiceError) -> reply_types.BatchResultItem:
+def _batch_item(
+    position: int, outcome: AcceptedMessage | ServiceError
+) -> reply_types.BatchResultItem:
     if isinstance(outcome, AcceptedMessage):
         return {"idx": position, **_send_result(outcome), "error": None}
     return {
