@@ -22,7 +22,7 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class Response:
+class ApiResponse:
     """An HTTP response. Header names are in lower case."""
 
     status: int
@@ -55,17 +55,17 @@ class Api:
     key: str | None = None
     base: str = "/v1"
 
-    def send(self, body: object, *, idempotency_key: str | None = None) -> Response:
+    def send(self, body: object, *, idempotency_key: str | None = None) -> ApiResponse:
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         return self.raw("POST", "/emails", json.dumps(body), headers)
 
-    def get(self, message_id: str) -> Response:
+    def get(self, message_id: str) -> ApiResponse:
         return self.raw("GET", f"/emails/{message_id}")
 
-    def starters(self) -> Response:
+    def starters(self) -> ApiResponse:
         return self.raw("GET", "/starter-templates")
 
-    def preview(self, slug: str, body: object = None) -> Response:
+    def preview(self, slug: str, body: object = None) -> ApiResponse:
         text = None if body is None else json.dumps(body)
         return self.raw("POST", f"/starter-templates/{slug}/preview", text)
 
@@ -78,7 +78,7 @@ class Api:
         *,
         query: Mapping[str, str | list[str]] | None = None,
         function: str | None = None,
-    ) -> Response:
+    ) -> ApiResponse:
         """Send anything; `function` names the one to call where no route tells."""
         sent = {} if self.key is None else {"X-API-Key": self.key}
         several = _several(sent | dict(headers or {}))
@@ -104,7 +104,7 @@ class Api:
             check_documented(
                 method, f"/v1{resource}", answer["statusCode"], headers_out, answer["body"]
             )
-        return Response(answer["statusCode"], headers_out, answer["body"])
+        return ApiResponse(answer["statusCode"], headers_out, answer["body"])
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,8 +129,8 @@ def handler(function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
-    return found
+    lambda_handler: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
+    return lambda_handler
 
 
 def _several(given: Mapping[str, str | list[str]]) -> dict[str, list[str]]:

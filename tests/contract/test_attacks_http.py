@@ -14,15 +14,15 @@ import pytest
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import KeyType, Preset, new_key_text
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 
-def send_text(api: Api, body: str | bytes, **headers: str) -> Response:
+def send_text(api: Api, body: str | bytes, **headers: str) -> ApiResponse:
     return api.raw("POST", "/emails", body, headers)
 
 
-def refused_as_json(response: Response) -> bool:
+def refused_as_json(response: ApiResponse) -> bool:
     return response.status == 422 and response.faults == {"": "invalid_json"}
 
 

@@ -7,10 +7,10 @@ import pytest
 
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
-ROUTES: dict[str, Callable[[Api], Response]] = {
+ROUTES: dict[str, Callable[[Api], ApiResponse]] = {
     "send": lambda api: api.send(otp()),
     "get": lambda api: api.get(str(uuid4())),
     "starters": lambda api: api.starters(),
@@ -20,7 +20,9 @@ every_route = pytest.mark.parametrize("call", ROUTES.values(), ids=ROUTES)
 
 
 @every_route
-def test_every_request_needs_the_header(service: Service, call: Callable[[Api], Response]) -> None:
+def test_every_request_needs_the_header(
+    service: Service, call: Callable[[Api], ApiResponse]
+) -> None:
     """5.1, 5.3: without X-API-Key the response is 401 missing_api_key."""
     response = call(Api(None))
     assert (response.status, response.code) == (401, "missing_api_key")
@@ -30,7 +32,7 @@ def test_every_request_needs_the_header(service: Service, call: Callable[[Api], 
 
 @every_route
 def test_an_empty_header_is_a_missing_one(
-    service: Service, call: Callable[[Api], Response]
+    service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
     """5.3: an X-API-Key without a value is 401 missing_api_key."""
     assert call(Api("")).code == "missing_api_key"
@@ -46,7 +48,7 @@ def test_a_key_in_authorization_is_missing(service: Service, live: Api) -> None:
 
 
 @every_route
-def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], Response]) -> None:
+def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], ApiResponse]) -> None:
     """5.3: an unknown or malformed key is 401 invalid_api_key."""
     valid = service.key(service.account())
     never_stored = valid[:-1] + ("1" if valid.endswith("0") else "0")
@@ -57,7 +59,7 @@ def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], Respo
 
 @every_route
 def test_a_revoked_key_stops_working_at_once(
-    service: Service, call: Callable[[Api], Response]
+    service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
     """3, 5: a revoked key is 401 invalid_api_key immediately."""
     api = service.live()

@@ -15,16 +15,16 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service
 
 
-def batch(api: Api, *messages: object, idempotency_key: str | None = None) -> Response:
+def batch(api: Api, *messages: object, idempotency_key: str | None = None) -> ApiResponse:
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
     return api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), headers)
 
 
-def codes(response: Response) -> list[str | None]:
+def codes(response: ApiResponse) -> list[str | None]:
     """Return the error code of each result; None if the message was accepted."""
     assert response.status == 200, response.text
     return [item["error"] and item["error"]["code"] for item in response.json["results"]]

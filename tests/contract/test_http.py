@@ -7,7 +7,7 @@ import pytest
 
 from pillarbox.domain.errors import CODES
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 #: One request for each kind of response: method, path, body.
@@ -34,7 +34,7 @@ TYPES = {
 }
 
 
-def check_envelope(answer: Response) -> None:
+def check_envelope(answer: ApiResponse) -> None:
     """Check an error against contract section 7."""
     assert set(answer.json) == {"error"}
     error = answer.error

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.contract.bodies import TO, otp, raw_html
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 DETAIL_FIELDS = {
@@ -152,7 +152,7 @@ DELAY = (
 )
 
 
-def after(service: Service, *events: tuple[str, dict[str, Any]]) -> tuple[Api, Response]:
+def after(service: Service, *events: tuple[str, dict[str, Any]]) -> tuple[Api, ApiResponse]:
     """Return the client of a new account, and its only message after some events."""
     account = service.account()
     api = Api(service.key(account))

@@ -11,7 +11,7 @@ import pytest
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import attachment, otp
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 SUPPRESSED = "gone@customer.example"
@@ -62,7 +62,7 @@ def pairs() -> list[tuple[Fault, Fault]]:
     return combinations
 
 
-def send(service: Service, *faults: Fault) -> Response:
+def send(service: Service, *faults: Fault) -> ApiResponse:
     body, key = otp(), "live"
     settings: dict[str, Any] = {}
     for one in reversed(faults):

@@ -7,7 +7,7 @@ import pytest
 from pillarbox.domain.account import PLAN_LIMITS, Plan
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, otp
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 MANY = 10**6
@@ -29,7 +29,7 @@ WINDOWS = {
 }
 
 
-def first_refused(api: Api, maximum: int) -> tuple[int, Response]:
+def first_refused(api: Api, maximum: int) -> tuple[int, ApiResponse]:
     """Send until a message is refused; return the number of accepted ones and the refusal."""
     for accepted in range(maximum + 1):
         response = api.send(otp())

@@ -13,11 +13,11 @@ from pillarbox.application.templates.authoring import TemplateChanges, TemplateS
 from pillarbox.domain.account import Plan
 from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 FIELDS = ["id", "name", "subject", "category", "variables", "createdAt", "updatedAt"]
-CALLS: dict[str, Callable[[Api, str], Response]] = {
+CALLS: dict[str, Callable[[Api, str], ApiResponse]] = {
     "list": lambda api, _: api.raw("GET", "/templates"),
     "get": lambda api, template_id: api.raw("GET", f"/templates/{template_id}"),
     "delete": lambda api, template_id: api.raw("DELETE", f"/templates/{template_id}"),
@@ -46,7 +46,7 @@ def save(
     return wiring.template_authoring().create(account, source, internal=internal).template_id
 
 
-def list_page(api: Api, **query: str | list[str]) -> Response:
+def list_page(api: Api, **query: str | list[str]) -> ApiResponse:
     return api.raw("GET", "/templates", query=query)
 
 
@@ -240,7 +240,7 @@ def test_a_template_in_use_is_not_deleted(account: str, api: Api) -> None:
 @pytest.mark.parametrize("call", [get, delete])
 @pytest.mark.parametrize("template_id", ["x", "0", "%22", "019b79984c0070008000000000000001"])
 def test_an_id_must_be_a_uuid(
-    api: Api, call: Callable[[Api, str], Response], template_id: str
+    api: Api, call: Callable[[Api, str], ApiResponse], template_id: str
 ) -> None:
     """4.9, 4.10, attack 13: an id that is not a UUID is 422."""
     response = call(api, template_id)
@@ -249,7 +249,7 @@ def test_an_id_must_be_a_uuid(
 
 @pytest.mark.parametrize("call", [get, delete])
 def test_another_accounts_template_does_not_exist(
-    service: Service, api: Api, call: Callable[[Api, str], Response]
+    service: Service, api: Api, call: Callable[[Api, str], ApiResponse]
 ) -> None:
     """4.9, 4.10, attack 11: the same 404 as for an unknown id; the template remains."""
     other = service.account()
@@ -275,7 +275,7 @@ def test_another_accounts_template_does_not_exist(
 def test_the_routes_require_a_preset_with_the_permission(
     service: Service,
     account: str,
-    call: Callable[[Api, str], Response],
+    call: Callable[[Api, str], ApiResponse],
     preset: Preset,
     scopes: set[str],
 ) -> None:
@@ -291,7 +291,7 @@ def test_the_routes_require_a_preset_with_the_permission(
 
 @every_call
 def test_preview_keys_cannot_use_saved_templates(
-    preview: Api, call: Callable[[Api, str], Response]
+    preview: Api, call: Callable[[Api, str], ApiResponse]
 ) -> None:
     """5, attack 8: a preview key gets 403 scope_required on the template routes."""
     response = call(preview, str(uuid4()))

@@ -12,7 +12,7 @@ import pytest
 from local.template import ROOT
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Response
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 _DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
@@ -66,7 +66,7 @@ class Operation:
         collection = self.path.split("/")[2]
         return REQUIRED[collection].get(self.method)
 
-    def request(self, api: Api, ids: Mapping[str, str]) -> Response:
+    def request(self, api: Api, ids: Mapping[str, str]) -> ApiResponse:
         """Send a request: the ids are path parameters, the rest is from the document's examples."""
         path = self.path.removeprefix("/v1").format_map(OF_ALL | dict(ids))
         content = self.described.get("requestBody", {}).get("content")
@@ -124,7 +124,7 @@ def preview_tenant(service: Service) -> tuple[Api, Tenant]:
     return api, Tenant(service, account[1], api.send(otp()).json["messageId"])
 
 
-def documented(operation: Operation, response: Response) -> bool:
+def documented(operation: Operation, response: ApiResponse) -> bool:
     """Return whether the document has the status, and the code, for the operation."""
     described = operation.described["responses"].get(str(response.status))
     if described is None or response.status < 300:
@@ -254,7 +254,7 @@ def unknown_ids() -> dict[str, str]:
     return {name: str(uuid4()) for name in OF_AN_ACCOUNT}
 
 
-def without_request_id(response: Response) -> tuple[int, str, dict[str, str]]:
+def without_request_id(response: ApiResponse) -> tuple[int, str, dict[str, str]]:
     """Return the status, text and headers of a response without its request id."""
     headers = {name: value for name, value in response.headers.items() if name != "x-request-id"}
     return response.status, response.text, headers

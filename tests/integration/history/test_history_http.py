@@ -14,7 +14,7 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Invocation, Response, handler
+from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import Service
 from tests.fakes.builders import message
 
@@ -67,7 +67,7 @@ def aggregate(account: str) -> Mapping[str, Any]:
     return handler("aggregate_stats")({"Records": stream(account)}, Invocation())
 
 
-def faults(answer: Response) -> dict[str, str]:
+def faults(answer: ApiResponse) -> dict[str, str]:
     assert (answer.status, answer.code) == (422, "validation_failed")
     return answer.faults
 
