@@ -14,9 +14,9 @@ from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
 from pillarbox.http.reply_types import (
     AnalyticsResult,
     BatchResult,
+    ItemPage,
     MessageDetail,
     MessageItem,
-    Page,
     PreviewResult,
     SendResult,
     StarterItem,
@@ -73,7 +73,7 @@ OPERATIONS: Final = (
         " A message is listed as soon as it is accepted.",
         scope=EMAILS_READ,
         query=MessagesQuery,
-        response=Page[MessageItem],
+        response=ItemPage[MessageItem],
         response_example=examples.MESSAGES,
         links={"get_message": {"message_id": "$response.body#/items/0/messageId"}},
     ),
@@ -188,7 +188,7 @@ OPERATIONS: Final = (
         description="The newest first. Internal copies of campaigns are not listed.",
         scope=TEMPLATES_READ,
         query=TemplatesQuery,
-        response=Page[TemplateItem],
+        response=ItemPage[TemplateItem],
         response_example=examples.TEMPLATES,
         links={
             "get_template": {"id": "$response.body#/items/0/id"},

@@ -8,14 +8,14 @@ from pillarbox.wiring import feedback
 
 
 def record_feedback(record: SQSRecord, _: LambdaContext) -> RecordResult:
-    seen = feedback().record(record.body)
+    result = feedback().record(record.body)
     ids = {}
-    if seen.provider_event is not None:
+    if result.provider_event is not None:
         ids = {
-            "account_id": seen.provider_event.account_id,
-            "message_id": str(seen.provider_event.message_id),
+            "account_id": result.provider_event.account_id,
+            "message_id": str(result.provider_event.message_id),
         }
-    return RecordResult(outcome=seen.outcome, ids=ids)
+    return RecordResult(outcome=result.outcome, ids=ids)
 
 
 lambda_handler = consume(record_feedback)

@@ -6,7 +6,7 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pillarbox import wiring
-from tests.contract.service import answered
+from tests.contract.service import aws_response
 
 CANARY: Final = "canary7f3a"
 #: An address whose local part and domain the search finds separately.
@@ -33,7 +33,7 @@ def failing(*operations: str) -> Iterator[None]:
     """Let these calls to the table fail unexpectedly, with a message that quotes the input."""
 
     def fail(**_: object) -> Any:
-        return answered(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
+        return aws_response(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
 
     events = wiring.table().client.meta.events
     names = [f"before-call.dynamodb.{operation}" for operation in operations]

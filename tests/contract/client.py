@@ -145,8 +145,8 @@ def handler(function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
-    return found
+    lambda_handler: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
+    return lambda_handler
 
 
 def _several(given: Mapping[str, str | list[str]]) -> dict[str, list[str]]:

@@ -100,7 +100,7 @@ def read_everything(service: Service) -> None:
     api = Api(service.key(account, Preset.MARKETING))
     template = service.template(account, f"<p>{CANARY} {{{{ {CANARY} }}}}</p>", subject=CANARY)
     message = api.send(accepted(template)[0]).json["messageId"]
-    service.ses.failure, service.ses.says = (400, "MessageRejected"), CANARY
+    service.ses.failure, service.ses.message = (400, "MessageRejected"), CANARY
     service.deliver()  # so that a message has an error
     service.ses.failure = None
     day = {"from": "2026-01-01", "to": "2027-01-01", "bucket": "day"}
@@ -142,7 +142,7 @@ def fail_unexpectedly(service: Service) -> None:
 def deliver_everything(service: Service) -> None:
     failures = [(400, "MessageRejected"), (429, "TooManyRequestsException"), (500, "Internal")]
     for failure in (*failures, None):
-        service.ses.failure, service.ses.says = failure, f"Address {ADDRESS} is not verified."
+        service.ses.failure, service.ses.message = failure, f"Address {ADDRESS} is not verified."
         service.live().send(accepted("")[0])
         service.deliver()
     service.consume("deliver_message", json.dumps({"version": 1, "payload": CANARY}), CANARY)

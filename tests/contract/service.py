@@ -54,23 +54,23 @@ class Ses:
     """SES, replaced inside botocore: it keeps the input of SendEmail, and responds or fails."""
 
     mails: list[dict[str, Any]] = field(default_factory=list)
-    #: The error to respond with: (HTTP status, error code); `says` is its message.
+    #: The error to respond with, instead of a success: (HTTP status, error code).
     failure: tuple[int, str] | None = None
-    says: str = ""
+    message: str = ""
 
-    def take(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
+    def send_email(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
         if self.failure:
             status, code = self.failure
-            return answered(status, {"Error": {"Code": code, "Message": self.says}})
+            return aws_response(status, {"Error": {"Code": code, "Message": self.message}})
         mail = json.loads(params["body"])
         mail["raw"] = base64.b64decode(mail["Content"]["Raw"]["Data"])
         self.mails.append(mail)
-        return answered(200, {"MessageId": f"provider-{len(self.mails)}"})
+        return aws_response(200, {"MessageId": f"provider-{len(self.mails)}"})
 
     @staticmethod
     def account(**_: object) -> tuple[AWSResponse, dict[str, Any]]:
         """Respond with an account that has no limit."""
-        return answered(200, {})
+        return aws_response(200, {})
 
 
 @dataclass(slots=True)
@@ -299,7 +299,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         ):
             ses = Ses()
             mailer: Any = wiring.delivery().mailer
-            mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
+            mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.send_email)
             mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
             yield Service(queue_url, dead_url, ses, clock)
         forget_wiring()
@@ -329,7 +329,7 @@ def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> 
     }
 
 
-def answered(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, Any]]:
+def aws_response(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, Any]]:
     """Return a response of AWS, for a `before-call` hook."""
     parsed = body | {"ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}}}
     return AWSResponse("https://aws.invalid", status, HTTPHeaders(), None), parsed

@@ -91,24 +91,24 @@ def test_34_to_40_invalid_recipients(live: Api, address: str) -> None:
 
 def test_34_all_invalid_recipients_are_listed(live: Api) -> None:
     """34, decisions: details.recipients lists each invalid recipient with its reason."""
-    given = ["a@gone.invalid", "nobody", "b@nomx.example", "c@nullmx.example"]
-    response = live.send(otp(to=given[0], cc=[TO, *given[1:3]], bcc=given[3:]))
-    assert {r["address"] for r in response.error["details"]["recipients"]} == set(given)
+    invalid = ["a@gone.invalid", "nobody", "b@nomx.example", "c@nullmx.example"]
+    response = live.send(otp(to=invalid[0], cc=[TO, *invalid[1:3]], bcc=invalid[3:]))
+    assert {r["address"] for r in response.error["details"]["recipients"]} == set(invalid)
     assert len({r["reason"] for r in response.error["details"]["recipients"]}) == 4
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("address", "stored"),
     [
         ("a@BÜCHER.example", "a@xn--bcher-kva.example"),
         ("a@straße.example", "a@xn--strae-oqa.example"),
         ("Ada@Customer.EXAMPLE", "Ada@customer.example"),
     ],
 )
-def test_36_international_domains(live: Api, given: str, kept: str) -> None:
+def test_36_international_domains(live: Api, address: str, stored: str) -> None:
     """36: a domain is stored as lower-case A-labels, the local part as written."""
-    sent = live.send(otp(to=given))
-    assert live.get(sent.json["messageId"]).json["recipientEmail"] == kept
+    sent = live.send(otp(to=address))
+    assert live.get(sent.json["messageId"]).json["recipientEmail"] == stored
 
 
 def test_38_a_local_part_of_64_octets(live: Api) -> None:

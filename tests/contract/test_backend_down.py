@@ -11,7 +11,7 @@ from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, Re
 from pillarbox import wiring
 from tests.contract.bodies import attachment, otp
 from tests.contract.client import Api, ApiResponse
-from tests.contract.service import Service, answered
+from tests.contract.service import Service, aws_response
 from tests.contract.test_http import check_envelope
 
 URL = "https://aws.invalid"
@@ -30,11 +30,11 @@ def slow_connection(**_: object) -> None:
 
 
 def throttled(**_: object) -> object:
-    return answered(400, {"Error": {"Code": "ThrottlingException", "Message": "slow down"}})
+    return aws_response(400, {"Error": {"Code": "ThrottlingException", "Message": "slow down"}})
 
 
 def broken(**_: object) -> object:
-    return answered(500, {"Error": {"Code": "InternalServerError", "Message": "oops"}})
+    return aws_response(500, {"Error": {"Code": "InternalServerError", "Message": "oops"}})
 
 
 FAULTS = [no_connection, no_answer, slow_connection, throttled, broken]

@@ -52,7 +52,7 @@ def reply_nothing() -> Response[str]:
 
 def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int) -> Response[str]:
     """Reply with one page of a list (contract 4.3 and 4.8)."""
-    page: reply_types.Page[Item] = {
+    page: reply_types.ItemPage[Item] = {
         "items": list(items),
         "total": total,
         "skip": skip,

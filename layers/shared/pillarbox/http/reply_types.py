@@ -83,7 +83,7 @@ class BatchResult(TypedDict):
     results: list[BatchResultItem]
 
 
-class Page[Item](TypedDict):
+class ItemPage[Item](TypedDict):
     """One page of a list."""
 
     items: list[Item]
