@@ -1,4 +1,4 @@
-"""Table stream: add each change of a message to its account's statistics."""
+"""Table stream: apply the changes of messages to their accounts' ledgers."""
 
 from collections.abc import Mapping, Sequence
 from typing import Any

@@ -1,4 +1,4 @@
-"""GET /v1/emails/analytics: the figures of an account's messages (contract 4.5)."""
+"""GET /v1/emails/analytics: count an account's messages (contract 4.5)."""
 
 from aws_lambda_powertools.event_handler import Response
 

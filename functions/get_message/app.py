@@ -1,4 +1,4 @@
-"""GET /v1/emails/{message_id}: get a message and its events (contract 4.4)."""
+"""GET /v1/emails/{message_id}: show one message and its events (contract 4.4)."""
 
 from aws_lambda_powertools.event_handler import Response
 
