@@ -1,4 +1,4 @@
-"""`pillarbox account …`."""
+"""The commands `pillarbox account …`."""
 
 from typing import Annotated
 
@@ -11,29 +11,36 @@ from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Plan
 from pillarbox.domain.quota import Limits
 
-app = typer.Typer(no_args_is_help=True, help="Accounts: whose mail it is, and how much of it.")
+app = typer.Typer(no_args_is_help=True, help="Accounts, their plans and limits.")
 
 AccountId = Annotated[str, typer.Argument(metavar="ID", help="The account's id.")]
-PerMinute = Annotated[int | None, typer.Option(help="Mails a minute, instead of the plan's.")]
-PerDay = Annotated[int | None, typer.Option(help="Mails a day (UTC), instead of the plan's.")]
-PerMonth = Annotated[int | None, typer.Option(help="Mails a month (UTC), instead of the plan's.")]
+PerMinute = Annotated[
+    int | None, typer.Option(help="Emails per minute, instead of the plan's limit.")
+]
+PerDay = Annotated[
+    int | None, typer.Option(help="Emails per day (UTC), instead of the plan's limit.")
+]
+PerMonth = Annotated[
+    int | None, typer.Option(help="Emails per month (UTC), instead of the plan's limit.")
+]
 _HOLD = (
-    "When SES gave no answer and may have sent a mail: leave it failed, rather than send it again."
+    "Mark an email as failed when SES did not answer and may have sent it. Without this, it is"
+    " sent again."
 )
 
 
 @app.command("create")
-def create(  # noqa: PLR0913  the options of a command are its arguments
+def create(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
-    name: Annotated[str, typer.Option(help="For people; 1 to 128 characters.")],
-    plan: Annotated[Plan, typer.Option(help="What the account pays for.")],
+    name: Annotated[str, typer.Option(help="A display name, 1 to 128 characters.")],
+    plan: Annotated[Plan, typer.Option(help="The account's plan.")],
     per_minute: PerMinute = None,
     per_day: PerDay = None,
     per_month: PerMonth = None,
     hold_uncertain: Annotated[bool, typer.Option(help=_HOLD)] = False,
 ) -> None:
-    """Make an account. It needs a sender and a key before it can send.
+    """Create an account. It can send after you add a sender and create a key.
 
     Example: `pillarbox account create --name Shop --plan standard --per-month 50000`
     """
@@ -48,23 +55,24 @@ def create(  # noqa: PLR0913  the options of a command are its arguments
 
 
 @app.command("update")
-def update(  # noqa: PLR0913  the options of a command are its arguments
+def update(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     account_id: AccountId,
     *,
-    name: Annotated[str | None, typer.Option(help="For people; 1 to 128 characters.")] = None,
+    name: Annotated[str | None, typer.Option(help="A display name, 1 to 128 characters.")] = None,
     plan: Annotated[
-        Plan | None, typer.Option(help="What the account pays for; its keys keep their scopes.")
+        Plan | None, typer.Option(help="The account's plan; its keys keep their scopes.")
     ] = None,
     per_minute: PerMinute = None,
     per_day: PerDay = None,
     per_month: PerMonth = None,
     plan_limits: Annotated[
-        bool, typer.Option("--plan-limits", help="Drop own limits that are not given anew.")
+        bool,
+        typer.Option("--plan-limits", help="Use the plan's limits, except those you set here."),
     ] = False,
     hold_uncertain: Annotated[bool | None, typer.Option(help=_HOLD)] = None,
 ) -> None:
-    """Change what is given of an account, from its next request on.
+    """Change an account. The changes apply from its next request on.
 
     Example: `pillarbox account update qh4ybvcvbqzk --plan enterprise --per-day 200000`
     """

@@ -1,4 +1,4 @@
-"""`pillarbox deploy`."""
+"""The command `pillarbox deploy`."""
 
 import os
 import shlex
@@ -15,7 +15,7 @@ import typer
 from botocore.exceptions import ClientError
 
 from admin import doctor, wiring
-from admin.operations.findings import Finding
+from admin.operations.checks import Finding
 from admin.operations.first_steps import FirstStepsResult
 from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
@@ -33,10 +33,10 @@ class Environment(StrEnum):
 
 
 class Runner(Protocol):
-    """Runs a program in the project's folder."""
+    """Run a program in the project's folder."""
 
     def __call__(self, words: Sequence[str]) -> int:
-        """Run it to its end; gives its exit code."""
+        """Run it to its end and return its exit code."""
         ...
 
 
@@ -44,33 +44,37 @@ def deploy(
     ctx: typer.Context,
     *,
     environment: Annotated[
-        Environment, typer.Option(help="Which stack of samconfig.toml.")
+        Environment, typer.Option(help="The stack of samconfig.toml to deploy.")
     ] = Environment.DEV,
     account_name: Annotated[
-        str, typer.Option(help="The first account's, when there is none yet.")
+        str, typer.Option(help="The name of the first account, if there is no account yet.")
     ] = "First",
     sender: Annotated[
         str | None,
-        typer.Option(metavar="ADDRESS", help="An address that the account's mail comes from."),
+        typer.Option(metavar="ADDRESS", help="An address that the account sends from."),
     ] = None,
     yes: Annotated[
-        bool, typer.Option("--yes", help="Do not ask before the stack is changed.")
+        bool, typer.Option("--yes", help="Change the stack without asking first.")
     ] = False,
 ) -> None:
-    """Build the service, deploy it to AWS, and make what a first mail needs.
+    """Build the service, deploy it to AWS, and create what a first email needs.
 
-    What stands behind `--` is given to `sam deploy`. Each program that is run is
-    shown. A second run changes nothing: no second account or key is made, and
-    what is deployed already is not deployed again.
+    Arguments after `--` go to `sam deploy`. The command shows each program that it runs.
+    A second run changes nothing: it creates no second account or key, and deploys only
+    changes.
 
-    The exit code is 1 when something failed, the doctor's checks at the end included.
+    The command ends with the checks of the doctor. The exit code is 1 if a step or a check
+    fails.
 
     Example: `pillarbox deploy --environment prod --sender hello@shop.example`
     """
     session: StackSession = ctx.obj
     if session.local:
-        raise typer.BadParameter("deploys to AWS; locally it is `make up`", param_hint="--local")
-    found = roll_out(
+        raise typer.BadParameter(
+            "this command deploys to AWS; to start the local stack, use `make up`",
+            param_hint="--local",
+        )
+    findings = roll_out(
         _run,
         environment,
         json=session.json,
@@ -78,11 +82,11 @@ def deploy(
         sender=sender,
         sam=[*(["--no-confirm-changeset"] if yes else []), *ctx.args],
     )
-    if doctor.failures(found):
+    if doctor.count_failures(findings):
         raise typer.Exit(1)
 
 
-def roll_out(  # noqa: PLR0913  as the command
+def roll_out(  # noqa: PLR0913  the same as the command
     run: Runner,
     environment: Environment,
     *,
@@ -91,45 +95,44 @@ def roll_out(  # noqa: PLR0913  as the command
     sender: str | None = None,
     sam: Sequence[str] = (),
 ) -> list[Finding]:
-    """Take every step of `deploy`, and give what the doctor found at the end.
+    """Run all steps of `deploy`, and return the findings of the doctor.
 
     Raises:
         ValidationFailed: on `AWS_DEFAULT_REGION`, `account-name` or `sender`.
-        ServiceError: `service_unavailable`: a program failed, or AWS did.
+        ServiceError: `service_unavailable`: a program or AWS failed.
     """
-    config, stack_name = _configured(environment)
+    config, stack_name = _read_config(environment)
     region = boto3.Session().region_name
     if region is None:
-        message = "is not set: which region is the service to be in, such as eu-west-1?"
+        message = "is not set. Set it to the region of the service, such as eu-west-1."
         raise ValidationFailed(FieldFault("AWS_DEFAULT_REGION", message, "required"))
     _execute(run, ["make", "build"])
-    # Before, so that this update is held to the policy too; after, for a stack that is new.
+    # Before, so that the policy covers this update; after, because a new stack had none before.
     _protect(stack_name)
     _execute(run, [_SAM, "deploy", "--config-env", config, "--no-fail-on-empty-changeset", *sam])
     _protect(stack_name)
     session = StackSession(stack_name=stack_name, json=json)
     session.connect()
-    begun = wiring.first_steps().run(account_name, sender)
-    about = _view(stack_name, region, begun)
+    result = wiring.first_steps().run(account_name, sender)
+    summary = _view(stack_name, region, result)
     if not json:
-        session.show(about, hint=_hint(stack_name, begun))
-    found = doctor.look(session)
-    doctor.show(session, found, about)
-    return found
+        session.show(summary, hint=_hint(stack_name, result))
+    findings = doctor.run_checks(session)
+    doctor.show_findings(session, findings, summary)
+    return findings
 
 
 def _execute(run: Runner, words: Sequence[str]) -> None:
     typer.echo(f"$ {shlex.join(words)}", err=True)
     if code := run(words):
-        said = f"{words[0]} {words[1]} ended with {code}; what it says is above."
-        raise ServiceError("service_unavailable", said)
+        message = f"{words[0]} {words[1]} ended with {code}. Its output above says why."
+        raise ServiceError("service_unavailable", message)
 
 
 def _protect(stack_name: str) -> None:
-    """Make CloudFormation refuse an update that would replace or delete what holds data.
+    """Make CloudFormation refuse an update that would replace or delete stored data.
 
-    A stack that does not exist yet has nothing to protect, nor has one whose first changes
-    nobody has confirmed.
+    A stack that does not exist, or whose first change set is not confirmed, has no data yet.
     """
     cloudformation = boto3.client("cloudformation")
     try:
@@ -144,8 +147,8 @@ def _protect(stack_name: str) -> None:
     cloudformation.set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
 
 
-def _configured(environment: Environment) -> tuple[str, str]:
-    """The section of samconfig.toml, and its stack's name; dev is what sam does by default."""
+def _read_config(environment: Environment) -> tuple[str, str]:
+    """Return the section of samconfig.toml and the stack's name; `default` is dev."""
     config = tomllib.loads((_ROOT / "samconfig.toml").read_text())
     section = environment.value if environment.value in config else "default"
     name: str = config[section]["global"]["parameters"]["stack_name"]
@@ -153,16 +156,16 @@ def _configured(environment: Environment) -> tuple[str, str]:
 
 
 def _run(words: Sequence[str]) -> int:
-    # Standard output is the command's own: a program may read it.
+    # Standard output is only for the command's own output, which a program may read.
     environment = {**os.environ, "SAM_CLI_TELEMETRY": "0"}
-    done = subprocess.run(  # noqa: S603  words of this file, and the operator's own
+    process = subprocess.run(  # noqa: S603  words of this file, and the operator's own
         words, cwd=_ROOT, env=environment, check=False, stdout=sys.stderr
     )
-    return done.returncode
+    return process.returncode
 
 
-def _view(stack_name: str, region: str, begun: FirstStepsResult) -> View:
-    key = begun.issued.text if begun.issued else "$PILLARBOX_KEY"
+def _view(stack_name: str, region: str, result: FirstStepsResult) -> View:
+    key = result.new_key.text if result.new_key else "$PILLARBOX_KEY"
     body = (
         '{"to": "success@simulator.amazonses.com", "subject": "A first mail",'
         ' "html": "<p>It works.</p>"}'
@@ -171,9 +174,9 @@ def _view(stack_name: str, region: str, begun: FirstStepsResult) -> View:
         "stack": stack_name,
         "region": region,
         "baseUrl": os.environ.get("PILLARBOX_API_URL"),
-        "accountId": begun.account.account_id,
-        "key": issued_key_view(begun.issued) if begun.issued else None,
-        "sender": sender_view(begun.sender) if begun.sender else begun.account.default_sender,
+        "accountId": result.account.account_id,
+        "key": issued_key_view(result.new_key) if result.new_key else None,
+        "sender": sender_view(result.sender) if result.sender else result.account.default_sender,
         "firstMail": (
             f"curl {os.environ.get('PILLARBOX_API_URL')}/api/v1/emails -H 'X-API-Key: {key}'"
             f" -H 'Content-Type: application/json' -d '{body}'"
@@ -181,15 +184,15 @@ def _view(stack_name: str, region: str, begun: FirstStepsResult) -> View:
     }
 
 
-def _hint(stack_name: str, begun: FirstStepsResult) -> str | None:
+def _hint(stack_name: str, result: FirstStepsResult) -> str | None:
     hints = []
-    if begun.issued:
-        hints.append("Keep the key now: it cannot be shown a second time.")
-    if begun.account.default_sender is None:
+    if result.new_key:
+        hints.append("Save the key now: it cannot be shown a second time.")
+    if result.account.default_sender is None:
         command = f"pillarbox --stack-name {stack_name}"
         hints.append(
-            "Before the first mail a sender must be verified:"
+            "The account needs a verified sender before it can send:"
             f" {command} domain add DOMAIN, then"
-            f" {command} sender add --account {begun.account.account_id} ADDRESS"
+            f" {command} sender add --account {result.account.account_id} ADDRESS"
         )
     return "\n".join(hints) or None

@@ -1,4 +1,4 @@
-"""`pillarbox doctor`."""
+"""The command `pillarbox doctor`."""
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import Annotated, Final
@@ -6,18 +6,18 @@ from typing import Annotated, Final
 import typer
 
 from admin import wiring
-from admin.operations.findings import Finding, Verdict
+from admin.operations.checks import Finding, Verdict
 from admin.session import Record, StackSession, connected
 
-#: What nobody can say of the local stack, and why.
-_NOT_LOCALLY: Final = {
-    "clock": "What stands in for AWS here goes by this machine's clock.",
-    "rate": "What stands in for SES here has no rate.",
-    "functions": "The local stack knows no such limit.",
-    "domains": "The local name server knows no records of domains.",
+#: The checks that make no sense on the local stack, with the reason.
+_NOT_LOCAL: Final = {
+    "clock": "The local stand-ins for AWS use this machine's clock.",
+    "rate": "The local SES has no sending rate.",
+    "functions": "The local stack has no limit on concurrent functions.",
+    "domains": "The local name server has no records of sending domains.",
     "waiting": "Nothing measures the local queues; see `pillarbox --local queue status`.",
     "table": "The local table ends with its stack.",
-    "alarms": "Nothing watches the local stack.",
+    "alarms": "The local stack has no alarms.",
 }
 
 
@@ -26,55 +26,60 @@ def doctor(
     *,
     send: Annotated[
         bool,
-        typer.Option("--send", help="Send a mail to SES's mailbox simulator, and wait for it."),
+        typer.Option(
+            "--send", help="Send a test email to SES's mailbox simulator, and wait for it."
+        ),
     ] = False,
     account: Annotated[
-        str | None, typer.Option(metavar="ID", help="With --send: who sends.")
+        str | None, typer.Option(metavar="ID", help="With --send: the account that sends.")
     ] = None,
 ) -> None:
-    """Look whether the stack can do its work, and say what to do where it cannot.
+    """Check the stack, and say how to fix each problem.
 
-    With --send a mail goes from the public address through the whole service. It
-    counts against the account's quota; the key that is made for it is revoked.
+    --send sends a test email from the public address through the whole service. It counts
+    towards the account's quota. The command creates a key for it and revokes the key.
 
-    The exit code is 1 when a check fails. Warnings do not fail.
+    The exit code is 1 if a check fails. A warning is not a failure.
 
     Example: `pillarbox doctor --send --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    trial = (lambda: wiring.round_trip().make(account)) if send else None
-    found = look(session, trial)
-    show(session, found)
-    if failures(found):
+    findings = run_checks(session, (lambda: wiring.round_trip().run(account)) if send else None)
+    show_findings(session, findings)
+    if count_failures(findings):
         raise typer.Exit(1)
 
 
-def look(session: StackSession, trial: Callable[[], Finding] | None = None) -> list[Finding]:
-    """Make every check.
+def run_checks(
+    session: StackSession, send_test_email: Callable[[], Finding] | None = None
+) -> list[Finding]:
+    """Run all checks that apply to the stack.
 
     Raises:
-        SettingMissing: the stack does not say what is needed to look at it.
+        SettingMissing: the stack does not provide a setting that a check needs.
     """
-    return list(wiring.doctor().examine(_NOT_LOCALLY if session.local else {}, trial))
+    return list(wiring.doctor().run(_NOT_LOCAL if session.local else {}, send_test_email))
 
 
-def failures(found: Iterable[Finding]) -> int:
-    """How many checks failed."""
-    return sum(finding.verdict is Verdict.FAIL for finding in found)
+def count_failures(findings: Iterable[Finding]) -> int:
+    """Return how many checks failed."""
+    return sum(finding.verdict is Verdict.FAIL for finding in findings)
 
 
-def show(session: StackSession, found: Sequence[Finding], more: Record | None = None) -> None:
-    """Show what was found; `more` goes along to programs."""
+def show_findings(
+    session: StackSession, findings: Sequence[Finding], more: Record | None = None
+) -> None:
+    """Show the findings; `more` is added to the JSON output only."""
     session.show_list(
         [
             {
                 "check": finding.check,
                 "verdict": finding.verdict.value,
-                "said": finding.said,
+                "message": finding.message,
                 "remedy": finding.remedy or None,
             }
-            for finding in found
+            for finding in findings
         ],
-        ("verdict", "check", "said", "remedy"),
-        {"failed": failures(found), **(more or {})},
+        ("verdict", "check", "message", "remedy"),
+        {"failed": count_failures(findings), **(more or {})},
     )

@@ -1,4 +1,4 @@
-"""`pillarbox domain …`."""
+"""The commands `pillarbox domain …`."""
 
 from collections.abc import Sequence
 from datetime import timedelta
@@ -8,10 +8,10 @@ import typer
 
 from admin import wiring
 from admin.session import StackSession, connected
-from admin.views import View, written
+from admin.views import View, to_text
 from pillarbox.application.accounts.domains import Domain
 
-app = typer.Typer(no_args_is_help=True, help="The domains that mail comes from, and their DNS.")
+app = typer.Typer(no_args_is_help=True, help="Sending domains and their DNS records.")
 
 Name = Annotated[str, typer.Argument(metavar="NAME", help="The domain, such as shop.example.")]
 
@@ -24,18 +24,18 @@ def add(
     route53: Annotated[
         bool,
         typer.Option(
-            "--route53", help="Create what is missing in the hosted zone of this AWS account."
+            "--route53", help="Create missing records in the hosted zone of this AWS account."
         ),
     ] = False,
     mail_from: Annotated[
         str | None,
-        typer.Option(metavar="LABEL", help="Bounces go to LABEL.NAME; mail, if not given."),
+        typer.Option(metavar="LABEL", help="Bounces go to LABEL.NAME; the default label is mail."),
     ] = None,
 ) -> None:
-    """Make a domain known to SES, and show the DNS records that it needs.
+    """Add a domain to SES, and show the DNS records that it needs.
 
-    With --route53 they are created. A record that is there is never changed: where
-    it differs, you are told what to make of it. The command may be run again.
+    With --route53 the command creates missing records. It never changes an existing
+    record: if one differs, the output says how to change it. You can run it again.
 
     Example: `pillarbox domain add shop.example --route53`
     """
@@ -45,7 +45,7 @@ def add(
 
 @app.command("show")
 def show(ctx: typer.Context, name: Name) -> None:
-    """Show what SES says of a domain, and which of its records the DNS has.
+    """Show a domain's status at SES, and which of its records exist in DNS.
 
     Example: `pillarbox domain show shop.example`
     """
@@ -59,13 +59,13 @@ def verify(
     name: Name,
     *,
     wait: Annotated[
-        bool, typer.Option("--wait", help="Look again until it is verified or time is over.")
+        bool, typer.Option("--wait", help="Check again until it is verified or the time is over.")
     ] = False,
-    minutes: Annotated[int, typer.Option(min=1, max=4320, help="With --wait: so long.")] = 30,
+    minutes: Annotated[int, typer.Option(min=1, max=4320, help="With --wait: how long.")] = 30,
 ) -> None:
-    """Say whether SES has found the records; the exit code is 1 when it has not.
+    """Check whether SES has found the DNS records. The exit code is 1 if it has not.
 
-    SES looks by itself, for 72 hours from when the domain was added.
+    SES searches by itself for 72 hours after you add the domain.
 
     Example: `pillarbox domain verify shop.example --wait`
     """
@@ -78,7 +78,7 @@ def verify(
 
 def _show(session: StackSession, domain: Domain) -> None:
     identity = domain.identity
-    about: View = {
+    summary: View = {
         "domain": identity.name,
         "verified": domain.verified,
         "dkim": identity.dkim,
@@ -87,30 +87,30 @@ def _show(session: StackSession, domain: Domain) -> None:
     }
     records: list[View] = [
         {
-            "for": each.record.purpose,
-            "type": each.record.type,
-            "name": each.record.name,
-            "value": each.record.value,
-            "state": each.state.value,
-            "advice": each.advice or None,
+            "for": check.record.purpose,
+            "type": check.record.type,
+            "name": check.record.name,
+            "value": check.record.value,
+            "state": check.state.value,
+            "advice": check.advice or None,
         }
-        for each in domain.records
+        for check in domain.records
     ]
-    session.show({**about, "records": [*records]} if session.json else about)
+    session.show({**summary, "records": [*records]} if session.json else summary)
     if not session.json:
         _print_records(records)
 
 
 def _print_records(records: Sequence[View]) -> None:
-    """Columns without a frame: what is copied from them has no line breaks of the terminal's."""
+    """Print columns without a frame, so that copied text contains no added line breaks."""
     columns = ("state", "type", "name", "value")
-    widths = [max(len(written(record[column])) for record in records) for column in columns]
+    widths = [max(len(to_text(record[column])) for record in records) for column in columns]
     typer.echo()
     for record in records:
         cells = (
-            written(record[column]).ljust(width)
+            to_text(record[column]).ljust(width)
             for column, width in zip(columns, widths, strict=True)
         )
         typer.echo("  ".join(cells).rstrip())
         if record["advice"]:
-            typer.echo(f"{' ' * widths[0]}  {record['for']}: {written(record['advice'])}")
+            typer.echo(f"{' ' * widths[0]}  {record['for']}: {to_text(record['advice'])}")

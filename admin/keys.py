@@ -1,4 +1,4 @@
-"""`pillarbox key …`."""
+"""The commands `pillarbox key …`."""
 
 from typing import Annotated
 
@@ -10,57 +10,59 @@ from admin.views import issued_key_view, key_view
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 from pillarbox.domain.key import SCOPES, Preset
 
-app = typer.Typer(no_args_is_help=True, help="API keys: made, listed, revoked.")
+app = typer.Typer(no_args_is_help=True, help="API keys.")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 
 
 @app.command("create")
-def create(  # noqa: PLR0913  the options of a command are its arguments
+def create(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
     account: Account,
-    name: Annotated[str, typer.Option(help="For people; 1 to 128 characters.")],
+    name: Annotated[str, typer.Option(help="A display name, 1 to 128 characters.")],
     preview: Annotated[
-        bool, typer.Option("--preview", help="A preview key: starter templates only.")
+        bool,
+        typer.Option("--preview", help="Create a preview key, which only sends starter templates."),
     ] = False,
     preset: Annotated[
-        Preset | None, typer.Option(help="A live key with the scopes of this preset.")
+        Preset | None, typer.Option(help="Create a live key with the scopes of this preset.")
     ] = None,
     scope: Annotated[
         list[str] | None,
         typer.Option(
             metavar="SCOPE",
-            help=f"With --preset custom, once for each scope: {', '.join(sorted(SCOPES))}.",
+            help=f"With --preset custom; repeat it for more scopes: {', '.join(sorted(SCOPES))}.",
         ),
     ] = None,
 ) -> None:
-    """Make a key and show it. This is the only time: what is kept is a digest.
+    """Create a key and show it. Save it now: it is stored only as a digest.
 
-    Free plans allow no marketing:campaigns scope, so neither marketing nor analytics.
+    Free plans do not allow the marketing:campaigns scopes, so the presets marketing and
+    analytics need a paid plan.
 
     Example: `pillarbox key create --account qh4ybvcvbqzk --name web --preset send`
     """
     if preview == (preset is not None):
-        raise typer.BadParameter("give one of the two", param_hint="'--preview' / '--preset'")
+        raise typer.BadParameter("use exactly one of them", param_hint="'--preview' / '--preset'")
     session = connected(ctx)
     if preset is not None:
         issued = wiring.api_keys().issue_live(account, name, preset, scope or ())
     elif scope:
         fault = FieldFault(
-            "scope", "is for the preset custom; a preview key has its own scopes", "not_allowed"
+            "scope", "is only for the preset custom; a preview key has fixed scopes", "not_allowed"
         )
         raise ValidationFailed(fault)
     else:
         issued = wiring.api_keys().issue_preview(account, name)
     session.show(
-        issued_key_view(issued), hint="Keep the key now: it cannot be shown a second time."
+        issued_key_view(issued), hint="Save the key now: it cannot be shown a second time."
     )
 
 
 @app.command("list")
 def list_all(ctx: typer.Context, *, account: Account) -> None:
-    """List an account's keys, the oldest first, the revoked ones too.
+    """List an account's keys, oldest first, including revoked ones.
 
     Example: `pillarbox key list --account qh4ybvcvbqzk`
     """
@@ -74,9 +76,11 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
 @app.command("revoke")
 def revoke(
     ctx: typer.Context,
-    key_id: Annotated[str, typer.Argument(metavar="KEY_ID", help="The key's id, not the key.")],
+    key_id: Annotated[
+        str, typer.Argument(metavar="KEY_ID", help="The key's id, not the key itself.")
+    ],
 ) -> None:
-    """Revoke a key: it stops working at once, and for good.
+    """Revoke a key. It stops working at once, and this cannot be undone.
 
     Example: `pillarbox key revoke key_qh4ybvcvbqzkkbkzysxg`
     """

@@ -24,24 +24,26 @@ from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 
 
 class _Commands(TyperGroup):
-    """The commands, with every failure told on stderr and by the exit code."""
+    """The commands. A failure goes to stderr and sets the exit code."""
 
-    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  a Context of typer's own click
+    def invoke(self, ctx: Any) -> Any:  # noqa: ANN401  typer does not export the type of its Context
         try:
             return super().invoke(ctx)
         except ServiceError as error:
             self._fail(ctx, error)
         except SettingMissing as error:
-            message = f"{error}: the stack does not say it. Deploy this version of it first."
+            message = f"{error}: the stack is older than this command. Deploy this version first."
             self._fail(ctx, ServiceError("service_unavailable", message))
         except ClientError as error:
-            answer = error.response["Error"]
-            said = f"{error.operation_name}: {answer.get('Code')}: {answer.get('Message')}"
-            self._fail(ctx, ServiceError("service_unavailable", f"AWS refused {said}"))
+            reason = error.response["Error"]
+            message = (
+                f"AWS refused {error.operation_name}: {reason.get('Code')}: {reason.get('Message')}"
+            )
+            self._fail(ctx, ServiceError("service_unavailable", message))
         except BotoCoreError as error:
-            self._fail(ctx, ServiceError("service_unavailable", f"AWS cannot be asked: {error}"))
+            self._fail(ctx, ServiceError("service_unavailable", f"Cannot call AWS: {error}"))
         except typer.TyperException as error:
-            # How a command is used wrongly is shown best by typer, save to programs.
+            # typer shows usage errors well to people; programs get JSON.
             if not isinstance(ctx.obj, StackSession) or not ctx.obj.json:
                 raise
             fault = FieldFault("", error.format_message(), "usage")
@@ -78,19 +80,20 @@ def pillarbox(
     ctx: typer.Context,
     *,
     local: Annotated[
-        bool, typer.Option("--local", help="Speak to the local stack that `make up` runs.")
+        bool, typer.Option("--local", help="Use the local stack that `make up` runs.")
     ] = False,
     stack_name: Annotated[
-        str, typer.Option(help="The CloudFormation stack in AWS to speak to, without --local.")
+        str, typer.Option(help="The CloudFormation stack in AWS to use, without --local.")
     ] = "pillarbox",
     json: Annotated[
-        bool, typer.Option("--json", help="JSON for programs; errors as the API's envelope.")
+        bool,
+        typer.Option("--json", help="Print JSON for programs; errors use the API's error format."),
     ] = False,
 ) -> None:
-    """Run a Pillarbox: its accounts, keys, senders, templates and suppressions.
+    """Operate a Pillarbox stack: accounts, keys, senders, templates, queues and more.
 
-    Global options come first. The exit code is 0, 1 for what was refused or
-    failed (told on stderr), 2 for a command used wrongly.
+    Global options come before the command. The exit code is 0 on success, 1 if something
+    failed (stderr says why), and 2 if the command line is wrong.
 
     Example: `pillarbox --local --json account create --name Shop --plan standard`
     """

@@ -1,4 +1,4 @@
-"""`pillarbox queue …`."""
+"""The commands `pillarbox queue …`."""
 
 from typing import Annotated
 
@@ -7,15 +7,15 @@ import typer
 from admin import wiring
 from admin.session import connected
 
-app = typer.Typer(no_args_is_help=True, help="What waits, and what was set aside.")
+app = typer.Typer(no_args_is_help=True, help="The queues and their dead letters.")
 
 
 @app.command("status")
 def status(ctx: typer.Context) -> None:
-    """Count the messages of the queues and of their dead-letter queues.
+    """Count the messages in the queues and in their dead-letter queues.
 
-    Jobs in flight are being delivered, or wait for a later try. What is dead was
-    tried too often, or could not be read.
+    A job in flight is being delivered or waits for its next try. A dead message failed
+    too often or could not be read.
 
     Example: `pillarbox queue status`
     """
@@ -27,10 +27,10 @@ def status(ctx: typer.Context) -> None:
                 "waiting": queue.waiting,
                 "inFlight": queue.in_flight,
                 "delayed": queue.delayed,
-                "dead": dead.waiting,
-                "deadInFlight": dead.in_flight,
+                "dead": dead_letters.waiting,
+                "deadInFlight": dead_letters.in_flight,
             }
-            for name, (queue, dead) in wiring.queue_operations().status().items()
+            for name, (queue, dead_letters) in wiring.queue_operations().status().items()
         ],
         ("queue", "waiting", "inFlight", "delayed", "dead"),
     )
@@ -41,12 +41,12 @@ def redrive(
     ctx: typer.Context,
     queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs or events.")],
     *,
-    limit: Annotated[int, typer.Option(min=1, help="Move so many messages at most.")] = 10_000,
+    limit: Annotated[int, typer.Option(min=1, help="The most messages to move.")] = 10_000,
 ) -> None:
-    """Put what is dead back into its queue, once what killed it is mended.
+    """Move dead messages back into their queue. Fix the cause of the failures first.
 
-    Safe at any time: mail that is finished, or too old to be sent, goes out to
-    nobody, and an event that is known changes nothing.
+    This is safe at any time: emails that are finished or too old are not sent, and events
+    that were already processed change nothing.
 
     Example: `pillarbox queue redrive jobs`
     """

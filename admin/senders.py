@@ -1,4 +1,4 @@
-"""`pillarbox sender …`."""
+"""The commands `pillarbox sender …`."""
 
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from admin import wiring
 from admin.session import connected
 from admin.views import sender_view
 
-app = typer.Typer(no_args_is_help=True, help="The addresses that an account's mail comes from.")
+app = typer.Typer(no_args_is_help=True, help="The addresses that an account sends from.")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="One bare address.")]
@@ -21,32 +21,32 @@ def add(
     *,
     account: Account,
     verified: Annotated[
-        bool, typer.Option("--verified", help="Take it for verified; SES is not asked.")
+        bool, typer.Option("--verified", help="Treat the address as verified, without asking SES.")
     ] = False,
     default: Annotated[
-        bool, typer.Option("--default", help="Make it the default sender, if it is verified.")
+        bool, typer.Option("--default", help="Make it the default sender if it is verified.")
     ] = False,
 ) -> None:
-    """Give an account a sender, or look again whether SES has it verified.
+    """Add a sender to an account, or check again whether SES has verified it.
 
-    SES is asked for the address and its domain. When it knows neither, it sends
-    the address a mail with a link, and the sender is pending: follow the link,
-    then run the same command again. Better is a domain of your own (`pillarbox
-    domain add`): its mail is signed, and all its addresses are verified.
+    If SES knows neither the address nor its domain, it emails a link to the address, and
+    the sender is pending: follow the link, then run the same command again. A domain of
+    your own is better (`pillarbox domain add`): its emails are signed, and all its
+    addresses are verified.
 
-    The first verified sender becomes the default one by itself.
+    The first verified sender becomes the default sender.
 
     Example: `pillarbox sender add --account qh4ybvcvbqzk hello@shop.example --default`
     """
     session = connected(ctx)
     sender = wiring.senders().add(account, address, verified=verified, default=default)
     if verified and session.local:
-        # What stands in for SES here must know the address, else it refuses the mail.
+        # The local SES refuses emails from an address that it does not know.
         wiring.senders().identities.ensure_identity(sender.address)
     domain = sender.address.rpartition("@")[2]
     hint = (
-        "Pending: follow the link that SES mails to the address, or verify its domain"
-        f" (pillarbox domain add {domain}); then run this command again."
+        "Pending. Follow the link that SES emails to the address, or verify its domain"
+        f" (pillarbox domain add {domain}). Then run this command again."
     )
     session.show(sender_view(sender), hint=None if sender.verified else hint)
 
@@ -66,10 +66,10 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
 
 @app.command("remove")
 def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Take a sender from an account.
+    """Remove a sender from an account.
 
-    Was it the default, the account cannot send until another is made it. SES
-    keeps the identity, since other accounts may use it.
+    If it is the default sender, the account cannot send until you choose another one. SES
+    keeps the identity, because other accounts may use it.
 
     Example: `pillarbox sender remove --account qh4ybvcvbqzk old@shop.example`
     """
@@ -80,7 +80,7 @@ def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
 
 @app.command("default")
 def make_default(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Make a verified sender the default: for mails that name none, and on free plans for all.
+    """Make a verified sender the default. Emails without `from` use it; on free plans, all do.
 
     Example: `pillarbox sender default --account qh4ybvcvbqzk hello@shop.example`
     """

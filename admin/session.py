@@ -15,7 +15,7 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
-from admin.views import label, written
+from admin.views import label, to_text
 from pillarbox.domain.errors import Json, ServiceError
 
 _ROOT: Final = Path(__file__).parents[1]
@@ -74,7 +74,7 @@ class StackSession:
         table.add_column(style="bold")
         table.add_column(overflow="fold")
         for name, value in record.items():
-            table.add_row(label(name), Text(written(value)))
+            table.add_row(label(name), Text(to_text(value)))
         _print(table)
         if hint:
             Console(stderr=True).print(Text(hint, style="yellow"))
@@ -93,7 +93,7 @@ class StackSession:
         for column in columns:
             table.add_column(label(column), overflow="fold")
         for item in items:
-            table.add_row(*(Text(written(item[column])) for column in columns))
+            table.add_row(*(Text(to_text(item[column])) for column in columns))
         _print(table)
 
     def show_error(self, error: ServiceError) -> None:
@@ -151,7 +151,8 @@ def _settings_of(stack_name: str) -> dict[str, str]:
     }
     if "TableName" not in outputs:
         raise ServiceError(
-            "service_unavailable", f"The stack {stack_name} is no Pillarbox that is up."
+            "service_unavailable",
+            f"The stack {stack_name} is not a deployed Pillarbox stack. Check --stack-name.",
         )
     parameters = {
         item.get("ParameterKey"): item.get("ParameterValue", "")

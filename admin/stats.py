@@ -1,4 +1,4 @@
-"""`pillarbox stats …`."""
+"""The command `pillarbox stats`."""
 
 from typing import Annotated
 
@@ -9,33 +9,34 @@ from admin.session import connected
 from pillarbox.application.history.audit import AuditReport
 from pillarbox.domain.errors import Json
 
-app = typer.Typer(no_args_is_help=True, help="The counts that listing and analytics rest on.")
+app = typer.Typer(no_args_is_help=True, help="The statistics behind lists and analytics.")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 
 
 @app.command("verify")
 def verify(ctx: typer.Context, *, account: Account) -> None:
-    """Count an account's messages anew, and say whether its statistics are right.
+    """Recount an account's messages and report whether its statistics are right.
 
-    Changes of the last 15 minutes that are not counted yet are no fault but
-    shown as behind. The exit code is 1 when something is wrong. While much mail
-    flows a count may change under the reader: look twice.
+    Changes of the last 15 minutes that are not counted yet are shown as behind;
+    they are not wrong. The exit code is 1 if something is wrong. While an
+    account sends much mail, a count can change during the command: run it again.
 
     Example: `pillarbox stats verify --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    found = wiring.statistics_audit().verify(account)
-    session.show(_view(account, found))
-    if not found.right:
+    report = wiring.statistics_audit().verify(account)
+    session.show(_view(account, report))
+    if not report.is_correct:
         raise typer.Exit(1)
 
 
 @app.command("rebuild")
 def rebuild(ctx: typer.Context, *, account: Account) -> None:
-    """Count an account's messages anew, write what was not right, and say whether it was.
+    """Recount an account's messages, repair its statistics and report whether they were right.
 
-    Reads every message of the account, and holds about 300 MB for a million.
+    The command reads every message of the account. It needs about 300 MB of
+    memory for a million.
 
     Example: `pillarbox stats rebuild --account qh4ybvcvbqzk`
     """
@@ -43,12 +44,12 @@ def rebuild(ctx: typer.Context, *, account: Account) -> None:
     session.show(_view(account, wiring.statistics_audit().rebuild(account)))
 
 
-def _view(account_id: str, found: AuditReport) -> dict[str, Json]:
+def _view(account_id: str, report: AuditReport) -> dict[str, Json]:
     return {
         "accountId": account_id,
-        "messages": found.messages,
-        "right": found.right,
-        "wrong": found.wrong,
-        "behind": found.behind,
-        "repaired": found.repaired,
+        "messages": report.messages,
+        "right": report.is_correct,
+        "wrong": report.wrong_items,
+        "behind": report.lagging_messages,
+        "repaired": report.repaired_items,
     }

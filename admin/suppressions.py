@@ -1,4 +1,4 @@
-"""`pillarbox suppression …`."""
+"""The commands `pillarbox suppression …`."""
 
 import getpass
 from datetime import UTC, datetime
@@ -10,17 +10,19 @@ from admin import wiring
 from admin.session import connected
 from admin.views import suppression_view
 
-app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not mail.")
+app = typer.Typer(no_args_is_help=True, help="The addresses that an account does not send to.")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
-Address = Annotated[str, typer.Argument(metavar="ADDRESS", help="One bare address, in any case.")]
+Address = Annotated[
+    str, typer.Argument(metavar="ADDRESS", help="One bare address, in upper or lower case.")
+]
 
 
 @app.command("add")
 def add(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Suppress an address: mails to it are refused with recipient_suppressed.
+    """Suppress an address. Emails to it are then refused with recipient_suppressed.
 
-    One that is suppressed already keeps its reason.
+    An address that is already suppressed keeps its reason.
 
     Example: `pillarbox suppression add --account qh4ybvcvbqzk ann@example.com`
     """
@@ -30,7 +32,7 @@ def add(ctx: typer.Context, address: Address, *, account: Account) -> None:
 
 @app.command("list")
 def list_all(ctx: typer.Context, *, account: Account) -> None:
-    """List an account's suppressions: bounced, complained, or put here by hand (manual).
+    """List an account's suppressions. The reason is bounced, complained or manual.
 
     Example: `pillarbox suppression list --account qh4ybvcvbqzk`
     """
@@ -43,9 +45,9 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
 
 @app.command("remove")
 def remove(ctx: typer.Context, address: Address, *, account: Account) -> None:
-    """Lift a suppression, and say who did: keep the output where you keep such records.
+    """Remove a suppression. The output shows who removed it: keep it for your records.
 
-    SES has a list of its own, which this does not touch.
+    SES has its own suppression list, which this command does not change.
 
     Example: `pillarbox suppression remove --account qh4ybvcvbqzk ann@example.com`
     """

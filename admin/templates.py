@@ -1,4 +1,4 @@
-"""`pillarbox template …`."""
+"""The commands `pillarbox template …`."""
 
 from typing import Annotated
 from uuid import UUID
@@ -15,19 +15,19 @@ from pillarbox.application.templates.authoring import (
 )
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 
-app = typer.Typer(no_args_is_help=True, help="Saved templates, which a send names by their id.")
+app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 TemplateId = Annotated[UUID, typer.Argument(metavar="ID", help="The template's id.")]
 By = Annotated[str, typer.Option(metavar="REF", help="What uses it, such as campaign-42.")]
-_NAME = "For people; 1 to 128 characters."
-_SUBJECT = "Text with plain references such as {{ name }}; at most 998 characters."
-_CATEGORY = "For people, to sort by; 1 to 128 characters."
-_HTML = "A file with the body, in UTF-8; - reads standard input."
+_NAME = "A display name, 1 to 128 characters."
+_SUBJECT = "Text with plain references such as {{ name }}, at most 998 characters."
+_CATEGORY = "A label for sorting, 1 to 128 characters."
+_HTML = "A file with the HTML body in UTF-8; - reads standard input."
 
 
 @app.command("create")
-def create(  # noqa: PLR0913  the options of a command are its arguments
+def create(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
     account: Account,
@@ -36,10 +36,11 @@ def create(  # noqa: PLR0913  the options of a command are its arguments
     category: Annotated[str, typer.Option(help=_CATEGORY)],
     html: Annotated[typer.FileBinaryRead, typer.Option(metavar="FILE", help=_HTML)],
     internal: Annotated[
-        bool, typer.Option("--internal", help="A copy for a campaign; lists leave it out.")
+        bool,
+        typer.Option("--internal", help="Mark it as a copy for a campaign. Lists do not show it."),
     ] = False,
 ) -> None:
-    """Save a template. It may use references, a few filters, if and for.
+    """Save a template. It can use references, a few filters, if and for.
 
     Example: `pillarbox template create --account qh4ybvcvbqzk --name Receipt
     --subject "Your order {{ order_id }}" --category billing --html receipt.html`
@@ -51,7 +52,7 @@ def create(  # noqa: PLR0913  the options of a command are its arguments
 
 
 @app.command("update")
-def update(  # noqa: PLR0913  the options of a command are its arguments
+def update(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     template_id: TemplateId,
     *,
@@ -61,7 +62,7 @@ def update(  # noqa: PLR0913  the options of a command are its arguments
     category: Annotated[str | None, typer.Option(help=_CATEGORY)] = None,
     html: Annotated[typer.FileBinaryRead | None, typer.Option(metavar="FILE", help=_HTML)] = None,
 ) -> None:
-    """Change what is given of a template; mail that is accepted already stays as it is.
+    """Change a template. Accepted emails keep the old content.
 
     Example: `pillarbox template update 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --html receipt.html`
@@ -78,10 +79,10 @@ def list_all(
     ctx: typer.Context,
     *,
     account: Account,
-    skip: Annotated[int, typer.Option(min=0, help="Leave out so many of the newest.")] = 0,
-    limit: Annotated[int, typer.Option(min=1, help="Show at most so many.")] = 100,
+    skip: Annotated[int, typer.Option(min=0, help="How many of the newest templates to skip.")] = 0,
+    limit: Annotated[int, typer.Option(min=1, help="The most templates to show.")] = 100,
 ) -> None:
-    """List an account's templates, the newest first, without internal ones.
+    """List an account's templates without internal copies, newest first.
 
     Example: `pillarbox template list --account qh4ybvcvbqzk`
     """
@@ -96,7 +97,7 @@ def list_all(
 
 @app.command("show")
 def show(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> None:
-    """Show a template; its body with --json alone.
+    """Show a template. With --json, the output includes its HTML body.
 
     Example: `pillarbox template show 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
@@ -108,7 +109,7 @@ def show(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> No
 
 @app.command("delete")
 def delete(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> None:
-    """Delete a template for good; refused while something refers to it.
+    """Delete a template for good. This fails while something uses it.
 
     Example: `pillarbox template delete 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
     """
@@ -119,7 +120,7 @@ def delete(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> 
 
 @app.command("reference")
 def reference(ctx: typer.Context, template_id: TemplateId, *, account: Account, by: By) -> None:
-    """Say that an active campaign or scheduled send uses a template, which keeps it.
+    """Record that a campaign or scheduled send uses a template, so it cannot be deleted.
 
     Example: `pillarbox template reference 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --by campaign-42`
@@ -130,7 +131,7 @@ def reference(ctx: typer.Context, template_id: TemplateId, *, account: Account, 
 
 @app.command("unreference")
 def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account, by: By) -> None:
-    """Say that a campaign or scheduled send uses a template no more.
+    """Record that a campaign or scheduled send no longer uses a template.
 
     Example: `pillarbox template unreference 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
     --account qh4ybvcvbqzk --by campaign-42`
@@ -140,7 +141,11 @@ def unreference(ctx: typer.Context, template_id: TemplateId, *, account: Account
 
 
 def _templates(account: str) -> TemplateAuthoring:
-    """The templates, once it is clear that the account is one."""
+    """Return the use case for templates.
+
+    Raises:
+        ServiceError: `account_not_found`.
+    """
     wiring.accounts().get(account)
     return wiring.template_authoring()
 

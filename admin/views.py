@@ -1,11 +1,11 @@
-"""Domain objects as the command shows them."""
+"""Convert domain objects to the JSON that the command shows."""
 
 import re
 from datetime import UTC, datetime
 
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.ports import Suppression
-from pillarbox.application.accounts.senders import Sender
+from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
@@ -16,13 +16,13 @@ type View = dict[str, Json]
 
 
 def account_view(account: Account) -> View:
-    """An account; `limits` are those in force, `ownLimits` the ones set over the plan's."""
+    """Return an account. `limits` are in force; `ownLimits` override the plan's."""
     return {
         "accountId": account.account_id,
         "name": account.name,
         "plan": account.plan.value,
-        "limits": _limits(account.limits),
-        "ownLimits": _limits(account.overrides),
+        "limits": _limits_view(account.limits),
+        "ownLimits": _limits_view(account.overrides),
         "defaultSender": account.default_sender,
         "senders": [*sorted(account.senders)],
         "holdUncertain": account.hold_uncertain,
@@ -31,7 +31,7 @@ def account_view(account: Account) -> View:
 
 
 def issued_key_view(issued: IssuedKey) -> View:
-    """A key that was just made, with its text."""
+    """Return a new key with its text."""
     record = issued.record
     return {
         "keyId": record.key_id,
@@ -44,7 +44,7 @@ def issued_key_view(issued: IssuedKey) -> View:
 
 
 def key_view(key: ApiKey) -> View:
-    """A key as it is kept: without its text."""
+    """Return a key without its text, which is not stored."""
     return {
         "keyId": key.key_id,
         "name": key.name,
@@ -57,8 +57,8 @@ def key_view(key: ApiKey) -> View:
     }
 
 
-def sender_view(sender: Sender) -> View:
-    """A sender; its status is `verified` or `pending`."""
+def sender_view(sender: AccountSender) -> View:
+    """Return a sender. Its status is `verified` or `pending`."""
     return {
         "address": sender.address,
         "status": "verified" if sender.verified else "pending",
@@ -67,7 +67,7 @@ def sender_view(sender: Sender) -> View:
 
 
 def template_view(template: SavedTemplate) -> View:
-    """A saved template without its body (contract 2.7, and what an operator sees beyond)."""
+    """Return a saved template without its body: contract 2.7 and fields for operators."""
     return {
         "id": template.template_id,
         "name": template.name,
@@ -83,7 +83,7 @@ def template_view(template: SavedTemplate) -> View:
 
 
 def suppression_view(suppression: Suppression) -> View:
-    """A suppression; `messageId` is the mail that bounced or was complained of."""
+    """Return a suppression. `messageId` is the message that bounced or got a complaint."""
     return {
         "address": suppression.address,
         "reason": suppression.reason,
@@ -93,25 +93,25 @@ def suppression_view(suppression: Suppression) -> View:
 
 
 def label(name: str) -> str:
-    """A field's name for people: `defaultSender` is Default sender."""
+    """Return the label of a field: `Default sender` for `defaultSender`."""
     return re.sub("[A-Z]", lambda letter: f" {letter[0].lower()}", name).capitalize()
 
 
-def written(value: Json) -> str:
-    """A value for people; nothing in it can steer a terminal."""
+def to_text(value: Json) -> str:
+    """Return a value as text without control characters, which could control the terminal."""
     match value:
         case None:
             return "-"
         case bool():
             return "yes" if value else "no"
         case list():
-            return ", ".join(map(written, value)) or "-"
+            return ", ".join(map(to_text, value)) or "-"
         case dict():
-            return ", ".join(f"{label(name)} {written(part)}" for name, part in value.items())
+            return ", ".join(f"{label(name)} {to_text(part)}" for name, part in value.items())
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(value))
 
 
-def _limits(limits: Limits) -> View:
+def _limits_view(limits: Limits) -> View:
     return {
         "perMinute": limits.per_minute,
         "perDay": limits.per_day,

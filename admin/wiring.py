@@ -6,7 +6,7 @@ from time import sleep
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.queues import SqsQueues
-from admin.aws.route53 import HostedZones
+from admin.aws.route53 import Route53Zones
 from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
@@ -58,7 +58,7 @@ def domains() -> Domains:
     return Domains(
         identities=SesDomains(),
         dns=DnsRecords(config.read_servers("DNS_SERVERS")),
-        zones=HostedZones(),
+        zones=Route53Zones(),
         clock=utc_now,
         pause=sleep,
     )
@@ -114,9 +114,9 @@ def doctor() -> Doctor:
         domains=domains(),
         queues=queue_operations(),
         table=DynamoTableProtection(table()),
-        watch=CloudWatchMonitoring(config.read("STACK"), utc_now),
-        door=HttpApiProbe(config.read("API_URL")),
-        certificates=SmtpProbe(host, int(port)) if relay else None,
+        monitoring=CloudWatchMonitoring(config.read("STACK"), utc_now),
+        api_probe=HttpApiProbe(config.read("API_URL")),
+        certificate_probe=SmtpProbe(host, int(port)) if relay else None,
         clock=utc_now,
         configuration_set=config.read("CONFIGURATION_SET"),
         preview_sender=config.read("PREVIEW_SENDER"),
@@ -130,7 +130,7 @@ def round_trip() -> RoundTrip:
     return RoundTrip(
         accounts=DynamoAccounts(table()),
         keys=api_keys(),
-        door=HttpApiProbe(config.read("API_URL")),
+        api_probe=HttpApiProbe(config.read("API_URL")),
         clock=utc_now,
         pause=sleep,
     )

@@ -1,4 +1,4 @@
-"""The service's public address, asked as a client asks it."""
+"""Requests to the API at its public address, as a client makes them."""
 
 import json
 from http.client import HTTPException
@@ -8,16 +8,17 @@ from urllib.request import Request, urlopen
 
 from pillarbox.domain.errors import Json, ServiceError
 
-_TIME_OUT: Final = 30.0
-#: The firewall refuses a library's own name.
+#: Seconds.
+_TIMEOUT: Final = 30.0
+#: The firewall refuses the default User-Agent of Python.
 _AGENT: Final = "pillarbox-doctor/1"
 
 
 class HttpApiProbe:
-    """Fulfils `administration.ports.ApiProbe`.
+    """Implements `operations.ports.ApiProbe`.
 
     Args:
-        base_url: as the stack's output says it; the API is under `/api`.
+        base_url: the stack's output ApiUrl; the API is under `/api`.
     """
 
     def __init__(self, base_url: str) -> None:
@@ -26,28 +27,28 @@ class HttpApiProbe:
     def request(
         self, method: str, path: str, *, key: str | None = None, body: Json = None
     ) -> tuple[int, Json]:
-        """Make a request; an answer that is not JSON says nothing."""
+        """Make a request; return the status and the JSON body, or None if it is not JSON."""
         headers = {"User-Agent": _AGENT, "Content-Type": "application/json"}
         if key is not None:
             headers["X-API-Key"] = key
-        request = Request(  # noqa: S310  the stack's own address, http on the local one
+        request = Request(  # noqa: S310  the stack's address; http on the local stack
             f"{self._base}{path}",
             data=None if body is None else json.dumps(body).encode(),
             headers=headers,
             method=method,
         )
         try:
-            with urlopen(request, timeout=_TIME_OUT) as answer:  # noqa: S310  as above
-                return answer.status, _read(answer.read())
+            with urlopen(request, timeout=_TIMEOUT) as response:  # noqa: S310  as above
+                return response.status, _parse(response.read())
         except HTTPError as error:
             with error:
-                return error.code, _read(error.read())
+                return error.code, _parse(error.read())
         except (URLError, HTTPException, OSError) as error:
             message = f"{self._base} cannot be reached: {error}"
             raise ServiceError("service_unavailable", message) from error
 
 
-def _read(text: bytes) -> Json:
+def _parse(text: bytes) -> Json:
     try:
         content: Json = json.loads(text)
     except ValueError:

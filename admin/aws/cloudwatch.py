@@ -1,4 +1,4 @@
-"""CloudWatch, SNS and Lambda: alarms, who is told of them, the queues' ages, concurrency."""
+"""Monitoring data from CloudWatch, SNS and Lambda: alarms, queue ages, concurrency."""
 
 from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
@@ -7,22 +7,22 @@ from typing import Any, Final
 
 from pillarbox.adapters.aws import make_client, operator_errors
 
-_NAME: Final = "watch"
-#: The template's name of the topic that every alarm goes to.
+_NAME: Final = "monitoring service"
+#: The logical id in the template of the topic for all alarms.
 _TOPIC: Final = "AlarmTopic"
-#: SQS reports each minute, a few minutes late.
-_LATELY: Final = timedelta(minutes=15)
+#: SQS reports every minute, with a delay of a few minutes.
+_RECENT: Final = timedelta(minutes=15)
 _MINUTE: Final = 60
 
 
 class CloudWatchMonitoring:
-    """Fulfils `administration.ports.StackMonitoring` for a CloudFormation stack by its name."""
+    """Implements `operations.ports.StackMonitoring` for a CloudFormation stack."""
 
     def __init__(self, stack_name: str, clock: Callable[[], datetime]) -> None:
         self._stack_name = stack_name
         self._clock = clock
 
-    # No types are installed for these services.
+    # No type stubs are installed for these services.
 
     @cached_property
     def _cloudwatch(self) -> Any:  # noqa: ANN401  see above
@@ -35,14 +35,14 @@ class CloudWatchMonitoring:
     @cached_property
     def _topic(self) -> str:
         with operator_errors(_NAME):
-            answer = make_client("cloudformation").describe_stack_resource(
+            response = make_client("cloudformation").describe_stack_resource(
                 StackName=self._stack_name, LogicalResourceId=_TOPIC
             )
-        topic: str = answer["StackResourceDetail"]["PhysicalResourceId"]
+        topic: str = response["StackResourceDetail"]["PhysicalResourceId"]
         return topic
 
     def firing_alarms(self) -> Sequence[str]:
-        """The alarms in alarm that go to the stack's topic."""
+        """Return the names of the alarms in state ALARM that notify the stack's topic."""
         with operator_errors(_NAME):
             pages = self._cloudwatch.get_paginator("describe_alarms").paginate(
                 ActionPrefix=self._topic
@@ -55,36 +55,36 @@ class CloudWatchMonitoring:
             ]
 
     def alarm_subscribers(self) -> int:
-        """How many confirmed subscriptions the topic has."""
+        """Return how many confirmed subscriptions the topic has."""
         with operator_errors(_NAME):
             pages = self._sns.get_paginator("list_subscriptions_by_topic").paginate(
                 TopicArn=self._topic
             )
-            # One that waits for its confirmation has no ARN yet.
+            # An unconfirmed subscription has no ARN yet.
             return sum(
-                each["SubscriptionArn"].startswith("arn:")
+                subscription["SubscriptionArn"].startswith("arn:")
                 for page in pages
-                for each in page["Subscriptions"]
+                for subscription in page["Subscriptions"]
             )
 
     def function_concurrency(self) -> int:
-        """The account's limit of functions at a time, in this region."""
+        """Return the AWS account's limit of concurrent functions in this region."""
         with operator_errors(_NAME):
             limits = make_client("lambda").get_account_settings()["AccountLimit"]
         return int(limits["ConcurrentExecutions"])
 
     def oldest_message_age(self, queue_url: str) -> float | None:
-        """The newest figure of a queue's ApproximateAgeOfOldestMessage."""
+        """Return the newest value of a queue's ApproximateAgeOfOldestMessage in seconds."""
         now = self._clock()
         with operator_errors(_NAME):
-            answer = self._cloudwatch.get_metric_statistics(
+            response = self._cloudwatch.get_metric_statistics(
                 Namespace="AWS/SQS",
                 MetricName="ApproximateAgeOfOldestMessage",
                 Dimensions=[{"Name": "QueueName", "Value": queue_url.rpartition("/")[2]}],
-                StartTime=now - _LATELY,
+                StartTime=now - _RECENT,
                 EndTime=now,
                 Period=_MINUTE,
                 Statistics=["Maximum"],
             )
-        points = sorted(answer["Datapoints"], key=lambda point: point["Timestamp"])
+        points = sorted(response["Datapoints"], key=lambda point: point["Timestamp"])
         return float(points[-1]["Maximum"]) if points else None

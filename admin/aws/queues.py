@@ -1,4 +1,4 @@
-"""The queues as an operator sees them: how much waits, and what was set aside."""
+"""SQS for operators: count messages and move dead letters."""
 
 from collections.abc import Iterator
 from functools import cached_property
@@ -11,10 +11,10 @@ if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
 _NAME: Final = "queue"
-#: SQS hands out at most ten messages at a time.
+#: SQS returns at most ten messages per call.
 _BATCH: Final = 10
-#: Seconds in which a message that is being moved must be done.
-_HIDDEN: Final = 60
+#: Seconds in which a received message must be moved, before others can receive it.
+_VISIBILITY_TIMEOUT: Final = 60
 _COUNTS: Final = (
     "ApproximateNumberOfMessages",
     "ApproximateNumberOfMessagesNotVisible",
@@ -23,7 +23,7 @@ _COUNTS: Final = (
 
 
 class SqsQueues:
-    """Fulfils `administration.ports.Queues`."""
+    """Implements `operations.ports.Queues`."""
 
     @cached_property
     def _sqs(self) -> "SQSClient":
@@ -31,7 +31,7 @@ class SqsQueues:
         return client
 
     def status(self, queue_url: str) -> QueueStatus:
-        """Count a queue's messages; SQS counts approximately."""
+        """Count a queue's messages. SQS counts approximately."""
         with service_errors(_NAME):
             counts: Any = self._sqs.get_queue_attributes(
                 QueueUrl=queue_url, AttributeNames=[*_COUNTS]
@@ -40,7 +40,10 @@ class SqsQueues:
         return QueueStatus(waiting=waiting, in_flight=in_flight, delayed=delayed)
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
-        """Move messages; each is put before it is deleted, so a crash may double but not lose."""
+        """Move messages and return how many.
+
+        Each message is sent before it is deleted, so a crash may duplicate but not lose one.
+        """
         moved = 0
         for message in self._receive(source_url, at_most):
             with service_errors(_NAME):
@@ -54,14 +57,14 @@ class SqsQueues:
     def _receive(self, queue_url: str, at_most: int) -> Iterator[Any]:
         while at_most > 0:
             with service_errors(_NAME):
-                answer = self._sqs.receive_message(
+                response = self._sqs.receive_message(
                     QueueUrl=queue_url,
                     MaxNumberOfMessages=min(at_most, _BATCH),
-                    VisibilityTimeout=_HIDDEN,
-                    # Asks all of SQS's servers: a short poll may find nothing in a full queue.
+                    VisibilityTimeout=_VISIBILITY_TIMEOUT,
+                    # A long poll asks all SQS servers; a short poll may miss messages.
                     WaitTimeSeconds=1,
                 )
-            messages = answer.get("Messages", [])
+            messages = response.get("Messages", [])
             if not messages:
                 return
             at_most -= len(messages)

@@ -1,4 +1,4 @@
-"""Route 53: the hosted zones of the account."""
+"""The hosted zones of the AWS account in Route 53."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -6,51 +6,54 @@ from functools import cached_property
 from typing import Any, Final
 
 from pillarbox.adapters.aws import make_client, operator_errors
-from pillarbox.application.accounts.ports import DnsRecord, Zone
+from pillarbox.application.accounts.ports import DnsRecord, HostedZone
 
-_NAME: Final = "name service"
-#: Seconds: short, so that a mistake is soon forgotten.
+_NAME: Final = "Route 53 API"
+#: Seconds: short, so that resolvers soon forget a mistake.
 _TTL: Final = 300
+#: One of the quoted strings of a TXT value.
 _STRING: Final = re.compile(r'"((?:[^"\\]|\\.)*)"')
 
 
-class HostedZones:
-    """Fulfils `administration.ports.Zones`."""
+class Route53Zones:
+    """Implements `accounts.ports.HostedZones`."""
 
     @cached_property
-    def _route53(self) -> Any:  # noqa: ANN401  no types are installed for it
+    def _route53(self) -> Any:  # noqa: ANN401  no type stubs are installed for it
         return make_client("route53")
 
-    def holding(self, name: str) -> Sequence[Zone]:
-        """The public zones with the longest name that the name is in or under."""
+    def zones_for(self, name: str) -> Sequence[HostedZone]:
+        """Return the public zones that contain a name: those with the longest zone name."""
         with operator_errors(_NAME):
             pages = self._route53.get_paginator("list_hosted_zones").paginate()
             zones = [
-                Zone(zone["Id"].rpartition("/")[2], zone["Name"].rstrip("."))
+                HostedZone(zone["Id"].rpartition("/")[2], zone["Name"].rstrip("."))
                 for page in pages
                 for zone in page["HostedZones"]
                 if not zone["Config"]["PrivateZone"]
             ]
-        holding = [zone for zone in zones if f".{name}".endswith(f".{zone.name}")]
-        longest = max((len(zone.name) for zone in holding), default=0)
-        return [zone for zone in holding if len(zone.name) == longest]
+        matching = [zone for zone in zones if f".{name}".endswith(f".{zone.name}")]
+        longest = max((len(zone.name) for zone in matching), default=0)
+        return [zone for zone in matching if len(zone.name) == longest]
 
-    def values(self, zone: Zone, name: str) -> Mapping[str, Sequence[str]]:
-        """The values at a name by type; an alias has none."""
-        found: dict[str, list[str]] = {}
+    def values_at(self, zone: HostedZone, name: str) -> Mapping[str, Sequence[str]]:
+        """Return the values at a name by record type; an alias has no values."""
+        values: dict[str, list[str]] = {}
         with operator_errors(_NAME):
-            # They come in order, so those of the name are the first.
-            answer = self._route53.list_resource_record_sets(
+            # Route 53 sorts by name, so the records of the name come first.
+            response = self._route53.list_resource_record_sets(
                 HostedZoneId=zone.zone_id, StartRecordName=f"{name}."
             )
-        for each in answer["ResourceRecordSets"]:
-            if each["Name"] == f"{name}.":
-                records = found.setdefault(each["Type"], [])
-                records += (_read(record["Value"]) for record in each.get("ResourceRecords", ()))
-        return found
+        for record_set in response["ResourceRecordSets"]:
+            if record_set["Name"] == f"{name}.":
+                records = record_set.get("ResourceRecords", ())
+                values.setdefault(record_set["Type"], []).extend(
+                    _parse(record["Value"]) for record in records
+                )
+        return values
 
-    def create(self, zone: Zone, records: Sequence[DnsRecord]) -> None:
-        """Create records in one change; CREATE is refused where a set of records is."""
+    def create(self, zone: HostedZone, records: Sequence[DnsRecord]) -> None:
+        """Create records in one change. Route 53 refuses CREATE if a record set exists."""
         changes = [
             {
                 "Action": "CREATE",
@@ -58,7 +61,7 @@ class HostedZones:
                     "Name": record.name,
                     "Type": record.type,
                     "TTL": _TTL,
-                    "ResourceRecords": [{"Value": _write(record)}],
+                    "ResourceRecords": [{"Value": _format(record)}],
                 },
             }
             for record in records
@@ -69,11 +72,11 @@ class HostedZones:
             )
 
 
-def _write(record: DnsRecord) -> str:
+def _format(record: DnsRecord) -> str:
     return f'"{record.value}"' if record.type == "TXT" else record.value
 
 
-def _read(value: str) -> str:
-    """A text's strings are one; a name loses its last dot."""
+def _parse(value: str) -> str:
+    """Join the strings of a text, or remove the trailing dot of a name."""
     strings = _STRING.findall(value)
     return "".join(strings) if strings else value.rstrip(".")

@@ -1,4 +1,4 @@
-"""What SES says of the account (API v2)."""
+"""The AWS account at SES (API v2): quotas, status and configuration sets."""
 
 from collections.abc import Callable
 from datetime import datetime
@@ -14,11 +14,11 @@ from pillarbox.adapters.aws import code_of, make_client, operator_errors
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
-_NAME: Final = "provider of mail delivery"
+_NAME: Final = "SES API"
 
 
 class SesAccount:
-    """Fulfils `administration.ports.ProviderAccount`."""
+    """Implements `operations.ports.ProviderAccount`."""
 
     def __init__(self, clock: Callable[[], datetime]) -> None:
         self._clock = clock
@@ -29,28 +29,28 @@ class SesAccount:
         return client
 
     def sending_status(self) -> SendingStatus:
-        """Read GetAccount, with the time that its answer carries."""
+        """Read quotas and status, with the time in the response's Date header."""
         with operator_errors(_NAME):
-            answer = self._ses.get_account()
-        quota = answer.get("SendQuota", {})
-        date = answer["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
+            response = self._ses.get_account()
+        quota = response.get("SendQuota", {})
+        date = response["ResponseMetadata"].get("HTTPHeaders", {}).get("date")
         return SendingStatus(
-            sandbox=not answer.get("ProductionAccessEnabled", False),
-            sending=answer.get("SendingEnabled", False),
-            enforcement=answer.get("EnforcementStatus", "HEALTHY"),
-            per_day=quota.get("Max24HourSend", 0.0),
-            sent_of_day=quota.get("SentLast24Hours", 0.0),
-            per_second=quota.get("MaxSendRate", 0.0),
-            their_time=parsedate_to_datetime(date) if date else None,
-            our_time=self._clock(),
+            sandbox=not response.get("ProductionAccessEnabled", False),
+            sending=response.get("SendingEnabled", False),
+            enforcement=response.get("EnforcementStatus", "HEALTHY"),
+            daily_quota=quota.get("Max24HourSend", 0.0),
+            sent_last_24_hours=quota.get("SentLast24Hours", 0.0),
+            max_rate=quota.get("MaxSendRate", 0.0),
+            provider_time=parsedate_to_datetime(date) if date else None,
+            local_time=self._clock(),
         )
 
     def configuration_set(self, name: str) -> ConfigurationSet | None:
-        """Read a configuration set with what it publishes to EventBridge."""
+        """Read a configuration set and the event types that it publishes to EventBridge."""
         with operator_errors(_NAME):
             try:
                 options = self._ses.get_configuration_set(ConfigurationSetName=name)
-                answer = self._ses.get_configuration_set_event_destinations(
+                response = self._ses.get_configuration_set_event_destinations(
                     ConfigurationSetName=name
                 )
             except ClientError as error:
@@ -58,10 +58,10 @@ class SesAccount:
                     return None
                 raise
         published = {
-            kind
-            for destination in answer.get("EventDestinations", ())
+            event_type
+            for destination in response.get("EventDestinations", ())
             if destination.get("Enabled") and destination.get("EventBridgeDestination")
-            for kind in destination["MatchingEventTypes"]
+            for event_type in destination["MatchingEventTypes"]
         }
         return ConfigurationSet(
             sending=options.get("SendingOptions", {}).get("SendingEnabled", True),

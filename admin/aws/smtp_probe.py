@@ -1,4 +1,4 @@
-"""The certificate that the relay shows to an SMTP client."""
+"""The certificate that the relay presents to SMTP clients."""
 
 import smtplib
 import ssl
@@ -7,28 +7,29 @@ from typing import Any, Final, cast
 
 from pillarbox.domain.errors import ServiceError
 
-_TIME_OUT: Final = 10.0
+#: Seconds.
+_TIMEOUT: Final = 10.0
 
 
 class SmtpProbe:
-    """Fulfils `administration.ports.CertificateProbe`, with the eyes of a client."""
+    """Implements `operations.ports.CertificateProbe` by connecting as an SMTP client does."""
 
     def __init__(self, host: str, port: int) -> None:
         self._host = host
         self._port = port
 
     def certificate_expiry(self) -> datetime:
-        """Read the end of the certificate that STARTTLS shows.
+        """Return the end of the certificate that the relay presents after STARTTLS.
 
         Raises:
-            ServiceError: `service_unavailable`: not reached, or not to be trusted, be it
-                that the certificate has ended, is another name's, or nobody's known.
+            ServiceError: `service_unavailable`: the relay cannot be reached, or a client
+                does not trust its certificate (expired, for another name, or self-signed).
         """
         try:
-            with smtplib.SMTP(self._host, self._port, timeout=_TIME_OUT) as client:
+            with smtplib.SMTP(self._host, self._port, timeout=_TIMEOUT) as client:
                 client.starttls(context=ssl.create_default_context())
-                shown: Any = cast("ssl.SSLSocket", client.sock).getpeercert()
+                certificate: Any = cast("ssl.SSLSocket", client.sock).getpeercert()
         except (OSError, smtplib.SMTPException) as error:
             message = f"A client cannot use the relay at {self._host}:{self._port}: {error}"
             raise ServiceError("service_unavailable", message) from error
-        return datetime.fromtimestamp(ssl.cert_time_to_seconds(shown["notAfter"]), UTC)
+        return datetime.fromtimestamp(ssl.cert_time_to_seconds(certificate["notAfter"]), UTC)

@@ -1,4 +1,4 @@
-"""The table as a resource: how it is protected."""
+"""How the DynamoDB table is protected against loss."""
 
 from typing import Final
 
@@ -10,22 +10,22 @@ _NAME: Final = "table"
 
 
 class DynamoTableProtection:
-    """Fulfils `administration.ports.TableProtection`."""
+    """Implements `operations.ports.TableProtection`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def read(self) -> TableProtectionState:
-        """Read recovery, deletion protection and expiry."""
+        """Read point-in-time recovery, deletion protection and expiry."""
         client, name = self._table.client, self._table.name
         with operator_errors(_NAME):
             table = client.describe_table(TableName=name)["Table"]
             backups = client.describe_continuous_backups(TableName=name)
-            expiry = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
+            ttl = client.describe_time_to_live(TableName=name)["TimeToLiveDescription"]
         recovery = backups["ContinuousBackupsDescription"].get("PointInTimeRecoveryDescription", {})
-        expires = expiry.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
+        expires = ttl.get("TimeToLiveStatus") in {"ENABLED", "ENABLING"}
         return TableProtectionState(
-            recovery=recovery.get("PointInTimeRecoveryStatus") == "ENABLED",
+            point_in_time_recovery=recovery.get("PointInTimeRecoveryStatus") == "ENABLED",
             deletion_protection=table.get("DeletionProtectionEnabled", False),
-            expiry=expiry.get("AttributeName") if expires else None,
+            expiry_attribute=ttl.get("AttributeName") if expires else None,
         )

@@ -1,11 +1,10 @@
-"""Looking whether a stack can do its work: each check passes, warns or fails with a remedy."""
+"""Check whether a stack can do its work."""
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
-from http import HTTPStatus
 
-from admin.operations import findings
-from admin.operations.findings import Finding, Verdict
+from admin.operations import checks
+from admin.operations.checks import Finding, Verdict, dmarc_tags
 from admin.operations.ports import (
     ApiProbe,
     CertificateProbe,
@@ -14,7 +13,7 @@ from admin.operations.ports import (
     TableProtection,
 )
 from admin.operations.queues import QueueOperations
-from pillarbox.application.accounts.dns_records import dmarc_records, dmarc_tags
+from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
@@ -24,13 +23,13 @@ from pillarbox.domain.errors import ServiceError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Doctor:
-    """The checks of a stack.
+    """Runs the checks: reads what each one needs, and passes it to `checks`.
 
     Args:
-        certificates: the relay's; None without a relay.
-        configuration_set: under which mail is handed to the provider.
-        preview_sender: the address that mail of preview keys comes from.
-        workers: how many deliver at a time at most.
+        certificate_probe: None without a relay.
+        configuration_set: the name of the configuration set that emails are sent with.
+        preview_sender: the address that preview keys send from.
+        workers: how many functions deliver at the same time.
     """
 
     provider: ProviderAccount
@@ -38,66 +37,64 @@ class Doctor:
     domains: Domains
     queues: QueueOperations
     table: TableProtection
-    watch: StackMonitoring
-    door: ApiProbe
-    certificates: CertificateProbe | None
+    monitoring: StackMonitoring
+    api_probe: ApiProbe
+    certificate_probe: CertificateProbe | None
     clock: Clock
     configuration_set: str
     preview_sender: str
     workers: int
 
-    def examine(
-        self, unasked: Mapping[str, str], trial: Callable[[], Finding] | None = None
+    def run(
+        self,
+        not_applicable: Mapping[str, str],
+        send_test_email: Callable[[], Finding] | None = None,
     ) -> Iterator[Finding]:
-        """Make every check, whatever becomes of the others.
+        """Run every check, even if others fail.
 
         Args:
-            unasked: the checks that cannot be made here, with the reason.
-            trial: sends a mail, if one is to be sent.
+            not_applicable: the checks to skip, with the reason.
+            send_test_email: None to send no test email.
         """
-        checks: dict[str, Callable[[], Iterator[Finding]]] = {
-            "address": self._address,
-            "clock": lambda: findings.of_clock(self.provider.sending_status()),
-            "sending": lambda: findings.of_sending(self.provider.sending_status()),
-            "rate": lambda: findings.of_rate(self.provider.sending_status(), self.workers),
-            "functions": lambda: findings.of_functions(
-                self.watch.function_concurrency(), self.workers
+        runs: dict[str, Callable[[], Iterator[Finding]]] = {
+            "address": lambda: checks.check_address(*self.api_probe.request("GET", "/v1/emails")),
+            "clock": lambda: checks.check_clock(self.provider.sending_status()),
+            "sending": lambda: checks.check_sending(self.provider.sending_status()),
+            "rate": lambda: checks.check_quota_and_rate(
+                self.provider.sending_status(), self.workers
             ),
-            "events": lambda: findings.of_events(
+            "functions": lambda: checks.check_concurrency(
+                self.monitoring.function_concurrency(), self.workers
+            ),
+            "events": lambda: checks.check_events(
                 self.provider.configuration_set(self.configuration_set)
             ),
-            "domains": self._domains,
-            "queues": lambda: findings.of_queues(self.queues.status()),
-            "waiting": self._waiting,
-            "table": lambda: findings.of_table(self.table.read()),
-            "alarms": lambda: findings.of_alarms(
-                self.watch.firing_alarms(), self.watch.alarm_subscribers()
+            "domains": self._check_domains,
+            "queues": lambda: checks.check_dead_letters(self.queues.status()),
+            "waiting": lambda: checks.check_queue_ages(
+                {
+                    name: self.monitoring.oldest_message_age(urls.queue)
+                    for name, urls in self.queues.urls.items()
+                }
             ),
-            "relay": self._relay,
-            "mail": lambda: _tried(trial),
+            "table": lambda: checks.check_table(self.table.read()),
+            "alarms": lambda: checks.check_alarms(
+                self.monitoring.firing_alarms(), self.monitoring.alarm_subscribers()
+            ),
+            "relay": self._check_relay,
+            "mail": lambda: _check_mail(send_test_email),
         }
-        for name, check in checks.items():
-            if name in unasked:
-                yield Finding(name, Verdict.SKIPPED, unasked[name])
+        for name, run in runs.items():
+            if name in not_applicable:
+                yield Finding(name, Verdict.SKIPPED, not_applicable[name])
                 continue
             try:
-                yield from check()
+                yield from run()
             except ServiceError as error:
-                remedy = "Mend what keeps it from being asked, and look again."
+                remedy = "Fix the error that the message names, then run the doctor again."
                 yield Finding(name, Verdict.FAIL, error.message, remedy)
 
-    def _address(self) -> Iterator[Finding]:
-        """Without a key the API answers in its envelope, so everything before it works."""
-        status, answer = self.door.request("GET", "/v1/emails")
-        match answer:
-            case {"error": {"code": "missing_api_key"}} if status == HTTPStatus.UNAUTHORIZED:
-                yield Finding("address", Verdict.PASS, "The API answers at its public address.")
-            case _:
-                said = f"A request without a key got {status}, and not the API's 401."
-                remedy = "Look at the edge, the firewall and the gateway, in this order."
-                yield Finding("address", Verdict.FAIL, said, remedy)
-
-    def _domains(self) -> Iterator[Finding]:
+    def _check_domains(self) -> Iterator[Finding]:
         senders = {
             address
             for account in self.accounts.all()
@@ -105,43 +102,44 @@ class Doctor:
             if verified
         }
         for name in sorted({domain_of(address) for address in {*senders, self.preview_sender}}):
-            above = [each for each in _above(name) if self.domains.identities.get(each)]
-            if above:
-                domain = self.domains.show(above[0])
-                yield from findings.of_domain(name, domain, self._policy(name))
+            candidates = _domain_and_parents(name)
+            known = [domain for domain in candidates if self.domains.identities.get(domain)]
+            if known:
+                domain = self.domains.show(known[0])
+                yield from checks.check_domain(name, domain, self._dmarc_tags(name))
             else:
-                yield findings.of_no_identity(name)
+                yield checks.unknown_domain(name)
 
-    def _policy(self, name: str) -> Mapping[str, str] | None:
-        """The DMARC record in force: the domain's own, or the nearest one above."""
-        for each in _above(name):
-            texts = self.domains.dns.look_up(f"_dmarc.{each}", "TXT")
+    def _dmarc_tags(self, name: str) -> Mapping[str, str] | None:
+        """Return the tags of the DMARC record in force: the domain's own or a parent's.
+
+        Empty without a record; None if DNS gives no answer.
+        """
+        for domain in _domain_and_parents(name):
+            texts = self.domains.dns.look_up(f"_dmarc.{domain}", "TXT")
             if texts is None:
                 return None
-            if found := dmarc_records(texts):
-                tags = dmarc_tags(found[0])
-                return tags if each == name else {**tags, "p": tags.get("sp", tags.get("p", ""))}
+            if records := dmarc_records(texts):
+                tags = dmarc_tags(records[0])
+                return tags if domain == name else {**tags, "p": tags.get("sp", tags.get("p", ""))}
         return {}
 
-    def _waiting(self) -> Iterator[Finding]:
-        ages = {
-            name: self.watch.oldest_message_age(urls.queue)
-            for name, urls in self.queues.urls.items()
-        }
-        return findings.of_waiting(ages)
-
-    def _relay(self) -> Iterator[Finding]:
-        if self.certificates is None:
-            yield Finding("relay", Verdict.SKIPPED, "There is no relay.")
+    def _check_relay(self) -> Iterator[Finding]:
+        if self.certificate_probe is None:
+            yield Finding("relay", Verdict.SKIPPED, "The stack has no relay.")
         else:
-            yield from findings.of_certificate(self.certificates.certificate_expiry(), self.clock())
+            expiry = self.certificate_probe.certificate_expiry()
+            yield from checks.check_certificate(expiry, self.clock())
 
 
-def _tried(trial: Callable[[], Finding] | None) -> Iterator[Finding]:
-    yield trial() if trial else Finding("mail", Verdict.SKIPPED, "Send one with --send.")
+def _check_mail(send_test_email: Callable[[], Finding] | None) -> Iterator[Finding]:
+    if send_test_email is None:
+        yield Finding("mail", Verdict.SKIPPED, "Use --send to send a test email.")
+    else:
+        yield send_test_email()
 
 
-def _above(name: str) -> list[str]:
-    """The domain and those above it, down to two labels."""
+def _domain_and_parents(name: str) -> list[str]:
+    """Return a domain and its parent domains, down to two labels."""
     labels = name.split(".")
     return [".".join(labels[start:]) for start in range(len(labels) - 1)]

@@ -1,4 +1,4 @@
-"""What the operator's command needs from the outside world, as Protocols."""
+"""The ports of the operator's command."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -10,117 +10,119 @@ from pillarbox.domain.errors import Json
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus:
-    """How many messages a queue has, approximately."""
+    """The approximate number of messages in a queue."""
 
     waiting: int
-    #: Handed to a worker, or postponed by one.
+    #: Received by a worker and not finished, including messages that it postponed.
     in_flight: int
     delayed: int
 
 
 class Queues(Protocol):
-    """The service's queues, by their URLs."""
+    """The service's queues, by URL."""
 
     def status(self, queue_url: str) -> QueueStatus:
         """Count a queue's messages."""
         ...
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
-        """Move messages from one queue to another; gives how many there were."""
+        """Move messages from one queue to another and return how many."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendingStatus:
-    """The account at the delivery provider; quotas count recipients."""
+    """The AWS account at the provider. Quota and rate count recipients."""
 
     sandbox: bool
     sending: bool
     #: HEALTHY, PROBATION or SHUTDOWN.
     enforcement: str
-    per_day: float
-    sent_of_day: float
-    per_second: float
-    #: What the provider's clock said, and what ours did.
-    their_time: datetime | None
-    our_time: datetime
+    #: -1 if there is no limit.
+    daily_quota: float
+    sent_last_24_hours: float
+    #: Per second.
+    max_rate: float
+    #: The time of the response by the provider's clock, and by this machine's clock.
+    provider_time: datetime | None
+    local_time: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ConfigurationSet:
-    """Under which mail is handed over; `published` are the kinds of events on the event bus."""
+    """The provider's settings for sending; `published` are the event types on the event bus."""
 
     sending: bool
     published: frozenset[str]
 
 
 class ProviderAccount(Protocol):
-    """What the delivery provider says of the account."""
+    """The AWS account at the provider."""
 
     def sending_status(self) -> SendingStatus:
-        """Read quotas and state."""
+        """Read quotas and status."""
         ...
 
     def configuration_set(self, name: str) -> ConfigurationSet | None:
-        """Read a configuration set; None when there is no such one."""
+        """Read a configuration set; return None if there is no such set."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TableProtectionState:
-    """How the table is protected."""
+    """How the table is protected against loss."""
 
-    recovery: bool
+    point_in_time_recovery: bool
     deletion_protection: bool
-    #: The attribute by which items expire; None when none do.
-    expiry: str | None
+    #: The attribute that says when items expire; None if items do not expire.
+    expiry_attribute: str | None
 
 
 class TableProtection(Protocol):
-    """The table as a resource."""
+    """The protection of the table."""
 
     def read(self) -> TableProtectionState:
-        """Read how it is protected."""
+        """Read how the table is protected."""
         ...
 
 
 class StackMonitoring(Protocol):
-    """What watches the service."""
+    """The alarms and metrics of the stack."""
 
     def firing_alarms(self) -> Sequence[str]:
-        """The names of the service's alarms that are in alarm."""
+        """Return the names of the stack's alarms in state ALARM."""
         ...
 
     def alarm_subscribers(self) -> int:
-        """How many are told of alarms."""
+        """Return how many recipients get notifications of alarms."""
         ...
 
     def function_concurrency(self) -> int:
-        """How many functions the AWS account runs at a time."""
+        """Return the AWS account's limit of concurrent functions."""
         ...
 
     def oldest_message_age(self, queue_url: str) -> float | None:
-        """Seconds that a queue's oldest message has waited; None when nothing was measured."""
+        """Return the age in seconds of a queue's oldest message; None without a recent metric."""
         ...
 
 
 class ApiProbe(Protocol):
-    """The service's public address."""
+    """Requests to the API at its public address."""
 
     def request(
         self, method: str, path: str, *, key: str | None = None, body: Json = None
     ) -> tuple[int, Json]:
-        """Make a request as a client does; gives the status and what the answer says."""
+        """Make a request as a client does; return the status and the JSON body."""
         ...
 
 
 class CertificateProbe(Protocol):
-    """The certificate that the relay shows."""
+    """The certificate of the relay."""
 
     def certificate_expiry(self) -> datetime:
-        """When it ends.
+        """Return when the certificate expires.
 
         Raises:
-            ServiceError: `service_unavailable`, when a client would not trust it.
+            ServiceError: `service_unavailable`, if a client would not trust it.
         """
         ...

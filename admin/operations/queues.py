@@ -1,4 +1,4 @@
-"""An operator's work on the queues: what waits, and what was set aside."""
+"""Count the messages of the queues, and move dead letters back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ from pillarbox.domain.errors import FieldFault, ValidationFailed
 
 @dataclass(frozen=True, slots=True)
 class QueueUrls:
-    """A queue, and where its messages are set aside."""
+    """The URLs of a queue and of its dead-letter queue."""
 
     queue: str
     dead_letters: str
@@ -23,23 +23,23 @@ class QueueOperations:
     urls: Mapping[str, QueueUrls]
 
     def status(self) -> Mapping[str, tuple[QueueStatus, QueueStatus]]:
-        """How many messages each queue has, and how many were set aside from it."""
+        """Count the messages of each queue and of its dead-letter queue."""
         return {
             name: (self.queues.status(urls.queue), self.queues.status(urls.dead_letters))
             for name, urls in self.urls.items()
         }
 
     def redrive(self, name: str, at_most: int) -> int:
-        """Put what was set aside back into its queue; gives how many messages.
+        """Move dead letters back into their queue and return how many.
 
-        It is safe whatever happened meanwhile: a job whose mail is finished is
-        dropped, and an event that is known changes nothing.
+        This is safe at any time: a job whose message is finished is dropped, and an event
+        that was already processed changes nothing.
 
         Raises:
             ValidationFailed: there is no such queue.
         """
         if name not in self.urls:
-            known = " or ".join(self.urls)
-            raise ValidationFailed(FieldFault("queue", f"must be {known}", "unknown_queue"))
+            names = " or ".join(self.urls)
+            raise ValidationFailed(FieldFault("queue", f"must be {names}", "unknown_queue"))
         urls = self.urls[name]
         return self.queues.move(urls.dead_letters, urls.queue, at_most)

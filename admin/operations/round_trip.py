@@ -1,4 +1,4 @@
-"""A real mail through the whole service, to SES's mailbox simulator."""
+"""Send a test email through the whole service to SES's mailbox simulator."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from datetime import timedelta
 from http import HTTPStatus
 from typing import Final
 
-from admin.operations.findings import Finding, Verdict
+from admin.operations.checks import Finding, Verdict
 from admin.operations.ports import ApiProbe
 from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.lookup import find_account
@@ -16,84 +16,96 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 from pillarbox.domain.key import Preset
 
-#: Takes every mail, counts against no quota of SES, and may be mailed from the sandbox.
+#: Accepts every email, does not count towards SES's quota, and works from the sandbox.
 _SIMULATOR: Final = "success@simulator.amazonses.com"
 _PATH: Final = "/v1/emails"
-_LOOK_EVERY: Final = timedelta(seconds=1)
-_AT_MOST: Final = timedelta(seconds=120)
-_FINAL: Final = frozenset({"delivered", "bounced", "complained", "failed"})
-_TRACE: Final = "Follow the message's id: SES console, EventBridge rule, events queue, its log."
+_POLL_INTERVAL: Final = timedelta(seconds=1)
+_MAX_WAIT: Final = timedelta(seconds=120)
+_FINAL_STATUSES: Final = frozenset({"delivered", "bounced", "complained", "failed"})
+_REMEDY: Final = (
+    "Search for the message's id: in the log of DeliverMessage, in SES (console), in the rule of"
+    " EventBridge, in the events queue, and in the log of RecordFeedback."
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RoundTrip:
-    """Sends as a client does, and looks until the events of SES have come back."""
+    """Sends as a client does, and waits until SES reports the email as delivered."""
 
     accounts: AccountRecords
     keys: Keys
-    door: ApiProbe
+    api_probe: ApiProbe
     clock: Clock
     pause: Callable[[float], None]
 
-    def make(self, account_id: str | None) -> Finding:
-        """Send one mail with a key that is made for it and revoked after it.
+    def run(self, account_id: str | None) -> Finding:
+        """Send one email with a new key, which is revoked afterwards.
 
         Args:
-            account_id: who sends; None for the only account that has a default sender.
+            account_id: the account that sends; None for the only account that has a
+                default sender.
 
         Raises:
-            ValidationFailed: on `account`, when it is not clear who sends.
+            ValidationFailed: on `account`, if None does not identify one account.
             ServiceError: `account_not_found`; `service_unavailable`.
         """
-        account = self._sender(account_id)
-        issued = self.keys.issue_live(account.account_id, "doctor", Preset.SEND)
+        account = self._sending_account(account_id)
+        key = self.keys.issue_live(account.account_id, "doctor", Preset.SEND)
         try:
-            return self._send(issued.text)
+            return self._send(key.text)
         finally:
-            self.keys.revoke(issued.record.key_id)
+            self.keys.revoke(key.record.key_id)
 
-    def _sender(self, account_id: str | None) -> Account:
+    def _sending_account(self, account_id: str | None) -> Account:
         if account_id is not None:
             return find_account(self.accounts, account_id)
-        able = [account for account in self.accounts.all() if account.default_sender]
-        if len(able) != 1:
-            message = f"{len(able)} accounts have a default sender: say which one sends (--account)"
+        candidates = [account for account in self.accounts.all() if account.default_sender]
+        if len(candidates) != 1:
+            message = (
+                f"{len(candidates)} accounts have a default sender: choose one with --account"
+                if candidates
+                else "no account has a default sender: add one with `pillarbox sender add`"
+            )
             raise ValidationFailed(FieldFault("account", message, "required"))
-        return able[0]
+        return candidates[0]
 
     def _send(self, key: str) -> Finding:
-        begun = self.clock()
+        start = self.clock()
         body: Json = {
             "to": _SIMULATOR,
             "subject": "Pillarbox: a round trip",
-            "html": "<p>This mail shows that the service works from end to end.</p>",
+            "html": "<p>This email shows that the service works from end to end.</p>",
         }
-        status, answer = self.door.request("POST", _PATH, key=key, body=body)
-        if status != HTTPStatus.OK:
-            return _failed(f"The mail was not accepted: {status} {_fault(answer)}", "As it says.")
-        message_id = _text(answer, "messageId")
-        state = "queued"
-        while self.clock() - begun < _AT_MOST:
-            self.pause(_LOOK_EVERY.total_seconds())
-            _, detail = self.door.request("GET", f"{_PATH}/{message_id}", key=key)
-            state = _text(detail, "status") or state
-            if state in _FINAL:
+        status_code, reply = self.api_probe.request("POST", _PATH, key=key, body=body)
+        if status_code != HTTPStatus.OK:
+            return _failed(
+                f"The email was not accepted: {status_code} {_error_text(reply)}",
+                "Fix what the error names. docs/errors.md describes each code.",
+            )
+        message_id = _text(reply, "messageId")
+        status = "queued"
+        while self.clock() - start < _MAX_WAIT:
+            self.pause(_POLL_INTERVAL.total_seconds())
+            _, detail = self.api_probe.request("GET", f"{_PATH}/{message_id}", key=key)
+            status = _text(detail, "status") or status
+            if status in _FINAL_STATUSES:
                 break
-        took = (self.clock() - begun).total_seconds()
-        if state != "delivered":
-            return _failed(f"After {took:.0f} seconds {message_id} is {state}.", _TRACE)
-        return Finding("mail", Verdict.PASS, f"Sent, delivered and told of in {took:.0f} seconds.")
+        seconds = (self.clock() - start).total_seconds()
+        if status != "delivered":
+            return _failed(f"After {seconds:.0f} seconds {message_id} is {status}.", _REMEDY)
+        message = f"A test email was sent and reported as delivered in {seconds:.0f} seconds."
+        return Finding("mail", Verdict.PASS, message)
 
 
-def _failed(said: str, remedy: str) -> Finding:
-    return Finding("mail", Verdict.FAIL, said, remedy)
+def _failed(message: str, remedy: str) -> Finding:
+    return Finding("mail", Verdict.FAIL, message, remedy)
 
 
-def _text(answer: Json, name: str) -> str:
-    value = answer.get(name) if isinstance(answer, dict) else None
+def _text(reply: Json, name: str) -> str:
+    value = reply.get(name) if isinstance(reply, dict) else None
     return value if isinstance(value, str) else ""
 
 
-def _fault(answer: Json) -> str:
-    error = answer.get("error") if isinstance(answer, dict) else None
+def _error_text(reply: Json) -> str:
+    error = reply.get("error") if isinstance(reply, dict) else None
     return f"{_text(error, 'code')}: {_text(error, 'message')}"

@@ -6,7 +6,16 @@ from pathlib import Path
 from typing import Final
 
 ROOT: Final = Path(__file__).parents[2]
-PRODUCT: Final = ("layers/shared", "functions", "relay", "front", "admin", "local", "openapi", "tools")
+PRODUCT: Final = (
+    "layers/shared",
+    "functions",
+    "relay",
+    "front",
+    "admin",
+    "local",
+    "openapi",
+    "tools",
+)
 
 
 def class_names() -> dict[str, list[str]]:

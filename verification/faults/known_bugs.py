@@ -141,7 +141,7 @@ def _forget_what_was_not_counted() -> AbstractContextManager[object]:
     take = Aggregation.apply
 
     def forgetful(self: Aggregation[Any], records: Sequence[Any]) -> StreamResult:
-        return replace(take(self, records), again=None)
+        return replace(take(self, records), retry_from=None)
 
     return mock.patch.object(Aggregation, "apply", forgetful)
 

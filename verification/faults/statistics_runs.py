@@ -58,7 +58,7 @@ def _count(system: System, plan: Plan) -> RunResult:
     found = statistics_audit().verify(system.account_id)
     verdict.accepted = found.messages
     verdict.lost = len(_LIVES) - found.messages
-    verdict.wrong = found.wrong + found.behind
+    verdict.wrong = found.wrong_items + found.lagging_messages
     return RunResult(f"statistics: {in_words(struck)}", len(struck), verdict)
 
 

@@ -97,14 +97,14 @@ def follow(
     def lambda_handler(event: dict[str, Any], _: LambdaContext) -> Mapping[str, Any]:
         records = event["Records"]
         taken = take(records)
-        for name, number in count(records[: taken.again]).items():
+        for name, number in count(records[: taken.retry_from]).items():
             metrics.add_metric(name=name, unit=MetricUnit.Count, value=number)
         if metrics.metric_set:
             metrics.flush_metrics()
         for error in taken.errors:
             observability.log_failure(logger, error)
-        logger.info("consumed", extra={"records": len(records), "again_from": taken.again})
-        again = () if taken.again is None else (records[taken.again],)
+        logger.info("consumed", extra={"records": len(records), "again_from": taken.retry_from})
+        again = () if taken.retry_from is None else (records[taken.retry_from],)
         return {
             "batchItemFailures": [
                 {"itemIdentifier": record["dynamodb"]["SequenceNumber"]} for record in again

@@ -1,4 +1,4 @@
-"""A table as the template describes it, in memory, and a local stack around it."""
+"""A table in memory with the keys of the template, and a local stack around it."""
 
 import json
 import os
@@ -26,7 +26,7 @@ TABLE = "pillarbox-table"
 
 @pytest.fixture
 def table() -> Iterator[Table]:
-    """The table in an AWS of this process; the environment is given back as it was."""
+    """A table in an in-process AWS; the environment is restored afterwards."""
     before = dict(os.environ)
     for name in [name for name in os.environ if name.startswith(("AWS_", "PILLARBOX_"))]:
         del os.environ[name]
@@ -55,11 +55,11 @@ def table() -> Iterator[Table]:
 
 @pytest.fixture
 def ses() -> Iterator[tuple[str, MailStore]]:
-    """What stands in for SES, on a port of its own."""
+    """The local SES on a free port."""
     mailbox = MailStore()
 
     async def emit(_record: Any) -> None:
-        """No mail is sent here."""
+        """These tests send no mail, so there are no events."""
 
     config = uvicorn.Config(
         ses_app(mailbox, emit), host="127.0.0.1", port=0, log_level="critical", access_log=False
@@ -94,7 +94,7 @@ def mailbox(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> MailStore:
-    """A local stack as its state file tells of it."""
+    """The local SES of a stack that has a state file."""
     environment = {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_SECRET_ACCESS_KEY": "test",
@@ -104,14 +104,14 @@ def mailbox(
         "PILLARBOX_TABLE": table.name,
     }
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
-    # A run forgets the variable that led it to the stack, so it is set anew for each.
+    # A run deletes the variable with the path of the stack, so each run needs it again.
     invoke = CliRunner.invoke
 
-    def remembering(self: CliRunner, *args: Any, **kwargs: Any) -> Result:
+    def invoke_with_state(self: CliRunner, *args: Any, **kwargs: Any) -> Result:
         monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
         return invoke(self, *args, **kwargs)
 
-    monkeypatch.setattr(CliRunner, "invoke", remembering)
+    monkeypatch.setattr(CliRunner, "invoke", invoke_with_state)
     return ses[1]
 
 

@@ -1,4 +1,4 @@
-"""A name server of a few records, for what the local stack's own does not have."""
+"""A name server with a few records that the local stack's name server does not have."""
 
 from socketserver import BaseRequestHandler
 
@@ -16,7 +16,7 @@ ZONE = {
 
 
 class Answers(BaseRequestHandler):
-    """Answers from ZONE; `broken.example` fails, and all else is not there."""
+    """Answers from ZONE. `broken.example` fails, and other names do not exist."""
 
     def handle(self) -> None:
         data, socket = self.request
@@ -28,6 +28,6 @@ class Answers(BaseRequestHandler):
             reply.answer.append(dns.rrset.from_text(name, 60, "IN", kind, ZONE[name, kind]))
         elif name == "broken.example.":
             reply.set_rcode(dns.rcode.SERVFAIL)
-        elif not any(name == there for there, _ in ZONE):
+        elif not any(name == owner for owner, _ in ZONE):
             reply.set_rcode(dns.rcode.NXDOMAIN)
         socket.sendto(reply.to_wire(), self.client_address)

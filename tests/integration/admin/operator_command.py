@@ -12,8 +12,8 @@ from admin.main import app
 from pillarbox import wiring
 
 
-class Failed(Exception):
-    """A run that did not end well, with the envelope it left on stderr."""
+class CommandFailure(Exception):
+    """A run that failed, with its error from stderr."""
 
     def __init__(self, result: Result) -> None:
         super().__init__(result.stderr)
@@ -23,23 +23,24 @@ class Failed(Exception):
 
 
 class Operator:
-    """Runs commands against the local stack, in this process."""
+    """Runs commands in this process. A call adds --local and --json, and returns the JSON."""
 
-    def people(self, *words: object) -> Result:
-        for made in [*vars(wiring).values(), *vars(admin_wiring).values()]:
-            if hasattr(made, "cache_clear"):
-                made.cache_clear()
+    def plain(self, *words: object) -> Result:
+        """Run a command with its arguments unchanged."""
+        for member in [*vars(wiring).values(), *vars(admin_wiring).values()]:
+            if hasattr(member, "cache_clear"):
+                member.cache_clear()
         return CliRunner().invoke(app, [str(word) for word in words], prog_name="pillarbox")
 
     def __call__(self, *words: object) -> Any:
-        result = self.people("--local", "--json", *words)
+        result = self.plain("--local", "--json", *words)
         if result.exit_code:
-            raise Failed(result)
+            raise CommandFailure(result)
         assert result.stderr == ""
         return json.loads(result.stdout)
 
 
 def refusal(attempt: Callable[[], object]) -> tuple[int, str]:
-    with pytest.raises(Failed) as failed:
+    with pytest.raises(CommandFailure) as failed:
         attempt()
     return failed.value.code, failed.value.error["code"]

@@ -15,7 +15,7 @@ from local.relay import self_signed
 
 
 class Api(BaseHTTPRequestHandler):
-    """Takes every mail and has it delivered at once; asks for a key as the API does."""
+    """Accepts every email as delivered, and requires a key as the API does."""
 
     def do_GET(self) -> None:
         self._answer()
@@ -26,7 +26,9 @@ class Api(BaseHTTPRequestHandler):
 
     def _answer(self) -> None:
         assert not self.headers["User-Agent"].startswith("Python-urllib")
-        if self.path == "/2016-08-19/account-settings":  # Lambda's, which moto does not know
+        if (
+            self.path == "/2016-08-19/account-settings"
+        ):  # an API of Lambda that moto does not implement
             self._write(200, json.dumps({"AccountLimit": {"ConcurrentExecutions": 10}}).encode())
         elif self.path == "/api/broken":
             self._write(502, b"<html>")
@@ -42,12 +44,12 @@ class Api(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Keep the tests' output to themselves."""
+        """Log nothing."""
 
 
 @contextmanager
 def serving(server: Any) -> Iterator[int]:
-    """Serve for the time of a block; gives the port."""
+    """Serve during a block, and yield the port."""
     with server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
@@ -63,7 +65,7 @@ def api() -> ThreadingHTTPServer:
 
 
 def relay(folder: Path) -> tuple[ThreadingTCPServer, Path]:
-    """An SMTP server as far as STARTTLS, and the certificate that nobody has signed."""
+    """Return an SMTP server up to STARTTLS, and the path of its self-signed certificate."""
     certificate = self_signed()
     chain, key = folder / "chain.pem", folder / "key.pem"
     chain.write_bytes(certificate.chain)
@@ -71,7 +73,7 @@ def relay(folder: Path) -> tuple[ThreadingTCPServer, Path]:
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(chain, key)
 
-    class StackSession(StreamRequestHandler):
+    class Connection(StreamRequestHandler):
         request: socket.socket
         timeout = 10  # seconds
 
@@ -84,6 +86,6 @@ def relay(folder: Path) -> tuple[ThreadingTCPServer, Path]:
                 with context.wrap_socket(self.request, server_side=True) as secured:
                     secured.sendall(b"221 bye\r\n" if secured.recv(100) else b"")
             except (ssl.SSLError, OSError):
-                """A client that does not trust the certificate goes away."""
+                """A client that does not trust the certificate disconnects."""
 
-    return ThreadingTCPServer(("127.0.0.1", 0), StackSession), chain
+    return ThreadingTCPServer(("127.0.0.1", 0), Connection), chain

@@ -1,4 +1,4 @@
-"""The command `pillarbox`, as an operator or a program runs it."""
+"""The command `pillarbox`, run as an operator and as a program."""
 
 import json
 import subprocess
@@ -29,12 +29,12 @@ COMMANDS = {
     "stats": ("verify", "rebuild"),
     "queue": ("status", "redrive"),
 }
-#: Those that stand alone.
+#: Commands without a group.
 SINGLE = ("doctor", "deploy")
 
 
-def test_an_account_from_making_to_listing(run: Operator) -> None:
-    """An account is made, shown, changed in part, and listed."""
+def test_the_commands_for_accounts(run: Operator) -> None:
+    """An account can be created, shown, changed and listed."""
     made = run(
         *("account", "create", "--name", "Shop", "--plan", "standard"),
         *("--per-minute", 9, "--per-month", 50_000),
@@ -56,7 +56,7 @@ def test_an_account_from_making_to_listing(run: Operator) -> None:
 
 
 def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
-    """A key that was made authenticates; revoked, it does not from that moment on."""
+    """A new key authenticates until it is revoked."""
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
     assert made["prefix"] == "bx_live_"
     assert made["scopes"] == ["emails:read", "emails:send"]
@@ -70,7 +70,7 @@ def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
 
 
 def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
-    """A preview key, a custom key, and what a free plan may not have."""
+    """Preview and custom keys are created; invalid scopes and combinations are refused."""
     key = ("key", "create", "--name", "web", "--account")
     assert run(*key, account, "--preview")["prefix"] == "bx_preview_"
     custom = (*key, account, "--preset", "custom")
@@ -95,7 +95,7 @@ def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
 
 
 def test_a_sender_is_verified_by_ses(run: Operator, account: str, mailbox: MailStore) -> None:
-    """SES is asked: an unknown address is made known to it, a verified domain is enough."""
+    """An unknown address is registered at SES; a verified domain covers its addresses."""
     sender = ("sender", "add", "--account", account)
     pending = run(*sender, "hello@unverified.example", "--default")
     assert pending == {"address": "hello@unverified.example", "status": "pending", "default": False}
@@ -111,10 +111,8 @@ def test_a_sender_is_verified_by_ses(run: Operator, account: str, mailbox: MailS
     assert run("sender", "list", "--account", account)["items"] == [verified, pending]
 
 
-def test_a_sender_that_is_taken_for_verified(
-    run: Operator, account: str, mailbox: MailStore
-) -> None:
-    """With --verified the local SES learns of the address, since it would refuse its mail."""
+def test_a_sender_added_as_verified(run: Operator, account: str, mailbox: MailStore) -> None:
+    """With --verified the address is registered at the local SES, which would refuse it."""
     for address in ("a@shop.example", "b@shop.example"):
         run("sender", "add", "--account", account, address, "--verified")
     assert mailbox.may_send_from("a@shop.example")
@@ -126,8 +124,8 @@ def test_a_sender_that_is_taken_for_verified(
     assert left == {"address": "a@shop.example", "status": "verified", "default": False}
 
 
-def test_a_template_from_saving_to_deleting(run: Operator, account: str, tmp_path: Path) -> None:
-    """A template is saved, changed, listed, held back by a reference and deleted."""
+def test_the_commands_for_templates(run: Operator, account: str, tmp_path: Path) -> None:
+    """A template can be saved, listed, shown, changed, referenced and deleted."""
     html = tmp_path / "receipt.html"
     html.write_text("<p>{{ total }} für {{ name | default('dich') }}</p>", "utf-8")
     fields = ("--name", "Receipt", "--subject", "Order {{ order }}", "--category", "billing")
@@ -149,8 +147,8 @@ def test_a_template_from_saving_to_deleting(run: Operator, account: str, tmp_pat
     assert refusal(lambda: run("template", "show", made["id"], *own)) == (1, "template_not_found")
 
 
-def test_a_template_that_is_no_text(run: Operator, account: str, tmp_path: Path) -> None:
-    """A file that is not UTF-8, or not there, is told; nothing is saved."""
+def test_a_template_file_that_is_not_utf_8(run: Operator, account: str, tmp_path: Path) -> None:
+    """A file that is missing or not UTF-8 is an error, and nothing is saved."""
     html = tmp_path / "receipt.html"
     create = ("template", "create", "--account", account, "--name", "a", "--subject", "b")
     body = ("--category", "c", "--html", str(html))
@@ -161,21 +159,21 @@ def test_a_template_that_is_no_text(run: Operator, account: str, tmp_path: Path)
 
 
 def test_templates_of_an_unknown_account(run: Operator) -> None:
-    """An id that no account has is told as such."""
+    """An unknown account id is an error."""
     for account_id in ("000000000000", "\udcff"):
         words = ("template", "show", UUID(int=0), "--account", account_id)
         assert refusal(lambda words=words: run(*words)) == (1, "account_not_found")  # type: ignore[misc]
 
 
-def test_a_suppression_from_adding_to_lifting(run: Operator, account: str) -> None:
-    """An address is suppressed by hand, listed, and lifted with the name of who did it."""
+def test_the_commands_for_suppressions(run: Operator, account: str) -> None:
+    """An address can be suppressed, listed and removed; the output names who removed it."""
     own = ("--account", account)
     added = run("suppression", "add", *own, "Ann@Example.com")
     assert (added["address"], added["reason"]) == ("ann@example.com", "manual")
     assert run("suppression", "list", *own) == {"items": [added]}
-    lifted = run("suppression", "remove", *own, "ann@example.com")
-    assert lifted["address"] == "ann@example.com"
-    assert lifted["removedBy"]
+    removed = run("suppression", "remove", *own, "ann@example.com")
+    assert removed["address"] == "ann@example.com"
+    assert removed["removedBy"]
     assert refusal(lambda: run("suppression", "remove", *own, "ann@example.com")) == (
         1,
         "suppression_not_found",
@@ -183,19 +181,19 @@ def test_a_suppression_from_adding_to_lifting(run: Operator, account: str) -> No
 
 
 def test_people_see_tables(run: Operator) -> None:
-    """Without --json there are tables; names cannot style them, and errors are one line."""
-    made = run.people("--local", "account", "create", "--name", "[red]Shop", "--plan", "free")
+    """Without --json the output is a table that names cannot style, and an error is one line."""
+    made = run.plain("--local", "account", "create", "--name", "[red]Shop", "--plan", "free")
     assert made.exit_code == 0
     assert "[red]Shop" in made.stdout
     account_id = made.stdout.split()[2]
-    issued = run.people(
+    issued = run.plain(
         "--local", "key", "create", "--account", account_id, "--name", "k", "--preview"
     )
     assert "bx_preview_" in issued.stdout
     assert "cannot be shown a second time" in issued.stderr
-    assert account_id in run.people("--local", "account", "list").stdout
-    assert "None." in run.people("--local", "sender", "list", "--account", account_id).stderr
-    absent = run.people("--local", "account", "show", "000000000000")
+    assert account_id in run.plain("--local", "account", "list").stdout
+    assert "None." in run.plain("--local", "sender", "list", "--account", account_id).stderr
+    absent = run.plain("--local", "account", "show", "000000000000")
     assert (absent.exit_code, absent.stdout) == (1, "")
     assert absent.stderr == "There is no such account.\n"
 
@@ -212,20 +210,20 @@ ABSENT = """<ErrorResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-0
 
 
 class CloudFormation(BaseHTTPRequestHandler):
-    """Knows the stacks mail-eu, whose table it names, and other, which has no outputs."""
+    """Has two stacks: mail-eu with a table, and other without outputs."""
 
     def do_POST(self) -> None:
-        asked = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
+        query = parse_qs(self.rfile.read(int(self.headers["Content-Length"])).decode())
         stacks = {"mail-eu": DESCRIBED.format(OUTPUT.format(TABLE)), "other": DESCRIBED.format("")}
-        found = stacks.get(asked["StackName"][0])
-        body = (found or ABSENT).encode()
-        self.send_response(200 if found else 400)
+        stack = stacks.get(query["StackName"][0])
+        body = (stack or ABSENT).encode()
+        self.send_response(200 if stack else 400)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Keep the tests' output to themselves."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -242,36 +240,39 @@ def cloudformation() -> Iterator[str]:
 def test_a_stack_in_aws_is_found_by_its_name(
     cloudformation: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without --local the table is what the stack's outputs say; other stacks are told."""
+    """Without --local the table comes from the stack's outputs; other stacks are errors."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_CLOUDFORMATION", cloudformation)
     run = Operator()
-    made = run.people(
+    made = run.plain(
         *("--stack-name", "mail-eu", "account", "create", "--name", "A", "--plan", "free")
     )
     assert made.exit_code == 0, made.stderr
-    other = run.people("--stack-name", "other", "account", "list")
-    assert (other.exit_code, other.stderr) == (1, "The stack other is no Pillarbox that is up.\n")
-    absent = run.people("--json", "account", "list")
+    other = run.plain("--stack-name", "other", "account", "list")
+    assert (other.exit_code, other.stderr) == (
+        1,
+        "The stack other is not a deployed Pillarbox stack. Check --stack-name.\n",
+    )
+    absent = run.plain("--json", "account", "list")
     assert absent.exit_code == 1
     assert "does not exist" in json.loads(absent.stderr)["error"]["message"]
 
 
-def test_what_keeps_aws_from_being_asked_is_told(
+def test_the_error_says_why_aws_cannot_be_called(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Without a region nothing can be asked, and the operator learns so."""
+    """Without a region the error says that a region is missing."""
     assert table.name
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
-    failed = Operator().people("account", "list")
+    failed = Operator().plain("account", "list")
     assert (failed.exit_code, failed.stderr) == (
         1,
-        "AWS cannot be asked: You must specify a region.\n",
+        "Cannot call AWS: You must specify a region.\n",
     )
 
 
-def test_the_local_stack_must_run(tmp_path: Path) -> None:
-    """The installed command says how to start the stack, to people and to programs."""
+def test_the_local_stack_must_be_running(tmp_path: Path) -> None:
+    """The installed command says how to start the stack, as text and as JSON."""
     for words in ([], ["--json"]):
         done = subprocess.run(
             ["pillarbox", "--local", *words, "account", "list"],
@@ -282,8 +283,8 @@ def test_the_local_stack_must_run(tmp_path: Path) -> None:
             timeout=60,
         )
         assert (done.returncode, done.stdout) == (1, "")
-        said = json.loads(done.stderr)["error"]["message"] if words else done.stderr.strip()
-        assert said == NOT_RUNNING
+        message = json.loads(done.stderr)["error"]["message"] if words else done.stderr.strip()
+        assert message == NOT_RUNNING
 
 
 @pytest.mark.parametrize(
@@ -292,8 +293,8 @@ def test_the_local_stack_must_run(tmp_path: Path) -> None:
     + [[name] for name in SINGLE],
     ids=" ".join,
 )
-def test_every_command_explains_itself(words: list[str]) -> None:
-    """Each command has help with an example, without any stack."""
-    result = Operator().people(*words, "--help")
+def test_every_command_has_help_with_an_example(words: list[str]) -> None:
+    """Each command has help with an example, which needs no stack."""
+    result = Operator().plain(*words, "--help")
     assert result.exit_code == 0
     assert f"Example: pillarbox {' '.join(words)}" in " ".join(result.stdout.split())

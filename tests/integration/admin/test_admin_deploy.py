@@ -1,4 +1,4 @@
-"""`pillarbox deploy`: the programs are a script's, the stack and all that follows are moto's."""
+"""`pillarbox deploy`, with a script in place of make and sam, and moto in place of AWS."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -10,7 +10,7 @@ import pytest
 
 from admin import deploy, wiring
 from admin.deploy import Environment, roll_out
-from admin.operations.findings import Finding, Verdict
+from admin.operations.checks import Finding, Verdict
 from local.ses.store import MailStore
 from local.template import ROOT
 from pillarbox import wiring as layer_wiring
@@ -24,7 +24,7 @@ QUEUES = ("JobsQueue", "JobsDeadLetters", "EventsQueue", "EventsDeadLetters")
 
 
 def template(address: str) -> dict[str, Any]:
-    """A stack with what the command asks about."""
+    """Return a CloudFormation template with what the command reads."""
     queues = {name: {"Type": "AWS::SQS::Queue"} for name in QUEUES}
     table = {
         "Type": "AWS::DynamoDB::Table",
@@ -61,7 +61,7 @@ def policy(stack_name: str) -> str | None:
 
 @dataclass
 class Script:
-    """Stands in for make and sam; deploying makes the stack, unless it is there."""
+    """Stands in for make and sam. The first deployment creates the stack."""
 
     address: str
     codes: dict[str, int] = field(default_factory=dict)
@@ -104,33 +104,35 @@ def script(
 def rolled_out(
     script: Script, capsys: pytest.CaptureFixture[str], **more: Any
 ) -> tuple[dict[str, Any], str]:
-    """What the command told programs, and what it told of its doings."""
+    """Return the command's JSON output and its stderr."""
     roll_out(script, Environment.DEV, json=True, **more)
-    said = capsys.readouterr()
-    return json.loads(said.out), said.err
+    output = capsys.readouterr()
+    return json.loads(output.out), output.err
 
 
 def test_a_first_deploy_ends_with_a_key_that_sends(
     script: Script, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Built and deployed, each program shown; account, key, sender, a line to paste, the doctor."""
-    told, doings = rolled_out(script, capsys, sender="hello@shop.example", sam=["--guided"])
+    """A first deploy shows its programs, account, key, sender, a curl line and the findings."""
+    output, log = rolled_out(script, capsys, sender="hello@shop.example", sam=["--guided"])
     deployed = ".venv-sam/bin/sam deploy --config-env default --no-fail-on-empty-changeset --guided"
     assert script.ran == ["make build", deployed]
-    assert doings == f"$ make build\n$ {deployed}\n"
-    assert told["sender"]["status"] == "verified"
-    assert (told["stack"], told["baseUrl"]) == ("pillarbox-dev", script.address)
-    key = told["key"]["key"]
-    assert key in told["firstMail"]
-    assert layer_wiring.authentication().authenticate(key).account.account_id == told["accountId"]
-    # Nobody has protected the test's table, nor created the domain's records.
-    failed = [each["check"] for each in told["items"] if each["verdict"] == "fail"]
+    assert log == f"$ make build\n$ {deployed}\n"
+    assert output["sender"]["status"] == "verified"
+    assert (output["stack"], output["baseUrl"]) == ("pillarbox-dev", script.address)
+    key = output["key"]["key"]
+    assert key in output["firstMail"]
+    assert layer_wiring.authentication().authenticate(key).account.account_id == output["accountId"]
+    # The test's table is not protected, and the domain has no DNS records.
+    failed = [item["check"] for item in output["items"] if item["verdict"] == "fail"]
     assert failed == ["domains", "table", "table"]
-    assert told["failed"] == 3
+    assert output["failed"] == 3
 
 
-def test_a_second_deploy_makes_nothing(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
-    """The same programs run; the account is the same, and no key is made or shown."""
+def test_a_second_deploy_creates_nothing(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second deploy runs the same programs, keeps the account and creates no key."""
     first, _ = rolled_out(script, capsys)
     again, _ = rolled_out(script, capsys)
     assert script.ran[:2] == script.ran[2:]
@@ -169,18 +171,18 @@ def test_a_stack_that_nobody_confirmed_gets_no_policy(script: Script) -> None:
 
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
-    """The section `prod` of samconfig.toml, and its stack's name; people see the hints."""
+    """Production uses the section `prod` of samconfig.toml, and the output has hints."""
     roll_out(script, Environment.PROD, json=False)
     assert "--config-env prod" in script.ran[1]
-    said = capsys.readouterr()
-    assert "curl" in said.out
-    assert "cannot be shown a second time" in said.err
-    assert "pillarbox --stack-name pillarbox domain add" in " ".join(said.err.split())
+    output = capsys.readouterr()
+    assert "curl" in output.out
+    assert "cannot be shown a second time" in output.err
+    assert "pillarbox --stack-name pillarbox domain add" in " ".join(output.err.split())
 
 
 @pytest.mark.parametrize(("program", "ran"), [("build", 1), ("deploy", 2)])
-def test_a_program_that_fails_ends_it(script: Script, program: str, ran: int) -> None:
-    """Nothing more is run, and no account is made."""
+def test_a_program_that_fails_ends_the_deploy(script: Script, program: str, ran: int) -> None:
+    """After a failed program the deploy runs nothing more."""
     script.codes[program] = 3
     with pytest.raises(ServiceError, match=f"{program} ended with 3"):
         roll_out(script, Environment.DEV, json=True)
@@ -188,7 +190,7 @@ def test_a_program_that_fails_ends_it(script: Script, program: str, ran: int) ->
 
 
 def test_without_a_region_nothing_is_run(script: Script, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The setting that is lacking is named before anything is built."""
+    """The error names the missing setting before anything is built."""
     monkeypatch.delenv("AWS_DEFAULT_REGION")
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     with pytest.raises(ValidationFailed, match="AWS_DEFAULT_REGION: is not set"):
@@ -196,30 +198,30 @@ def test_without_a_region_nothing_is_run(script: Script, monkeypatch: pytest.Mon
     assert script.ran == []
 
 
-def test_the_command_tells_a_failure_by_its_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What the doctor found wrong is a failure; options of sam's own are passed on."""
-    given: list[Any] = []
+def test_a_failed_check_sets_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A failed check makes the exit code 1, and arguments after -- go to sam."""
+    sam_arguments: list[Any] = []
 
     def failing(*_: Any, sam: Sequence[str], **__: Any) -> list[Finding]:
-        given.extend(sam)
+        sam_arguments.extend(sam)
         return [Finding("table", Verdict.FAIL, "a", "b")]
 
     monkeypatch.setattr(deploy, "roll_out", failing)
-    done = Operator().people("deploy", "--yes", "--", "--parameter-overrides", "A=b")
-    assert done.exit_code == 1
-    assert given == ["--no-confirm-changeset", "--parameter-overrides", "A=b"]
+    result = Operator().plain("deploy", "--yes", "--", "--parameter-overrides", "A=b")
+    assert result.exit_code == 1
+    assert sam_arguments == ["--no-confirm-changeset", "--parameter-overrides", "A=b"]
 
 
 def test_the_local_stack_is_not_deployed() -> None:
-    """Deploying is to AWS; the local stack is told how it starts."""
-    done = Operator().people("--local", "deploy")
-    assert done.exit_code == 2
-    assert "make up" in done.stderr
+    """With --local the error says how to start the local stack."""
+    result = Operator().plain("--local", "deploy")
+    assert result.exit_code == 2
+    assert "make up" in result.stderr
 
 
 def test_programs_run_in_the_projects_folder(capfd: pytest.CaptureFixture[str]) -> None:
-    """What they print goes to stderr, since standard output is the command's own."""
+    """Programs print to stderr, because standard output is only for the command's output."""
     assert deploy._run(["cat", ".python-version"]) == 0
-    said = capfd.readouterr()
-    assert (said.out, said.err.startswith("3.13")) == ("", True)
+    output = capfd.readouterr()
+    assert (output.out, output.err.startswith("3.13")) == ("", True)
     assert deploy._run(["false"]) == 1

@@ -1,4 +1,4 @@
-"""What the doctor asks: SES, the table, CloudWatch, the public address, the relay."""
+"""The adapters of the doctor: SES, the table, CloudWatch, the API and the relay."""
 
 import json
 from datetime import UTC, datetime, timedelta
@@ -23,18 +23,22 @@ from tests.integration.admin.stand_in_servers import api, relay, serving
 STACK = {"Resources": {"AlarmTopic": {"Type": "AWS::SNS::Topic"}}}
 
 
-def test_ses_tells_of_the_account(
+def test_ses_returns_status_and_configuration_sets(
     ses: tuple[str, MailStore], table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """State, quotas and the time of its answer; a configuration set with its events, or none."""
+    """Status, quotas and time are read, and a configuration set with its event types."""
     assert table.name
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", ses[0])
     account = SesAccount(wiring.utc_now)
-    standing = account.sending_status()
-    assert (standing.sandbox, standing.sending, standing.enforcement) == (False, True, "HEALTHY")
-    assert (standing.per_day, standing.sent_of_day, standing.per_second) == (50_000.0, 0.0, 14.0)
-    assert standing.their_time is not None
-    assert abs(standing.their_time - standing.our_time) < timedelta(seconds=30)
+    status = account.sending_status()
+    assert (status.sandbox, status.sending, status.enforcement) == (False, True, "HEALTHY")
+    assert (status.daily_quota, status.sent_last_24_hours, status.max_rate) == (
+        50_000.0,
+        0.0,
+        14.0,
+    )
+    assert status.provider_time is not None
+    assert abs(status.provider_time - status.local_time) < timedelta(seconds=30)
     assert account.configuration_set("set") is None
     ses[1].create_configuration_set("set")
     assert account.configuration_set("set") == ConfigurationSet(sending=True, published=EVENT_TYPES)
@@ -43,16 +47,16 @@ def test_ses_tells_of_the_account(
         "MatchingEventTypes": ["SEND"],
         "EventBridgeDestination": {"EventBusArn": "arn"},
     }
-    found = account.configuration_set("set")
-    assert found is not None
-    assert found.published == frozenset()
+    configuration_set = account.configuration_set("set")
+    assert configuration_set is not None
+    assert configuration_set.published == frozenset()
 
 
-def test_the_table_tells_how_it_is_protected(table: Table) -> None:
-    """Bare at first; then everything that the template switches on."""
-    care = DynamoTableProtection(table)
-    assert care.read() == TableProtectionState(
-        recovery=False, deletion_protection=False, expiry=None
+def test_the_protection_of_the_table_is_read(table: Table) -> None:
+    """A bare table has no protection; every protection of the template is recognized."""
+    protection = DynamoTableProtection(table)
+    assert protection.read() == TableProtectionState(
+        point_in_time_recovery=False, deletion_protection=False, expiry_attribute=None
     )
     dynamodb = boto3.client("dynamodb")
     dynamodb.update_table(TableName=table.name, DeletionProtectionEnabled=True)
@@ -64,13 +68,13 @@ def test_the_table_tells_how_it_is_protected(table: Table) -> None:
         TableName=table.name,
         TimeToLiveSpecification={"Enabled": True, "AttributeName": "expires_at"},
     )
-    assert care.read() == TableProtectionState(
-        recovery=True, deletion_protection=True, expiry="expires_at"
+    assert protection.read() == TableProtectionState(
+        point_in_time_recovery=True, deletion_protection=True, expiry_attribute="expires_at"
     )
 
 
-def test_a_refusal_is_told_in_the_words_of_aws(table: Table) -> None:
-    """A table that is not there cannot be asked, and AWS says why."""
+def test_an_error_has_the_message_of_aws(table: Table) -> None:
+    """The error of a table that does not exist has AWS's code and message."""
     assert table.name
     with pytest.raises(ServiceError, match="AWS refused DescribeTable: ResourceNotFound"):
         DynamoTableProtection(Table("another")).read()
@@ -89,7 +93,7 @@ def topic(table: Table) -> str:
 
 
 def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
-    """Of the alarms that go to the topic those in alarm are named, of others none."""
+    """Only firing alarms that notify the stack's topic are returned."""
     cloudwatch = make_client("cloudwatch")
     alarm = {
         "Namespace": "A",
@@ -104,16 +108,16 @@ def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
         cloudwatch.put_metric_alarm(AlarmName=name, AlarmActions=[action], **alarm)
     for name in ("late", "other"):
         cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="test")
-    watch = CloudWatchMonitoring("pillarbox", wiring.utc_now)
-    assert watch.firing_alarms() == ["late"]
-    assert watch.alarm_subscribers() == 0
+    monitoring = CloudWatchMonitoring("pillarbox", wiring.utc_now)
+    assert monitoring.firing_alarms() == ["late"]
+    assert monitoring.alarm_subscribers() == 0
     make_client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="ops@shop.example")
-    assert watch.alarm_subscribers() == 1
+    assert monitoring.alarm_subscribers() == 1
 
 
 @pytest.mark.usefixtures("table")
-def test_the_age_of_a_queue_is_its_newest_figure() -> None:
-    """Of the last quarter of an hour the newest counts; older ones and other queues do not."""
+def test_the_age_of_a_queue_is_its_newest_value() -> None:
+    """The newest value of the last 15 minutes counts; older values and other queues do not."""
     now = datetime(2026, 3, 14, 15, 9, tzinfo=UTC)
     cloudwatch = make_client("cloudwatch")
     for minutes, queue, value in ((20, "jobs", 1), (9, "jobs", 2), (3, "jobs", 3), (1, "other", 4)):
@@ -128,35 +132,33 @@ def test_the_age_of_a_queue_is_its_newest_figure() -> None:
                 }
             ],
         )
-    watch = CloudWatchMonitoring("pillarbox", lambda: now)
-    assert watch.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
-    assert watch.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/events") is None
+    monitoring = CloudWatchMonitoring("pillarbox", lambda: now)
+    assert monitoring.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/jobs") == 3.0
+    assert monitoring.oldest_message_age("https://sqs.us-east-1.amazonaws.com/1/events") is None
 
 
 @pytest.mark.usefixtures("table")
-def test_lambda_tells_its_limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The limit is the account's, not a function's."""
+def test_the_limit_of_concurrent_functions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The limit is that of the AWS account."""
     with serving(api()) as port:
         monkeypatch.setenv("AWS_ENDPOINT_URL_LAMBDA", f"http://127.0.0.1:{port}")
         assert CloudWatchMonitoring("pillarbox", wiring.utc_now).function_concurrency() == 10
 
 
-def test_the_public_address_is_asked_as_clients_ask() -> None:
-    """Answers are read with any status; what is not JSON says nothing, silence is told."""
+def test_the_api_probe() -> None:
+    """Any status is read, a body that is not JSON becomes None, and no reply is an error."""
     with serving(api()) as port:
-        door = HttpApiProbe(f"http://127.0.0.1:{port}/")
-        assert door.request("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
-        accepted = door.request("POST", "/v1/emails", key="k", body={"to": "a"})
+        probe = HttpApiProbe(f"http://127.0.0.1:{port}/")
+        assert probe.request("GET", "/v1/emails") == (401, {"error": {"code": "missing_api_key"}})
+        accepted = probe.request("POST", "/v1/emails", key="k", body={"to": "a"})
         assert accepted == (200, {"messageId": "m1", "status": "delivered"})
-        assert door.request("GET", "/broken") == (502, None)
+        assert probe.request("GET", "/broken") == (502, None)
     with pytest.raises(ServiceError, match="cannot be reached"):
-        door.request("GET", "/v1/emails")
+        probe.request("GET", "/v1/emails")
 
 
-def test_the_relays_certificate_is_looked_at_as_a_client_does(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Trusted, its end is told; not trusted, or not reached, the relay is of no use."""
+def test_the_certificate_probe(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A trusted certificate gives its expiry; an untrusted or unreachable relay is an error."""
     server, chain = relay(tmp_path)
     with serving(server) as port:
         with pytest.raises(ServiceError, match="CERTIFICATE_VERIFY_FAILED"):

@@ -1,4 +1,4 @@
-"""`pillarbox doctor` on the local stack, as far as there is one here."""
+"""`pillarbox doctor` on the parts of a local stack."""
 
 import json
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ from tests.integration.admin.stand_in_servers import api, serving
 
 
 @pytest.fixture
-def whole(run: Operator, mailbox: MailStore, tmp_path: Path) -> Iterator[Operator]:
-    """The command, with everything to look at."""
+def doctor_run(run: Operator, mailbox: MailStore, tmp_path: Path) -> Iterator[Operator]:
+    """The command, on a stack with everything that the doctor checks."""
     state = json.loads((tmp_path / "stack.json").read_text())
     sqs = boto3.client("sqs")
     for name in ("JOBS_QUEUE", "JOBS_DEAD_LETTERS", "EVENTS_QUEUE", "EVENTS_DEAD_LETTERS"):
@@ -32,14 +32,14 @@ def whole(run: Operator, mailbox: MailStore, tmp_path: Path) -> Iterator[Operato
         yield run
 
 
-def verdicts(found: dict[str, Any]) -> dict[str, str]:
-    return {each["check"]: each["verdict"] for each in found["items"]}
+def verdicts(output: dict[str, Any]) -> dict[str, str]:
+    return {item["check"]: item["verdict"] for item in output["items"]}
 
 
-def test_a_local_stack_that_is_well(whole: Operator) -> None:
-    """What can be asked passes, the rest is skipped with its reason; nothing failed."""
-    found = whole("doctor")
-    assert found["failed"] == 0
+def test_a_healthy_local_stack(doctor_run: Operator) -> None:
+    """Every check passes or is skipped with a reason."""
+    output = doctor_run("doctor")
+    assert output["failed"] == 0
     skipped = {
         "clock",
         "rate",
@@ -51,33 +51,33 @@ def test_a_local_stack_that_is_well(whole: Operator) -> None:
         "relay",
         "mail",
     }
-    assert verdicts(found) == dict.fromkeys(
+    assert verdicts(output) == dict.fromkeys(
         ("address", "sending", "events", "queues"), "pass"
     ) | dict.fromkeys(skipped, "skipped")
-    assert all(each["said"] for each in found["items"])
+    assert all(item["message"] for item in output["items"])
 
 
-def test_a_mail_is_sent_when_asked_for(whole: Operator) -> None:
-    """With --send a mail goes round; its key is revoked."""
-    account = whole("account", "create", "--name", "Shop", "--plan", "standard")["accountId"]
-    assert verdicts(whole("doctor", "--send", "--account", account))["mail"] == "pass"
-    (key,) = whole("key", "list", "--account", account)["items"]
+def test_send_sends_a_test_email(doctor_run: Operator) -> None:
+    """With --send a test email is delivered, and its key is revoked."""
+    account = doctor_run("account", "create", "--name", "Shop", "--plan", "standard")["accountId"]
+    assert verdicts(doctor_run("doctor", "--send", "--account", account))["mail"] == "pass"
+    (key,) = doctor_run("key", "list", "--account", account)["items"]
     assert key["revokedAt"] is not None
 
 
-def test_a_failure_is_told_by_the_exit_code(whole: Operator, mailbox: MailStore) -> None:
-    """Programs get every finding all the same, people a table with the remedy."""
+def test_a_failed_check_sets_the_exit_code(doctor_run: Operator, mailbox: MailStore) -> None:
+    """A failed check makes the exit code 1; JSON and table show the findings."""
     mailbox.configuration_sets.clear()
-    failed = whole.people("--local", "--json", "doctor")
+    failed = doctor_run.plain("--local", "--json", "doctor")
     assert (failed.exit_code, json.loads(failed.stdout)["failed"]) == (1, 1)
-    shown = whole.people("--local", "doctor")
+    shown = doctor_run.plain("--local", "doctor")
     assert shown.exit_code == 1
     assert "Deploy again" in shown.stdout
 
 
-def test_a_setting_that_is_not_there_is_named(run: Operator) -> None:
-    """A stack of an older version does not say all that is needed."""
+def test_the_error_names_a_missing_setting(run: Operator) -> None:
+    """An older stack does not provide every setting, and the error names the missing one."""
     assert refusal(lambda: run("doctor")) == (1, "service_unavailable")
-    said = run.people("--local", "doctor").stderr
-    assert said.startswith("PILLARBOX_")
-    assert "is not set" in said
+    message = run.plain("--local", "doctor").stderr
+    assert message.startswith("PILLARBOX_")
+    assert "is not set" in message

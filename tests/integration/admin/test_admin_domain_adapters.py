@@ -1,4 +1,4 @@
-"""SES, Route 53 and the DNS keep to the suites of their ports."""
+"""The adapters for SES, Route 53 and DNS pass the tests of their ports."""
 
 import threading
 from typing import Any
@@ -6,14 +6,19 @@ from typing import Any
 import boto3
 import pytest
 
-from admin.aws.route53 import HostedZones
+from admin.aws.route53 import Route53Zones
 from local.ses.store import MailStore
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.application.accounts.ports import DnsRecord
 from pillarbox.domain.errors import ServiceError
-from tests.unit.admin.domain_suites import TEXT, AddZone, DomainIdentitiesSuite, ZonesSuite
+from tests.unit.admin.domain_port_suites import (
+    TEXT,
+    AddZone,
+    DomainIdentitiesSuite,
+    HostedZonesSuite,
+)
 
 
 class TestSesDomains(DomainIdentitiesSuite):
@@ -26,14 +31,14 @@ class TestSesDomains(DomainIdentitiesSuite):
         return SesDomains()
 
 
-class TestHostedZones(ZonesSuite):
+class TestRoute53Zones(HostedZonesSuite):
     @pytest.fixture
-    def zones(self, table: Table) -> HostedZones:
+    def zones(self, table: Table) -> Route53Zones:
         assert table.name
-        return HostedZones()
+        return Route53Zones()
 
     @pytest.fixture
-    def add_zone(self, zones: HostedZones) -> AddZone:
+    def add_zone(self, zones: Route53Zones) -> AddZone:
         assert zones
         return add_zone
 
@@ -45,43 +50,45 @@ def add_zone(name: str, **more: Any) -> None:
 
 
 @pytest.mark.usefixtures("table")
-def test_a_private_zone_holds_nothing() -> None:
-    """What the DNS of others does not ask is no place for the records."""
+def test_private_zones_are_ignored() -> None:
+    """A private zone is not returned, because public DNS does not use it."""
     add_zone("shop.example", HostedZoneConfig={"PrivateZone": True})
-    assert HostedZones().holding("shop.example") == []
+    assert Route53Zones().zones_for("shop.example") == []
 
 
 @pytest.mark.usefixtures("table")
 def test_route_53_creates_and_never_overwrites() -> None:
-    """Every change is a CREATE, which Route 53 refuses where records are; that is told."""
+    """Every change is a CREATE, and Route 53's refusal of an existing record is an error."""
     add_zone("shop.example")
-    zones = HostedZones()
-    (zone,) = zones.holding("shop.example")
-    asked: list[Any] = []
+    zones = Route53Zones()
+    (zone,) = zones.zones_for("shop.example")
+    requests: list[Any] = []
     zones._route53.meta.events.register(
         "provide-client-params.route53.ChangeResourceRecordSets",
-        lambda params, **_: asked.append(params),
+        lambda params, **_: requests.append(params),
     )
     zones.create(zone, [TEXT])
     with pytest.raises(ServiceError, match="AWS refused ChangeResourceRecordSets"):
         zones.create(zone, [TEXT])
-    actions = [change["Action"] for each in asked for change in each["ChangeBatch"]["Changes"]]
+    actions = [
+        change["Action"] for request in requests for change in request["ChangeBatch"]["Changes"]
+    ]
     assert actions == ["CREATE", "CREATE"]
 
 
 @pytest.mark.usefixtures("table")
-def test_texts_in_pieces_and_aliases_are_read() -> None:
-    """A text of several strings is one; an alias is there without a value."""
+def test_texts_of_several_strings_and_aliases_are_read() -> None:
+    """The strings of a text are joined, and an alias has no value."""
     add_zone("shop.example")
     route53 = boto3.client("route53")
-    zones = HostedZones()
-    (zone,) = zones.holding("shop.example")
+    zones = Route53Zones()
+    (zone,) = zones.zones_for("shop.example")
     alias = {
         "HostedZoneId": zone.zone_id,
         "DNSName": "elsewhere.example",
         "EvaluateTargetHealth": False,
     }
-    sets: list[Any] = [
+    record_sets: list[Any] = [
         {
             "Name": "long.shop.example",
             "Type": "TXT",
@@ -90,17 +97,17 @@ def test_texts_in_pieces_and_aliases_are_read() -> None:
         },
         {"Name": "alias.shop.example", "Type": "CNAME", "AliasTarget": alias},
     ]
-    for each in sets:
+    for record_set in record_sets:
         route53.change_resource_record_sets(
             HostedZoneId=zone.zone_id,
-            ChangeBatch={"Changes": [{"Action": "CREATE", "ResourceRecordSet": each}]},
+            ChangeBatch={"Changes": [{"Action": "CREATE", "ResourceRecordSet": record_set}]},
         )
-    assert zones.values(zone, "long.shop.example") == {"TXT": ["v=spf1 mx -all"]}
-    assert zones.values(zone, "alias.shop.example") == {"CNAME": []}
+    assert zones.values_at(zone, "long.shop.example") == {"TXT": ["v=spf1 mx -all"]}
+    assert zones.values_at(zone, "alias.shop.example") == {"CNAME": []}
 
 
-def test_the_dns_is_read_as_records_are_written(name_server: str) -> None:
-    """Texts whole and without quotes, names without their dot; nothing, and no answer."""
+def test_dns_lookups(name_server: str) -> None:
+    """Texts have no quotes and names no dot; missing records are empty, no answer is None."""
     records = DnsRecords((name_server,))
     assert records.look_up("long.example", "TXT") == ("v=spf1 include:amazonses.com ~all",)
     assert records.look_up("alias.example", "CNAME") == ("Token.DKIM.amazonses.com",)
@@ -111,6 +118,6 @@ def test_the_dns_is_read_as_records_are_written(name_server: str) -> None:
     assert records.look_up("broken.example", "TXT") is None
 
 
-def test_records_know_their_purpose() -> None:
-    """What is created says nothing of its purpose; only people see it."""
+def test_records_differ_by_their_purpose() -> None:
+    """Two records that differ only in their purpose are not equal."""
     assert DnsRecord("SPF", "TXT", "a.example", "b") != DnsRecord("DKIM", "TXT", "a.example", "b")

@@ -1,4 +1,4 @@
-"""`pillarbox domain`, as an operator or a program runs it."""
+"""The commands `pillarbox domain`, run as an operator and as a program."""
 
 import json
 
@@ -8,11 +8,11 @@ from local.ses.store import MailStore
 from tests.integration.admin.operator_command import Operator, refusal
 
 
-def test_a_domain_from_adding_to_verifying(run: Operator) -> None:
-    """Added, a domain is shown with its records, and verified by the stand-in at once."""
+def test_a_domain_is_added_shown_and_verified(run: Operator) -> None:
+    """A new domain is shown with its records, and the local SES verifies it at once."""
     added = run("domain", "add", "shop.example")
     assert (added["domain"], added["mailFrom"]) == ("shop.example", "mail.shop.example")
-    assert [(each["for"], each["type"]) for each in added["records"]] == [
+    assert [(record["for"], record["type"]) for record in added["records"]] == [
         *[("DKIM", "CNAME")] * 3,
         ("MAIL FROM", "MX"),
         ("MAIL FROM SPF", "TXT"),
@@ -23,10 +23,10 @@ def test_a_domain_from_adding_to_verifying(run: Operator) -> None:
     assert run("domain", "verify", "shop.example", "--wait")["verified"]
 
 
-def test_a_domain_that_is_pending_is_told_by_the_exit_code(run: Operator) -> None:
-    """Programs and people learn that SES has not found the records."""
+def test_a_pending_domain_sets_the_exit_code(run: Operator) -> None:
+    """The exit code is 1 while SES has not verified the domain."""
     run("domain", "add", "unverified.example")
-    pending = run.people("--local", "--json", "domain", "verify", "unverified.example")
+    pending = run.plain("--local", "--json", "domain", "verify", "unverified.example")
     assert pending.exit_code == 1
     assert json.loads(pending.stdout)["verified"] is False
     assert refusal(lambda: run("domain", "show", "other.example")) == (1, "validation_failed")
@@ -34,20 +34,20 @@ def test_a_domain_that_is_pending_is_told_by_the_exit_code(run: Operator) -> Non
 
 
 def test_records_are_created_in_route_53(run: Operator) -> None:
-    """With --route53 what is missing is created; without a zone nothing is done."""
+    """With --route53 missing records are created; without a hosted zone it is an error."""
     assert refusal(lambda: run("domain", "add", "shop.example", "--route53")) == (
         1,
         "validation_failed",
     )
     boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
     made = run("domain", "add", "shop.example", "--route53")
-    assert {each["state"] for each in made["records"]} == {"created"}
+    assert {record["state"] for record in made["records"]} == {"created"}
     again = run("domain", "add", "shop.example", "--route53")
-    assert {each["state"] for each in again["records"]} == {"present"}
+    assert {record["state"] for record in again["records"]} == {"present"}
 
 
 def test_people_can_copy_the_records(run: Operator, mailbox: MailStore) -> None:
-    """Each record is on one line, whatever the width; advice stands beneath."""
+    """Each record is on one line of any length, with its advice on the next line."""
     boto3.client("route53").create_hosted_zone(Name="shop.example", CallerReference="1")
     (zone,) = boto3.client("route53").list_hosted_zones()["HostedZones"]
     text = {"Name": "shop.example", "Type": "TXT", "TTL": 60}
@@ -59,7 +59,7 @@ def test_people_can_copy_the_records(run: Operator, mailbox: MailStore) -> None:
         HostedZoneId=zone["Id"],
         ChangeBatch={"Changes": [change]},
     )
-    shown = run.people("--local", "domain", "add", "shop.example", "--route53")
+    shown = run.plain("--local", "domain", "add", "shop.example", "--route53")
     assert mailbox.mail_from == {"shop.example": "mail.shop.example"}
     lines = [" ".join(line.split()) for line in shown.stdout.splitlines()]
     assert "created MX mail.shop.example 10 feedback-smtp.us-east-1.amazonses.com" in lines

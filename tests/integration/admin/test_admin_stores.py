@@ -1,4 +1,4 @@
-"""The stores in DynamoDB keep to the suites of their ports, and to one another."""
+"""The stores in DynamoDB pass the tests of their ports, and fit each other."""
 
 from dataclasses import replace
 from typing import Any
@@ -15,7 +15,7 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.adapters.dynamodb.templates import DynamoTemplates
 from pillarbox.domain.errors import ServiceError
 from tests.unit.admin.fakes import ACCOUNT, NOW
-from tests.unit.admin.suites import (
+from tests.unit.admin.port_suites import (
     AccountRecordsSuite,
     KeyRecordsSuite,
     SuppressionRecordsSuite,
@@ -50,8 +50,8 @@ class TestDynamoTemplates(TemplateRecordsSuite):
         return DynamoTemplates(table)
 
 
-def test_an_account_is_not_written_over(table: Table) -> None:
-    """An id that is taken is refused, and neither record nor list changes."""
+def test_an_account_is_not_overwritten(table: Table) -> None:
+    """An existing id is refused, and the account stays unchanged."""
     accounts = DynamoAccounts(table)
     accounts.add(account())
     with pytest.raises(ServiceError) as refused:
@@ -63,29 +63,29 @@ def test_an_account_is_not_written_over(table: Table) -> None:
 def test_a_sender_that_becomes_the_default_is_not_removed(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Made the default between the two updates, it stays: no default is without its sender."""
+    """A sender that becomes the default during its removal stays."""
     accounts, address = DynamoAccounts(table), "a@x.example"
     accounts.add(replace(account(), senders={}, default_sender=None))
     accounts.put_sender(ACCOUNT, address, verified=False, default=False)
     accounts.put_sender(ACCOUNT, "b@x.example", verified=True, default=True)
-    plain, updates = table.update, list[object]()
+    original, updates = table.update, list[object]()
 
     def update(*arguments: Any, **named: Any) -> dict[str, Any]:
         updates.append(named["condition"])
         if len(updates) == 2:
             monkeypatch.undo()
             accounts.put_sender(ACCOUNT, address, verified=True, default=True)
-        return plain(*arguments, **named)
+        return original(*arguments, **named)
 
     monkeypatch.setattr(table, "update", update)
     assert accounts.remove_sender(ACCOUNT, address) is None
-    found = accounts.get(ACCOUNT)
-    assert found is not None
-    assert found.default_sender in found.senders
+    current = accounts.get(ACCOUNT)
+    assert current is not None
+    assert current.default_sender in current.senders
 
 
-def test_a_sender_is_removed_though_there_is_no_default(table: Table) -> None:
-    """An account without a default still has senders to remove, and none that it has not."""
+def test_a_sender_is_removed_without_a_default(table: Table) -> None:
+    """An account without a default sender can remove only senders that it has."""
     accounts, address = DynamoAccounts(table), "a@x.example"
     accounts.add(replace(account(), senders={}, default_sender=None))
     accounts.put_sender(ACCOUNT, address, verified=False, default=False)
@@ -95,8 +95,8 @@ def test_a_sender_is_removed_though_there_is_no_default(table: Table) -> None:
     assert not removed.senders
 
 
-def test_a_key_that_cannot_be_listed_is_not_made(table: Table) -> None:
-    """Record and list entry come together: when the entry is refused, so is the record."""
+def test_a_key_that_cannot_be_listed_is_not_created(table: Table) -> None:
+    """Record and list entry are written together: if the entry is refused, so is the record."""
     records = DynamoApiKeys(table)
     records.add(api_key(1))
     with pytest.raises(ServiceError):
@@ -104,8 +104,8 @@ def test_a_key_that_cannot_be_listed_is_not_made(table: Table) -> None:
     assert DynamoDirectory(table).look_up(ACCOUNT, key_digest="another").key is None
 
 
-def test_revoking_makes_no_key(table: Table) -> None:
-    """An entry of the list whose record is gone is no leave to write half a record."""
+def test_revoking_creates_no_key_record(table: Table) -> None:
+    """Revoking a list entry whose record is gone writes no partial record."""
     made = api_key(1)
     DynamoApiKeys(table).add(made)
     table.delete(keys.api_key(made.digest))
@@ -114,21 +114,21 @@ def test_revoking_makes_no_key(table: Table) -> None:
     assert table.get(keys.api_key(made.digest)) is None
 
 
-def test_the_directory_finds_what_operators_make(table: Table) -> None:
-    """What accepting a mail reads is what was made here, revocation and suppression included."""
+def test_the_directory_finds_what_operators_create(table: Table) -> None:
+    """The directory returns what operators wrote, including revocations and suppressions."""
     DynamoAccounts(table).add(account())
     DynamoApiKeys(table).add(api_key(1))
     DynamoApiKeys(table).revoke(ACCOUNT, api_key(1).key_id, NOW)
     DynamoSuppressions(table).put(ACCOUNT, "ann@example.com", "bounced", NOW, None)
     saved = template()
     DynamoTemplates(table).add(saved)
-    found = DynamoDirectory(table).look_up(
+    entry = DynamoDirectory(table).look_up(
         ACCOUNT,
         key_digest=api_key(1).digest,
         addresses=["ann@example.com", "bob@example.com"],
         template_ids=[UUID(saved.template_id)],
     )
-    assert found.account == account()
-    assert found.key == replace(api_key(1), revoked_at=NOW)
-    assert found.suppressed == {"ann@example.com": "bounced"}
-    assert found.templates == {UUID(saved.template_id): saved}
+    assert entry.account == account()
+    assert entry.key == replace(api_key(1), revoked_at=NOW)
+    assert entry.suppressed == {"ann@example.com": "bounced"}
+    assert entry.templates == {UUID(saved.template_id): saved}

@@ -1,4 +1,4 @@
-"""The service, as the contract's tests have it."""
+"""The service fixture of the contract tests."""
 
 from tests.contract.conftest import dns_server, service
 

@@ -1,4 +1,4 @@
-"""`pillarbox stats verify|rebuild`, as an operator or a program runs it."""
+"""`pillarbox stats verify|rebuild`, run by an operator or a program."""
 
 import json
 import os
@@ -23,35 +23,35 @@ type Run = Callable[..., Result]
 
 @pytest.fixture
 def run(service: Service, tmp_path: Path) -> Run:
-    """Runs the command against the emulated AWS, as against the local stack."""
+    """Run the command against the emulated AWS, as if it were the local stack."""
     assert service
     settings = {name: os.environ[name] for name in os.environ if name.startswith(("AWS_", "PILL"))}
     (tmp_path / "stack.json").write_text(json.dumps({"environment": settings}))
 
-    def invoke(*words: str) -> Result:
+    def invoke(*arguments: str) -> Result:
         with mock.patch.dict(os.environ, {"PILLARBOX_STATE_DIR": str(tmp_path)}):
-            return CliRunner().invoke(app, ["--local", *words], prog_name="pillarbox")
+            return CliRunner().invoke(app, ["--local", *arguments], prog_name="pillarbox")
 
     return invoke
 
 
-def found(result: Result, code: int = 0) -> Any:
+def output(result: Result, code: int = 0) -> Any:
     assert result.exit_code == code, result.output
     return json.loads(result.stdout)
 
 
 def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None:
-    """Wrong: exit code 1 and how much; rebuild says that they were not right, then they are."""
+    """Verify reports wrong statistics with exit code 1; rebuild repairs and reports them."""
     account = service.account()
     for minute in range(3):
         at = datetime(2026, 6, 10, 12, minute, tzinfo=UTC)
         wiring.table().put(message_item(message(account, new_id(at))))
-    own = ("--account", account)
-    wrong = found(run("--json", "stats", "verify", *own), code=1)
-    assert (wrong["right"], wrong["messages"]) == (False, 3)
-    rebuilt = found(run("--json", "stats", "rebuild", *own))
-    assert (rebuilt["right"], rebuilt["repaired"]) == (False, wrong["wrong"])
-    assert found(run("--json", "stats", "verify", *own)) == {
+    option = ("--account", account)
+    verified = output(run("--json", "stats", "verify", *option), code=1)
+    assert (verified["right"], verified["messages"]) == (False, 3)
+    rebuilt = output(run("--json", "stats", "rebuild", *option))
+    assert (rebuilt["right"], rebuilt["repaired"]) == (False, verified["wrong"])
+    assert output(run("--json", "stats", "verify", *option)) == {
         "accountId": account,
         "messages": 3,
         "right": True,
@@ -59,11 +59,11 @@ def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None
         "behind": 0,
         "repaired": 0,
     }
-    assert "Right" in run("stats", "verify", *own).stdout
+    assert "Right" in run("stats", "verify", *option).stdout
 
 
-def test_an_unknown_account_is_told_on_stderr(run: Run) -> None:
-    """account_not_found in the envelope, a non-zero exit, nothing on stdout."""
+def test_an_unknown_account_is_an_error_on_stderr(run: Run) -> None:
+    """The command prints account_not_found to stderr, nothing to stdout, and exits with 1."""
     result = run("--json", "stats", "verify", "--account", "nobody000000")
     assert (result.exit_code, result.stdout) == (1, "")
     assert json.loads(result.stderr)["error"]["code"] == "account_not_found"

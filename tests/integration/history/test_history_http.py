@@ -1,4 +1,4 @@
-"""GET /v1/emails and GET /v1/emails/analytics, by their handlers on emulated AWS."""
+"""GET /v1/emails and GET /v1/emails/analytics: their handlers on emulated AWS."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
@@ -33,28 +33,28 @@ def api(service: Service, account: str) -> Api:
 
 
 def listed(api: Api, **query: str) -> Any:
-    answer = api.raw("GET", "/emails", query=query)
-    assert answer.status == 200, answer.text
-    return answer.json
+    response = api.raw("GET", "/emails", query=query)
+    assert response.status == 200, response.text
+    return response.json
 
 
 def ids(page: Any) -> list[str]:
     return [item["messageId"] for item in page["items"]]
 
 
-def put(account: str, at: datetime, *happened: tuple[EventKind, float]) -> Message:
-    """A message of the past, with what happened to it so many seconds later."""
+def put(account: str, at: datetime, *kinds: tuple[EventKind, float]) -> Message:
+    """Put a message with events, each some seconds after its acceptance."""
     events = [
         Event(kind=kind, at=at + timedelta(seconds=after), code="mailbox_full", reason="Full.")
-        for kind, after in happened
+        for kind, after in kinds
     ]
-    made = message(account, new_id(at), revision=len(events)).with_events(events)
-    wiring.table().put(message_item(made))
-    return made
+    stored = message(account, new_id(at), revision=len(events)).with_events(events)
+    wiring.table().put(message_item(stored))
+    return stored
 
 
 def stream(account: str) -> list[dict[str, Any]]:
-    """Records of the table's stream that have the account's items as they are now."""
+    """Return stream records with the current images of the account's items."""
     items = boto3.client("dynamodb").scan(TableName="pillarbox")["Items"]
     return [
         {"eventName": "INSERT", "dynamodb": {"NewImage": item, "SequenceNumber": str(number)}}
@@ -67,13 +67,13 @@ def aggregate(account: str) -> Mapping[str, Any]:
     return handler("aggregate_stats")({"Records": stream(account)}, Invocation())
 
 
-def faults(answer: ApiResponse) -> dict[str, str]:
-    assert (answer.status, answer.code) == (422, "validation_failed")
-    return answer.faults
+def faults(response: ApiResponse) -> dict[str, str]:
+    assert (response.status, response.code) == (422, "validation_failed")
+    return response.faults
 
 
-def test_a_client_sees_its_own_sends_at_once(service: Service, api: Api) -> None:
-    """4.3: what was accepted is listed, newest first, with the fields of 2.5."""
+def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None:
+    """4.3: accepted emails are listed at once, newest first, with the fields of 2.5."""
     sent = [api.send(otp()).json["messageId"] for _ in range(3)]
     page = listed(api)
     assert (page["total"], page["skip"], page["limit"]) == (3, 0, 50)
@@ -97,12 +97,12 @@ def test_a_client_sees_its_own_sends_at_once(service: Service, api: Api) -> None
     assert listed(api, status="pending")["items"] == []
 
 
-def test_filters_orders_and_places_are_those_asked_for(account: str, api: Api) -> None:
-    """4.3: from is inclusive, to is not; status, sortBy, skip, limit; with and without tallies."""
+def test_filters_orders_and_pages_follow_the_query(account: str, api: Api) -> None:
+    """4.3: from, to (exclusive), status, sortBy, skip and limit work with and without rollups."""
     first = put(account, JUNE, (EventKind.SENT, 1), (EventKind.BOUNCED, 9000))
     second = put(account, JUNE + timedelta(minutes=30), (EventKind.SENT, 1))
     third = put(account, JUNE + timedelta(hours=2), (EventKind.SENT, 1), (EventKind.DELIVERED, 2))
-    a, b, c = (str(each.message_id) for each in (first, second, third))
+    a, b, c = (str(stored.message_id) for stored in (first, second, third))
     for _ in range(2):
         assert ids(listed(api)) == [c, b, a]
         assert ids(listed(api, sortBy="updated_at")) == [a, c, b]
@@ -118,15 +118,15 @@ def test_filters_orders_and_places_are_those_asked_for(account: str, api: Api) -
         assert aggregate(account) == {"batchItemFailures": []}
 
 
-def test_analytics_count_what_was_created_in_the_window(account: str, api: Api) -> None:
-    """4.5 and 2.8: a row for each bucket, those that ever reached a status, rates, errors."""
+def test_analytics_count_the_messages_created_in_the_window(account: str, api: Api) -> None:
+    """4.5 and 2.8: analytics have a row for each bucket, counts by status, rates and errors."""
     put(account, JUNE, (EventKind.SENT, 1), (EventKind.DELIVERED, 2), (EventKind.COMPLAINED, 9000))
     put(account, JUNE, (EventKind.SENT, 1), (EventKind.BOUNCED, 3))
     put(account, JUNE + timedelta(hours=1), (EventKind.FAILED, 1))
     put(account, JUNE + timedelta(hours=2))
     for _ in range(2):
-        answer = api.raw("GET", "/emails/analytics", query=WINDOW | {"bucket": "hour"})
-        assert answer.json == {
+        response = api.raw("GET", "/emails/analytics", query=WINDOW | {"bucket": "hour"})
+        assert response.json == {
             "totalMessages": 3,
             "deliveryRate": 0.3333,
             "bounceRate": 0.3333,
@@ -159,21 +159,25 @@ def test_analytics_count_what_was_created_in_the_window(account: str, api: Api) 
         assert aggregate(account) == {"batchItemFailures": []}
 
 
-def test_an_empty_window_has_its_rows_and_no_rates(api: Api) -> None:
-    """2.8: a row for every bucket, day being the default; 0 where there is nothing to divide."""
+def test_an_empty_window_has_rows_and_zero_rates(api: Api) -> None:
+    """2.8: every bucket has a row, the default bucket is day, and rates of nothing are 0."""
     window = {"from": "2026-02-27", "to": "2026-03-02T00:00:01"}
-    answer = api.raw("GET", "/emails/analytics", query=window).json
-    assert [row["timestamp"][:10] for row in answer["volume"]] == [
+    analytics = api.raw("GET", "/emails/analytics", query=window).json
+    assert [row["timestamp"][:10] for row in analytics["volume"]] == [
         "2026-02-27",
         "2026-02-28",
         "2026-03-01",
         "2026-03-02",
     ]
-    assert (answer["bucket"], answer["totalMessages"], answer["deliveryRate"]) == ("day", 0, 0)
-    assert answer["topErrors"] == []
+    assert (analytics["bucket"], analytics["totalMessages"], analytics["deliveryRate"]) == (
+        "day",
+        0,
+        0,
+    )
+    assert analytics["topErrors"] == []
 
 
-def test_accounts_see_their_own_alone(service: Service, account: str) -> None:
+def test_an_account_sees_only_its_own_messages(service: Service, account: str) -> None:
     """4.3, 4.5: another account's messages are neither listed nor counted."""
     put(account, JUNE)
     other = Api(service.key(service.account()))
@@ -182,7 +186,7 @@ def test_accounts_see_their_own_alone(service: Service, account: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "faulty"),
+    ("query", "expected"),
     [
         ({"limit": "0"}, {"limit": "out_of_range"}),
         ({"limit": "101"}, {"limit": "out_of_range"}),
@@ -208,14 +212,14 @@ def test_accounts_see_their_own_alone(service: Service, account: str) -> None:
     ],
 )
 def test_a_list_with_a_bad_parameter_is_422(
-    api: Api, query: dict[str, str | list[str]], faulty: dict[str, str]
+    api: Api, query: dict[str, str | list[str]], expected: dict[str, str]
 ) -> None:
-    """Attack 71: limit=0/101, skip=-1, sortBy=x, to before from, and whatever else is no value."""
-    assert faults(api.raw("GET", "/emails", query=query)) == faulty
+    """4.3: a parameter that is unknown, repeated, malformed or out of range is a 422."""
+    assert faults(api.raw("GET", "/emails", query=query)) == expected
 
 
 @pytest.mark.parametrize(
-    ("query", "faulty"),
+    ("query", "expected"),
     [
         ({}, {"from": "required", "to": "required"}),
         ({"from": "2026-01-01"}, {"to": "required"}),
@@ -232,43 +236,43 @@ def test_a_list_with_a_bad_parameter_is_422(
     ],
 )
 def test_analytics_with_a_bad_parameter_are_422(
-    api: Api, query: dict[str, str], faulty: dict[str, str]
+    api: Api, query: dict[str, str], expected: dict[str, str]
 ) -> None:
-    """4.5: from and to are required, to is after from; windows have bounds."""
-    assert faults(api.raw("GET", "/emails/analytics", query=query)) == faulty
+    """4.5: from and to are required, to is after from, and windows have a longest length."""
+    assert faults(api.raw("GET", "/emails/analytics", query=query)) == expected
 
 
-def test_the_longest_windows_are_answered(api: Api) -> None:
-    """Decisions: 31 days by hour and 400 days by day are allowed; so are the ends of time."""
+def test_the_longest_windows_are_allowed(api: Api) -> None:
+    """31 days by hour, 400 days by day and the first and last days of the calendar are allowed."""
     for window, rows in (
         ({"from": "2026-01-01", "to": "2026-02-01", "bucket": "hour"}, 744),
         ({"from": "2026-01-01", "to": "2027-02-05"}, 400),
         ({"from": "0001-01-01", "to": "0001-01-03"}, 2),
         ({"from": "9999-12-30", "to": "9999-12-31T23:59:59.999999Z"}, 2),
     ):
-        answer = api.raw("GET", "/emails/analytics", query=window)
-        assert len(answer.json["volume"]) == rows
+        response = api.raw("GET", "/emails/analytics", query=window)
+        assert len(response.json["volume"]) == rows
     assert listed(api, **{"from": "0001-01-01", "to": "9999-12-31T23:59:59Z"})["total"] == 0
 
 
-def test_reading_needs_its_permission(service: Service, account: str) -> None:
-    """5: emails:read lists and counts; the permission is told before a bad parameter."""
-    barred = Api(service.key(account, Preset.CUSTOM, scopes=frozenset({"emails:send"})))
+def test_reading_requires_its_scope(service: Service, account: str) -> None:
+    """5: listing and counting need emails:read, which is checked before the parameters."""
+    without_scope = Api(service.key(account, Preset.CUSTOM, scopes=frozenset({"emails:send"})))
     for path in ("/emails", "/emails/analytics"):
-        answer = barred.raw("GET", path, query={"limit": "0"})
-        assert (answer.status, answer.code) == (403, "scope_required")
-        assert answer.error["details"] == {"required_permission": "emails:read"}
+        response = without_scope.raw("GET", path, query={"limit": "0"})
+        assert (response.status, response.code) == (403, "scope_required")
+        assert response.error["details"] == {"required_permission": "emails:read"}
         assert Api().raw("GET", path).code == "missing_api_key"
-    reading = Api(service.key(account, Preset.ANALYTICS))
-    assert listed(reading)["total"] == 0
+    with_scope = Api(service.key(account, Preset.ANALYTICS))
+    assert listed(with_scope)["total"] == 0
     preview = service.preview()
     preview.send(otp())
     assert listed(preview)["total"] == 1
 
 
-def test_a_change_that_cannot_be_taken_comes_again_from_there(account: str) -> None:
-    """The stream's function names the record from which the stream is to go on."""
+def test_an_unreadable_change_is_retried_from_its_record(account: str) -> None:
+    """The function reports the record from which the stream must retry."""
     put(account, JUNE)
     broken = {"dynamodb": {"NewImage": {"pk": {"S": "MSG#x"}}, "SequenceNumber": "broken"}}
-    answer = handler("aggregate_stats")({"Records": [broken, *stream(account)]}, Invocation())
-    assert answer == {"batchItemFailures": [{"itemIdentifier": "broken"}]}
+    response = handler("aggregate_stats")({"Records": [broken, *stream(account)]}, Invocation())
+    assert response == {"batchItemFailures": [{"itemIdentifier": "broken"}]}

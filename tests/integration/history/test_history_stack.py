@@ -1,4 +1,4 @@
-"""The local stack end to end: mail is sent, followed, aggregated from the stream, and looked at."""
+"""The local stack end to end: send email, record its events, apply the stream, query it."""
 
 import json
 import subprocess
@@ -18,24 +18,24 @@ ROOT = Path(__file__).parents[3]
 STATUSES = ("pending", "sent", "delivered", "bounced", "complained", "failed")
 FINAL = {"delivered", "bounced", "complained", "failed"}
 RECIPIENTS = ("ann@example.com", "bounce@simulator.amazonses.com", "bob@example.com")
-#: Seconds; a slow machine only takes longer.
-PATIENCE = 240
+#: The time limit in seconds, long enough for a slow machine.
+TIME_LIMIT = 240
 
 
 def operate(*arguments: str) -> tuple[int, Any]:
-    """Run the operator's command on the stack of the tests."""
-    done = subprocess.run(
+    """Run the operator's command on the tests' local stack; return exit code and output."""
+    completed = subprocess.run(
         [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
         env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         check=False,
     )
-    return done.returncode, json.loads(done.stdout or done.stderr)
+    return completed.returncode, json.loads(completed.stdout or completed.stderr)
 
 
 class Client:
-    """A client of the API with a live key of a new account."""
+    """A client of the API with a live key for a new account."""
 
     def __init__(self, stack: dict[str, Any]) -> None:
         self.account = operate("account", "create", "--name", "History", "--plan", "standard")[1][
@@ -63,14 +63,14 @@ class Client:
         self._http.close()
 
     def list(self, **query: str | int) -> Any:
-        answer = self._http.get("/emails", params=query)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        response = self._http.get("/emails", params=query)
+        assert response.status_code == 200, response.text
+        return response.json()
 
     def analytics(self, **query: str) -> Any:
-        answer = self._http.get("/emails/analytics", params=query)
-        assert answer.status_code == 200, answer.text
-        return answer.json()
+        response = self._http.get("/emails/analytics", params=query)
+        assert response.status_code == 200, response.text
+        return response.json()
 
 
 @pytest.fixture
@@ -80,19 +80,19 @@ def client(stack: dict[str, Any]) -> Iterator[Client]:
     client.close()
 
 
-def test_history_of_mail_that_was_really_sent(client: Client) -> None:
-    """Own sends at once, every filter and order, figures, and an audit that finds all right."""
+def test_the_history_of_sent_email_is_complete(client: Client) -> None:
+    """Sends are listed at once; filters, orders, analytics and the audit agree with them."""
     client.send(12)
     assert client.list()["total"] == 12
-    late = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + TIME_LIMIT
     while {item["status"] for item in client.list()["items"]} - FINAL:
-        assert time.monotonic() < late, client.list()
+        assert time.monotonic() < deadline, client.list()
         time.sleep(0.5)
     items = client.list()["items"]
     for status, sort_by in product((None, *STATUSES), ("created_at", "updated_at", "status")):
         query = {"sortBy": sort_by} | ({"status": status} if status else {})
         expected = [item for item in items if status in (None, item["status"])]
-        expected.sort(key=lambda item: order(item, sort_by), reverse=True)
+        expected.sort(key=lambda item: sort_key(item, sort_by), reverse=True)
         assert client.list(**query) == {
             "items": expected,
             "total": len(expected),
@@ -101,15 +101,15 @@ def test_history_of_mail_that_was_really_sent(client: Client) -> None:
         }
         assert client.list(**query, skip=2, limit=3)["items"] == expected[2:5]
     day = items[0]["createdAt"][:10]
-    figures = client.analytics(**{"from": f"{day}T00:00:00Z", "to": f"{day}T23:59:59.999Z"})
-    shown = Counter(item["status"] for item in items)
-    assert figures["totalMessages"] == 12
-    assert figures["volume"][0]["bounced"] == shown["bounced"]
-    assert figures["volume"][0]["delivered"] == shown["delivered"]
-    while (found := operate("stats", "verify", "--account", client.account))[1]["behind"]:
-        assert time.monotonic() < late, found
+    analytics = client.analytics(**{"from": f"{day}T00:00:00Z", "to": f"{day}T23:59:59.999Z"})
+    listed = Counter(item["status"] for item in items)
+    assert analytics["totalMessages"] == 12
+    assert analytics["volume"][0]["bounced"] == listed["bounced"]
+    assert analytics["volume"][0]["delivered"] == listed["delivered"]
+    while (report := operate("stats", "verify", "--account", client.account))[1]["behind"]:
+        assert time.monotonic() < deadline, report
         time.sleep(1)
-    assert found == (
+    assert report == (
         0,
         {
             "accountId": client.account,
@@ -123,7 +123,7 @@ def test_history_of_mail_that_was_really_sent(client: Client) -> None:
     assert operate("stats", "rebuild", "--account", client.account)[1]["right"] is True
 
 
-def order(item: dict[str, Any], sort_by: str) -> tuple[str, ...]:
+def sort_key(item: dict[str, Any], sort_by: str) -> tuple[str, ...]:
     match sort_by:
         case "created_at":
             return (item["createdAt"], item["messageId"])

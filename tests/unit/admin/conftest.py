@@ -1,10 +1,10 @@
-"""What every test of the use-cases starts from."""
+"""Fixtures for the tests of the use cases."""
 
 import pytest
 
-from tests.unit.admin.world import World
+from tests.unit.admin.use_cases import UseCases
 
 
 @pytest.fixture
-def world() -> World:
-    return World()
+def use_cases() -> UseCases:
+    return UseCases()

@@ -1,4 +1,4 @@
-"""What the doctor looks at, over plain values; everything is well until a test breaks it."""
+"""Fakes of the doctor's ports. Everything is fine until a test breaks it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -15,18 +15,18 @@ from pillarbox.domain.errors import Json, ServiceError
 from tests.unit.admin.fakes import NOW
 
 
-def standing(**changes: Any) -> SendingStatus:
-    well: dict[str, Any] = {
+def sending_status(**changes: Any) -> SendingStatus:
+    healthy: dict[str, Any] = {
         "sandbox": False,
         "sending": True,
         "enforcement": "HEALTHY",
-        "per_day": 50_000.0,
-        "sent_of_day": 100.0,
-        "per_second": 14.0,
-        "their_time": NOW,
-        "our_time": NOW,
+        "daily_quota": 50_000.0,
+        "sent_last_24_hours": 100.0,
+        "max_rate": 14.0,
+        "provider_time": NOW,
+        "local_time": NOW,
     }
-    return SendingStatus(**well | changes)
+    return SendingStatus(**healthy | changes)
 
 
 ALL_EVENTS = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DELIVERY_DELAY"})
@@ -34,9 +34,9 @@ ALL_EVENTS = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT", "DE
 
 @dataclass
 class FakeProvider:
-    """Fulfils `ProviderAccount`."""
+    """Implements `ProviderAccount`."""
 
-    now: SendingStatus = field(default_factory=standing)
+    status: SendingStatus = field(default_factory=sending_status)
     sets: dict[str, ConfigurationSet] = field(
         default_factory=lambda: {"set": ConfigurationSet(sending=True, published=ALL_EVENTS)}
     )
@@ -45,43 +45,43 @@ class FakeProvider:
     def sending_status(self) -> SendingStatus:
         if self.failing:
             raise ServiceError("service_unavailable", "AWS refused GetAccount: AccessDenied: no")
-        return self.now
+        return self.status
 
     def configuration_set(self, name: str) -> ConfigurationSet | None:
         return self.sets.get(name)
 
 
 @dataclass
-class FakeCare:
-    """Fulfils `TableProtection`."""
+class FakeTableProtection:
+    """Implements `TableProtection`."""
 
-    now: TableProtectionState = field(
+    state: TableProtectionState = field(
         default_factory=lambda: TableProtectionState(
-            recovery=True, deletion_protection=True, expiry="expires_at"
+            point_in_time_recovery=True, deletion_protection=True, expiry_attribute="expires_at"
         )
     )
 
     def read(self) -> TableProtectionState:
-        return self.now
+        return self.state
 
 
 @dataclass
-class FakeWatch:
-    """Fulfils `StackMonitoring`."""
+class FakeMonitoring:
+    """Implements `StackMonitoring`."""
 
-    in_alarm: list[str] = field(default_factory=list)
-    told: int = 1
-    functions: int = 1000
+    firing: list[str] = field(default_factory=list)
+    subscribers: int = 1
+    concurrency: int = 1000
     ages: dict[str, float] = field(default_factory=dict)
 
     def firing_alarms(self) -> Sequence[str]:
-        return self.in_alarm
+        return self.firing
 
     def alarm_subscribers(self) -> int:
-        return self.told
+        return self.subscribers
 
     def function_concurrency(self) -> int:
-        return self.functions
+        return self.concurrency
 
     def oldest_message_age(self, queue_url: str) -> float | None:
         return self.ages.get(queue_url)
@@ -89,42 +89,42 @@ class FakeWatch:
 
 @dataclass
 class FakeQueues:
-    """Fulfils the part of `Queues` that counts."""
+    """Implements the part of `Queues` that counts."""
 
-    waiting: dict[str, int] = field(default_factory=dict)
+    counts: dict[str, int] = field(default_factory=dict)
 
     def status(self, queue_url: str) -> QueueStatus:
-        return QueueStatus(waiting=self.waiting.get(queue_url, 0), in_flight=0, delayed=0)
+        return QueueStatus(waiting=self.counts.get(queue_url, 0), in_flight=0, delayed=0)
 
     def move(self, source_url: str, target_url: str, at_most: int) -> int:
         raise NotImplementedError
 
 
 @dataclass
-class FakeCertificates:
-    """Fulfils `CertificateProbe`."""
+class FakeCertificate:
+    """Implements `CertificateProbe`."""
 
-    ends: datetime = NOW + timedelta(days=60)
+    expiry: datetime = NOW + timedelta(days=60)
 
     def certificate_expiry(self) -> datetime:
-        return self.ends
+        return self.expiry
 
 
 @dataclass
-class FakeDoor:
-    """Fulfils `ApiProbe`; a mail comes to each state of `states` at one look after another."""
+class FakeApi:
+    """Implements `ApiProbe`. Each GET returns the next of `statuses`, and then the last one."""
 
-    states: list[str] = field(default_factory=lambda: ["pending", "sent", "delivered"])
-    keyless: tuple[int, Json] = (401, {"error": {"code": "missing_api_key"}})
-    accepted: tuple[int, Json] = (200, {"messageId": "m1", "status": "queued"})
-    asked: list[tuple[str, str, str | None, Json]] = field(default_factory=list)
+    statuses: list[str] = field(default_factory=lambda: ["pending", "sent", "delivered"])
+    reply_without_key: tuple[int, Json] = (401, {"error": {"code": "missing_api_key"}})
+    reply_to_send: tuple[int, Json] = (200, {"messageId": "m1", "status": "queued"})
+    requests: list[tuple[str, str, str | None, Json]] = field(default_factory=list)
 
     def request(
         self, method: str, path: str, *, key: str | None = None, body: Json = None
     ) -> tuple[int, Json]:
-        self.asked.append((method, path, key, body))
+        self.requests.append((method, path, key, body))
         if key is None:
-            return self.keyless
+            return self.reply_without_key
         if method == "POST":
-            return self.accepted
-        return 200, {"status": self.states.pop(0) if len(self.states) > 1 else self.states[0]}
+            return self.reply_to_send
+        return 200, {"status": self.statuses.pop(0) if len(self.statuses) > 1 else self.statuses[0]}

@@ -1,24 +1,24 @@
-"""The provider's domains, the DNS and hosted zones over plain dicts."""
+"""Fakes of the provider's domains, DNS and hosted zones."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from pillarbox.application.accounts.ports import DnsRecord, DomainIdentity, Zone
+from pillarbox.application.accounts.ports import DnsRecord, DomainIdentity, HostedZone
 
 TOKENS = ("token1", "token2", "token3")
 
 
 @dataclass
 class FakeDomains:
-    """Fulfils `DomainIdentities`; `settle` is SES finding the records."""
+    """Implements `DomainIdentities`. `verify` acts as SES does when it finds the records."""
 
-    kept: dict[str, DomainIdentity] = field(default_factory=dict)
+    identities: dict[str, DomainIdentity] = field(default_factory=dict)
 
     def get(self, name: str) -> DomainIdentity | None:
-        return self.kept.get(name)
+        return self.identities.get(name)
 
     def add(self, name: str) -> DomainIdentity:
-        return self.kept.setdefault(
+        return self.identities.setdefault(
             name,
             DomainIdentity(
                 name=name,
@@ -33,45 +33,47 @@ class FakeDomains:
         )
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
-        self.kept[name] = replace(self.kept[name], mail_from=mail_from, mail_from_status="PENDING")
+        self.identities[name] = replace(
+            self.identities[name], mail_from=mail_from, mail_from_status="PENDING"
+        )
 
-    def settle(self, name: str) -> None:
-        self.kept[name] = replace(
-            self.kept[name], verified=True, dkim="SUCCESS", mail_from_status="SUCCESS"
+    def verify(self, name: str) -> None:
+        self.identities[name] = replace(
+            self.identities[name], verified=True, dkim="SUCCESS", mail_from_status="SUCCESS"
         )
 
 
 @dataclass
 class FakeDns:
-    """Fulfils `DnsLookup`; gives no answer for what is under `broken`."""
+    """Implements `DnsLookup`. It gives no answer for `broken.example`."""
 
-    kept: dict[tuple[str, str], list[str]] = field(default_factory=dict)
+    records: dict[tuple[str, str], list[str]] = field(default_factory=dict)
 
     def look_up(self, name: str, kind: str) -> Sequence[str] | None:
-        return None if name.endswith("broken.example") else self.kept.get((name, kind), [])
+        return None if name.endswith("broken.example") else self.records.get((name, kind), [])
 
-    def hold(self, *records: DnsRecord) -> None:
+    def add(self, *records: DnsRecord) -> None:
         for record in records:
-            self.kept.setdefault((record.name, record.type), []).append(record.value)
+            self.records.setdefault((record.name, record.type), []).append(record.value)
 
 
 @dataclass
 class FakeZones:
-    """Fulfils `Zones`."""
+    """Implements `HostedZones`."""
 
-    zones: list[Zone] = field(default_factory=list)
-    kept: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
+    zones: list[HostedZone] = field(default_factory=list)
+    values: dict[tuple[str, str], dict[str, list[str]]] = field(default_factory=dict)
 
-    def holding(self, name: str) -> Sequence[Zone]:
-        holding = [zone for zone in self.zones if f".{name}".endswith(f".{zone.name}")]
-        longest = max((len(zone.name) for zone in holding), default=0)
-        return [zone for zone in holding if len(zone.name) == longest]
+    def zones_for(self, name: str) -> Sequence[HostedZone]:
+        matching = [zone for zone in self.zones if f".{name}".endswith(f".{zone.name}")]
+        longest = max((len(zone.name) for zone in matching), default=0)
+        return [zone for zone in matching if len(zone.name) == longest]
 
-    def values(self, zone: Zone, name: str) -> Mapping[str, Sequence[str]]:
-        return self.kept.get((zone.zone_id, name), {})
+    def values_at(self, zone: HostedZone, name: str) -> Mapping[str, Sequence[str]]:
+        return self.values.get((zone.zone_id, name), {})
 
-    def create(self, zone: Zone, records: Sequence[DnsRecord]) -> None:
+    def create(self, zone: HostedZone, records: Sequence[DnsRecord]) -> None:
         for record in records:
-            at_name = self.kept.setdefault((zone.zone_id, record.name), {})
+            at_name = self.values.setdefault((zone.zone_id, record.name), {})
             assert record.type not in at_name
             at_name[record.type] = [record.value]

@@ -1,16 +1,16 @@
-"""The records that a domain needs, and how they compare with those that are there."""
+"""The DNS records that a domain needs, and how existing records compare with them."""
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from admin.operations.checks import dmarc_tags
 from pillarbox.application.accounts.dns_records import (
     DMARC,
     SPF,
-    State,
+    RecordState,
     compare,
-    dmarc_tags,
-    wanted_records,
+    required_records,
 )
 from pillarbox.application.accounts.ports import DnsRecord
 from tests.unit.admin.domain_fakes import FakeDomains
@@ -19,21 +19,21 @@ GOOGLE = "v=spf1 include:_spf.google.com ~all"
 
 
 def records(mail_from: str | None = "mail.shop.example") -> dict[str, DnsRecord]:
-    fake = FakeDomains()
-    fake.add("shop.example")
+    identities = FakeDomains()
+    identities.add("shop.example")
     if mail_from:
-        fake.set_mail_from("shop.example", mail_from)
-    return {record.purpose: record for record in wanted_records(fake.add("shop.example"))}
+        identities.set_mail_from("shop.example", mail_from)
+    return {record.purpose: record for record in required_records(identities.add("shop.example"))}
 
 
-def test_what_is_wanted() -> None:
-    """Three keys, the MAIL FROM domain with its SPF, the domain's SPF and DMARC."""
-    fake = FakeDomains()
-    fake.add("shop.example")
-    fake.set_mail_from("shop.example", "mail.shop.example")
+def test_required_records() -> None:
+    """A domain needs three DKIM keys, MAIL FROM with its SPF, its own SPF, and DMARC."""
+    identities = FakeDomains()
+    identities.add("shop.example")
+    identities.set_mail_from("shop.example", "mail.shop.example")
     assert [
         (record.type, record.name, record.value)
-        for record in wanted_records(fake.add("shop.example"))
+        for record in required_records(identities.add("shop.example"))
     ] == [
         ("CNAME", "token1._domainkey.shop.example", "token1.dkim.amazonses.com"),
         ("CNAME", "token2._domainkey.shop.example", "token2.dkim.amazonses.com"),
@@ -47,54 +47,54 @@ def test_what_is_wanted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("purpose", "found", "state", "advice"),
+    ("purpose", "values", "state", "advice"),
     [
-        ("DKIM", [], State.MISSING, ""),
-        ("DKIM", ["Token3.DKIM.amazonses.com."], State.PRESENT, ""),
-        ("DKIM", ["other.example"], State.DIFFERS, "replace other.example"),
-        ("MAIL FROM", ["10 feedback-smtp.eu-west-1.amazonses.com"], State.PRESENT, ""),
-        ("MAIL FROM", ["20 mx.shop.example"], State.DIFFERS, "--mail-from"),
+        ("DKIM", [], RecordState.MISSING, ""),
+        ("DKIM", ["Token3.DKIM.amazonses.com."], RecordState.PRESENT, ""),
+        ("DKIM", ["other.example"], RecordState.DIFFERS, "replace other.example"),
+        ("MAIL FROM", ["10 feedback-smtp.eu-west-1.amazonses.com"], RecordState.PRESENT, ""),
+        ("MAIL FROM", ["20 mx.shop.example"], RecordState.DIFFERS, "--mail-from"),
         (
             "MAIL FROM",
             ["10 feedback-smtp.eu-west-1.amazonses.com", "20 mx.shop.example"],
-            State.DIFFERS,
+            RecordState.DIFFERS,
             "--mail-from",
         ),
-        ("SPF", ["token=1", SPF], State.PRESENT, ""),
-        ("SPF", ["V=SPF1 mx Include:AmazonSES.com -all"], State.PRESENT, ""),
-        ("SPF", ["token=1", "v=spf10 all"], State.DIFFERS, "add this value beside"),
-        ("SPF", [SPF, GOOGLE], State.DIFFERS, "make one record"),
+        ("SPF", ["token=1", SPF], RecordState.PRESENT, ""),
+        ("SPF", ["V=SPF1 mx Include:AmazonSES.com -all"], RecordState.PRESENT, ""),
+        ("SPF", ["token=1", "v=spf10 all"], RecordState.DIFFERS, "add this value next to"),
+        ("SPF", [SPF, GOOGLE], RecordState.DIFFERS, "merge the SPF records into one"),
         (
             "SPF",
             [GOOGLE],
-            State.DIFFERS,
+            RecordState.DIFFERS,
             "change it to: v=spf1 include:_spf.google.com include:amazonses.com ~all",
         ),
         (
             "SPF",
             ["v=spf1 mx redirect=_spf.shop.example"],
-            State.DIFFERS,
+            RecordState.DIFFERS,
             "v=spf1 mx include:amazonses.com redirect=_spf.shop.example",
         ),
-        ("SPF", ["v=spf1 a"], State.DIFFERS, "change it to: v=spf1 a include:amazonses.com"),
-        ("DMARC", [DMARC], State.PRESENT, ""),
-        ("DMARC", ["v=DMARC1;p=reject; rua=mailto:d@shop.example"], State.PRESENT, ""),
-        ("DMARC", ["hello"], State.DIFFERS, "no DMARC record"),
-        ("DMARC", [DMARC, "v=DMARC1; p=reject"], State.DIFFERS, "keep one"),
+        ("SPF", ["v=spf1 a"], RecordState.DIFFERS, "change it to: v=spf1 a include:amazonses.com"),
+        ("DMARC", [DMARC], RecordState.PRESENT, ""),
+        ("DMARC", ["v=DMARC1;p=reject; rua=mailto:d@shop.example"], RecordState.PRESENT, ""),
+        ("DMARC", ["hello"], RecordState.DIFFERS, "not a DMARC record"),
+        ("DMARC", [DMARC, "v=DMARC1; p=reject"], RecordState.DIFFERS, "keep one"),
     ],
 )
-def test_each_record_is_held_against_what_is_there(
-    purpose: str, found: list[str], state: State, advice: str
+def test_records_are_compared_with_existing_values(
+    purpose: str, values: list[str], state: RecordState, advice: str
 ) -> None:
-    """Equal, lacking or different, with what to make of a different one."""
-    compared = compare(records()[purpose], found)
-    assert compared.state is state
-    assert advice in compared.advice
-    assert bool(compared.advice) == (state is State.DIFFERS)
+    """A record is present, missing or different; only a different one has advice."""
+    check = compare(records()[purpose], values)
+    assert check.state is state
+    assert advice in check.advice
+    assert bool(check.advice) == (state is RecordState.DIFFERS)
 
 
-def test_the_tags_of_a_policy_are_read() -> None:
-    """Names and values in lower case, white space aside."""
+def test_dmarc_tags_are_parsed() -> None:
+    """Names and values of tags are in lower case, without white space."""
     assert dmarc_tags("v=DMARC1; P=Reject ;aspf = s;;") == {
         "v": "dmarc1",
         "p": "reject",
@@ -104,8 +104,8 @@ def test_the_tags_of_a_policy_are_read() -> None:
 
 
 @given(st.text(), st.lists(st.text()))
-def test_whatever_is_in_the_dns_is_compared(text: str, texts: list[str]) -> None:
-    """No text makes the comparison or the reading of tags fail."""
+def test_any_text_can_be_compared(text: str, texts: list[str]) -> None:
+    """No text in DNS makes the comparison or the parsing of tags fail."""
     assert isinstance(dmarc_tags(text), dict)
     for record in records().values():
         if record.type == "TXT":

@@ -1,48 +1,48 @@
-"""The doctor over a stack of fakes, and a mail through the whole service."""
+"""The doctor on a stack of fakes, and the test email that it sends."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
 
 import pytest
 
+from admin.operations.checks import Finding, Verdict
 from admin.operations.doctor import Doctor
-from admin.operations.findings import Finding, Verdict
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
-from pillarbox.application.accounts.dns_records import wanted_records
+from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.unit.admin.doctor_fakes import (
-    FakeCare,
-    FakeCertificates,
-    FakeDoor,
+    FakeApi,
+    FakeCertificate,
+    FakeMonitoring,
     FakeProvider,
     FakeQueues,
-    FakeWatch,
+    FakeTableProtection,
 )
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
 from tests.unit.admin.fakes import NOW
-from tests.unit.admin.world import World
+from tests.unit.admin.use_cases import UseCases
 
 SHOP = "shop.example"
 
 
-class Patient(World):
-    """A stack that is well: its one domain has every record, its one account sends."""
+class HealthyStack(UseCases):
+    """A stack without problems: one domain with every record, and one account that can send."""
 
     def __init__(self) -> None:
         super().__init__()
         self.now = NOW
-        self.provider, self.care, self.watch = FakeProvider(), FakeCare(), FakeWatch()
-        self.queues, self.door = FakeQueues(), FakeDoor()
-        self.certificates: FakeCertificates | None = FakeCertificates()
-        self.domain_fakes, self.dns = FakeDomains(), FakeDns()
-        self.watch.ages = {"jobs": 1.0, "events": 1.0}
-        self.domain_fakes.add(SHOP)
-        self.domain_fakes.set_mail_from(SHOP, f"mail.{SHOP}")
-        self.domain_fakes.settle(SHOP)
-        self.dns.hold(*wanted_records(self.domain_fakes.add(SHOP)))
-        self.shop = self.account()
+        self.provider, self.protection = FakeProvider(), FakeTableProtection()
+        self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
+        self.certificate: FakeCertificate | None = FakeCertificate()
+        self.domain_identities, self.dns = FakeDomains(), FakeDns()
+        self.monitoring.ages = {"jobs": 1.0, "events": 1.0}
+        self.domain_identities.add(SHOP)
+        self.domain_identities.set_mail_from(SHOP, f"mail.{SHOP}")
+        self.domain_identities.verify(SHOP)
+        self.dns.add(*required_records(self.domain_identities.add(SHOP)))
+        self.shop = self.create_account()
         self.senders.add(self.shop, f"hello@{SHOP}", verified=True)
 
     def clock(self) -> datetime:
@@ -51,12 +51,12 @@ class Patient(World):
     def pause(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)
 
-    def examine(self, **more: str) -> list[Finding]:
+    def findings(self, **not_applicable: str) -> list[Finding]:
         doctor = Doctor(
             provider=self.provider,
-            accounts=self.accounts,
+            accounts=self.account_records,
             domains=Domains(
-                identities=self.domain_fakes,
+                identities=self.domain_identities,
                 dns=self.dns,
                 zones=FakeZones(),
                 clock=self.clock,
@@ -66,185 +66,191 @@ class Patient(World):
                 queues=self.queues,
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
-            table=self.care,
-            watch=self.watch,
-            door=self.door,
-            certificates=self.certificates,
+            table=self.protection,
+            monitoring=self.monitoring,
+            api_probe=self.api,
+            certificate_probe=self.certificate,
             clock=self.clock,
             configuration_set="set",
             preview_sender=f"preview@{SHOP}",
             workers=2,
         )
-        return list(doctor.examine(more))
+        return list(doctor.run(not_applicable))
 
-    def troubles(self) -> list[tuple[str, str]]:
-        """Whatever is neither well nor skipped."""
-        well = (Verdict.PASS, Verdict.SKIPPED)
+    def problems(self) -> list[tuple[str, str]]:
+        """Return the check and verdict of each finding that neither passes nor is skipped."""
+        fine = (Verdict.PASS, Verdict.SKIPPED)
         return [
-            (each.check, each.verdict.value) for each in self.examine() if each.verdict not in well
+            (finding.check, finding.verdict.value)
+            for finding in self.findings()
+            if finding.verdict not in fine
         ]
 
     def round_trip(self) -> RoundTrip:
         return RoundTrip(
-            accounts=self.accounts,
-            keys=self.issuing,
-            door=self.door,
+            accounts=self.account_records,
+            keys=self.keys,
+            api_probe=self.api,
             clock=self.clock,
             pause=self.pause,
         )
 
 
 @pytest.fixture
-def patient() -> Patient:
-    return Patient()
+def stack() -> HealthyStack:
+    return HealthyStack()
 
 
-def test_a_stack_that_is_well(patient: Patient) -> None:
-    """Every check passes, save for the mail, which was not asked for."""
-    found = patient.examine()
-    assert {each.check for each in found} == {
+def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
+    """Every check passes, except the test email, which nobody asked for."""
+    findings = stack.findings()
+    assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "functions", "events", "domains"),
         *("queues", "waiting", "table", "alarms", "relay", "mail"),
     }
-    assert patient.troubles() == []
-    assert [each.check for each in found if each.verdict is Verdict.SKIPPED] == ["mail"]
+    assert stack.problems() == []
+    assert [f.check for f in findings if f.verdict is Verdict.SKIPPED] == ["mail"]
 
 
-def test_what_cannot_be_asked_is_skipped_with_its_reason(patient: Patient) -> None:
-    """A check that makes no sense here is not made."""
-    patient.care.now = replace(patient.care.now, recovery=False)
-    (table,) = [each for each in patient.examine(table="Not here.") if each.check == "table"]
+def test_a_check_that_does_not_apply_is_skipped(stack: HealthyStack) -> None:
+    """A check that does not apply is not run, and the finding gives the reason."""
+    stack.protection.state = replace(stack.protection.state, point_in_time_recovery=False)
+    (table,) = [f for f in stack.findings(table="Not here.") if f.check == "table"]
     assert table == Finding("table", Verdict.SKIPPED, "Not here.")
 
 
-def test_one_check_that_fails_keeps_no_other_back(patient: Patient) -> None:
-    """What AWS refuses fails its own checks, in AWS's words, and the rest are made."""
-    patient.provider.failing = True
-    assert patient.troubles() == [(name, "fail") for name in ("clock", "sending", "rate")]
-    assert any("AccessDenied" in each.said for each in patient.examine())
+def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:
+    """If AWS refuses a call, its checks fail with AWS's message, and the other checks run."""
+    stack.provider.failing = True
+    assert stack.problems() == [(name, "fail") for name in ("clock", "sending", "rate")]
+    assert any("AccessDenied" in finding.message for finding in stack.findings())
 
 
 @pytest.mark.parametrize(
-    "answer", [(401, {"error": {"code": "other"}}), (200, {"items": []}), (403, None)]
+    "reply", [(401, {"error": {"code": "other"}}), (200, {"items": []}), (403, None)]
 )
-def test_another_answer_than_the_apis_fails(patient: Patient, answer: tuple[int, None]) -> None:
-    """Without a key only the API itself answers with `missing_api_key`."""
-    patient.door.keyless = answer
-    assert patient.troubles() == [("address", "fail")]
+def test_only_the_apis_own_401_passes(stack: HealthyStack, reply: tuple[int, None]) -> None:
+    """The address fails unless the reply to a request without a key is `missing_api_key`."""
+    stack.api.reply_without_key = reply
+    assert stack.problems() == [("address", "fail")]
 
 
-def test_a_stack_without_a_relay(patient: Patient) -> None:
-    """The relay is skipped when there is none."""
-    patient.certificates = None
-    assert ("relay", Verdict.SKIPPED) in [(e.check, e.verdict) for e in patient.examine()]
-    assert patient.troubles() == []
+def test_a_stack_without_a_relay(stack: HealthyStack) -> None:
+    """The check of the relay is skipped if there is no relay."""
+    stack.certificate = None
+    assert ("relay", Verdict.SKIPPED) in [(f.check, f.verdict) for f in stack.findings()]
+    assert stack.problems() == []
 
 
-def test_a_sender_of_a_domain_that_ses_does_not_know(patient: Patient) -> None:
-    """An address that was verified by itself is not signed by its own domain."""
-    patient.senders.add(patient.shop, "ann@mailbox.test", verified=True)
-    patient.senders.add(patient.shop, "bob@pending.test")
-    (finding,) = [each for each in patient.examine() if each.verdict is Verdict.WARN]
+def test_a_sender_in_a_domain_that_ses_does_not_know(stack: HealthyStack) -> None:
+    """A verified address whose domain is not at SES gets a warning; a pending one does not."""
+    stack.senders.add(stack.shop, "ann@mailbox.test", verified=True)
+    stack.senders.add(stack.shop, "bob@pending.test")
+    (finding,) = [f for f in stack.findings() if f.verdict is Verdict.WARN]
     assert finding.remedy == "pillarbox domain add mailbox.test"
 
 
-def test_keys_that_left_the_dns(patient: Patient) -> None:
-    """SES still says SUCCESS, but receivers find no key."""
-    del patient.dns.kept[f"token2._domainkey.{SHOP}", "CNAME"]
-    assert patient.troubles() == [("domains", "fail")]
+def test_a_dkim_key_that_is_missing_in_dns(stack: HealthyStack) -> None:
+    """A DKIM record that is missing in DNS fails, even if SES still says SUCCESS."""
+    del stack.dns.records[f"token2._domainkey.{SHOP}", "CNAME"]
+    assert stack.problems() == [("domains", "fail")]
 
 
-def test_keys_that_ses_has_not_found(patient: Patient) -> None:
-    """Mail that is not signed has nothing for DMARC to rest on."""
-    patient.domain_fakes.kept[SHOP] = replace(patient.domain_fakes.kept[SHOP], dkim="PENDING")
-    assert patient.troubles() == [("domains", "fail")]
+def test_dkim_keys_that_ses_has_not_found(stack: HealthyStack) -> None:
+    """A domain whose DKIM is pending at SES fails."""
+    identities = stack.domain_identities.identities
+    identities[SHOP] = replace(identities[SHOP], dkim="PENDING")
+    assert stack.problems() == [("domains", "fail")]
 
 
-def test_a_mail_from_domain_that_does_not_work(patient: Patient) -> None:
-    """Without it SPF speaks for SES alone: a warning, since DKIM still passes."""
-    del patient.dns.kept[f"mail.{SHOP}", "TXT"]
-    assert patient.troubles() == [("domains", "warn")]
-    patient.domain_fakes.set_mail_from(SHOP, f"mail.{SHOP}")
-    assert patient.troubles() == [("domains", "warn")]
+def test_a_mail_from_domain_that_does_not_work(stack: HealthyStack) -> None:
+    """A broken MAIL FROM domain is a warning, since DKIM still passes."""
+    del stack.dns.records[f"mail.{SHOP}", "TXT"]
+    assert stack.problems() == [("domains", "warn")]
+    stack.domain_identities.set_mail_from(SHOP, f"mail.{SHOP}")
+    assert stack.problems() == [("domains", "warn")]
 
 
-def test_a_domain_without_a_policy(patient: Patient) -> None:
-    """A missing DMARC record warns; one of the domain above counts, with its `sp`."""
-    del patient.dns.kept[f"_dmarc.{SHOP}", "TXT"]
-    assert patient.troubles() == [("domains", "warn")]
-    patient.dns.kept["_dmarc.shop.example", "TXT"] = ["v=DMARC1; p=reject; sp=quarantine"]
-    patient.senders.add(patient.shop, "ann@eu.shop.example", verified=True)
-    assert patient.troubles() == []
-    said = [each.said for each in patient.examine() if "DMARC" in each.said]
-    assert said == [
-        "eu.shop.example: DMARC asks receivers for quarantine.",
-        "shop.example: DMARC asks receivers for reject.",
+def test_a_domain_without_a_dmarc_record(stack: HealthyStack) -> None:
+    """A missing DMARC record is a warning; a parent's record counts, with its `sp`."""
+    del stack.dns.records[f"_dmarc.{SHOP}", "TXT"]
+    assert stack.problems() == [("domains", "warn")]
+    stack.dns.records["_dmarc.shop.example", "TXT"] = ["v=DMARC1; p=reject; sp=quarantine"]
+    stack.senders.add(stack.shop, "ann@eu.shop.example", verified=True)
+    assert stack.problems() == []
+    messages = [f.message for f in stack.findings() if "DMARC" in f.message]
+    assert messages == [
+        "eu.shop.example: the DMARC policy is quarantine.",
+        "shop.example: the DMARC policy is reject.",
     ]
 
 
-def test_strict_alignment(patient: Patient) -> None:
-    """A subdomain is not signed by itself (adkim=s); the MAIL FROM is another name (aspf=s)."""
-    patient.dns.kept[f"_dmarc.{SHOP}", "TXT"] = ["v=DMARC1; p=reject; adkim=s; aspf=s"]
-    assert patient.troubles() == [("domains", "warn")]
-    patient.senders.add(patient.shop, "ann@eu.shop.example", verified=True)
-    assert patient.troubles() == [("domains", "fail"), ("domains", "warn"), ("domains", "warn")]
+def test_strict_alignment(stack: HealthyStack) -> None:
+    """With adkim=s a subdomain needs its own signature; aspf=s ignores the MAIL FROM domain."""
+    stack.dns.records[f"_dmarc.{SHOP}", "TXT"] = ["v=DMARC1; p=reject; adkim=s; aspf=s"]
+    assert stack.problems() == [("domains", "warn")]
+    stack.senders.add(stack.shop, "ann@eu.shop.example", verified=True)
+    assert stack.problems() == [("domains", "fail"), ("domains", "warn"), ("domains", "warn")]
 
 
-def test_a_name_server_that_is_silent_is_no_fault(patient: Patient) -> None:
-    """What SES has found and the DNS does not tell now is not called missing."""
-    patient.domain_fakes.add("broken.example")
-    patient.domain_fakes.set_mail_from("broken.example", "mail.broken.example")
-    patient.domain_fakes.settle("broken.example")
-    patient.senders.add(patient.shop, "ann@broken.example", verified=True)
-    assert patient.troubles() == []
-    assert next(each.said for each in patient.examine() if each.verdict is Verdict.SKIPPED) == (
-        "broken.example: the DNS does not tell its DMARC record now."
+def test_a_name_server_without_an_answer_is_no_problem(stack: HealthyStack) -> None:
+    """If DNS gives no answer, the records do not count as missing."""
+    stack.domain_identities.add("broken.example")
+    stack.domain_identities.set_mail_from("broken.example", "mail.broken.example")
+    stack.domain_identities.verify("broken.example")
+    stack.senders.add(stack.shop, "ann@broken.example", verified=True)
+    assert stack.problems() == []
+    assert next(f.message for f in stack.findings() if f.verdict is Verdict.SKIPPED) == (
+        "broken.example: DNS gave no answer about the DMARC record."
     )
 
 
-def test_a_mail_goes_round(patient: Patient) -> None:
-    """It is sent with a key that is revoked after it, to the simulator, until it is delivered."""
-    found = patient.round_trip().make(None)
-    assert (found.check, found.verdict) == ("mail", Verdict.PASS)
-    (method, path, key, body), *looks = patient.door.asked
+def test_a_test_email_is_delivered(stack: HealthyStack) -> None:
+    """A test email goes to the simulator with a key that is revoked after the delivery."""
+    finding = stack.round_trip().run(None)
+    assert (finding.check, finding.verdict) == ("mail", Verdict.PASS)
+    (method, path, key, body), *polls = stack.api.requests
     assert (method, path) == ("POST", "/v1/emails")
     assert isinstance(body, dict)
     assert body["to"] == "success@simulator.amazonses.com"
-    assert looks == [("GET", "/v1/emails/m1", key, None)] * 3
-    (record,) = patient.keys.kept.values()
+    assert polls == [("GET", "/v1/emails/m1", key, None)] * 3
+    (record,) = stack.key_records.keys.values()
     assert record.revoked_at is not None
 
 
 @pytest.mark.parametrize(
-    ("states", "looks", "said"),
+    ("statuses", "polls", "message"),
     [(["bounced"], 1, "m1 is bounced"), (["sent"], 120, "After 120 seconds m1 is sent")],
 )
-def test_a_mail_that_does_not_come_round(
-    patient: Patient, states: list[str], looks: int, said: str
+def test_a_test_email_that_is_not_delivered(
+    stack: HealthyStack, statuses: list[str], polls: int, message: str
 ) -> None:
-    """Another end fails at once, none after two minutes."""
-    patient.door.states = states
-    found = patient.round_trip().make(patient.shop)
-    assert found.verdict is Verdict.FAIL
-    assert said in found.said
-    assert len(patient.door.asked) == 1 + looks
+    """Another final status fails at once, and no final status fails after two minutes."""
+    stack.api.statuses = statuses
+    finding = stack.round_trip().run(stack.shop)
+    assert finding.verdict is Verdict.FAIL
+    assert message in finding.message
+    assert len(stack.api.requests) == 1 + polls
 
 
-def test_a_mail_that_is_refused(patient: Patient) -> None:
-    """The API's own words are told, and the key is revoked all the same."""
-    patient.door.accepted = (429, {"error": {"code": "daily_limit_exceeded", "message": "No."}})
-    found = patient.round_trip().make(patient.shop)
-    assert (found.verdict, "429 daily_limit_exceeded: No." in found.said) == (Verdict.FAIL, True)
-    assert [record.revoked_at is None for record in patient.keys.kept.values()] == [False]
+def test_a_test_email_that_is_refused(stack: HealthyStack) -> None:
+    """The finding has the API's error, and the key is revoked."""
+    stack.api.reply_to_send = (429, {"error": {"code": "daily_limit_exceeded", "message": "No."}})
+    finding = stack.round_trip().run(stack.shop)
+    assert (finding.verdict, "429 daily_limit_exceeded: No." in finding.message) == (
+        Verdict.FAIL,
+        True,
+    )
+    assert [record.revoked_at is None for record in stack.key_records.keys.values()] == [False]
 
 
-def test_it_must_be_clear_who_sends(patient: Patient) -> None:
-    """With several accounts that can send, or none, one must be named, and be there."""
-    other = patient.account()
-    patient.senders.add(other, f"orders@{SHOP}", verified=True)
+def test_the_sending_account_must_be_clear(stack: HealthyStack) -> None:
+    """If several accounts can send, the operator must name one that exists."""
+    other = stack.create_account()
+    stack.senders.add(other, f"orders@{SHOP}", verified=True)
     with pytest.raises(ValidationFailed, match="2 accounts"):
-        patient.round_trip().make(None)
-    with pytest.raises(ServiceError) as absent:
-        patient.round_trip().make("000000000000")
-    assert absent.value.code == "account_not_found"
-    assert patient.keys.kept == {}
+        stack.round_trip().run(None)
+    with pytest.raises(ServiceError) as refused:
+        stack.round_trip().run("000000000000")
+    assert refused.value.code == "account_not_found"
+    assert stack.key_records.keys == {}

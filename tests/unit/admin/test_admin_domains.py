@@ -1,28 +1,28 @@
-"""Setting up a domain, from the provider's identity to the records of the DNS."""
+"""Setting up a domain, from the identity at SES to the DNS records."""
 
 from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.accounts.dns_records import SPF, State, wanted_records
+from pillarbox.application.accounts.dns_records import SPF, RecordState, required_records
 from pillarbox.application.accounts.domains import Domain, Domains
-from pillarbox.application.accounts.ports import Zone
+from pillarbox.application.accounts.ports import HostedZone
 from pillarbox.domain.errors import ValidationFailed
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
-from tests.unit.admin.domain_suites import AddZone, DomainIdentitiesSuite, ZonesSuite
+from tests.unit.admin.domain_port_suites import AddZone, DomainIdentitiesSuite, HostedZonesSuite
 from tests.unit.admin.fakes import NOW
-from tests.unit.admin.world import faults
+from tests.unit.admin.use_cases import faults
 
 
-class Setting:
-    """The use-case over its fakes; time passes by pauses alone."""
+class DomainSetup:
+    """The use case over its fakes. Time passes only in pauses."""
 
     def __init__(self) -> None:
-        self.provider, self.dns, self.zones = FakeDomains(), FakeDns(), FakeZones()
+        self.identities, self.dns, self.zones = FakeDomains(), FakeDns(), FakeZones()
         self.now = NOW
         self.pauses: list[float] = []
         self.domains = Domains(
-            identities=self.provider,
+            identities=self.identities,
             dns=self.dns,
             zones=self.zones,
             clock=lambda: self.now,
@@ -35,12 +35,12 @@ class Setting:
 
 
 @pytest.fixture
-def setting() -> Setting:
-    return Setting()
+def setup() -> DomainSetup:
+    return DomainSetup()
 
 
 def states(domain: Domain) -> dict[str, str]:
-    return {each.record.purpose: each.state.value for each in domain.records}
+    return {check.record.purpose: check.state.value for check in domain.records}
 
 
 class TestFakeDomains(DomainIdentitiesSuite):
@@ -49,19 +49,19 @@ class TestFakeDomains(DomainIdentitiesSuite):
         return FakeDomains()
 
 
-class TestFakeZones(ZonesSuite):
+class TestFakeZones(HostedZonesSuite):
     @pytest.fixture
     def zones(self) -> FakeZones:
         return FakeZones()
 
     @pytest.fixture
     def add_zone(self, zones: FakeZones) -> AddZone:
-        return lambda name: zones.zones.append(Zone(f"Z{len(zones.zones)}", name))
+        return lambda name: zones.zones.append(HostedZone(f"Z{len(zones.zones)}", name))
 
 
-def test_a_new_domain_shows_what_is_missing(setting: Setting) -> None:
-    """The domain is known from then on, with a MAIL FROM domain; every record is missing."""
-    domain = setting.domains.add("Shop.Example")
+def test_a_new_domain_shows_what_is_missing(setup: DomainSetup) -> None:
+    """A new domain gets a MAIL FROM domain, and all its records are missing."""
+    domain = setup.domains.add("Shop.Example")
     assert domain.identity.name == "shop.example"
     assert domain.identity.mail_from == "mail.shop.example"
     assert set(states(domain).values()) == {"missing"}
@@ -69,9 +69,9 @@ def test_a_new_domain_shows_what_is_missing(setting: Setting) -> None:
     assert not domain.verified
 
 
-def test_an_international_name_is_written_in_a_labels(setting: Setting) -> None:
-    """The DNS and SES know A-labels alone."""
-    assert setting.domains.add("bücher.example").identity.name == "xn--bcher-kva.example"
+def test_an_international_name_becomes_a_labels(setup: DomainSetup) -> None:
+    """An international name is converted to A-labels, because DNS and SES know no others."""
+    assert setup.domains.add("bücher.example").identity.name == "xn--bcher-kva.example"
 
 
 @pytest.mark.parametrize(
@@ -86,113 +86,117 @@ def test_an_international_name_is_written_in_a_labels(setting: Setting) -> None:
         ("-.example", "invalid_domain"),
     ],
 )
-def test_a_name_made_to_be_misread_is_refused(setting: Setting, name: str, code: str) -> None:
-    """Mixed scripts, in letters or in A-labels, and what is no domain: SES is not asked."""
+def test_an_invalid_or_misleading_name_is_refused(setup: DomainSetup, name: str, code: str) -> None:
+    """An invalid name and a name of mixed scripts are refused, and SES gets no request."""
     with pytest.raises(ValidationFailed) as refused:
-        setting.domains.add(name)
+        setup.domains.add(name)
     assert faults(refused) == [("domain", code)]
-    assert setting.provider.kept == {}
+    assert setup.identities.identities == {}
 
 
-def test_the_mail_from_domain_can_be_chosen_and_stays(setting: Setting) -> None:
-    """Another label is taken; adding without one leaves it, with another one changes it."""
-    assert setting.domains.add("shop.example", mail_from="bounce").identity.mail_from == (
+def test_the_mail_from_domain_can_be_chosen_and_stays(setup: DomainSetup) -> None:
+    """A chosen label stays until the operator chooses another one; a bad label is refused."""
+    assert setup.domains.add("shop.example", mail_from="bounce").identity.mail_from == (
         "bounce.shop.example"
     )
-    assert setting.domains.add("shop.example").identity.mail_from == "bounce.shop.example"
-    assert setting.domains.add("shop.example", mail_from="b2").identity.mail_from == (
+    assert setup.domains.add("shop.example").identity.mail_from == "bounce.shop.example"
+    assert setup.domains.add("shop.example", mail_from="b2").identity.mail_from == (
         "b2.shop.example"
     )
     with pytest.raises(ValidationFailed) as refused:
-        setting.domains.add("shop.example", mail_from="no label")
+        setup.domains.add("shop.example", mail_from="no label")
     assert faults(refused) == [("mail-from", "invalid_domain")]
 
 
-def test_a_domain_that_ses_does_not_know_is_told(setting: Setting) -> None:
-    """Showing makes nothing known; it says how to begin."""
+def test_a_domain_that_ses_does_not_know_is_not_shown(setup: DomainSetup) -> None:
+    """The error says how to add the domain, and nothing is added."""
     with pytest.raises(ValidationFailed, match=r"pillarbox domain add shop\.example") as refused:
-        setting.domains.show("shop.example")
+        setup.domains.show("shop.example")
     assert faults(refused) == [("domain", "unknown_domain")]
-    assert setting.provider.kept == {}
+    assert setup.identities.identities == {}
 
 
-def test_records_are_looked_up_in_the_dns(setting: Setting) -> None:
-    """What is there is present, what differs has advice, and silence is unknown."""
-    setting.domains.add("shop.example")
-    identity = setting.provider.kept["shop.example"]
-    setting.dns.hold(*wanted_records(identity)[:4])
-    setting.dns.kept["shop.example", "TXT"] = ["v=spf1 mx ~all"]
-    assert states(setting.domains.show("shop.example")) == {
+def test_records_are_compared_with_dns(setup: DomainSetup) -> None:
+    """A record is present, missing or different; without an answer it is unknown."""
+    setup.domains.add("shop.example")
+    identity = setup.identities.identities["shop.example"]
+    setup.dns.add(*required_records(identity)[:4])
+    setup.dns.records["shop.example", "TXT"] = ["v=spf1 mx ~all"]
+    assert states(setup.domains.show("shop.example")) == {
         "DKIM": "present",
         "MAIL FROM": "present",
         "MAIL FROM SPF": "missing",
         "SPF": "differs",
         "DMARC": "missing",
     }
-    assert set(states(setting.domains.add("broken.example")).values()) == {"unknown"}
+    assert set(states(setup.domains.add("broken.example")).values()) == {"unknown"}
 
 
-def test_missing_records_are_created_in_the_nearest_zone(setting: Setting) -> None:
-    """Each record is created once; a second run finds them and creates none."""
-    setting.zones.zones = [Zone("Z1", "example"), Zone("Z2", "shop.example")]
-    first = setting.domains.add("shop.example", create_records=True)
+def test_missing_records_are_created_in_the_nearest_zone(setup: DomainSetup) -> None:
+    """Missing records are created in the nearest zone, and a second run creates none."""
+    setup.zones.zones = [HostedZone("Z1", "example"), HostedZone("Z2", "shop.example")]
+    first = setup.domains.add("shop.example", create_records=True)
     assert set(states(first).values()) == {"created"}
-    assert {zone for zone, _ in setting.zones.kept} == {"Z2"}
-    again = setting.domains.add("shop.example", create_records=True)
+    assert {zone for zone, _ in setup.zones.values} == {"Z2"}
+    again = setup.domains.add("shop.example", create_records=True)
     assert set(states(again).values()) == {"present"}
 
 
-def test_records_that_are_there_are_never_changed(setting: Setting) -> None:
-    """Other texts, another policy, a CNAME, an alias: each stays, with advice or for good."""
-    setting.zones.zones = [Zone("Z1", "shop.example")]
-    there: dict[tuple[str, str], dict[str, list[str]]] = {
+def test_existing_records_are_never_changed(setup: DomainSetup) -> None:
+    """Existing values, CNAMEs and aliases stay unchanged, with advice if they differ."""
+    setup.zones.zones = [HostedZone("Z1", "shop.example")]
+    existing: dict[tuple[str, str], dict[str, list[str]]] = {
         ("Z1", "shop.example"): {"TXT": ["v=spf1 mx -all"], "NS": ["ns.example"]},
         ("Z1", "_dmarc.shop.example"): {"TXT": ["v=DMARC1; p=reject"]},
         ("Z1", "mail.shop.example"): {"CNAME": ["webmail.example"]},
         ("Z1", "token1._domainkey.shop.example"): {"TXT": ["v=DKIM1; p="]},
         ("Z1", "token2._domainkey.shop.example"): {"CNAME": []},
     }
-    setting.zones.kept = {key: dict(value) for key, value in there.items()}
-    domain = setting.domains.add("shop.example", create_records=True)
-    found = {each.record.name + " " + each.record.type: each for each in domain.records}
-    assert found["shop.example TXT"].advice == (
+    setup.zones.values = {key: dict(value) for key, value in existing.items()}
+    domain = setup.domains.add("shop.example", create_records=True)
+    checks = {f"{check.record.name} {check.record.type}": check for check in domain.records}
+    assert checks["shop.example TXT"].advice == (
         "change it to: v=spf1 mx include:amazonses.com -all"
     )
-    assert found["_dmarc.shop.example TXT"].state is State.PRESENT
-    assert found["mail.shop.example MX"].advice == "remove what is at this name: CNAME"
-    assert found["mail.shop.example TXT"].state is State.DIFFERS
-    assert found["token1._domainkey.shop.example CNAME"].state is State.DIFFERS
-    assert found["token2._domainkey.shop.example CNAME"].advice == "replace the alias"
-    assert found["token3._domainkey.shop.example CNAME"].state is State.CREATED
-    assert {key: value for key, value in setting.zones.kept.items() if key in there} == there
-    assert SPF not in str(setting.zones.kept["Z1", "shop.example"])
+    assert checks["_dmarc.shop.example TXT"].state is RecordState.PRESENT
+    assert (
+        checks["mail.shop.example MX"].advice == "remove the existing records of this name: CNAME"
+    )
+    assert checks["mail.shop.example TXT"].state is RecordState.DIFFERS
+    assert checks["token1._domainkey.shop.example CNAME"].state is RecordState.DIFFERS
+    assert checks["token2._domainkey.shop.example CNAME"].advice == "replace the alias"
+    assert checks["token3._domainkey.shop.example CNAME"].state is RecordState.CREATED
+    assert {key: value for key, value in setup.zones.values.items() if key in existing} == existing
+    assert SPF not in str(setup.zones.values["Z1", "shop.example"])
 
 
 @pytest.mark.parametrize(
-    ("zones", "said"), [([], "no public hosted zone"), (["shop.example"] * 2, "2 hosted zones")]
+    ("zones", "message"), [([], "no public hosted zone"), (["shop.example"] * 2, "2 hosted zones")]
 )
-def test_without_one_zone_nothing_is_done(setting: Setting, zones: list[str], said: str) -> None:
-    """No zone, or two of one name: the operator creates the records, and SES is not asked."""
-    setting.zones.zones = [Zone(f"Z{n}", name) for n, name in enumerate(zones)]
-    with pytest.raises(ValidationFailed, match=said) as refused:
-        setting.domains.add("shop.example", create_records=True)
+def test_without_exactly_one_zone_nothing_is_done(
+    setup: DomainSetup, zones: list[str], message: str
+) -> None:
+    """Without a zone, or with two of one name, the command stops before it calls SES."""
+    setup.zones.zones = [HostedZone(f"Z{n}", name) for n, name in enumerate(zones)]
+    with pytest.raises(ValidationFailed, match=message) as refused:
+        setup.domains.add("shop.example", create_records=True)
     assert faults(refused) == [("route53", "zone_not_found")]
-    assert setting.provider.kept == {}
+    assert setup.identities.identities == {}
 
 
-def test_waiting_ends_when_it_is_verified(setting: Setting) -> None:
-    """SES is looked at every 15 seconds, and no more once it has found everything."""
-    setting.domains.add("shop.example")
-    setting.provider.settle("shop.example")
-    assert setting.domains.wait("shop.example", timedelta(minutes=5)).verified
-    assert setting.pauses == []
+def test_waiting_ends_when_the_domain_is_verified(setup: DomainSetup) -> None:
+    """If the domain is verified, there is no pause."""
+    setup.domains.add("shop.example")
+    setup.identities.verify("shop.example")
+    assert setup.domains.wait("shop.example", timedelta(minutes=5)).verified
+    assert setup.pauses == []
 
 
-def test_waiting_ends_when_time_is_over(setting: Setting) -> None:
-    """The last pause is as long as what is left, and no time at all is one look."""
-    setting.domains.add("shop.example")
-    assert not setting.domains.wait("shop.example", timedelta(seconds=40)).verified
-    assert setting.pauses == [15, 15, 10]
-    setting.pauses.clear()
-    assert not setting.domains.wait("shop.example", timedelta(0)).verified
-    assert setting.pauses == []
+def test_waiting_ends_when_the_time_is_over(setup: DomainSetup) -> None:
+    """Checks are 15 seconds apart, the last pause is shorter, and zero time means one check."""
+    setup.domains.add("shop.example")
+    assert not setup.domains.wait("shop.example", timedelta(seconds=40)).verified
+    assert setup.pauses == [15, 15, 10]
+    setup.pauses.clear()
+    assert not setup.domains.wait("shop.example", timedelta(0)).verified
+    assert setup.pauses == []

@@ -1,9 +1,9 @@
-"""The fakes keep to the suites that the adapters keep to."""
+"""The fakes pass the same tests as the adapters."""
 
 import pytest
 
 from tests.unit.admin.fakes import FakeAccounts, FakeKeys, FakeSuppressions, FakeTemplates
-from tests.unit.admin.suites import (
+from tests.unit.admin.port_suites import (
     AccountRecordsSuite,
     KeyRecordsSuite,
     SuppressionRecordsSuite,

@@ -1,67 +1,67 @@
-"""What a new stack needs, made once however often it is asked for."""
+"""The account, key and sender of a new stack are created only once."""
 
 import pytest
 
 from admin.operations.first_steps import FirstSteps
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.key import Preset
-from tests.unit.admin.world import World
+from tests.unit.admin.use_cases import UseCases
 
 SENDER = "hello@shop.example"
 
 
 @pytest.fixture
-def steps(world: World) -> FirstSteps:
-    return FirstSteps(accounts=world.accounting, keys=world.issuing, senders=world.senders)
+def steps(use_cases: UseCases) -> FirstSteps:
+    return FirstSteps(accounts=use_cases.accounts, keys=use_cases.keys, senders=use_cases.senders)
 
 
-def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, world: World) -> None:
-    """One Standard account with one live key that sends, and its sender."""
-    begun = steps.run("Shop", SENDER)
-    assert begun.issued is not None
-    assert begun.issued.record.scopes == {"emails:send", "emails:read"}
-    assert (begun.account.name, begun.account.plan.paid) == ("Shop", True)
-    assert begun.sender is not None
-    assert [*world.accounts.kept[begun.account.account_id].senders] == [SENDER]
+def test_an_empty_stack_gets_an_account_and_a_key(steps: FirstSteps, use_cases: UseCases) -> None:
+    """An empty stack gets one Standard account with a live key for sending, and the sender."""
+    result = steps.run("Shop", SENDER)
+    assert result.new_key is not None
+    assert result.new_key.record.scopes == {"emails:send", "emails:read"}
+    assert (result.account.name, result.account.plan.paid) == ("Shop", True)
+    assert result.sender is not None
+    assert [*use_cases.account_records.accounts[result.account.account_id].senders] == [SENDER]
 
 
-def test_a_second_time_nothing_is_made(steps: FirstSteps, world: World) -> None:
-    """Account and key are found; the sender is looked at again."""
+def test_a_second_run_creates_nothing(steps: FirstSteps, use_cases: UseCases) -> None:
+    """A second run uses the same account and key, and checks the sender again."""
     first = steps.run("Shop", SENDER)
-    world.identities.verified.add(SENDER)
+    use_cases.identities.verified.add(SENDER)
     again = steps.run("Another", SENDER)
-    assert again.issued is None
+    assert again.new_key is None
     assert again.account.account_id == first.account.account_id
     assert again.account.default_sender == SENDER
-    assert (len(world.accounts.kept), len(world.keys.kept)) == (1, 1)
+    assert (len(use_cases.account_records.accounts), len(use_cases.key_records.keys)) == (1, 1)
 
 
-def test_a_run_that_died_in_between_is_taken_up(steps: FirstSteps, world: World) -> None:
-    """The oldest account without a key gets one; no second account is made."""
-    oldest = world.account()
-    world.account()
-    begun = steps.run("Shop")
-    assert begun.account.account_id == oldest
-    assert begun.issued is not None
-    assert begun.sender is None
-    assert len(world.accounts.kept) == 2
+def test_a_run_continues_after_one_that_failed(steps: FirstSteps, use_cases: UseCases) -> None:
+    """The oldest account gets the missing key, and no second account is created."""
+    oldest = use_cases.create_account()
+    use_cases.create_account()
+    result = steps.run("Shop")
+    assert result.account.account_id == oldest
+    assert result.new_key is not None
+    assert result.sender is None
+    assert len(use_cases.account_records.accounts) == 2
 
 
-def test_only_a_live_key_that_sends_counts(steps: FirstSteps, world: World) -> None:
-    """A preview key, one that cannot send and a revoked one are none."""
-    account = world.account()
-    world.issuing.issue_preview(account, "widget")
-    world.issuing.issue_live(account, "reader", Preset.CUSTOM, ["emails:read"])
-    revoked = world.issuing.issue_live(account, "old", Preset.SEND)
-    world.issuing.revoke(revoked.record.key_id)
-    assert steps.run("Shop").issued is not None
-    assert steps.run("Shop").issued is None
+def test_only_a_live_key_for_sending_counts(steps: FirstSteps, use_cases: UseCases) -> None:
+    """A preview key, a key that cannot send and a revoked key do not count."""
+    account = use_cases.create_account()
+    use_cases.keys.issue_preview(account, "widget")
+    use_cases.keys.issue_live(account, "reader", Preset.CUSTOM, ["emails:read"])
+    revoked = use_cases.keys.issue_live(account, "old", Preset.SEND)
+    use_cases.keys.revoke(revoked.record.key_id)
+    assert steps.run("Shop").new_key is not None
+    assert steps.run("Shop").new_key is None
 
 
-def test_a_bad_name_or_address_is_refused(steps: FirstSteps, world: World) -> None:
-    """Without a name no account is made."""
+def test_a_bad_name_or_address_is_refused(steps: FirstSteps, use_cases: UseCases) -> None:
+    """A blank name or a misleading address is refused, and no account is created."""
     with pytest.raises(ValidationFailed):
         steps.run(" ")
-    assert world.accounts.kept == {}
+    assert use_cases.account_records.accounts == {}
     with pytest.raises(ValidationFailed):
         steps.run("Shop", "pаypal@pаypal.example")  # noqa: RUF001  Cyrillic letters are the point

@@ -1,4 +1,4 @@
-"""An operator's work on the queues: what waits, and what goes back."""
+"""Counting the messages of the queues, and moving dead letters back."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from pillarbox.domain.errors import ValidationFailed
 
 
 class FakeQueues:
-    """Queues as lists of texts, by URL."""
+    """Implements `Queues` with lists of texts by URL."""
 
     def __init__(self) -> None:
         self.texts = {"jobs": ["a"], "jobs-dead": ["b", "c", "d"], "events": [], "events-dead": []}
@@ -29,26 +29,26 @@ def queues() -> FakeQueues:
 
 
 @pytest.fixture
-def care(queues: FakeQueues) -> QueueOperations:
+def operations(queues: FakeQueues) -> QueueOperations:
     urls = {name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")}
     return QueueOperations(queues=queues, urls=urls)
 
 
-def test_the_status_tells_of_each_queue_and_its_dead(care: QueueOperations) -> None:
-    """Both queues, with what was set aside from each."""
-    counts = {name: (q.waiting, dead.waiting) for name, (q, dead) in care.status().items()}
+def test_the_status_has_queues_and_dead_letters(operations: QueueOperations) -> None:
+    """The status counts both queues and their dead letters."""
+    counts = {name: (q.waiting, dead.waiting) for name, (q, dead) in operations.status().items()}
     assert counts == {"jobs": (1, 3), "events": (0, 0)}
 
 
-def test_what_is_dead_goes_back(care: QueueOperations, queues: FakeQueues) -> None:
-    """As many as were asked for, into the queue that they came from."""
-    assert care.redrive("jobs", 2) == 2
+def test_dead_letters_move_back(operations: QueueOperations, queues: FakeQueues) -> None:
+    """At most the requested number moves, into the queue that the messages came from."""
+    assert operations.redrive("jobs", 2) == 2
     assert queues.texts["jobs"] == ["a", "b", "c"]
-    assert care.redrive("jobs", 10) == 1
+    assert operations.redrive("jobs", 10) == 1
     assert queues.texts["jobs-dead"] == []
 
 
-def test_another_queue_is_refused(care: QueueOperations) -> None:
-    """The names are jobs and events."""
+def test_an_unknown_queue_is_refused(operations: QueueOperations) -> None:
+    """Only jobs and events are names of queues."""
     with pytest.raises(ValidationFailed):
-        care.redrive("mail", 1)
+        operations.redrive("mail", 1)

@@ -1,4 +1,4 @@
-"""Saved templates: what may be saved, how they change, and what keeps them."""
+"""Authoring saved templates: creating, changing and deleting them."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -19,7 +19,7 @@ from tests.unit.admin.fakes import (
     FakeTemplates,
     TickingClock,
 )
-from tests.unit.admin.world import World, faults
+from tests.unit.admin.use_cases import UseCases, faults
 
 SOURCE = TemplateSource(
     name="Receipt",
@@ -29,13 +29,13 @@ SOURCE = TemplateSource(
 )
 
 
-def test_a_template_knows_its_variables(world: World) -> None:
-    """Variables are what the source refers to; those without a default are required."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
+def test_a_template_has_the_variables_of_its_source(use_cases: UseCases) -> None:
+    """The source determines the variables; those without a default are required."""
+    account_id = use_cases.create_account()
+    saved = use_cases.templates.create(account_id, SOURCE)
     assert saved.variables == ("order", "note")
     assert saved.required == ("order.id", "order.total")
-    assert saved == world.library.get(account_id, UUID(saved.template_id))
+    assert saved == use_cases.templates.get(account_id, UUID(saved.template_id))
     assert UUID(saved.template_id).version == 7
 
 
@@ -53,112 +53,116 @@ def test_a_template_knows_its_variables(world: World) -> None:
         ("html", "é" * (MAX_STORED // 2), "too_large"),
     ],
 )
-def test_a_template_that_cannot_be_sent_is_not_saved(
-    world: World, field: str, value: str, code: str
+def test_an_invalid_template_is_not_saved(
+    use_cases: UseCases, field: str, value: str, code: str
 ) -> None:
-    """A faulty field is refused when a template is made and when it is changed."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
+    """An invalid field is refused when a template is created and when it is changed."""
+    account_id = use_cases.create_account()
+    saved = use_cases.templates.create(account_id, SOURCE)
     with pytest.raises(ValidationFailed) as failed:
-        world.library.create(account_id, replace(SOURCE, **{field: value}))
+        use_cases.templates.create(account_id, replace(SOURCE, **{field: value}))
     assert faults(failed) == [(field, code)]
     with pytest.raises(ValidationFailed) as failed:
-        world.library.update(account_id, UUID(saved.template_id), TemplateChanges(**{field: value}))
+        use_cases.templates.update(
+            account_id, UUID(saved.template_id), TemplateChanges(**{field: value})
+        )
     assert faults(failed) == [(field, code)]
-    assert [*world.templates.newest_first(account_id)] == [saved]
+    assert [*use_cases.template_records.newest_first(account_id)] == [saved]
 
 
-def test_a_change_keeps_what_it_does_not_name(world: World) -> None:
-    """A new body brings its variables along; name and creation time stay."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
+def test_a_change_keeps_the_other_fields(use_cases: UseCases) -> None:
+    """A new body changes the variables; name, subject and creation time stay."""
+    account_id = use_cases.create_account()
+    saved = use_cases.templates.create(account_id, SOURCE)
     template_id = UUID(saved.template_id)
-    assert world.library.update(account_id, template_id, TemplateChanges()) == saved
-    changed = world.library.update(account_id, template_id, TemplateChanges(html="{{ sum }}"))
+    assert use_cases.templates.update(account_id, template_id, TemplateChanges()) == saved
+    changed = use_cases.templates.update(account_id, template_id, TemplateChanges(html="{{ sum }}"))
     assert (changed.name, changed.subject) == (SOURCE.name, SOURCE.subject)
     assert changed.variables == ("order", "sum")
     assert changed.created_at == saved.created_at
     assert changed.updated_at > saved.updated_at
-    assert changed == world.library.get(account_id, template_id)
+    assert changed == use_cases.templates.get(account_id, template_id)
 
 
-def test_every_change_makes_a_later_version(world: World) -> None:
-    """The time of a change is later than the last one, even by a clock that went back."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
+def test_every_change_makes_a_later_version(use_cases: UseCases) -> None:
+    """The time of a change is later than the last one, even if the clock goes back."""
+    account_id = use_cases.create_account()
+    saved = use_cases.templates.create(account_id, SOURCE)
     ahead = replace(saved, updated_at=NOW + timedelta(days=1))
-    world.templates.add(ahead)
-    changed = world.library.update(
+    use_cases.template_records.add(ahead)
+    changed = use_cases.templates.update(
         account_id, UUID(saved.template_id), TemplateChanges(name="Bill")
     )
     assert changed.updated_at == ahead.updated_at + timedelta(milliseconds=1)
 
 
-def test_a_change_in_the_same_moment_is_told(world: World) -> None:
-    """Of two changes made from one version the second is refused and can be tried again."""
-    account_id = world.account()
-    saved = world.library.create(account_id, SOURCE)
+def test_two_changes_at_the_same_time(use_cases: UseCases) -> None:
+    """The second of two changes to one version is refused with a retryable error."""
+    account_id = use_cases.create_account()
+    saved = use_cases.templates.create(account_id, SOURCE)
 
-    class Overtaken(FakeTemplates):
+    class ConcurrentlyChanged(FakeTemplates):
         def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
-            found = super().get(account_id, template_id)
-            assert found is not None
-            self.add(replace(found, updated_at=found.updated_at + timedelta(seconds=1)))
-            return found
+            template = super().get(account_id, template_id)
+            assert template is not None
+            self.add(replace(template, updated_at=template.updated_at + timedelta(seconds=1)))
+            return template
 
-    library = TemplateAuthoring(
-        records=Overtaken(world.templates.kept),
-        accounts=world.accounts,
+    authoring = TemplateAuthoring(
+        records=ConcurrentlyChanged(use_cases.template_records.templates),
+        accounts=use_cases.account_records,
         clock=TickingClock(),
     )
     with pytest.raises(ServiceError) as refused:
-        library.update(account_id, UUID(saved.template_id), TemplateChanges(name="Bill"))
+        authoring.update(account_id, UUID(saved.template_id), TemplateChanges(name="Bill"))
     assert refused.value.code == "service_unavailable"
-    assert world.library.get(account_id, UUID(saved.template_id)).name == "Receipt"
+    assert use_cases.templates.get(account_id, UUID(saved.template_id)).name == "Receipt"
 
 
-def test_the_library_has_no_internal_copies(world: World) -> None:
-    """Pages come newest first; internal copies are in no page and in no total."""
-    account_id = world.account()
+def test_pages_have_no_internal_copies(use_cases: UseCases) -> None:
+    """Pages are newest first; internal copies are in no page and not in the total."""
+    account_id = use_cases.create_account()
     ids = [
-        world.library.create(account_id, SOURCE, internal=number % 3 == 0).template_id
+        use_cases.templates.create(account_id, SOURCE, internal=number % 3 == 0).template_id
         for number in range(7)
     ]
-    page = world.library.page(account_id, skip=1, limit=2)
+    page = use_cases.templates.page(account_id, skip=1, limit=2)
     assert [saved.template_id for saved in page.items] == [ids[4], ids[2]]
     assert page.total == 4
-    assert world.library.page(account_id, skip=4, limit=2).items == []
+    assert use_cases.templates.page(account_id, skip=4, limit=2).items == []
 
 
-def test_a_template_in_use_stays(world: World) -> None:
-    """Deleting is refused while a reference is there, and answers not found afterwards."""
-    account_id = world.account()
-    template_id = UUID(world.library.create(account_id, SOURCE).template_id)
-    assert world.library.reference(account_id, template_id, "campaign-1").references == {
+def test_a_template_in_use_is_not_deleted(use_cases: UseCases) -> None:
+    """A template with a reference is not deleted; after the deletion it is not found."""
+    account_id = use_cases.create_account()
+    template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
+    assert use_cases.templates.reference(account_id, template_id, "campaign-1").references == {
         "campaign-1"
     }
     with pytest.raises(ServiceError) as refused:
-        world.library.delete(account_id, template_id)
+        use_cases.templates.delete(account_id, template_id)
     assert (refused.value.code, refused.value.status) == ("template_in_use", 409)
-    assert world.library.unreference(account_id, template_id, "campaign-1").references == set()
-    world.library.delete(account_id, template_id)
+    assert (
+        use_cases.templates.unreference(account_id, template_id, "campaign-1").references == set()
+    )
+    use_cases.templates.delete(account_id, template_id)
     for attempt in (
-        lambda: world.library.delete(account_id, template_id),
-        lambda: world.library.get(account_id, template_id),
-        lambda: world.library.reference(account_id, template_id, "campaign-1"),
-        lambda: world.library.unreference(account_id, template_id, "campaign-1"),
-        lambda: world.library.update(account_id, template_id, TemplateChanges(name="Bill")),
+        lambda: use_cases.templates.delete(account_id, template_id),
+        lambda: use_cases.templates.get(account_id, template_id),
+        lambda: use_cases.templates.reference(account_id, template_id, "campaign-1"),
+        lambda: use_cases.templates.unreference(account_id, template_id, "campaign-1"),
+        lambda: use_cases.templates.update(account_id, template_id, TemplateChanges(name="Bill")),
     ):
         with pytest.raises(ServiceError) as refused:
             attempt()
         assert refused.value.code == "template_not_found"
 
 
-def test_a_reference_has_a_name(world: World) -> None:
-    """What uses a template must be named in words that can be shown."""
-    account_id = world.account()
-    template_id = UUID(world.library.create(account_id, SOURCE).template_id)
-    for attempt in (world.library.reference, world.library.unreference):
+def test_a_reference_has_a_name(use_cases: UseCases) -> None:
+    """An empty name of a reference is refused."""
+    account_id = use_cases.create_account()
+    template_id = UUID(use_cases.templates.create(account_id, SOURCE).template_id)
+    for attempt in (use_cases.templates.reference, use_cases.templates.unreference):
         with pytest.raises(ValidationFailed) as failed:
             attempt(account_id, template_id, "")
         assert faults(failed) == [("by", "too_short")]

@@ -1,9 +1,9 @@
-"""What operators may do, and what they are told when they may not."""
+"""The use cases for accounts, keys, senders and suppressions, and their errors."""
 
 import pytest
 
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.application.accounts.senders import Sender
+from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
@@ -14,16 +14,16 @@ from tests.unit.admin.fakes import (
     ACCOUNT,
     NOW,
 )
-from tests.unit.admin.suites import limits
-from tests.unit.admin.world import World, faults
+from tests.unit.admin.port_suites import limits
+from tests.unit.admin.use_cases import UseCases, faults
 
 # Accounts
 
 
-def test_a_new_account_has_its_plans_limits(world: World) -> None:
-    """An account is made empty, and its own limits go over the plan's."""
-    made = world.accounting.create("Shop", Plan.FREE, limits=limits(per_day=0))
-    assert made == world.accounting.get(made.account_id)
+def test_a_new_account_has_the_limits_of_its_plan(use_cases: UseCases) -> None:
+    """A new account has no senders, and its own limits override the plan's."""
+    made = use_cases.accounts.create("Shop", Plan.FREE, limits=limits(per_day=0))
+    assert made == use_cases.accounts.get(made.account_id)
     assert (made.created_at, made.senders, made.default_sender) == (NOW, {}, None)
     assert made.limits == limits(60, 0, 9_000)
 
@@ -39,92 +39,94 @@ def test_a_new_account_has_its_plans_limits(world: World) -> None:
         ("a\udcffb", "control_character"),
     ],
 )
-def test_names_can_be_shown(world: World, name: str, code: str) -> None:
-    """Blank, long and steering names are refused for accounts and keys, and nothing is made."""
+def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) -> None:
+    """A blank, long or unsafe name of an account or key is refused, and nothing is created."""
     with pytest.raises(ValidationFailed) as failed:
-        world.accounting.create(name, Plan.FREE)
+        use_cases.accounts.create(name, Plan.FREE)
     assert faults(failed) == [("name", code)]
-    assert [*world.accounting.all()] == []
-    account_id = world.account()
+    assert [*use_cases.accounts.all()] == []
+    account_id = use_cases.create_account()
     for attempt in (
-        lambda: world.accounting.update(account_id, AccountChanges(name=name)),
-        lambda: world.issuing.issue_preview(account_id, name),
-        lambda: world.issuing.issue_live(account_id, name, Preset.SEND),
+        lambda: use_cases.accounts.update(account_id, AccountChanges(name=name)),
+        lambda: use_cases.keys.issue_preview(account_id, name),
+        lambda: use_cases.keys.issue_live(account_id, name, Preset.SEND),
     ):
         with pytest.raises(ValidationFailed) as failed:
             attempt()
         assert faults(failed) == [("name", code)]
-    assert world.keys.kept == {}
+    assert use_cases.key_records.keys == {}
 
 
-def test_a_name_of_128_characters_is_taken(world: World) -> None:
-    """The longest name, in any script, is taken as it is."""
-    assert world.accounting.create("é" * 128, Plan.FREE).name == "é" * 128
+def test_a_name_of_128_characters_is_accepted(use_cases: UseCases) -> None:
+    """The longest name, in any script, is stored unchanged."""
+    assert use_cases.accounts.create("é" * 128, Plan.FREE).name == "é" * 128
 
 
-def test_limits_are_not_negative(world: World) -> None:
-    """Every limit out of range is named, when an account is made and when it is changed."""
+def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
+    """Every limit out of range is reported when an account is created or changed."""
     wrong = limits(-1, 5, 10**12 + 1)
     expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
     with pytest.raises(ValidationFailed) as failed:
-        world.accounting.create("Shop", Plan.FREE, limits=wrong)
+        use_cases.accounts.create("Shop", Plan.FREE, limits=wrong)
     assert faults(failed) == expected
-    account_id = world.account()
+    account_id = use_cases.create_account()
     with pytest.raises(ValidationFailed) as failed:
-        world.accounting.update(account_id, AccountChanges(limits=wrong))
+        use_cases.accounts.update(account_id, AccountChanges(limits=wrong))
     assert faults(failed) == expected
 
 
-def test_an_update_of_nothing_gives_the_account(world: World) -> None:
-    """Without changes the account comes back as it is."""
-    account_id = world.account()
-    assert world.accounting.update(account_id, AccountChanges()) == world.accounting.get(account_id)
+def test_an_update_without_changes_returns_the_account(use_cases: UseCases) -> None:
+    """An update without changes returns the account unchanged."""
+    account_id = use_cases.create_account()
+    assert use_cases.accounts.update(account_id, AccountChanges()) == use_cases.accounts.get(
+        account_id
+    )
 
 
 @pytest.mark.parametrize("account_id", [ACCOUNT, "", "x", "\udcff" * 12, "ACCT00000001"])
-def test_an_unknown_account_is_told(world: World, account_id: str) -> None:
-    """Every use-case answers `account_not_found`, whatever the id looks like."""
+def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> None:
+    """Every use case raises `account_not_found`, for any form of the id."""
     for attempt in (
-        lambda: world.accounting.get(account_id),
-        lambda: world.accounting.update(account_id, AccountChanges(name="Store")),
-        lambda: world.issuing.issue_preview(account_id, "web"),
-        lambda: world.issuing.issue_live(account_id, "web", Preset.SEND),
-        lambda: world.issuing.of_account(account_id),
-        lambda: world.senders.add(account_id, "a@shop.example"),
-        lambda: world.senders.of_account(account_id),
-        lambda: world.senders.remove(account_id, "a@shop.example"),
-        lambda: world.senders.make_default(account_id, "a@shop.example"),
-        lambda: world.suppressing.add(account_id, "a@shop.example"),
-        lambda: world.suppressing.of_account(account_id),
-        lambda: world.suppressing.remove(account_id, "a@shop.example"),
-        lambda: world.library.create(
+        lambda: use_cases.accounts.get(account_id),
+        lambda: use_cases.accounts.update(account_id, AccountChanges(name="Store")),
+        lambda: use_cases.keys.issue_preview(account_id, "web"),
+        lambda: use_cases.keys.issue_live(account_id, "web", Preset.SEND),
+        lambda: use_cases.keys.of_account(account_id),
+        lambda: use_cases.senders.add(account_id, "a@shop.example"),
+        lambda: use_cases.senders.of_account(account_id),
+        lambda: use_cases.senders.remove(account_id, "a@shop.example"),
+        lambda: use_cases.senders.make_default(account_id, "a@shop.example"),
+        lambda: use_cases.suppressions.add(account_id, "a@shop.example"),
+        lambda: use_cases.suppressions.of_account(account_id),
+        lambda: use_cases.suppressions.remove(account_id, "a@shop.example"),
+        lambda: use_cases.templates.create(
             account_id, TemplateSource(name="a", subject="b", category="c", html="d")
         ),
     ):
         with pytest.raises(ServiceError) as refused:
             attempt()
         assert refused.value.code == "account_not_found"
-    assert world.identities.asked == []
+    assert use_cases.identities.addresses == []
 
 
 # Keys
 
 
-def test_a_key_is_known_by_its_digest_alone(world: World) -> None:
-    """The text names its account and is kept nowhere, nor does it show in a log line."""
-    account_id = world.account()
-    issued = world.issuing.issue_live(account_id, "web", Preset.SEND)
+def test_a_key_is_stored_only_as_its_digest(use_cases: UseCases) -> None:
+    """The text contains the account id, is not stored, and is not in the repr of a key."""
+    account_id = use_cases.create_account()
+    issued = use_cases.keys.issue_live(account_id, "web", Preset.SEND)
     assert account_of_key(issued.text) == account_id
     assert issued.text.startswith("bx_live_")
     assert issued.record.digest == digest_of_key(issued.text)
     assert issued.record.key_id.startswith(f"key_{account_id}")
     assert issued.text not in repr(issued)
-    assert issued.text not in repr(world.keys.kept)
+    assert issued.text not in repr(use_cases.key_records.keys)
 
 
-def test_a_preview_key_has_its_own_scopes(world: World) -> None:
-    """A preview key sends and reads, and has no preset."""
-    issued = world.issuing.issue_preview(world.account(Plan.FREE), "try")
+def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
+    """A preview key has the scopes to send and read, and no preset."""
+    issued = use_cases.keys.issue_preview(use_cases.create_account(Plan.FREE), "try")
     assert issued.text.startswith("bx_preview_")
     assert (issued.record.type, issued.record.preset) == (KeyType.PREVIEW, None)
     assert issued.record.scopes == {"emails:send", "emails:read"}
@@ -143,24 +145,26 @@ def test_a_preview_key_has_its_own_scopes(world: World) -> None:
     ],
 )
 def test_a_free_plan_gets_no_campaigns(
-    world: World, preset: Preset, scopes: list[str], refused: list[str]
+    use_cases: UseCases, preset: Preset, scopes: list[str], refused: list[str]
 ) -> None:
-    """A scope that the plan does not allow is refused and no key is made; a paid plan gets it."""
-    free = world.account(Plan.FREE)
+    """A free plan gets no key with scopes for campaigns; paid plans do."""
+    free = use_cases.create_account(Plan.FREE)
     with pytest.raises(ServiceError) as raised:
-        world.issuing.issue_live(free, "web", preset, scopes)
+        use_cases.keys.issue_live(free, "web", preset, scopes)
     assert (raised.value.code, raised.value.status) == ("SCOPE_NOT_ALLOWED_FOR_TIER", 403)
     assert raised.value.details == {"scopes": refused, "plan": "free"}
-    assert [*world.issuing.of_account(free)] == []
+    assert [*use_cases.keys.of_account(free)] == []
     for plan in (Plan.STANDARD, Plan.ENTERPRISE):
-        issued = world.issuing.issue_live(world.account(plan), "web", preset, scopes)
+        issued = use_cases.keys.issue_live(use_cases.create_account(plan), "web", preset, scopes)
         assert issued.record.scopes >= set(refused)
 
 
-def test_a_free_plan_gets_every_other_scope(world: World) -> None:
-    """Contacts, templates and mails are for every plan."""
+def test_a_free_plan_gets_every_other_scope(use_cases: UseCases) -> None:
+    """The scopes for contacts, templates and emails are available on every plan."""
     scopes = SCOPES - {"marketing:campaigns:read", "marketing:campaigns:write"}
-    issued = world.issuing.issue_live(world.account(Plan.FREE), "all", Preset.CUSTOM, scopes)
+    issued = use_cases.keys.issue_live(
+        use_cases.create_account(Plan.FREE), "all", Preset.CUSTOM, scopes
+    )
     assert issued.record.scopes == scopes
 
 
@@ -172,22 +176,22 @@ def test_a_free_plan_gets_every_other_scope(world: World) -> None:
         (Preset.SEND, ["emails:send"], "not_allowed"),
     ],
 )
-def test_scopes_are_for_custom_keys(
-    world: World, preset: Preset, scopes: list[str], code: str
+def test_only_custom_keys_take_scopes(
+    use_cases: UseCases, preset: Preset, scopes: list[str], code: str
 ) -> None:
-    """A custom key needs known scopes, any other preset takes none."""
+    """A custom key needs known scopes, and other presets take none."""
     with pytest.raises(ValidationFailed) as failed:
-        world.issuing.issue_live(world.account(), "web", preset, scopes)
+        use_cases.keys.issue_live(use_cases.create_account(), "web", preset, scopes)
     assert faults(failed) == [("scope", code)]
-    assert world.keys.kept == {}
+    assert use_cases.key_records.keys == {}
 
 
-def test_keys_are_listed_oldest_first(world: World) -> None:
-    """Keys come in the order in which they were made, the revoked ones too."""
-    account_id = world.account()
-    ids = [world.issuing.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
-    revoked = world.issuing.revoke(ids[2])
-    listed = [*world.issuing.of_account(account_id)]
+def test_keys_are_listed_oldest_first(use_cases: UseCases) -> None:
+    """Keys are listed in the order of their creation, including revoked ones."""
+    account_id = use_cases.create_account()
+    ids = [use_cases.keys.issue_preview(account_id, str(n)).record.key_id for n in range(5)]
+    revoked = use_cases.keys.revoke(ids[2])
+    listed = [*use_cases.keys.of_account(account_id)]
     assert [key.key_id for key in listed] == ids
     assert listed[2] == revoked
     assert revoked.revoked_at is not None
@@ -197,77 +201,83 @@ def test_keys_are_listed_oldest_first(world: World) -> None:
     "key_id",
     ["", "key_", f"key_{ACCOUNT}00000000", f"key_{ACCOUNT}", f"{ACCOUNT}00000000", "k\udcff"],
 )
-def test_an_unknown_key_is_told(world: World, key_id: str) -> None:
-    """An id that is none and one that nobody has are both `key_not_found`."""
+def test_an_unknown_key_is_refused(use_cases: UseCases, key_id: str) -> None:
+    """An invalid and an unknown key id both raise `key_not_found`."""
     with pytest.raises(ServiceError) as refused:
-        world.issuing.revoke(key_id)
+        use_cases.keys.revoke(key_id)
     assert refused.value.code == "key_not_found"
 
 
 # Senders
 
 
-def test_ses_is_asked_unless_told_otherwise(world: World) -> None:
-    """A sender is pending until SES has it verified; asking again finds that out."""
-    account_id = world.account()
-    pending = world.senders.add(account_id, "hello@shop.example", default=True)
-    assert pending == Sender("hello@shop.example", verified=False, default=False)
-    world.identities.verified.add("hello@shop.example")
-    verified = world.senders.add(account_id, "hello@shop.example")
-    assert verified == Sender("hello@shop.example", verified=True, default=True)
-    known = world.senders.add(account_id, "orders@shop.example", verified=True)
-    assert known == Sender("orders@shop.example", verified=True, default=False)
-    assert world.identities.asked == ["hello@shop.example"] * 2
-    assert world.senders.of_account(account_id) == (verified, known)
+def test_ses_decides_whether_a_sender_is_verified(use_cases: UseCases) -> None:
+    """A sender is pending until SES has verified it, unless the operator skips the question."""
+    account_id = use_cases.create_account()
+    pending = use_cases.senders.add(account_id, "hello@shop.example", default=True)
+    assert pending == AccountSender("hello@shop.example", verified=False, default=False)
+    use_cases.identities.verified.add("hello@shop.example")
+    verified = use_cases.senders.add(account_id, "hello@shop.example")
+    assert verified == AccountSender("hello@shop.example", verified=True, default=True)
+    unasked = use_cases.senders.add(account_id, "orders@shop.example", verified=True)
+    assert unasked == AccountSender("orders@shop.example", verified=True, default=False)
+    assert use_cases.identities.addresses == ["hello@shop.example"] * 2
+    assert use_cases.senders.of_account(account_id) == (verified, unasked)
 
 
-def test_a_sender_has_one_spelling(world: World) -> None:
-    """Domains are kept as lower-case A-labels, and any spelling finds them."""
-    account_id = world.account()
-    added = world.senders.add(account_id, "Hello@Bücher.Example", verified=True)
+def test_sender_addresses_are_normalized(use_cases: UseCases) -> None:
+    """Domains are stored as lower-case A-labels, and any spelling matches."""
+    account_id = use_cases.create_account()
+    added = use_cases.senders.add(account_id, "Hello@Bücher.Example", verified=True)
     assert added.address == "Hello@xn--bcher-kva.example"
-    assert world.senders.make_default(account_id, "Hello@BÜCHER.example").default
-    assert world.senders.remove(account_id, "Hello@bücher.example") == added.address
-    assert world.senders.of_account(account_id) == ()
+    assert use_cases.senders.make_default(account_id, "Hello@BÜCHER.example").default
+    assert use_cases.senders.remove(account_id, "Hello@bücher.example") == added.address
+    assert use_cases.senders.of_account(account_id) == ()
 
 
 @pytest.mark.parametrize("address", ["shop.example", "Shop <a@shop.example>", "a@b@c.example", ""])
-def test_a_sender_is_one_bare_address(world: World, address: str) -> None:
-    """Names, lists and broken addresses are refused before anything is asked or kept."""
-    account_id = world.account()
-    for attempt in (world.senders.add, world.senders.remove, world.senders.make_default):
+def test_a_sender_is_one_bare_address(use_cases: UseCases, address: str) -> None:
+    """Anything but one bare address is refused before SES gets a request."""
+    account_id = use_cases.create_account()
+    for attempt in (
+        use_cases.senders.add,
+        use_cases.senders.remove,
+        use_cases.senders.make_default,
+    ):
         with pytest.raises(ValidationFailed) as failed:
             attempt(account_id, address)
         assert faults(failed) == [("address", "invalid_address")]
-    assert world.identities.asked == []
+    assert use_cases.identities.addresses == []
 
 
 @pytest.mark.parametrize(
     "domain", ["p\u0430ypal.example", "xn--pypal-4ve.example", "\u03b1pple.example"]
 )
-def test_a_sender_cannot_pass_for_another(world: World, domain: str) -> None:
-    """A label of mixed scripts is refused, written in letters or as an A-label."""
+def test_a_misleading_sender_domain_is_refused(use_cases: UseCases, domain: str) -> None:
+    """A label of mixed scripts is refused, in Unicode and as an A-label."""
     with pytest.raises(ValidationFailed) as failed:
-        world.senders.add(world.account(), f"hello@{domain}", verified=True)
+        use_cases.senders.add(use_cases.create_account(), f"hello@{domain}", verified=True)
     assert faults(failed) == [("address", "mixed_scripts")]
 
 
 @pytest.mark.parametrize(
     "domain", ["почта.example", "tokyo東京タワー.example", "kim김치.example", "xn--a.example"]
 )
-def test_scripts_that_are_written_together_are_taken(world: World, domain: str) -> None:
-    """One script beside Latin labels, and Latin with Japanese or Korean, are honest names."""
-    assert world.senders.add(world.account(), f"hello@{domain}", verified=True).verified
+def test_scripts_that_may_be_mixed_are_accepted(use_cases: UseCases, domain: str) -> None:
+    """A label of one script, and Latin with Japanese or Korean, are accepted."""
+    assert use_cases.senders.add(
+        use_cases.create_account(), f"hello@{domain}", verified=True
+    ).verified
 
 
-def test_only_a_verified_sender_becomes_the_default(world: World) -> None:
-    """A pending sender and an unknown one are told apart."""
-    account_id = world.account()
-    world.senders.add(account_id, "hello@shop.example")
+def test_only_a_verified_sender_becomes_the_default(use_cases: UseCases) -> None:
+    """A pending sender and an unknown sender get different errors."""
+    account_id = use_cases.create_account()
+    use_cases.senders.add(account_id, "hello@shop.example")
     with pytest.raises(ServiceError) as refused:
-        world.senders.make_default(account_id, "hello@shop.example")
+        use_cases.senders.make_default(account_id, "hello@shop.example")
     assert refused.value.code == "no_verified_sender"
-    for attempt in (world.senders.make_default, world.senders.remove):
+    for attempt in (use_cases.senders.make_default, use_cases.senders.remove):
         with pytest.raises(ServiceError) as refused:
             attempt(account_id, "orders@shop.example")
         assert refused.value.code == "sender_not_found"
@@ -276,22 +286,22 @@ def test_only_a_verified_sender_becomes_the_default(world: World) -> None:
 # Suppressions
 
 
-def test_a_mailbox_is_suppressed_whatever_its_case(world: World) -> None:
-    """An address is added, listed and lifted in one spelling; lifting it twice is told."""
-    account_id = world.account()
-    added = world.suppressing.add(account_id, "Ann@Example.com")
+def test_suppressions_ignore_case(use_cases: UseCases) -> None:
+    """Any case of an address matches its suppression; removing it twice is an error."""
+    account_id = use_cases.create_account()
+    added = use_cases.suppressions.add(account_id, "Ann@Example.com")
     assert (added.address, added.reason) == ("ann@example.com", "manual")
-    assert world.suppressing.add(account_id, "ANN@example.com") == added
-    assert [*world.suppressing.of_account(account_id)] == [added]
-    assert world.suppressing.remove(account_id, "aNN@example.com") == "ann@example.com"
+    assert use_cases.suppressions.add(account_id, "ANN@example.com") == added
+    assert [*use_cases.suppressions.of_account(account_id)] == [added]
+    assert use_cases.suppressions.remove(account_id, "aNN@example.com") == "ann@example.com"
     with pytest.raises(ServiceError) as refused:
-        world.suppressing.remove(account_id, "ann@example.com")
+        use_cases.suppressions.remove(account_id, "ann@example.com")
     assert refused.value.code == "suppression_not_found"
 
 
-def test_an_account_shows_what_it_was_made_of(world: World) -> None:
-    """All accounts are listed, each as it stands."""
-    made: list[Account] = [world.accounting.create(f"Shop {n}", Plan.FREE) for n in range(3)]
-    assert {found.account_id: found for found in world.accounting.all()} == {
-        each.account_id: each for each in made
+def test_all_accounts_are_listed(use_cases: UseCases) -> None:
+    """All accounts are listed as they were created."""
+    created: list[Account] = [use_cases.accounts.create(f"Shop {n}", Plan.FREE) for n in range(3)]
+    assert {account.account_id: account for account in use_cases.accounts.all()} == {
+        account.account_id: account for account in created
     }

@@ -109,6 +109,13 @@ def test_a_replay_costs_two_rounds_and_no_quota(world: World) -> None:
     assert len(world.store.messages) == len(world.store.queue) == 1
 
 
+def test_a_replay_names_the_message_of_the_first_request(world: World) -> None:
+    """The id that the log and SMTP need of a replay is the one that was accepted."""
+    first = submit(world, digest=DIGEST)
+    assert first.message_ids == (world.message().message_id,)
+    assert submit(world, digest=DIGEST).message_ids == first.message_ids
+
+
 def test_another_body_is_a_mismatch(world: World) -> None:
     """The same key with another body: 409, and the first answer stays."""
     submit(world, digest=DIGEST)

@@ -21,8 +21,8 @@ from tests.fakes import builders
 
 
 @pytest.mark.parametrize("key_type", KeyType)
-def test_a_key_names_its_account(key_type: KeyType) -> None:
-    """A new key has the prefix of its type and leads back to its account."""
+def test_a_key_contains_its_account_id(key_type: KeyType) -> None:
+    """A new key has the prefix of its type, and its account id can be read from it."""
     account_id = new_token(ACCOUNT_ID_LENGTH)
     text = new_key_text(account_id, key_type)
     assert text.startswith({"preview": "bx_preview_", "live": "bx_live_"}[key_type])
@@ -32,7 +32,7 @@ def test_a_key_names_its_account(key_type: KeyType) -> None:
 
 @pytest.mark.parametrize("key_type", KeyType)
 def test_the_checksum_catches_every_wrong_character(key_type: KeyType) -> None:
-    """No key stays one when a single character is changed, dropped or doubled."""
+    """A key is invalid if one character is changed, dropped or doubled."""
     text = new_key_text(builders.ACCOUNT, key_type)
     for at, character in enumerate(text):
         for other in set(string.ascii_letters + string.digits + "_ü\n") - {character}:
@@ -42,13 +42,13 @@ def test_the_checksum_catches_every_wrong_character(key_type: KeyType) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "x", "bx_live_", "bx_live_" + "0" * 52, "ü" * 60, "0" * 8192])
-def test_what_never_was_a_key_names_no_account(text: str) -> None:
-    """Text of another form is refused without a read."""
+def test_text_that_is_not_a_key_has_no_account(text: str) -> None:
+    """Text of another form gives None."""
     assert account_of_key(text) is None
 
 
-def test_only_a_digest_is_kept() -> None:
-    """The digest is SHA-256 in hex and does not hold the key."""
+def test_only_a_digest_is_stored() -> None:
+    """The record has a SHA-256 digest in hex, and not the key."""
     text = builders.key_text()
     assert len(digest_of_key(text)) == 64
     assert text not in repr(builders.api_key(text))
@@ -71,26 +71,26 @@ def test_only_a_digest_is_kept() -> None:
         (Preset.CUSTOM, ""),
     ],
 )
-def test_presets_grant_what_they_say(preset: Preset, scopes: str) -> None:
-    """Each preset grants its scopes and no other."""
+def test_presets_grant_their_scopes(preset: Preset, scopes: str) -> None:
+    """Each preset grants its scopes and no others."""
     assert PRESET_SCOPES[preset] == set(scopes.split())
 
 
-def test_a_lacking_scope_is_named() -> None:
-    """A key without a scope gets 403 scope_required with the permission it lacks."""
+def test_the_error_names_a_missing_scope() -> None:
+    """A key without a scope gets 403 scope_required, which names the missing permission."""
     for held in SCOPES:
         key = builders.api_key(builders.key_text(), scopes=frozenset({held}))
         principal = Principal(key, builders.account())
         principal.require(held)
-        for lacking in SCOPES - {held}:
+        for missing in SCOPES - {held}:
             with pytest.raises(ServiceError) as refused:
-                principal.require(lacking)
+                principal.require(missing)
             assert refused.value.code == "scope_required"
-            assert refused.value.details == {"required_permission": lacking}
+            assert refused.value.details == {"required_permission": missing}
 
 
-def test_tokens_have_a_shape() -> None:
-    """A token has its length and an alphabet without letters to misread."""
+def test_tokens_have_a_fixed_form() -> None:
+    """A token has the requested length and no letters that people misread."""
     token = new_token(40)
     assert is_token(token, 40)
     assert not is_token(token, 39)

@@ -55,18 +55,18 @@ def test_other_text_is_safe(text: str) -> None:
 def test_subjects_are_filled_in_one_pass(
     subject: str, values: dict[str, Json], filled: str
 ) -> None:
-    """References become plain text on one line; values are not read again."""
+    """References become plain text on one line; values are not searched for references."""
     assert fill_subject(subject, values) == filled
 
 
 @given(st.text(), st.text())
 def test_a_filled_subject_is_one_line(subject: str, value: str) -> None:
-    """No subject that was filled has a line break."""
+    """A filled subject never has a line break."""
     assert len(fill_subject(f"{subject} {{{{ v }}}}", {"v": value}).splitlines()) <= 1
 
 
 def test_references_are_listed_in_order() -> None:
-    """The paths of a subject are told as they stand."""
+    """The paths of a subject are listed in order, with repetitions."""
     assert subject_references("{{ b }} {{a.c}} {{ b }}") == ("b", "a.c", "b")
 
 
@@ -85,7 +85,7 @@ def test_references_are_listed_in_order() -> None:
 def test_the_sender_depends_on_the_plan(
     plan: Plan, requested: str | None, sender: str | None
 ) -> None:
-    """Free plans always send from the default; paid ones from any verified sender."""
+    """Free plans always send from the default; paid plans from any verified sender."""
     senders = {SENDER: True, "news@shop.example": True, "new@shop.example": False}
     account = builders.account(plan=plan, senders=senders)
     if sender is not None:

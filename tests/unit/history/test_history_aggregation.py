@@ -1,6 +1,6 @@
-"""The ledger stays exact whatever happens to a batch of changes."""
+"""The ledger stays exact when a batch of changes fails, is repeated or meets another one."""
 
-# ruff: noqa: S311  chance that comes again from its seed, and no secret
+# ruff: noqa: S311  numbers from a seed, no secrets
 
 import random
 from collections.abc import Callable
@@ -17,25 +17,25 @@ from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.domain.message import EventKind, Message
 from pillarbox.domain.statistics import index_entry
-from tests.unit.history.test_history_model import live
+from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 
 
-class Troubled:
-    """The engine, with something that happens at one of its writes, counted from now."""
+class FaultyEngine:
+    """The engine, with a fault at one of its next writes."""
 
     def __init__(
-        self, world: World, write: int, happens: str, other: Callable[[], None] | None = None
+        self, world: World, write: int, fault: str, other: Callable[[], None] | None = None
     ) -> None:
         self._engine = world.engine
         self._world = world
-        self.write = write
-        self._happens = happens
-        self._other = other or self._take_all
+        self.writes_until_fault = write
+        self._fault = fault
+        self._other = other or self._apply_all
 
-    def _take_all(self) -> None:
+    def _apply_all(self) -> None:
         other = Aggregation[Message](read=lambda m: m, ledger=self._world.ledger)
-        assert other.apply(list(self._world.messages.values())).again is None
+        assert other.apply(list(self._world.messages.values())).retry_from is None
 
     def __getattr__(self, name: str) -> Any:
         call = getattr(self._engine, name)
@@ -43,135 +43,133 @@ class Troubled:
             return call
 
         def write(**request: Any) -> Any:
-            self.write -= 1
-            if self.write:
+            self.writes_until_fault -= 1
+            if self.writes_until_fault:
                 return call(**request)
-            match self._happens:
+            match self._fault:
                 case "failure before":
-                    raise failure()
+                    raise server_error()
                 case "failure after":
                     call(**request)
-                    raise failure()
+                    raise server_error()
             self._other()  # between a read and its write
             return call(**request)
 
         return write
 
 
-def failure() -> ClientError:
-    answer: Any = {
+def server_error() -> ClientError:
+    response: Any = {
         "Error": {"Code": "InternalServerError"},
         "ResponseMetadata": {"HTTPStatusCode": 500},
     }
-    return ClientError(answer, "PutItem")
+    return ClientError(response, "PutItem")
 
 
-def wrong(world: World) -> int:
-    """The items of the ledger that are not what a recount makes."""
+def wrong_items(world: World) -> int:
+    """Return the number of items in the ledger that differ from a recount."""
     audit = DynamoLedgerAudit(world.table)
-    return audit.count_wrong(world.account_id, map(index_entry, world.messages.values()))
+    return audit.count_differences(world.account_id, map(index_entry, world.messages.values()))
 
 
-@pytest.mark.parametrize("happens", ["failure before", "failure after", "another invocation"])
+@pytest.mark.parametrize("fault", ["failure before", "failure after", "another invocation"])
 @given(st.integers(0, 2**32))
 @settings(max_examples=12, deadline=None)
-def test_a_failure_at_any_write_leaves_nothing_once_the_batch_came_again(
-    happens: str, seed: int
-) -> None:
-    """A batch fails, or is overtaken, at any of its writes, comes again with more: all is right."""
-    chance, world = random.Random(seed), World()
-    live(world, chance, 30, (5, 2000, 80_000))
+def test_a_retry_repairs_what_a_failure_at_any_write_left(fault: str, seed: int) -> None:
+    """A batch that fails or is overtaken at any write, and is retried with more, ends exact."""
+    rng, world = random.Random(seed), World()
+    simulate(world, rng, 30, (5, 2000, 80_000))
     world.aggregate()
     for _ in range(6):
-        live(world, chance, 12, (1, 40, 4000, 90_000))
+        simulate(world, rng, 12, (1, 40, 4000, 90_000))
         batch, world.stream = world.stream, []
-        vars(world.table)["client"] = Troubled(world, chance.randrange(1, 9), happens)
+        vars(world.table)["client"] = FaultyEngine(world, rng.randrange(1, 9), fault)
         world.aggregation.apply(batch)
         vars(world.table)["client"] = world.engine
-        for _ in range(chance.randrange(3)):
+        for _ in range(rng.randrange(3)):
             if world.messages:
-                which = chance.choice([*world.messages.values()])
-                world.happen(which, chance.choice([*EventKind]))
+                target = rng.choice([*world.messages.values()])
+                world.add_event(target, rng.choice([*EventKind]))
         world.stream = batch + world.stream
         world.aggregate()
-        assert wrong(world) == 0
+        assert wrong_items(world) == 0
 
 
 @pytest.mark.parametrize("write", [1, 2, 3, 4])
-def test_an_hour_that_ends_has_what_another_invocation_adds_meanwhile(write: int) -> None:
-    """While one invocation begins a new hour, another one that saw the old hour open adds to it."""
+def test_a_rollup_counts_what_another_invocation_adds_as_its_hour_ends(write: int) -> None:
+    """While one invocation begins a new hour, another for which the old was open adds to it."""
     world = World()
     world.send()
     world.aggregate()
-    added = world.send()
+    late_addition = world.send()
     world.pass_time(2 * 3600)
-    begun = world.send()
+    in_new_hour = world.send()
 
     def add() -> None:
-        assert world.aggregation.apply([added]).again is None
+        assert world.aggregation.apply([late_addition]).retry_from is None
 
-    vars(world.table)["client"] = Troubled(world, write, "another invocation", add)
-    assert world.aggregation.apply([begun]).again is None
+    vars(world.table)["client"] = FaultyEngine(world, write, "another invocation", add)
+    assert world.aggregation.apply([in_new_hour]).retry_from is None
     vars(world.table)["client"] = world.engine
-    assert wrong(world) == 0
+    assert wrong_items(world) == 0
 
 
-def test_a_batch_goes_on_behind_what_failed() -> None:
-    """What fails of one account comes again; other accounts' changes are taken all the same."""
+def test_a_batch_continues_after_a_failed_record() -> None:
+    """A batch is retried from an unreadable record, but the records after it are applied."""
     world = World()
     first, second = (world.send() for _ in range(2))
-    read = {1: first, 3: second}
-    aggregation = Aggregation[int](read=read.__getitem__, ledger=world.ledger)
-    taken = aggregation.apply([1, 2, 3])
-    assert taken.again == 1
-    assert [type(error) for error in taken.errors] == [KeyError]
-    assert wrong(world) == 0
+    messages = {1: first, 3: second}
+    aggregation = Aggregation[int](read=messages.__getitem__, ledger=world.ledger)
+    result = aggregation.apply([1, 2, 3])
+    assert result.retry_from == 1
+    assert [type(error) for error in result.errors] == [KeyError]
+    assert wrong_items(world) == 0
 
 
-def test_an_account_that_fails_comes_again_from_its_first_change() -> None:
-    """A store that cannot be reached is told by the account's first change; others are taken."""
+def test_an_account_that_fails_is_retried_from_its_first_change() -> None:
+    """A failed write is reported at its account's first change; other accounts are applied."""
     world = World()
     messages = [world.send(), world.send()]
     other = replace(messages[0], account_id="acct00000002")
-    vars(world.table)["client"] = Troubled(world, 1, "failure before")
-    taken = world.aggregation.apply([messages[0], other, messages[1]])
-    assert (taken.again, len(taken.errors)) == (0, 1)
-    assert world.ledger.newest_entry(other.account_id) == index_entry(other).created
+    vars(world.table)["client"] = FaultyEngine(world, 1, "failure before")
+    result = world.aggregation.apply([messages[0], other, messages[1]])
+    assert (result.retry_from, len(result.errors)) == (0, 1)
+    assert world.ledger.newest_entry_time(other.account_id) == index_entry(other).created
     vars(world.table)["client"] = world.engine
-    assert world.aggregation.apply(messages).again is None
-    assert wrong(world) == 0
+    assert world.aggregation.apply(messages).retry_from is None
+    assert wrong_items(world) == 0
 
 
-def test_a_batch_that_says_nothing_new_writes_nothing() -> None:
-    """Taking a batch a second time costs reads alone."""
-    chance, world = random.Random(3), World()
-    live(world, chance, 60, (5, 2000, 80_000))
+def test_a_batch_without_news_writes_nothing() -> None:
+    """Applying a batch a second time only reads."""
+    rng, world = random.Random(3), World()
+    simulate(world, rng, 60, (5, 2000, 80_000))
     batch = list(world.messages.values())
     world.aggregate()
     world.engine.reset()
-    assert world.aggregation.apply(batch).again is None
+    assert world.aggregation.apply(batch).retry_from is None
     assert world.engine.write_units == 0
 
 
-def test_a_lease_is_no_change() -> None:
-    """A revision that changes nothing to be listed or counted is not written."""
+def test_a_lease_writes_nothing() -> None:
+    """A revision that changes nothing that is listed or counted is not written."""
     world = World()
     sent = world.send()
     world.aggregate()
     world.engine.reset()
     world.pass_time(1)
     leased = replace(sent, revision=1, attempt=1)
-    assert world.aggregation.apply([leased]).again is None
+    assert world.aggregation.apply([leased]).retry_from is None
     assert world.engine.write_units == 0
 
 
-def test_many_changes_of_a_half_minute_cost_little_more_than_their_bytes() -> None:
+def test_many_changes_of_half_a_minute_cost_little_more_than_their_bytes() -> None:
     """Hundreds of messages in one batch cost at most 0.3 write units each."""
     world = World()
     for number in range(300):
         sent = world.send(world.now + timedelta(milliseconds=number * 20))
-        world.happen(sent, EventKind.SENT)
-        world.happen(sent, EventKind.DELIVERED)
+        world.add_event(sent, EventKind.SENT)
+        world.add_event(sent, EventKind.DELIVERED)
     world.engine.reset()
     world.aggregate()
     assert world.engine.write_units <= 0.3 * 300

@@ -1,40 +1,40 @@
-"""What a page and the figures cost in read units, however many messages there are."""
+"""The read units of pages and analytics do not grow with the number of messages."""
 
 from functools import cache, partial
 
 import pytest
 
-from benchmarks.history import ACCOUNT, DAYS, NOW, cost, pages, spread
-from benchmarks.history import seeded as seeded_anew
+from benchmarks.history import ACCOUNT, DAYS, NOW, cost, page_requests, spread
+from benchmarks.history import account_with as make_account_with
 from pillarbox.application.history.queries import Bucket, SortBy
 from pillarbox.domain.statistics import milliseconds
 
 FEW, MANY = 600, 12_000
 
 #: Made once for each size: the tests only read, and `cost` counts each request by itself.
-seeded = cache(seeded_anew)
+account_with = cache(make_account_with)
 
 
-def test_a_page_costs_much_the_same_wherever_it_is() -> None:
-    """Each order, at the beginning and deep, of few messages and many: within four times."""
-    figures: dict[str, list[tuple[int, int]]] = {}
+def test_pages_of_an_order_cost_within_four_times_of_each_other() -> None:
+    """In each order, first and deep pages of few and of many messages cost about the same."""
+    costs: dict[str, list[tuple[int, int]]] = {}
     for size in (FEW, MANY):
-        overview, engine = seeded(size)
-        for _, request in pages(size):
+        queries, engine = account_with(size)
+        for _, request in page_requests(size):
             if request.status is None and request.since is None:
-                found = cost(engine, partial(overview.page, ACCOUNT, request))
-                figures.setdefault(request.sort_by, []).append(found)
-    assert set(figures) == set(SortBy)
-    for several in figures.values():
-        assert spread(several) <= 4
-        assert max(units for units, _ in several) <= 100
+                page_cost = cost(engine, partial(queries.page, ACCOUNT, request))
+                costs.setdefault(request.sort_by, []).append(page_cost)
+    assert set(costs) == set(SortBy)
+    for of_order in costs.values():
+        assert spread(of_order) <= 4
+        assert max(units for units, _ in of_order) <= 100
 
 
 @pytest.mark.parametrize("bucket", Bucket)
-def test_figures_of_a_month_cost_at_most_a_hundred_units(bucket: Bucket) -> None:
-    """31 days, by hour and by day."""
-    overview, engine = seeded(MANY)
+def test_analytics_of_a_month_cost_at_most_a_hundred_units(bucket: Bucket) -> None:
+    """The limit holds for 31 days by hour and by day."""
+    queries, engine = account_with(MANY)
     until = milliseconds(NOW)
     window = (until - DAYS * 86_400_000, until)
-    units, _ = cost(engine, partial(overview.analytics, ACCOUNT, *window, bucket))
+    units, _ = cost(engine, partial(queries.analytics, ACCOUNT, *window, bucket))
     assert units <= 100

@@ -22,20 +22,22 @@ from pillarbox.application.history.queries import (
     PageRequest,
     SortBy,
 )
+from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
 from tests.fakes.builders import ACCOUNT, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)
-CODES = ("mailbox_full", "general", "expired", None)
+ERROR_CODES = ("mailbox_full", "general", "expired", None)
 
 
 @dataclass
 class World:
-    """Messages are sent and change at `now`; the stream is what the aggregation has yet to take."""
+    """Messages are sent and change at `now`; `stream` holds the changes not yet applied."""
 
     now: datetime = START
     account_id: str = ACCOUNT
+    tuning: Tuning = STANDARD
     messages: dict[UUID, Message] = field(default_factory=dict)
     stream: list[Message] = field(default_factory=list)
     engine: Metered = field(init=False)
@@ -44,21 +46,23 @@ class World:
         self.table, self.engine = metered_table()
         self.ledger = DynamoLedger(self.table)
         self.log = DynamoMessageLog(self.table)
-        self.aggregation = Aggregation[Message](read=lambda changed: changed, ledger=self.ledger)
-        self.overview = HistoryQueries(log=self.log, ledger=self.ledger, clock=lambda: self.now)
+        self.aggregation = Aggregation[Message](read=lambda message: message, ledger=self.ledger)
+        self.queries = HistoryQueries(
+            log=self.log, ledger=self.ledger, clock=lambda: self.now, tuning=self.tuning
+        )
 
     def send(self, created: datetime | None = None) -> Message:
         """Accept a message; its id may be some seconds older than its record."""
         at = milliseconds(created or self.now)
-        tail = random.getrandbits(62)
-        sent = message(self.account_id, UUID(int=at << 80 | 0x7 << 76 | 0b10 << 62 | tail))
+        random_bits = random.getrandbits(62)
+        sent = message(self.account_id, UUID(int=at << 80 | 0x7 << 76 | 0b10 << 62 | random_bits))
         self._put(sent)
         return sent
 
-    def happen(self, which: Message, kind: EventKind, code: str | None = None) -> None:
-        """Let something happen to a message, as of now."""
+    def add_event(self, target: Message, kind: EventKind, code: str | None = None) -> None:
+        """Add an event to a message at `now`."""
         event = Event(kind=kind, at=self.now, code=code)
-        current = self.messages[which.message_id]
+        current = self.messages[target.message_id]
         changed = current.with_events([event])
         if changed is not current:
             self._put(replace(changed, revision=current.revision + 1))
@@ -72,44 +76,44 @@ class World:
         self.now += timedelta(milliseconds=round(seconds * 1000))
 
     def aggregate(self, count: int | None = None) -> None:
-        """Let the aggregation take the next records of the stream; without a count, all."""
+        """Apply the next changes of the stream, or all of them."""
         count = len(self.stream) if count is None else count
         batch, self.stream = self.stream[:count], self.stream[count:]
-        assert self.aggregation.apply(batch).again is None
+        assert self.aggregation.apply(batch).retry_from is None
 
     def page(self, request: PageRequest) -> Page:
-        return self.overview.page(self.account_id, request)
+        return self.queries.page(self.account_id, request)
 
     def analytics(self, since: int, until: int, bucket: Bucket) -> Analytics:
-        return self.overview.analytics(self.account_id, since, until, bucket)
+        return self.queries.analytics(self.account_id, since, until, bucket)
 
     def expected_page(self, request: PageRequest) -> Page:
-        """What contract 4.3 asks for, recounted."""
-        found = [
+        """Return the page that contract 4.3 defines, recounted."""
+        matching = [
             m
             for m in self.messages.values()
             if (request.status in (None, m.status)) and _within(m, request.since, request.until)
         ]
-        found.sort(key=lambda m: _order(m, request.sort_by), reverse=True)
-        return Page(found[request.skip : request.skip + request.limit], len(found))
+        matching.sort(key=lambda m: _sort_key(m, request.sort_by), reverse=True)
+        return Page(matching[request.skip : request.skip + request.limit], len(matching))
 
     def expected_analytics(self, since: int, until: int, bucket: Bucket) -> Analytics:
-        """What contract 4.5 asks for, recounted."""
-        found = sorted(
+        """Return the analytics that contract 4.5 defines, recounted."""
+        matching = sorted(
             (m for m in self.messages.values() if _within(m, since, until)),
             key=lambda m: m.created_at,
         )
-        times = [milliseconds(m.created_at) for m in found]
+        times = [milliseconds(m.created_at) for m in matching]
         volume: dict[int, MessageCounts] = {}
-        level = Granularity(bucket)
-        start = level.start(since)
+        granularity = Granularity(bucket)
+        start = granularity.start(since)
         while start < until:
-            end = level.end(start)
-            volume[start] = _figures(found[bisect_left(times, start) : bisect_left(times, end)])
+            end = granularity.end(start)
+            volume[start] = _count(matching[bisect_left(times, start) : bisect_left(times, end)])
             start = end
-        errors = Counter((m.error.code or m.error.kind.value) for m in found if m.error)
+        errors = Counter((m.error.code or m.error.kind.value) for m in matching if m.error)
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
-        return Analytics(volume, _figures(found), ranked[:10])
+        return Analytics(volume, _count(matching), ranked[:10])
 
 
 def _within(message: Message, since: int | None, until: int | None) -> bool:
@@ -117,7 +121,7 @@ def _within(message: Message, since: int | None, until: int | None) -> bool:
     return (since is None or created >= since) and (until is None or created < until)
 
 
-def _order(message: Message, sort_by: SortBy) -> tuple[object, ...]:
+def _sort_key(message: Message, sort_by: SortBy) -> tuple[object, ...]:
     match sort_by:
         case SortBy.CREATED_AT:
             return (message.created_at, message.message_id)
@@ -126,11 +130,11 @@ def _order(message: Message, sort_by: SortBy) -> tuple[object, ...]:
     return (message.status.value, message.updated_at, message.message_id)
 
 
-def _figures(messages: Iterable[Message]) -> MessageCounts:
-    counted, reached = 0, Counter[Status]()
-    for each in messages:
-        counted += 1
-        kinds = {event.kind for event in each.events}
+def _count(messages: Iterable[Message]) -> MessageCounts:
+    total, reached = 0, Counter[Status]()
+    for counted in messages:
+        total += 1
+        kinds = {event.kind for event in counted.events}
         complained = EventKind.COMPLAINED in kinds
         delivered = complained or EventKind.DELIVERED in kinds
         bounced = bool(kinds & {EventKind.BOUNCED, EventKind.BOUNCED_TRANSIENT})
@@ -145,9 +149,9 @@ def _figures(messages: Iterable[Message]) -> MessageCounts:
                 Status.FAILED: failed,
             }
         )
-    return MessageCounts(counted, reached)
+    return MessageCounts(total, reached)
 
 
-def entries_of(world: World) -> set[object]:
-    """What the ledger has to hold once it has caught up, revisions aside."""
+def expected_entries(world: World) -> set[object]:
+    """Return the entries of a ledger that does not lag, apart from their revisions."""
     return {replace(index_entry(m), revision=0) for m in world.messages.values()}

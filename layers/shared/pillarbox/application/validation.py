@@ -1,4 +1,4 @@
-"""What the operator's words are held against before anything is kept."""
+"""Validate names, limits, addresses and domains before they are stored."""
 
 import unicodedata
 from typing import Final
@@ -9,11 +9,11 @@ from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.quota import Limits
 
 MAX_NAME: Final = 128
-#: Far above any quota of SES, and within what JSON readers hold exactly.
+#: Far above any SES quota, and small enough for JSON parsers that read numbers as doubles.
 MAX_LIMIT: Final = 10**12
 
-#: Scripts that are written together: the Highly Restrictive level of UTS 39, section 5.2.
-_WRITTEN_TOGETHER: Final = (
+#: Scripts that may be mixed: the Highly Restrictive level of UTS 39, section 5.2.
+_MIXABLE_SCRIPTS: Final = (
     frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "HIRAGANA", "KATAKANA"}),
     frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "BOPOMOFO"}),
     frozenset({"LATIN", "CJK", "IDEOGRAPHIC", "HANGUL"}),
@@ -21,30 +21,30 @@ _WRITTEN_TOGETHER: Final = (
 
 
 def to_a_label(domain: str) -> str:
-    """Turn a domain into A-labels (IDNA 2008 with the mapping of UTS 46).
+    """Convert a domain to A-labels (IDNA 2008 with the mapping of UTS 46).
 
-    The older IDNA of the standard library would send mail for one domain to
-    another: it turns the German sharp s into ss.
+    The standard library has the older IDNA 2003, which turns the German sharp s into ss and
+    so sends mail to another domain.
 
     Raises:
-        ValueError: it is no valid name.
+        ValueError: the domain is not valid.
     """
-    import idna  # noqa: PLC0415  its tables are needed for few addresses
+    import idna  # noqa: PLC0415  few addresses need its large tables
 
     return idna.encode(domain, uts46=True).decode()
 
 
-def check_text(field: str, text: str, longest: int = MAX_NAME) -> None:
-    """Refuse a text that is blank or too long, or that no header field could show.
+def check_text(field: str, text: str, max_length: int = MAX_NAME) -> None:
+    """Raise if a text is blank, too long, or not safe in a header field.
 
     Raises:
         ValidationFailed: on the field.
     """
     if not text.strip():
         raise ValidationFailed(FieldFault(field, "must not be empty", "too_short"))
-    if len(text) > longest:
+    if len(text) > max_length:
         raise ValidationFailed(
-            FieldFault(field, f"must have at most {longest} characters", "too_long")
+            FieldFault(field, f"must have at most {max_length} characters", "too_long")
         )
     if not is_header_safe(text) or not _is_unicode(text):
         raise ValidationFailed(
@@ -53,27 +53,27 @@ def check_text(field: str, text: str, longest: int = MAX_NAME) -> None:
 
 
 def check_limits(limits: Limits) -> None:
-    """Refuse limits that cannot be counted up to; 0 is one: nothing can be sent.
+    """Raise if a limit is out of range. 0 is valid: the account cannot send.
 
     Raises:
-        ValidationFailed: with every fault.
+        ValidationFailed: with all faults.
     """
-    figures = {
+    fields = {
         "perMinute": limits.per_minute,
         "perDay": limits.per_day,
         "perMonth": limits.per_month,
     }
     faults = [
         FieldFault(field, f"must be from 0 to {MAX_LIMIT}", "out_of_range")
-        for field, figure in figures.items()
-        if figure is not None and not 0 <= figure <= MAX_LIMIT
+        for field, limit in fields.items()
+        if limit is not None and not 0 <= limit <= MAX_LIMIT
     ]
     if faults:
         raise ValidationFailed(*faults)
 
 
 def normalize_address(text: str) -> str:
-    """Give an address its one spelling.
+    """Return the normalized form of an address, with its domain in lower-case A-labels.
 
     Raises:
         ValidationFailed: on `address`.
@@ -85,7 +85,7 @@ def normalize_address(text: str) -> str:
 
 
 def normalize_sender(text: str) -> str:
-    """Give an address its one spelling, if its domain cannot be taken for another one.
+    """Return the normalized form of a sender address; refuse a misleading domain.
 
     Raises:
         ValidationFailed: on `address`.
@@ -96,7 +96,7 @@ def normalize_sender(text: str) -> str:
 
 
 def normalize_domain(text: str, field: str = "domain") -> str:
-    """Give a domain its one spelling, in A-labels, if it cannot be taken for another one.
+    """Return the normalized form of a domain, in lower-case A-labels; refuse a misleading one.
 
     Raises:
         ValidationFailed: on the field.
@@ -110,19 +110,19 @@ def normalize_domain(text: str, field: str = "domain") -> str:
 
 
 def _check_scripts(field: str, domain: str) -> None:
-    """A label of several scripts, such as Latin with a Cyrillic a, is made to be misread."""
+    """Raise if a label mixes scripts, such as Latin with a Cyrillic a: people misread it."""
     for label in _to_u_label(domain).split("."):
         scripts = {_script(character) for character in label if character.isalpha()}
-        if len(scripts) > 1 and not any(scripts <= allowed for allowed in _WRITTEN_TOGETHER):
-            message = "the domain mixes scripts and could be taken for another one"
+        if len(scripts) > 1 and not any(scripts <= allowed for allowed in _MIXABLE_SCRIPTS):
+            message = "the domain mixes scripts, so people could mistake it for another one"
             raise ValidationFailed(FieldFault(field, message, "mixed_scripts"))
 
 
 def _to_u_label(domain: str) -> str:
-    """Turn A-labels back into what people read; a name that is no valid one stays as it is."""
+    """Convert A-labels to Unicode; an invalid name stays unchanged."""
     if "xn--" not in domain:
         return domain
-    import idna  # noqa: PLC0415  its tables are needed for few addresses
+    import idna  # noqa: PLC0415  few addresses need its large tables
 
     try:
         return idna.decode(domain)
@@ -131,10 +131,10 @@ def _to_u_label(domain: str) -> str:
 
 
 def _script(letter: str) -> str:
-    """The script of a letter, which its name in the Unicode standard begins with."""
+    """Return the script of a letter: the first word of its Unicode name."""
     return unicodedata.name(letter, "").partition(" ")[0].partition("-")[0]
 
 
 def _is_unicode(text: str) -> bool:
-    """Octets of a command line that are no UTF-8 reach Python as lone surrogates."""
+    """Return whether a text has no lone surrogates, which Python uses for invalid UTF-8."""
     return not any("\ud800" <= character <= "\udfff" for character in text)

@@ -1,4 +1,4 @@
-"""Accounts: whose mail it is, under which plan, from which addresses."""
+"""Accounts: their plan, limits and senders."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,7 +11,7 @@ from pillarbox.domain.quota import Limits
 
 
 class Plan(StrEnum):
-    """What an account pays for (contract section 5)."""
+    """The plan of an account (contract section 5)."""
 
     FREE = "free"
     STANDARD = "standard"
@@ -19,41 +19,42 @@ class Plan(StrEnum):
 
     @property
     def paid(self) -> bool:
-        """Whether the plan is a paid one: own `from`, no footer, marketing scopes."""
+        """Whether the plan is paid: own `from`, no footer, marketing scopes."""
         return self is not Plan.FREE
 
 
-#: Contract section 8.1; what it leaves open is decided here, and each figure
-#: can be overridden on the account. None: not limited.
+#: Contract section 8.1, with our own figures where it gives none. An account can
+#: override each figure. None means no limit.
 PLAN_LIMITS: Final[Mapping[Plan, Limits]] = {
     Plan.FREE: Limits(per_minute=60, per_day=300, per_month=9_000),
     Plan.STANDARD: Limits(per_minute=600, per_day=1_500, per_month=15_000),
     Plan.ENTERPRISE: Limits(per_minute=None, per_day=None, per_month=None),
 }
 PREVIEW_LIMITS: Final = Limits(per_minute=10, per_day=50, per_month=1_500)
-_NO_OVERRIDES: Final = Limits(per_minute=None, per_day=None, per_month=None)
+#: No limits of an account's own: the plan's limits apply.
+NO_LIMITS: Final = Limits(per_minute=None, per_day=None, per_month=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
-    """An account. `senders` tells for each address whether it is verified."""
+    """An account. `senders` maps each address to whether it is verified."""
 
     account_id: str
     name: str
     plan: Plan
     created_at: datetime
-    overrides: Limits = _NO_OVERRIDES
+    overrides: Limits = NO_LIMITS
     senders: Mapping[str, bool] = field(default_factory=dict)
     default_sender: str | None = None
-    #: What becomes of a mail that the provider may or may not have taken:
-    #: False sends it again once the wait is over, True leaves it failed.
+    #: What to do with an email when the provider may or may not have accepted it:
+    #: False sends it again after the wait, True marks it as failed.
     hold_uncertain: bool = False
 
     @property
     def limits(self) -> Limits:
-        """The plan's limits with the account's own figures put over them.
+        """Return the limits in force: the plan's, overridden by the account's own.
 
-        A Standard tier is named by its month; its day is a tenth of it.
+        Standard tiers are defined by the month; the day is a tenth of the month.
         """
         plan, own = PLAN_LIMITS[self.plan], self.overrides
         per_day = own.per_day
@@ -66,17 +67,17 @@ class Account:
         )
 
     def sender(self, requested: str | None) -> str:
-        """The address that a live key's mail goes out from (contract 2.1, `from`).
+        """Return the sender of an email sent with a live key (contract 2.1, `from`).
 
         Raises:
-            ServiceError: `no_verified_sender`, when there is no default one or
-                the requested one is not verified on this account.
+            ServiceError: `no_verified_sender`, if the account has no verified default
+                sender or the requested sender is not verified.
         """
         default = self.default_sender
         if default is None or not self.senders.get(default, False):
             raise ServiceError(
                 "no_verified_sender",
-                "The account has no verified default sender; set one first.",
+                "The account has no verified default sender. Set one first.",
             )
         if requested is None or not self.plan.paid or requested == default:
             return default

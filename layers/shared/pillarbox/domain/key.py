@@ -28,24 +28,24 @@ _CONTACTS: Final = ("marketing:contacts:read", "marketing:contacts:write")
 SCOPES: Final = frozenset(
     {EMAILS_SEND, EMAILS_READ, TEMPLATES_READ, TEMPLATES_WRITE, *_CAMPAIGNS, *_CONTACTS}
 )
-#: Scopes that need a paid plan (contract section 5): marketing, save for contacts.
+#: Scopes that need a paid plan (contract section 5): marketing, except contacts.
 PAID_SCOPES: Final = frozenset(_CAMPAIGNS)
 
 
 class KeyType(StrEnum):
-    """A preview key sends starter templates only; a live key has the scopes it was made with."""
+    """The two types: a preview key only sends starter templates; a live key has chosen scopes."""
 
     PREVIEW = "preview"
     LIVE = "live"
 
     @property
     def prefix(self) -> str:
-        """What the key's text begins with."""
+        """Return the start of the key's text."""
         return f"bx_{self.value}_"
 
 
 class Preset(StrEnum):
-    """A permission preset, chosen when a key is made."""
+    """A named set of scopes, chosen when a key is created."""
 
     SEND = "send"
     MARKETING = "marketing"
@@ -69,7 +69,7 @@ _KEY_TEXT: Final = re.compile(
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ApiKey:
-    """The record of a key. Its text is not kept, only the SHA-256 digest in hex."""
+    """The record of a key. It stores the SHA-256 digest of the key's text, not the text."""
 
     key_id: str
     account_id: str
@@ -84,23 +84,23 @@ class ApiKey:
 
 @dataclass(frozen=True, slots=True)
 class Principal:
-    """Who is calling: a valid key and the account it belongs to."""
+    """The caller: a valid key and its account."""
 
     key: ApiKey
     account: Account
 
     @property
     def preview(self) -> bool:
-        """Whether the caller holds a preview key."""
+        """Whether the caller uses a preview key."""
         return self.key.type is KeyType.PREVIEW
 
     @property
     def limits(self) -> Limits:
-        """The quota that this caller's sends are held against."""
+        """Return the limits that apply to this caller's sends."""
         return PREVIEW_LIMITS if self.preview else self.account.limits
 
     def require(self, scope: str) -> None:
-        """Refuse a caller whose key lacks a scope.
+        """Raise unless the key has a scope.
 
         Raises:
             ServiceError: `scope_required`; the details name the scope.
@@ -114,15 +114,15 @@ class Principal:
 
 
 def new_key_text(account_id: str, key_type: KeyType) -> str:
-    """Make the text of a key: prefix, account, secret (160 bits) and checksum."""
+    """Generate the text of a key: prefix, account id, secret (160 bits) and checksum."""
     body = f"{key_type.prefix}{account_id}{new_token(_SECRET_LENGTH)}"
     return body + _checksum(body)
 
 
 def account_of_key(text: str) -> str | None:
-    """The account that a key's text names, or None when the text cannot be a key.
+    """Return the account id in a key's text, or None if the text is not a key.
 
-    The checksum lets a mistyped or cut-off key be refused without a read.
+    The checksum shows that a key is mistyped or cut off without a read of the database.
     """
     match = _KEY_TEXT.fullmatch(text)
     if match is None or _checksum(match[1]) != match[3]:
@@ -131,7 +131,7 @@ def account_of_key(text: str) -> str | None:
 
 
 def digest_of_key(text: str) -> str:
-    """SHA-256 in hex: what is kept of a key. The secret is random, so no salt is needed."""
+    """Return the SHA-256 digest in hex. The secret is random, so it needs no salt."""
     return hashlib.sha256(text.encode()).hexdigest()
 
 

@@ -1,10 +1,10 @@
-"""What is counted of messages: an entry for each, and tallies of entries by hour, day and month.
+"""Index entries and rollups: what listing and counting need to know about messages.
 
-Times here are milliseconds since 1970, as message ids hold them.
+All times here are milliseconds since 1970, as message ids hold them.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
@@ -18,7 +18,10 @@ _DAY: Final = 24 * _HOUR
 _MONTHS: Final = 12
 _EPOCH_YEAR: Final = 1970
 
-#: What a message can come to, beyond being accepted.
+#: Later than every time that a message id can hold (RFC 9562 section 5.7).
+END_OF_TIME: Final = 2**48
+
+#: The statuses that a message can reach after its acceptance.
 REACHABLE: Final = (
     Status.SENT,
     Status.DELIVERED,
@@ -26,8 +29,9 @@ REACHABLE: Final = (
     Status.COMPLAINED,
     Status.FAILED,
 )
-_DELIVERED_BY: Final = {EventKind.COMPLAINED}
-_SENT_BY: Final = {
+#: Events that show that a message had been delivered before, or sent.
+_IMPLY_DELIVERED: Final = {EventKind.COMPLAINED}
+_IMPLY_SENT: Final = {
     EventKind.BOUNCED_TRANSIENT,
     EventKind.DELIVERED,
     EventKind.BOUNCED,
@@ -35,8 +39,24 @@ _SENT_BY: Final = {
 }
 
 
+@dataclass(frozen=True, slots=True)
+class TimeRange:
+    """The time from `since` to before `until`."""
+
+    since: int
+    until: int
+
+    def __contains__(self, moment: int) -> bool:
+        return self.since <= moment < self.until
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no moment is in the range."""
+        return self.since >= self.until
+
+
 class Granularity(StrEnum):
-    """How long a bucket of time is; buckets are aligned to UTC."""
+    """The length of a bucket of time. Buckets are aligned to UTC."""
 
     HOUR = "hour"
     DAY = "day"
@@ -44,59 +64,59 @@ class Granularity(StrEnum):
 
     @property
     def finer(self) -> "Granularity | None":
-        """The level of the buckets that one of this level is made of."""
+        """The next finer granularity."""
         return {Granularity.MONTH: Granularity.DAY, Granularity.DAY: Granularity.HOUR}.get(self)
 
-    def number(self, moment: int) -> int:
-        """The number of the bucket that a moment is in, counted from 1970."""
+    def bucket_number(self, moment: int) -> int:
+        """Return the number of the bucket that holds a moment, counted from 1970."""
         if self is Granularity.MONTH:
             at = datetime.fromtimestamp(moment / 1000, UTC)
             return (at.year - _EPOCH_YEAR) * _MONTHS + at.month - 1
         return moment // (_HOUR if self is Granularity.HOUR else _DAY)
 
-    def first_moment(self, number: int) -> int:
-        """Where the bucket of a number begins."""
+    def bucket_start(self, number: int) -> int:
+        """Return the start of the bucket with a number."""
         if self is Granularity.MONTH:
             year, month = divmod(number, _MONTHS)
             return round(datetime(_EPOCH_YEAR + year, month + 1, 1, tzinfo=UTC).timestamp() * 1000)
         return number * (_HOUR if self is Granularity.HOUR else _DAY)
 
     def start(self, moment: int) -> int:
-        """Where the bucket of a moment begins."""
-        return self.first_moment(self.number(moment))
+        """Return the start of the bucket that holds a moment."""
+        return self.bucket_start(self.bucket_number(moment))
 
     def end(self, moment: int) -> int:
-        """Where the bucket of a moment ends: the next one's beginning."""
-        return self.first_moment(self.number(moment) + 1)
+        """Return the end of the bucket that holds a moment, which is the start of the next."""
+        return self.bucket_start(self.bucket_number(moment) + 1)
 
     def ceiling(self, moment: int) -> int:
-        """Where the first bucket begins that lies wholly at or after a moment."""
+        """Return the start of the first bucket that starts at or after a moment."""
         start = self.start(moment)
         return moment if start == moment else self.end(moment)
 
 
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
-    """What listing and counting need to know of a message, as of one revision of it."""
+    """What listing and counting need to know about a message, as of one of its revisions."""
 
     message_id: UUID
     revision: int
     status: Status
-    #: When the last thing happened, in milliseconds.
+    #: The time of the last event.
     updated: int
-    #: The statuses of REACHABLE that it ever came to.
+    #: The statuses of REACHABLE that the message ever had.
     reached: frozenset[Status] = frozenset()
-    #: The code of what is wrong now, if its status is a failure.
+    #: The code of the current failure, if the status is one.
     error: str | None = None
 
     @property
     def created(self) -> int:
-        """When it was accepted, in milliseconds."""
+        """The time of acceptance."""
         return self.message_id.int >> 80
 
 
 def index_entry(message: Message) -> IndexEntry:
-    """The entry of a message as it stands."""
+    """Return the index entry of a message's current revision."""
     error = message.error
     return IndexEntry(
         message_id=message.message_id,
@@ -109,22 +129,22 @@ def index_entry(message: Message) -> IndexEntry:
 
 
 def reached(message: Message) -> frozenset[Status]:
-    """The statuses that a message ever came to.
+    """Return the statuses that a message ever had.
 
-    Providers skip steps: a mail that was complained of had been delivered, and
-    one that was delivered or bounced had been sent.
+    Providers skip steps: a message with a complaint was delivered before, and a
+    message that was delivered or bounced was sent before.
     """
     kinds = {event.kind for event in message.events}
     statuses = {kind.status for kind in kinds} & set(REACHABLE)
-    if kinds & _DELIVERED_BY:
+    if kinds & _IMPLY_DELIVERED:
         statuses.add(Status.DELIVERED)
-    if kinds & _SENT_BY:
+    if kinds & _IMPLY_SENT:
         statuses.add(Status.SENT)
     return frozenset(statuses)
 
 
 def milliseconds(moment: datetime) -> int:
-    """A moment in milliseconds since 1970."""
+    """Return a moment in milliseconds since 1970."""
     return round(moment.timestamp() * 1000)
 
 
@@ -132,41 +152,59 @@ def milliseconds(moment: datetime) -> int:
 class Rollup:
     """Counts of the messages that were created in one bucket of time."""
 
-    #: (status, beginning of the bucket of the last update) -> messages.
-    cells: Counter[tuple[Status, int]] = field(default_factory=Counter)
-    #: Of each status of REACHABLE, the messages that ever came to it.
+    granularity: Granularity
+    #: The start of the bucket.
+    start: int
+    #: (status, start of the bucket of the last update) -> number of messages.
+    by_status_and_update: Counter[tuple[Status, int]] = field(default_factory=Counter)
+    #: Status of REACHABLE -> number of messages that ever had it.
     reached: Counter[Status] = field(default_factory=Counter)
-    #: Error code -> messages that have it now.
+    #: Error code -> number of messages that have it now.
     errors: Counter[str] = field(default_factory=Counter)
 
-    def count(self, statuses: Iterable[Status]) -> int:
-        """The messages that have one of the statuses now."""
-        wanted = frozenset(statuses)
-        return sum(n for (status, _), n in self.cells.items() if status in wanted)
+    @property
+    def created(self) -> TimeRange:
+        """The bucket: the time in which the messages were created."""
+        return TimeRange(self.start, self.granularity.end(self.start))
 
     @property
     def total(self) -> int:
-        """All messages."""
-        return self.cells.total()
+        """The number of messages."""
+        return self.by_status_and_update.total()
+
+    def count(self, statuses: frozenset[Status]) -> int:
+        """Return the number of messages that now have one of the statuses."""
+        return sum(n for (status, _), n in self.by_status_and_update.items() if status in statuses)
+
+    def counts(
+        self, statuses: frozenset[Status], updated: TimeRange
+    ) -> Iterator[tuple[Status, int, int]]:
+        """Return the counts for some statuses and a time range of updates.
+
+        Each is a status, the start of a bucket of updates and a number of messages.
+        """
+        for (status, start), n in self.by_status_and_update.items():
+            if status in statuses and start in updated:
+                yield status, start, n
 
 
-def tally(level: Granularity, entries: Iterable[IndexEntry]) -> Rollup:
-    """Count entries, their updates by buckets of a level."""
-    result = Rollup()
+def roll_up_entries(granularity: Granularity, start: int, entries: Iterable[IndexEntry]) -> Rollup:
+    """Count the index entries of a bucket."""
+    result = Rollup(granularity, start)
     for entry in entries:
-        result.cells[entry.status, level.start(entry.updated)] += 1
+        result.by_status_and_update[entry.status, granularity.start(entry.updated)] += 1
         result.reached.update(entry.reached)
         if entry.error is not None:
             result.errors[entry.error] += 1
     return result
 
 
-def roll_up(level: Granularity, tallies: Iterable[Rollup]) -> Rollup:
-    """Add tallies of finer buckets up to one of a level."""
-    result = Rollup()
-    for part in tallies:
-        for (status, updated), n in part.cells.items():
-            result.cells[status, level.start(updated)] += n
-        result.reached.update(part.reached)
-        result.errors.update(part.errors)
+def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Rollup]) -> Rollup:
+    """Add up the finer rollups of a bucket."""
+    result = Rollup(granularity, start)
+    for rollup in rollups:
+        for (status, updated), n in rollup.by_status_and_update.items():
+            result.by_status_and_update[status, granularity.start(updated)] += n
+        result.reached.update(rollup.reached)
+        result.errors.update(rollup.errors)
     return result

@@ -1,4 +1,4 @@
-"""Templates: the built-in starters (contract 2.6) and those an account saved (2.7)."""
+"""Templates: the built-in starters (contract 2.6) and saved templates (contract 2.7)."""
 
 import re
 from collections.abc import Mapping
@@ -11,43 +11,43 @@ from pillarbox.domain.errors import Json
 
 
 class VariableKind(StrEnum):
-    """What a starter's variable may hold; each kind has its own check."""
+    """The kind of value that a starter variable takes; each kind has its own check."""
 
     TEXT = "text"
-    #: An address to follow: https: or http: only.
+    #: A link: https: or http: only.
     WEB_URL = "web_url"
-    #: Where help is found: a bare mail address, or an https:, http: or mailto: URL.
+    #: A contact for help: a bare email address, or an https:, http: or mailto: URL.
     CONTACT = "contact"
 
 
 @dataclass(frozen=True, slots=True)
 class StarterVariable:
-    """A variable of a starter template, with the sample that previews use."""
+    """A variable of a starter template, with its sample value for previews."""
 
     name: str
     sample: str
     kind: VariableKind = VariableKind.TEXT
-    #: The mail is useless without it: lacking, the send is refused (422).
+    #: The email makes no sense without the variable, so a send without it is refused (422).
     required: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class StarterTemplate:
-    """A built-in template. `subject` holds plain references such as {{ app_name }} only."""
+    """A built-in template. `subject` contains only plain references such as {{ app_name }}."""
 
     slug: str
     name: str
     description: str
     subject: str
     variables: tuple[StarterVariable, ...]
-    #: Used for `expiry_minutes` when the caller leaves it out, and for the
-    #: deadline of a delivery; None where nothing in the mail expires.
+    #: The default of the variable `expiry_minutes`, and the deadline of the delivery.
+    #: None if nothing in the email expires.
     expiry_minutes: int | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedTemplate:
-    """A template of an account. `variables` are the names that it really references."""
+    """A template that an account saved. `variables` are the names that its source refers to."""
 
     account_id: str
     template_id: str
@@ -56,13 +56,14 @@ class SavedTemplate:
     category: str
     html: str
     variables: tuple[str, ...]
-    #: Those without a `default` in every use: lacking, the send is refused (422).
+    #: Variables that have no `default` in some use: a send without one is refused (422).
     required: tuple[str, ...]
-    #: An internal copy, made for a campaign or workflow: never listed.
+    #: Whether this is a copy for a campaign or workflow. The API does not show such copies.
     internal: bool
     created_at: datetime
     updated_at: datetime
-    #: Active campaigns and scheduled sends that hold the deletion back.
+    #: The active campaigns and scheduled sends that use the template. It cannot be deleted
+    #: while there are any.
     references: frozenset[str] = field(default_factory=frozenset)
 
 
@@ -70,21 +71,21 @@ _REFERENCE: Final = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]
 
 
 def subject_references(subject: str) -> tuple[str, ...]:
-    """The dotted paths that a subject refers to, in order."""
+    """Return the dotted paths that a subject refers to, in order."""
     return tuple(_REFERENCE.findall(subject))
 
 
 def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
-    """Put values into a subject in one pass, as plain text on one line.
+    """Replace the references in a subject with values, as plain text on one line.
 
-    Subjects take plain references only, so that accepting a mail needs no
-    template engine. A path that leads nowhere becomes empty.
+    Values are not searched for references. A path without a value becomes empty. Subjects
+    allow only plain references, so accepting an email needs no template engine.
     """
 
     def value(match: re.Match[str]) -> str:
-        found: Json = dict(values)
+        node: Json = dict(values)
         for step in match.group(1).split("."):
-            found = found.get(step) if isinstance(found, dict) else None
-        return "" if found is None else str(found)
+            node = node.get(step) if isinstance(node, dict) else None
+        return "" if node is None else str(node)
 
     return " ".join(_REFERENCE.sub(value, subject).split())

@@ -16,7 +16,7 @@ One table, entity first; `pk` and `sk` are strings.
 | pulse       | PULSE               | -              |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<home>#<ms> |
-| tally       | STAT#<account>      | <level>#<ms>   |
+| rollup      | STAT#<account>      | <granularity>#<ms> |
 """
 
 from collections.abc import Mapping
@@ -108,9 +108,9 @@ def updates(account_id: str, home: str, moment: int) -> Item:
     return _key(f"STAT#{account_id}", f"U#{home}#{_text(moment)}")
 
 
-def tally(account_id: str, level: Granularity, moment: int) -> Item:
-    """The tally of a bucket."""
-    return _key(f"STAT#{account_id}", f"{level.value}#{_text(moment)}")
+def rollup(account_id: str, granularity: Granularity, moment: int) -> Item:
+    """The rollup of a bucket."""
+    return _key(f"STAT#{account_id}", f"{granularity.value}#{_text(moment)}")
 
 
 def moment(item: Mapping[str, Any]) -> int:

@@ -1,19 +1,20 @@
-"""The ledger of an account: its messages in small, in the order they were made and updated.
+"""An account's ledger: its index entries by creation and by update, and its rollups.
 
-An entry is 26 bytes, and the entries of half a minute share an item: what a
-query has to skip or count costs a twentieth of reading records, and what a
-batch of changes writes is little more than their bytes. Each entry is in two
-items:
+An entry takes 26 bytes, and all entries of half a minute share an item. So
+reading entries costs a twentieth of reading records, and a batch of changes
+writes little more than its entries' bytes. Each entry is in two items:
 
-* by creation: the truth of what was counted. An entry here is replaced only by
-  one of a later revision of its message, so taking a change twice, in parts or
-  out of order does no harm.
-* by status and update: a copy, written first. What a failure leaves of it is
-  put right when the change comes again, since the truth still has the old entry.
-  Those few that were updated in a later hour than they were created in are kept
-  apart, so that the many others are found by their creation here too.
+* By creation. This one is authoritative: rollups are made from it. A newer
+  revision of the message replaces it, an older one does not, so changes may be
+  applied repeatedly, in parts and out of order.
+* By status and update. This one is a copy, which is written first. If a failure
+  leaves it half written, the retry repairs it, because the authoritative entry
+  is still the old one. An entry that was updated in a later hour than it was
+  created in is late. Late entries are few and in items of their own, so that the
+  others can be found by their hour of creation here too.
 
-Tallies are sums over these and never counted up, so that they cannot drift.
+A rollup is always made anew from entries or finer rollups, and never
+incremented, so it cannot drift.
 """
 
 import struct
@@ -28,24 +29,32 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.history.ports import TimeRange
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import REACHABLE, Granularity, IndexEntry, Rollup, roll_up, tally
+from pillarbox.domain.statistics import (
+    REACHABLE,
+    Granularity,
+    IndexEntry,
+    Rollup,
+    TimeRange,
+    combine_rollups,
+    roll_up_entries,
+)
 
-#: What shares an item, in milliseconds. Items must stay below DynamoDB's 400 KB: 15,000
-#: entries, 500 a second, which is beyond what one partition takes of an account's mail.
-SPAN: Final = 30_000
+#: The entries of this many milliseconds share an item. It must stay below DynamoDB's 400 KB:
+#: 15,000 entries, or 500 a second, which is more than one partition accepts of an account's
+#: messages. Stored keys depend on it: `pillarbox stats rebuild` must follow a change.
+ITEM_SPAN: Final = 30_000
 #: Message id, revision, time of the last update (two parts), status and reached, error.
-_PACKED: Final = struct.Struct(">16sHHIBB")
+_ENTRY: Final = struct.Struct(">16sHHIBB")
 _LAST_REVISION: Final = 2**16 - 1
-#: A code's number is a byte; 0 is none.
-_MOST_ERRORS: Final = 254
+#: The number of an error code is one byte; 0 means none.
+_MAX_ERRORS: Final = 254
 _OTHER: Final = "other"
-#: Writers of one item at a time are one or two: who was overtaken so often is not alone.
-_TRIES: Final = 10
+#: One or two writers share an item at a time. More lost races than this have another cause.
+_WRITE_ATTEMPTS: Final = 10
 
-#: By position in a packed entry: append only.
+#: By their number in a packed entry: append only.
 _STATUSES: Final = (
     Status.PENDING,
     Status.SENT,
@@ -54,236 +63,254 @@ _STATUSES: Final = (
     Status.COMPLAINED,
     Status.FAILED,
 )
-_NUMBERS: Final = {status: number for number, status in enumerate(_STATUSES)}
-_INITIALS: Final = {status.value[0]: status for status in Status}
-_MASKS: Final = tuple(
+_STATUS_NUMBERS: Final = {status: number for number, status in enumerate(_STATUSES)}
+_STATUS_BY_INITIAL: Final = {status.value[0]: status for status in Status}
+_REACHED_BY_MASK: Final = tuple(
     frozenset(status for bit, status in enumerate(REACHABLE) if mask >> bit & 1)
     for mask in range(2 ** len(REACHABLE))
 )
-_BITS: Final = {reached: mask for mask, reached in enumerate(_MASKS)}
+_REACHED_MASKS: Final = {reached: mask for mask, reached in enumerate(_REACHED_BY_MASK)}
 
 
 class DynamoLedger:
-    """Fulfils `history_ports.Ledger`."""
+    """Implements the port `Ledger`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def newest_entry(self, account_id: str) -> int | None:
-        """Read the last item of entries."""
-        everything = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
-        for item in self._table.query(*everything, newest_first=True, limit=1):
+    def newest_entry_time(self, account_id: str) -> int | None:
+        """Read the last item of entries by creation."""
+        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
+        for item in self._table.query(first, last, newest_first=True, limit=1):
             return max(entry.created for entry in unpack(item))
         return None
 
-    def entries_created(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
-        """Read the entries by creation."""
+    def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
+        """Read entries by creation."""
         return [
             entry
-            for entry in self._read(since, until, partial(keys.entries, account_id))
-            if since <= entry.created < until
+            for entry in self._read(created, partial(keys.entries, account_id))
+            if entry.created in created
         ]
 
     def entries_updated(
-        self, account_id: str, status: Status, since: int, until: int, created: TimeRange
+        self, account_id: str, status: Status, updated: TimeRange, created: TimeRange
     ) -> list[IndexEntry]:
-        """Read the entries by status and update: those of the hour of their creation, the late."""
-        prompt = (
-            max(since, Granularity.HOUR.start(created[0])),
-            min(until, Granularity.HOUR.ceiling(created[1])),
+        """Read entries by status and update: those updated in their first hour, and late ones."""
+        first_hour = TimeRange(
+            max(updated.since, Granularity.HOUR.start(created.since)),
+            min(updated.until, Granularity.HOUR.ceiling(created.until)),
         )
-        late = max(since, created[0]), until
+        late = TimeRange(max(updated.since, created.since), updated.until)
         return [
             entry
-            for stretch, home in ((prompt, status.value), (late, _late(status)))
-            for entry in self._read(*stretch, partial(keys.updates, account_id, home))
-            if since <= entry.updated < until and created[0] <= entry.created < created[1]
+            for group, time_range in ((status.value, first_hour), (_late(status), late))
+            for entry in self._read(time_range, partial(keys.updates, account_id, group))
+            if entry.updated in updated and entry.created in created
         ]
 
-    def rollups(
-        self, account_id: str, level: Granularity, since: int, until: int
-    ) -> Mapping[int, Rollup]:
-        """Read the tallies of a level."""
-        if since >= until:
-            return {}
-        first = keys.tally(account_id, level, since)
-        last = keys.tally(account_id, level, until - 1)
-        return {keys.moment(item): tally_of(level, item) for item in self._table.query(first, last)}
+    def rollups(self, account_id: str, granularity: Granularity, starts: TimeRange) -> list[Rollup]:
+        """Read the rollups of a granularity."""
+        if starts.is_empty:
+            return []
+        first = keys.rollup(account_id, granularity, starts.since)
+        last = keys.rollup(account_id, granularity, starts.until - 1)
+        return [rollup_of(granularity, item) for item in self._table.query(first, last)]
 
-    def put_entries(self, account_id: str, images: Iterable[IndexEntry]) -> None:
-        """Merge images in, item by item."""
-        groups: defaultdict[int, list[IndexEntry]] = defaultdict(list)
-        for image in images:
-            groups[image.created // SPAN * SPAN].append(image)
-        for start, group in sorted(groups.items()):
-            _until_done(lambda start=start, group=group: self._enter(account_id, start, group))  # type: ignore[misc]
+    def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+        """Merge entries into the stored ones, item by item."""
+        by_item: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        for entry in entries:
+            by_item[entry.created // ITEM_SPAN * ITEM_SPAN].append(entry)
+        for start, in_item in sorted(by_item.items()):
+            _retry(partial(self._merge, account_id, start, in_item))
 
-    def roll_up(self, account_id: str, level: Granularity, start: int) -> None:
-        """Tally a bucket anew, unless that is what it says already."""
-        _until_done(lambda: self._roll_up(account_id, level, start))
+    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
+        """Make a rollup anew, and write it if it differs from the stored one."""
+        _retry(partial(self._roll_up, account_id, granularity, start))
 
-    def _read(self, since: int, until: int, key: Callable[[int], Item]) -> Iterable[IndexEntry]:
-        if since >= until:
+    def _read(self, time_range: TimeRange, key: Callable[[int], Item]) -> Iterable[IndexEntry]:
+        if time_range.is_empty:
             return
-        for item in self._table.query(key(since // SPAN * SPAN), key(until - 1)):
+        first = time_range.since // ITEM_SPAN * ITEM_SPAN
+        for item in self._table.query(key(first), key(time_range.until - 1)):
             yield from unpack(item)
 
-    def _enter(self, account_id: str, start: int, images: Sequence[IndexEntry]) -> bool:
-        place = keys.entries(account_id, start)
-        stored = self._stored(place)
-        history: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
-        for image in images:
-            history[image.message_id].append(image)
-        moves: defaultdict[tuple[str, int], _Moves] = defaultdict(_Moves)
+    def _merge(self, account_id: str, start: int, changes: Sequence[IndexEntry]) -> bool:
+        """Merge changes into one item by creation, after its copies by status and update."""
+        key = keys.entries(account_id, start)
+        stored = self._stored(key)
+        changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
+        for change in changes:
+            changes_by_id[change.message_id].append(change)
+        copies: defaultdict[tuple[str, int], _CopyChange] = defaultdict(_CopyChange)
         entries = dict(stored.entries)
-        for message_id, seen in history.items():
-            before, after = entries.get(message_id), max(seen, key=lambda image: image.revision)
-            if before is not None and (
-                before.revision >= after.revision
-                or replace(before, revision=after.revision) == after
+        for message_id, revisions in changes_by_id.items():
+            old, new = entries.get(message_id), max(revisions, key=lambda entry: entry.revision)
+            if old is not None and (
+                old.revision >= new.revision or replace(old, revision=new.revision) == new
             ):
                 continue
-            # An earlier try may have left any of the images in the copy.
-            for past in [*seen, *([before] if before else [])]:
-                moves[home_of(past)].gone.add(message_id)
-            moves[home_of(after)].come[message_id] = after
-            entries[message_id] = after
-        for home, move in moves.items():
-            copy = keys.updates(account_id, *home)
-            _until_done(lambda copy=copy, move=move: self._move(copy, move))  # type: ignore[misc]
-        return entries == stored.entries or self._replace(place, stored, entries)
+            # An earlier attempt may have left any of these revisions in a copy.
+            for outdated in [*revisions, *([old] if old else [])]:
+                copies[copy_place(outdated)].removed.add(message_id)
+            copies[copy_place(new)].added[message_id] = new
+            entries[message_id] = new
+        for (group, moment), copy in copies.items():
+            _retry(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
+        return entries == stored.entries or self._replace(key, stored, entries)
 
-    def _move(self, place: Item, move: "_Moves") -> bool:
-        stored = self._stored(place)
-        kept = {key: entry for key, entry in stored.entries.items() if key not in move.gone}
-        entries = kept | move.come
-        return entries == stored.entries or self._replace(place, stored, entries)
+    def _change_copy(self, key: Item, change: "_CopyChange") -> bool:
+        stored = self._stored(key)
+        kept = {id_: entry for id_, entry in stored.entries.items() if id_ not in change.removed}
+        entries = kept | change.added
+        return entries == stored.entries or self._replace(key, stored, entries)
 
-    def _stored(self, place: Item) -> "_Stored":
-        item = self._table.get(place)
+    def _stored(self, key: Item) -> "_StoredEntries":
+        item = self._table.get(key)
         if item is None:
-            return _Stored(None, {})
-        return _Stored(item["entries"], {entry.message_id: entry for entry in unpack(item)})
+            return _StoredEntries(None, {})
+        return _StoredEntries(item["entries"], {entry.message_id: entry for entry in unpack(item)})
 
-    def _replace(self, place: Item, stored: "_Stored", entries: Mapping[UUID, IndexEntry]) -> bool:
-        """Write an item over the very bytes that were read; False when they are others now."""
+    def _replace(
+        self, key: Item, stored: "_StoredEntries", entries: Mapping[UUID, IndexEntry]
+    ) -> bool:
+        """Replace an item if it still has the bytes that were read; return False if not."""
         condition, values = "attribute_not_exists(pk)", None
         if stored.packed is not None:
             condition, values = "entries = :seen", {":seen": stored.packed}
         try:
             if entries:
-                self._table.put(place | pack(entries.values()), condition=condition, values=values)
+                self._table.put(key | pack(entries.values()), condition=condition, values=values)
             else:
-                self._table.delete(place, condition=condition, values=values)
+                self._table.delete(key, condition=condition, values=values)
         except ConditionFailed:
             return False
         return True
 
-    def _roll_up(self, account_id: str, level: Granularity, start: int) -> bool:
-        place = keys.tally(account_id, level, start)
-        item = self._table.get(place)
-        result = self.sum_of(account_id, level, start)
-        if result == (tally_of(level, item) if item else Rollup()):
+    def _roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
+        key = keys.rollup(account_id, granularity, start)
+        item = self._table.get(key)
+        rollup = self._make_rollup(account_id, granularity, start)
+        stored = rollup_of(granularity, item) if item else Rollup(granularity, start)
+        if rollup == stored:
             return True
         revision = item["rev"] if item else 0
-        written = place | to_item(tally_values(level, start, result) | {"rev": revision + 1})
         condition, values = "attribute_not_exists(pk)", None
         if item:
             condition, values = "rev = :seen", {":seen": revision}
         with suppress(ConditionFailed):
-            self._table.put(written, condition=condition, values=values)
+            new_item = key | rollup_attributes(rollup, revision + 1)
+            self._table.put(new_item, condition=condition, values=values)
             return True
         return False
 
-    def sum_of(self, account_id: str, level: Granularity, start: int) -> Rollup:
-        """What the tally of a bucket has to say."""
-        end = level.end(start)
-        if level.finer is None:
-            return tally(level, self.entries_created(account_id, start, end))
-        return roll_up(level, self.rollups(account_id, level.finer, start, end).values())
+    def _make_rollup(self, account_id: str, granularity: Granularity, start: int) -> Rollup:
+        """Make a rollup from the entries of an hour, or from finer rollups."""
+        bucket = TimeRange(start, granularity.end(start))
+        if granularity.finer is None:
+            entries = self.entries_created(account_id, bucket)
+            return roll_up_entries(granularity, start, entries)
+        finer = self.rollups(account_id, granularity.finer, bucket)
+        return combine_rollups(granularity, start, finer)
 
 
 @dataclass(frozen=True, slots=True)
-class _Stored:
+class _StoredEntries:
+    """The entries of an item, and the bytes that hold them (None if there is no item)."""
+
     packed: bytes | None
     entries: Mapping[UUID, IndexEntry]
 
 
 @dataclass(slots=True)
-class _Moves:
-    gone: set[UUID] = field(default_factory=set)
-    come: dict[UUID, IndexEntry] = field(default_factory=dict)
+class _CopyChange:
+    """What to change in an item by status and update."""
+
+    removed: set[UUID] = field(default_factory=set)
+    added: dict[UUID, IndexEntry] = field(default_factory=dict)
 
 
-def home_of(entry: IndexEntry) -> tuple[str, int]:
-    """Where an entry is among those by status and update."""
-    late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
-    return _late(entry.status) if late else entry.status.value, entry.updated // SPAN * SPAN
+def copy_place(entry: IndexEntry) -> tuple[str, int]:
+    """Return the group and the start of the item by status and update that holds an entry."""
+    is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
+    group = _late(entry.status) if is_late else entry.status.value
+    return group, entry.updated // ITEM_SPAN * ITEM_SPAN
 
 
 def _late(status: Status) -> str:
     return f"{status.value}-late"
 
 
-def _until_done(write: Callable[[], bool]) -> None:
-    if not any(write() for _ in range(_TRIES)):
-        raise ServiceError("service_unavailable", "The statistics are being written by others.")
+def _retry(write: Callable[[], bool]) -> None:
+    """Repeat a write until no other writer gets in between."""
+    if not any(write() for _ in range(_WRITE_ATTEMPTS)):
+        raise ServiceError("service_unavailable", "Too many writers are changing the statistics.")
 
 
 def pack(entries: Iterable[IndexEntry]) -> Item:
-    """Write entries, in the order of their ids."""
+    """Return entries as attributes, in the order of their ids."""
     codes: dict[str, int] = {}
     packed = bytearray()
     for entry in sorted(entries, key=lambda entry: entry.message_id.int):
         number = 0
         if entry.error is not None:
-            code = entry.error if len(codes) < _MOST_ERRORS or entry.error in codes else _OTHER
+            code = entry.error if len(codes) < _MAX_ERRORS or entry.error in codes else _OTHER
             number = codes.setdefault(code, len(codes) + 1)
-        packed += _PACKED.pack(
+        packed += _ENTRY.pack(
             entry.message_id.bytes,
             min(entry.revision, _LAST_REVISION),
             entry.updated >> 32,
             entry.updated & 0xFFFFFFFF,
-            _NUMBERS[entry.status] | _BITS[entry.reached] << 3,
+            _STATUS_NUMBERS[entry.status] | _REACHED_MASKS[entry.reached] << 3,
             number,
         )
     return to_item({"entries": bytes(packed), "errors": [*codes] or None})
 
 
 def unpack(item: Mapping[str, Any]) -> Iterable[IndexEntry]:
-    """Read entries."""
+    """Return the entries of an item."""
     codes = [None, *item.get("errors", ())]
-    for key, revision, high, low, state, error in _PACKED.iter_unpack(item["entries"]):
+    for id_bytes, revision, high, low, state, error in _ENTRY.iter_unpack(item["entries"]):
         yield IndexEntry(
-            UUID(bytes=key),
+            UUID(bytes=id_bytes),
             revision,
             _STATUSES[state & 0b111],
             high << 32 | low,
-            _MASKS[state >> 3],
+            _REACHED_BY_MASK[state >> 3],
             codes[error],
         )
 
 
-def tally_values(level: Granularity, start: int, tally: Rollup) -> dict[str, object]:
-    """Write a tally; a cell is named after its status and how many buckets later it was updated."""
-    first = level.number(start)
+def rollup_attributes(rollup: Rollup, revision: int) -> Item:
+    """Return a rollup as attributes.
+
+    The name of a cell is the initial of its status, and how many buckets after
+    its creation the message was last updated.
+    """
+    granularity = rollup.granularity
+    first = granularity.bucket_number(rollup.start)
     cells = {
-        f"{status.value[0]}{level.number(updated) - first}": n
-        for (status, updated), n in tally.cells.items()
+        f"{status.value[0]}{granularity.bucket_number(updated) - first}": n
+        for (status, updated), n in rollup.by_status_and_update.items()
     }
-    return {
-        "cells": cells,
-        "reached": [tally.reached[status] for status in REACHABLE],
-        "errors": dict(tally.errors) or None,
-    }
+    return to_item(
+        {
+            "cells": cells,
+            "reached": [rollup.reached[status] for status in REACHABLE],
+            "errors": dict(rollup.errors) or None,
+            "rev": revision,
+        }
+    )
 
 
-def tally_of(level: Granularity, item: Mapping[str, Any]) -> Rollup:
-    """Read a tally."""
-    first = level.number(keys.moment(item))
-    result = Rollup()
+def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
+    """Return the rollup of an item."""
+    rollup = Rollup(granularity, keys.moment(item))
+    first = granularity.bucket_number(rollup.start)
     for name, n in item["cells"].items():
-        result.cells[_INITIALS[name[0]], level.first_moment(first + int(name[1:]))] = n
-    result.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
-    result.errors.update(item.get("errors", {}))
-    return result
+        updated = granularity.bucket_start(first + int(name[1:]))
+        rollup.by_status_and_update[_STATUS_BY_INITIAL[name[0]], updated] = n
+    rollup.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
+    rollup.errors.update(item.get("errors", {}))
+    return rollup

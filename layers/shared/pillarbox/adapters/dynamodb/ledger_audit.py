@@ -1,4 +1,4 @@
-"""The ledger held against what it has to be, item by item."""
+"""Compare the items of a ledger with those that an account's index entries make."""
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
@@ -6,38 +6,44 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.ledger import (
-    SPAN,
-    home_of,
+    ITEM_SPAN,
+    copy_place,
     pack,
-    tally_of,
-    tally_values,
+    rollup_attributes,
+    rollup_of,
     unpack,
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, roll_up, tally
+from pillarbox.domain.statistics import (
+    Granularity,
+    IndexEntry,
+    Rollup,
+    combine_rollups,
+    roll_up_entries,
+)
 
 
 class DynamoLedgerAudit:
-    """Fulfils `history_ports.LedgerAudit`."""
+    """Implements the port `LedgerAudit`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def entries(self, account_id: str) -> Iterator[IndexEntry]:
         """Read all entries by creation."""
-        everything = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
-        for item in self._table.query(*everything):
+        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
+        for item in self._table.query(first, last):
             yield from unpack(item)
 
-    def count_wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
-        """Count the items that these entries do not make."""
+    def count_differences(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
+        """Count the items that differ from those that these entries make."""
         return sum(1 for _ in self._differences(account_id, entries))
 
     def repair(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
-        """Write the items that these entries make, where they differ."""
+        """Write the items that differ from those that these entries make."""
         count = 0
         for difference in self._differences(account_id, entries):
             self._repair(difference)
@@ -47,108 +53,112 @@ class DynamoLedgerAudit:
     def _differences(
         self, account_id: str, entries: Iterable[IndexEntry]
     ) -> Iterator["_Difference"]:
-        wanted = items_of(account_id, entries)
+        missing = items_of(account_id, entries)
         for item in self._table.query(keys.entries(account_id, 0)):
-            place = {name: {"S": item[name]} for name in ("pk", "sk")}
-            right = wanted.pop(item["sk"], None)
-            if right is None or not right.says(item):
-                yield _Difference(place, right, item)
-        for right in wanted.values():
-            yield _Difference(right.place, right, None)
+            key = {name: {"S": item[name]} for name in ("pk", "sk")}
+            expected = missing.pop(item["sk"], None)
+            if expected is None or not expected.matches(item):
+                yield _Difference(key, expected, item)
+        for expected in missing.values():
+            yield _Difference(expected.key, expected, None)
 
     def _repair(self, difference: "_Difference") -> None:
-        seen, right = difference.stored, difference.right
+        stored, expected = difference.stored, difference.expected
         condition: str | None = "attribute_not_exists(pk)"
         values: dict[str, object] | None = None
-        if seen is not None:
-            name = "entries" if "entries" in seen else "rev"
-            condition, values = f"{name} = :seen", {":seen": seen[name]}
+        if stored is not None:
+            name = "entries" if "entries" in stored else "rev"
+            condition, values = f"{name} = :seen", {":seen": stored[name]}
         try:
-            if right is None:
-                self._table.delete(difference.place, condition=condition, values=values)
+            if expected is None:
+                self._table.delete(difference.key, condition=condition, values=values)
             else:
-                revision = seen.get("rev", 0) if seen else 0
-                self._table.put(right.item(revision + 1), condition=condition, values=values)
+                revision = stored.get("rev", 0) if stored else 0
+                self._table.put(expected.item(revision + 1), condition=condition, values=values)
         except ConditionFailed:
             raise ServiceError(
                 "service_unavailable",
-                "The statistics changed meanwhile; nothing is broken, run it again.",
+                "The statistics changed meanwhile. Nothing is broken: run the command again.",
             ) from None
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedEntries:
-    """An item of entries, as it has to be."""
+    """An item of entries as it should be."""
 
-    place: Item
+    key: Item
     entries: tuple[IndexEntry, ...]
 
-    def says(self, item: Mapping[str, Any]) -> bool:
-        """Whether a stored item says the same, whatever the revisions."""
+    def matches(self, item: Mapping[str, Any]) -> bool:
+        """Whether a stored item has the same entries, apart from their revisions."""
         stored = {replace(entry, revision=0) for entry in unpack(item)}
         return stored == {replace(entry, revision=0) for entry in self.entries}
 
     def item(self, _: int) -> Item:
-        """The item to be stored."""
-        return self.place | pack(self.entries)
+        """Return the item to store."""
+        return self.key | pack(self.entries)
 
 
 @dataclass(frozen=True, slots=True)
 class ExpectedRollup:
-    """The item of a tally, as it has to be."""
+    """The item of a rollup as it should be."""
 
-    place: Item
-    level: Granularity
-    start: int
-    tally: Rollup
+    key: Item
+    rollup: Rollup
 
-    def says(self, item: Mapping[str, Any]) -> bool:
-        """Whether a stored item says the same."""
-        return tally_of(self.level, item) == self.tally
+    def matches(self, item: Mapping[str, Any]) -> bool:
+        """Whether a stored item has the same counts."""
+        return rollup_of(self.rollup.granularity, item) == self.rollup
 
     def item(self, revision: int) -> Item:
-        """The item to be stored."""
-        return self.place | to_item(
-            tally_values(self.level, self.start, self.tally) | {"rev": revision}
-        )
+        """Return the item to store."""
+        return self.key | rollup_attributes(self.rollup, revision)
 
 
 @dataclass(frozen=True, slots=True)
 class _Difference:
-    place: Item
-    right: ExpectedEntries | ExpectedRollup | None
+    """An item that is stored (or None) and should be another (or None)."""
+
+    key: Item
+    expected: ExpectedEntries | ExpectedRollup | None
     stored: Mapping[str, Any] | None
 
 
 def items_of(
     account_id: str, entries: Iterable[IndexEntry]
 ) -> dict[str, ExpectedEntries | ExpectedRollup]:
-    """The whole ledger of an account that has these entries, by sort key."""
-    groups: defaultdict[str, list[IndexEntry]] = defaultdict(list)
-    places: dict[str, Item] = {}
-    hours: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+    """Return all items of a ledger with these entries, by sort key."""
+    item_keys: dict[str, Item] = {}
+    in_item: defaultdict[str, list[IndexEntry]] = defaultdict(list)
+    in_hour: defaultdict[int, list[IndexEntry]] = defaultdict(list)
     for entry in entries:
-        for place in (
-            keys.entries(account_id, entry.created // SPAN * SPAN),
-            keys.updates(account_id, *home_of(entry)),
+        for key in (
+            keys.entries(account_id, entry.created // ITEM_SPAN * ITEM_SPAN),
+            keys.updates(account_id, *copy_place(entry)),
         ):
-            places[place["sk"]["S"]] = place
-            groups[place["sk"]["S"]].append(entry)
-        hours[Granularity.HOUR.start(entry.created)].append(entry)
+            sort_key = key["sk"]["S"]
+            item_keys[sort_key] = key
+            in_item[sort_key].append(entry)
+        in_hour[Granularity.HOUR.start(entry.created)].append(entry)
     items: dict[str, ExpectedEntries | ExpectedRollup] = {
-        sort_key: ExpectedEntries(places[sort_key], tuple(group))
-        for sort_key, group in groups.items()
+        sort_key: ExpectedEntries(item_keys[sort_key], tuple(group))
+        for sort_key, group in in_item.items()
     }
-    tallies = {start: tally(Granularity.HOUR, group) for start, group in hours.items()}
-    horizon = max(tallies, default=0)
-    for level in Granularity:
-        if level is not Granularity.HOUR:
-            parts: defaultdict[int, list[Rollup]] = defaultdict(list)
-            for start, part in tallies.items():
-                parts[level.start(start)].append(part)
-            tallies = {start: roll_up(level, several) for start, several in parts.items()}
-        tallies = {start: each for start, each in tallies.items() if level.end(start) <= horizon}
-        for start, each in tallies.items():
-            place = keys.tally(account_id, level, start)
-            items[place["sk"]["S"]] = ExpectedRollup(place, level, start, each)
+    for rollup in _rollups(in_hour):
+        key = keys.rollup(account_id, rollup.granularity, rollup.start)
+        items[key["sk"]["S"]] = ExpectedRollup(key, rollup)
     return items
+
+
+def _rollups(in_hour: Mapping[int, list[IndexEntry]]) -> Iterator[Rollup]:
+    """Return the rollups of every hour, day and month before the newest entry's hour."""
+    open_hour = max(in_hour, default=0)
+    rollups = [roll_up_entries(Granularity.HOUR, start, group) for start, group in in_hour.items()]
+    for granularity in Granularity:
+        if granularity is not Granularity.HOUR:
+            finer: defaultdict[int, list[Rollup]] = defaultdict(list)
+            for rollup in rollups:
+                finer[granularity.start(rollup.start)].append(rollup)
+            rollups = [combine_rollups(granularity, start, group) for start, group in finer.items()]
+        rollups = [rollup for rollup in rollups if rollup.created.until <= open_hour]
+        yield from rollups

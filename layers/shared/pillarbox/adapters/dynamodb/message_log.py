@@ -1,4 +1,4 @@
-"""The records of accepted mail, many at a time: read in order, and followed by the stream."""
+"""The records of messages: read in order of creation, and from the table's stream."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -11,18 +11,18 @@ from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.message import Message
 
-#: Readers mostly stop early, and a hundred records are about 20 read units.
+#: Readers mostly stop early, and a hundred records cost about 20 read units.
 _PAGE: Final = 100
 
 
 class DynamoMessageLog:
-    """Fulfils `ports.MessageLog`."""
+    """Implements the port `MessageLog`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def newest_first(self, account_id: str, since: int, until: int) -> Iterable[Message]:
-        """Read a stretch of the account's messages: ids sort by the time they were made."""
+        """Read the records of a time range; message ids sort by their creation."""
         if since >= until:
             return ()
         first = keys.messages_from(account_id, since)
@@ -30,16 +30,16 @@ class DynamoMessageLog:
         return map(message_of, self._table.query(first, last, newest_first=True, page=_PAGE))
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
-        """Read messages by the hundred."""
-        places = [keys.message(account_id, message_id) for message_id in message_ids]
-        return map(message_of, self._table.get_all(places))
+        """Read records by their ids, up to a hundred in a call."""
+        message_keys = [keys.message(account_id, message_id) for message_id in message_ids]
+        return map(message_of, self._table.get_all(message_keys))
 
 
 def read_change(record: Mapping[str, Any]) -> Message | None:
-    """The message as a record of the table's stream has it; None for records of other things.
+    """Return the message in a record of the table's stream, or None for another kind of item.
 
     Raises:
-        KeyError, ValueError, TypeError: the image is none that this service writes.
+        KeyError, ValueError, TypeError: The image is not one that this service writes.
     """
     image = record["dynamodb"].get("NewImage")
     if image is None or not keys.is_message(image):
@@ -48,9 +48,9 @@ def read_change(record: Mapping[str, Any]) -> Message | None:
 
 
 def count_changes(records: Iterable[Mapping[str, Any]]) -> Counter[str]:
-    """What records of the stream tell of messages: `accepted`, and each status that one came to.
+    """Count the accepted messages in records of the stream, and the changes to each status.
 
-    For metrics: a batch that comes again is counted again.
+    The counts are for metrics: a batch that is retried is counted again.
     """
     counts: Counter[str] = Counter()
     for record in records:

@@ -8,7 +8,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_text
 from pillarbox.adapters.dynamodb.records import template_item, template_of, template_source
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.templates.ports import Deletion
+from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.template import SavedTemplate
 
 
@@ -48,7 +48,7 @@ class DynamoTemplates:
             return False
         return True
 
-    def delete(self, account_id: str, template_id: UUID) -> Deletion:
+    def delete(self, account_id: str, template_id: UUID) -> DeleteResult:
         """Delete a template that has no references in that moment.
 
         References live in the same item, so none can come between.
@@ -60,8 +60,8 @@ class DynamoTemplates:
                 names={"#references": "references"},
             )
         except ConditionFailed as failure:
-            return Deletion.REFERENCED if failure.item else Deletion.ABSENT
-        return Deletion.DELETED
+            return DeleteResult.REFERENCED if failure.item else DeleteResult.ABSENT
+        return DeleteResult.DELETED
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
         """Add to the set of references."""

@@ -1,13 +1,13 @@
-"""Making accounts and changing them."""
+"""Create, change and read accounts."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 
 from pillarbox.application.accounts.lookup import account_not_found, find_account
-from pillarbox.application.accounts.ports import NO_LIMITS, AccountChanges, AccountRecords
+from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text
-from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account import NO_LIMITS, Account, Plan
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.quota import Limits
@@ -28,14 +28,14 @@ class Accounts:
         limits: Limits = NO_LIMITS,
         hold_uncertain: bool = False,
     ) -> Account:
-        """Make an account without senders and keys.
+        """Create an account without senders and keys.
 
         Args:
-            name: for people; need not be unique.
-            plan: what the account pays for.
-            limits: the account's own, over the plan's; None leaves the plan's.
-            hold_uncertain: what becomes of a mail that the provider may or may
-                not have taken: True leaves it failed, False sends it again.
+            name: a display name; it need not be unique.
+            plan: the account's plan.
+            limits: the account's own limits; None uses the plan's limit.
+            hold_uncertain: what to do with an email when the provider may or may not have
+                accepted it: True marks it as failed, False sends it again.
 
         Raises:
             ValidationFailed: on `name` or a limit.
@@ -54,9 +54,9 @@ class Accounts:
         return account
 
     def update(self, account_id: str, changes: AccountChanges) -> Account:
-        """Change what the changes name, and give the account as it is now.
+        """Change an account and return its new state.
 
-        Keys keep the scopes that they were made with, also when the plan changes.
+        Keys keep their scopes, even if the plan changes.
 
         Raises:
             ValidationFailed: on `name` or a limit.
@@ -82,5 +82,5 @@ class Accounts:
         return find_account(self.records, account_id)
 
     def all(self) -> Iterable[Account]:
-        """Read all accounts, in the order of their ids."""
+        """Read all accounts, sorted by id."""
         return self.records.all()

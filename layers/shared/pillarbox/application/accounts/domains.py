@@ -1,4 +1,4 @@
-"""Setting up the domains that mail comes from: DKIM, MAIL FROM, SPF and DMARC."""
+"""Set up sending domains: DKIM, MAIL FROM, SPF and DMARC."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -6,39 +6,39 @@ from datetime import timedelta
 from typing import Final
 
 from pillarbox.application.accounts.dns_records import (
+    RecordCheck,
     RecordState,
-    State,
     compare,
-    wanted_records,
+    required_records,
 )
 from pillarbox.application.accounts.ports import (
     DnsLookup,
     DnsRecord,
     DomainIdentities,
     DomainIdentity,
-    Zone,
-    Zones,
+    HostedZone,
+    HostedZones,
 )
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 
-#: The MAIL FROM domain is this one under the domain, unless another is chosen.
-_MAIL_FROM: Final = "mail"
-#: SES itself looks every few minutes.
-_LOOK_EVERY: Final = timedelta(seconds=15)
+#: The label of the MAIL FROM domain, unless another one is chosen.
+_MAIL_FROM_LABEL: Final = "mail"
+#: SES itself checks every few minutes.
+_POLL_INTERVAL: Final = timedelta(seconds=15)
 
 
 @dataclass(frozen=True, slots=True)
 class Domain:
-    """A domain at the provider, and its records in the DNS or in the zone."""
+    """A sending domain at the provider, and the state of its DNS records."""
 
     identity: DomainIdentity
-    records: tuple[RecordState, ...]
+    records: tuple[RecordCheck, ...]
 
     @property
     def verified(self) -> bool:
-        """Whether mail is signed with the domain's keys and bounces come to its MAIL FROM."""
+        """Whether the provider has verified the domain, its DKIM keys and its MAIL FROM domain."""
         identity = self.identity
         return (
             identity.verified
@@ -49,54 +49,54 @@ class Domain:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domains:
-    """The domains of the account at the delivery provider."""
+    """The sending domains of the AWS account."""
 
     identities: DomainIdentities
     dns: DnsLookup
-    zones: Zones
+    zones: HostedZones
     clock: Clock
     pause: Callable[[float], None]
 
     def add(
         self, name: str, *, mail_from: str | None = None, create_records: bool = False
     ) -> Domain:
-        """Make a domain known to the provider, or look again at one that is.
+        """Register a domain at the provider, unless it is registered, and check its records.
 
         Args:
-            name: the domain; labels beyond ASCII become A-labels.
-            mail_from: the label of the MAIL FROM domain under it. None leaves
-                one that is set, else it is `mail`.
-            create_records: create what is missing in the account's hosted zone;
-                what is there stays as it is, with advice where it differs.
+            name: the domain; non-ASCII labels become A-labels.
+            mail_from: the label of the MAIL FROM domain below it. None keeps the current
+                one, or uses `mail`.
+            create_records: create missing records in the AWS account's hosted zone.
+                Existing records stay unchanged; those that differ get advice.
 
         Raises:
-            ValidationFailed: on `domain` or `mail-from`; on `route53`, when not
-                exactly one hosted zone can be meant.
+            ValidationFailed: on `domain` or `mail-from`; on `route53`, unless exactly one
+                hosted zone contains the domain.
         """
         name = normalize_domain(name)
-        envelope = normalize_domain(f"{mail_from or _MAIL_FROM}.{name}", "mail-from")
-        zone = self._zone(name) if create_records else None
+        mail_from_domain = normalize_domain(f"{mail_from or _MAIL_FROM_LABEL}.{name}", "mail-from")
+        zone = self._hosted_zone(name) if create_records else None
         identity = self.identities.add(name)
-        if identity.mail_from is None or (mail_from and identity.mail_from != envelope):
-            self.identities.set_mail_from(name, envelope)
-            identity = self._known(name)
+        if identity.mail_from is None or (mail_from and identity.mail_from != mail_from_domain):
+            self.identities.set_mail_from(name, mail_from_domain)
+            identity = self._identity(name)
         if zone is None:
-            return self._seen(identity)
-        return Domain(identity, self._create(zone, wanted_records(identity)))
+            return self._check_dns(identity)
+        return Domain(identity, self._create_missing(zone, required_records(identity)))
 
     def show(self, name: str) -> Domain:
-        """Look at a domain and at its records in the DNS.
+        """Read a domain and check its records in DNS.
 
         Raises:
-            ValidationFailed: on `domain`, also when the provider does not know it.
+            ValidationFailed: on `domain`, also if the provider does not know it.
         """
-        return self._seen(self._known(normalize_domain(name)))
+        return self._check_dns(self._identity(normalize_domain(name)))
 
     def wait(self, name: str, at_most: timedelta) -> Domain:
-        """Look until a domain is verified, or the time is over.
+        """Check a domain repeatedly until it is verified or the time is over.
 
         Raises:
-            ValidationFailed: on `domain`, also when the provider does not know it.
+            ValidationFailed: on `domain`, also if the provider does not know it.
         """
         end = self.clock() + at_most
         while True:
@@ -104,53 +104,57 @@ class Domains:
             left = end - self.clock()
             if domain.verified or left <= timedelta(0):
                 return domain
-            self.pause(min(left, _LOOK_EVERY).total_seconds())
+            self.pause(min(left, _POLL_INTERVAL).total_seconds())
 
-    def _known(self, name: str) -> DomainIdentity:
+    def _identity(self, name: str) -> DomainIdentity:
         identity = self.identities.get(name)
         if identity is None:
-            message = f"SES does not know {name}: begin with `pillarbox domain add {name}`"
+            message = f"SES does not know {name}. Add it first: `pillarbox domain add {name}`"
             raise ValidationFailed(FieldFault("domain", message, "unknown_domain"))
         return identity
 
-    def _seen(self, identity: DomainIdentity) -> Domain:
-        records = []
-        for record in wanted_records(identity):
-            found = self.dns.look_up(record.name, record.type)
-            unknown = RecordState(record, State.UNKNOWN)
-            records.append(unknown if found is None else compare(record, found))
-        return Domain(identity, tuple(records))
+    def _check_dns(self, identity: DomainIdentity) -> Domain:
+        checks = []
+        for record in required_records(identity):
+            values = self.dns.look_up(record.name, record.type)
+            unknown = RecordCheck(record, RecordState.UNKNOWN)
+            checks.append(unknown if values is None else compare(record, values))
+        return Domain(identity, tuple(checks))
 
-    def _zone(self, name: str) -> Zone:
-        zones = self.zones.holding(name)
+    def _hosted_zone(self, name: str) -> HostedZone:
+        zones = self.zones.zones_for(name)
         if len(zones) == 1:
             return zones[0]
         message = (
-            f"there are {len(zones)} hosted zones {zones[0].name}, of which the DNS asks one"
+            f"this AWS account has {len(zones)} hosted zones {zones[0].name}, and DNS uses only one"
             if zones
-            else f"no public hosted zone of this account holds {name}"
+            else f"no public hosted zone of this AWS account contains {name}"
         )
         raise ValidationFailed(
             FieldFault("route53", f"{message}: create the records by hand", "zone_not_found")
         )
 
-    def _create(self, zone: Zone, wanted: tuple[DnsRecord, ...]) -> tuple[RecordState, ...]:
-        states = [self._in_zone(zone, record) for record in wanted]
-        missing = [each.record for each in states if each.state is State.MISSING]
+    def _create_missing(
+        self, zone: HostedZone, required: tuple[DnsRecord, ...]
+    ) -> tuple[RecordCheck, ...]:
+        checks = [self._check_zone(zone, record) for record in required]
+        missing = [check.record for check in checks if check.state is RecordState.MISSING]
         if missing:
             self.zones.create(zone, missing)
         return tuple(
-            RecordState(each.record, State.CREATED) if each.state is State.MISSING else each
-            for each in states
+            RecordCheck(check.record, RecordState.CREATED)
+            if check.state is RecordState.MISSING
+            else check
+            for check in checks
         )
 
-    def _in_zone(self, zone: Zone, record: DnsRecord) -> RecordState:
-        there = self.zones.values(zone, record.name)
-        # A CNAME stands alone at its name (RFC 1034 section 3.6.2).
-        others = [kind for kind in there if (kind == "CNAME") != (record.type == "CNAME")]
-        if others:
-            advice = f"remove what is at this name: {', '.join(others)}"
-            return RecordState(record, State.DIFFERS, advice)
-        if record.type in there and not there[record.type]:
-            return RecordState(record, State.DIFFERS, "replace the alias")
-        return compare(record, there.get(record.type, ()))
+    def _check_zone(self, zone: HostedZone, record: DnsRecord) -> RecordCheck:
+        values = self.zones.values_at(zone, record.name)
+        # A name with a CNAME has no other records (RFC 1034 section 3.6.2).
+        conflicts = [kind for kind in values if (kind == "CNAME") != (record.type == "CNAME")]
+        if conflicts:
+            advice = f"remove the existing records of this name: {', '.join(conflicts)}"
+            return RecordCheck(record, RecordState.DIFFERS, advice)
+        if record.type in values and not values[record.type]:
+            return RecordCheck(record, RecordState.DIFFERS, "replace the alias")
+        return compare(record, values.get(record.type, ()))

@@ -1,4 +1,4 @@
-"""Issuing API keys and revoking them (contract section 5)."""
+"""Issue, list and revoke API keys (contract section 5)."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -30,10 +30,10 @@ _ID_LENGTH: Final = 8
 
 @dataclass(frozen=True, slots=True)
 class IssuedKey:
-    """A key that was just made. Its text is known here and now, and never again."""
+    """A new key. Its text exists only here: the record has just its digest."""
 
     record: ApiKey
-    text: str = field(repr=False)  # so that no log line can come to hold it
+    text: str = field(repr=False)  # so that it cannot get into a log
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,7 +45,7 @@ class Keys:
     clock: Clock
 
     def issue_preview(self, account_id: str, name: str) -> IssuedKey:
-        """Make a preview key.
+        """Create a preview key.
 
         Raises:
             ValidationFailed: on `name`.
@@ -58,15 +58,15 @@ class Keys:
     def issue_live(
         self, account_id: str, name: str, preset: Preset, scopes: Iterable[str] = ()
     ) -> IssuedKey:
-        """Make a live key with a preset's scopes, or with the given ones when it is `custom`.
+        """Create a live key with the scopes of a preset, or with `scopes` for the preset `custom`.
 
         Raises:
             ValidationFailed: on `name` or `scope`.
             ServiceError: `account_not_found`; `SCOPE_NOT_ALLOWED_FOR_TIER`,
-                when a scope needs a paid plan: no key was made.
+                if a scope needs a paid plan; then no key is created.
         """
         check_text("name", name)
-        granted = _granted(preset, frozenset(scopes))
+        granted = _granted_scopes(preset, frozenset(scopes))
         account = find_account(self.accounts, account_id)
         refused: list[Json] = [*sorted(granted & PAID_SCOPES)]
         if refused and not account.plan.paid:
@@ -78,22 +78,22 @@ class Keys:
         return self._issue(account, name, KeyType.LIVE, preset, granted)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
-        """Read an account's keys, the oldest first, the revoked ones too.
+        """Read an account's keys, oldest first, including revoked ones.
 
         Raises:
             ServiceError: `account_not_found`.
         """
         find_account(self.accounts, account_id)
-        found = self.records.of_account(account_id)
-        return sorted(found, key=lambda record: (record.created_at, record.key_id))
+        keys = self.records.of_account(account_id)
+        return sorted(keys, key=lambda key: (key.created_at, key.key_id))
 
     def revoke(self, key_id: str) -> ApiKey:
-        """Revoke a key: it stops working at once and for good.
+        """Revoke a key. It stops working at once, and this cannot be undone.
 
         Raises:
             ServiceError: `key_not_found`.
         """
-        account_id = _account_of(key_id)
+        account_id = _account_of_key_id(key_id)
         revoked = self.records.revoke(account_id, key_id, self.clock()) if account_id else None
         if revoked is None:
             raise ServiceError("key_not_found", "There is no such key.")
@@ -109,7 +109,7 @@ class Keys:
     ) -> IssuedKey:
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
-            # The id names the account, so that a key can be revoked by its id alone.
+            # The id contains the account id, so it is enough to revoke the key.
             key_id=f"{_ID_PREFIX}{account.account_id}{new_token(_ID_LENGTH)}",
             account_id=account.account_id,
             name=name,
@@ -123,26 +123,28 @@ class Keys:
         return IssuedKey(record, text)
 
 
-def _granted(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
+def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
     if preset is not Preset.CUSTOM:
         if scopes:
-            message = f"is for the preset custom; {preset} has its own scopes"
+            message = f"is only for the preset custom; {preset} has fixed scopes"
             raise ValidationFailed(FieldFault("scope", message, "not_allowed"))
         return PRESET_SCOPES[preset]
     if not scopes:
-        raise ValidationFailed(FieldFault("scope", "is required with custom", "required"))
+        raise ValidationFailed(
+            FieldFault("scope", "is required with the preset custom", "required")
+        )
     if unknown := sorted(scopes - SCOPES):
         known = ", ".join(sorted(SCOPES))
         raise ValidationFailed(
             *(
-                FieldFault("scope", f"{scope!r} is none of {known}", "unknown_scope")
+                FieldFault("scope", f"{scope!r} is not one of {known}", "unknown_scope")
                 for scope in unknown
             )
         )
     return scopes
 
 
-def _account_of(key_id: str) -> str | None:
+def _account_of_key_id(key_id: str) -> str | None:
     token = key_id.removeprefix(_ID_PREFIX)
     if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + _ID_LENGTH):
         return None

@@ -1,4 +1,4 @@
-"""Find the account that an operation names."""
+"""Find the account that a caller names. Every use case that takes an account id starts here."""
 
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.domain.account import Account
@@ -8,12 +8,12 @@ from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 
 
 def account_not_found() -> ServiceError:
-    """The answer to an id that no account has."""
+    """Return the error for an unknown account id."""
     return ServiceError("account_not_found", "There is no such account.")
 
 
 def find_account(records: AccountRecords, account_id: str) -> Account:
-    """Read an account that must be there.
+    """Read an account.
 
     Raises:
         ServiceError: `account_not_found`.

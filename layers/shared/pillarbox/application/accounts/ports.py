@@ -1,7 +1,6 @@
-"""What an operator's use-cases need of the world; the adapters fulfil them.
+"""The ports of the use cases for accounts, keys, senders, suppressions and domains.
 
-Every method may raise ServiceError `service_unavailable`, as those of
-`application.ports` do.
+Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -10,18 +9,16 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account import NO_LIMITS, Account, Plan
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
-
-NO_LIMITS = Limits(per_minute=None, per_day=None, per_month=None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AccountChanges:
-    """What to change of an account; None leaves a field as it is.
+    """Changes to an account; None leaves a field unchanged.
 
-    With `plan_limits` the account's own limits go, save for those given here.
+    `plan_limits` removes the account's own limits, except those in `limits`.
     """
 
     name: str | None = None
@@ -32,73 +29,79 @@ class AccountChanges:
 
 
 class AccountRecords(Protocol):
-    """Accounts with their senders. Each change touches the fields it names and no other."""
+    """Accounts with their senders. Each change writes only the fields that it names."""
 
     def add(self, account: Account) -> None:
-        """Keep a new account."""
+        """Store a new account."""
         ...
 
     def get(self, account_id: str) -> Account | None:
-        """Read one account, seeing every write that was answered."""
+        """Read one account with strong consistency."""
         ...
 
     def all(self) -> Iterable[Account]:
-        """Read all accounts, in the order of their ids."""
+        """Read all accounts, sorted by id."""
         ...
 
     def change(self, account_id: str, changes: AccountChanges) -> Account | None:
-        """Change an account and give it as it is now; None when there is none."""
+        """Change an account and return the new state, or None if there is no such account."""
         ...
 
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:
-        """Note a sender and whether it is verified; None when there is no such account.
+        """Add or update a sender; return None if there is no such account.
 
-        A verified one becomes the default when `default` says so or there is none yet.
+        A verified sender becomes the default if `default` is true or there is no default.
         """
         ...
 
     def remove_sender(self, account_id: str, address: str) -> Account | None:
-        """Forget a sender, also as the default; None when account or sender is absent."""
+        """Remove a sender; return None if the account or the sender does not exist.
+
+        If it was the default sender, the account has none afterwards.
+        """
         ...
 
     def set_default_sender(self, account_id: str, address: str) -> Account | None:
-        """Make a verified sender the default; None when the account has no such one."""
+        """Make a verified sender the default; return None if the account has no such sender."""
         ...
 
 
 class KeyRecords(Protocol):
-    """API keys, found by their ids and by account."""
+    """API keys by account and key id."""
 
     def add(self, key: ApiKey) -> None:
-        """Keep a new key."""
+        """Store a new key."""
         ...
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
-        """Read an account's keys, the revoked ones too."""
+        """Read an account's keys, including revoked ones."""
         ...
 
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
-        """Revoke a key for good; the first time stays. None when there is no such key."""
+        """Revoke a key for good; return None if there is no such key.
+
+        If the key was revoked before, the first time stays.
+        """
         ...
 
 
 class SenderIdentities(Protocol):
-    """The addresses that the delivery provider sends mail from."""
+    """The sender addresses that the provider knows."""
 
     def ensure_identity(self, address: str) -> bool:
-        """Whether the provider holds an address for verified.
+        """Return whether an address is verified at the provider.
 
-        One that it does not know is made known to it, upon which it mails
-        the address to have it verified.
+        Register the address if it is unknown. The provider then emails it a verification
+        link.
         """
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """A mailbox that an account must not mail; `message_id` is the mail that caused it."""
+    """A mailbox that an account must not send to; `message_id` is the message that caused it."""
 
     address: str
     reason: str
@@ -110,55 +113,55 @@ class SuppressionRecords(Protocol):
     """The suppressed mailboxes of each account, by `domain.address.mailbox_key`."""
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
-        """Suppress a mailbox; gives what stands: an earlier suppression stays as it is."""
+        """Suppress a mailbox and return the stored suppression; an earlier one is kept."""
         ...
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
-        """Read an account's suppressions, in the order of their addresses."""
+        """Read an account's suppressions, sorted by address."""
         ...
 
     def remove(self, account_id: str, address: str) -> bool:
-        """Lift a suppression; False when there was none."""
+        """Remove a suppression; return False if there was none."""
         ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class DomainIdentity:
-    """A domain as the delivery provider knows it; states are the provider's own words."""
+    """A sending domain at the provider. Statuses are the provider's own words."""
 
     name: str
     verified: bool
-    #: SUCCESS once the provider has found the keys in the DNS.
+    #: SUCCESS after the provider has found the public keys in DNS.
     dkim: str
     dkim_tokens: tuple[str, ...]
-    #: Where the tokens' public keys are.
+    #: The domain that holds the public keys of the tokens.
     dkim_zone: str
-    #: The domain of the envelope's sender; None for the provider's own.
+    #: The domain of the envelope sender; None for the provider's own domain.
     mail_from: str | None
     mail_from_status: str | None
-    #: Where bounces to the MAIL FROM domain are taken.
+    #: The host that accepts bounces to the MAIL FROM domain.
     feedback_host: str
 
 
 class DomainIdentities(Protocol):
-    """The domains that the delivery provider sends mail from."""
+    """The sending domains that the provider knows."""
 
     def get(self, name: str) -> DomainIdentity | None:
-        """Read a domain; None when the provider does not know it."""
+        """Read a domain; return None if the provider does not know it."""
         ...
 
     def add(self, name: str) -> DomainIdentity:
-        """Make a domain known, with DKIM keys of 2048 bits; one that is known stays as it is."""
+        """Register a domain with 2048-bit DKIM keys; a known domain stays unchanged."""
         ...
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
-        """Set the domain of the envelope's sender for a domain that is known."""
+        """Set the domain of the envelope sender for a known domain."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class DnsRecord:
-    """A record of the DNS: a text without its quotes, a name without its last dot."""
+    """A DNS record. Texts have no quotes, and names have no trailing dot."""
 
     purpose: str
     type: str
@@ -167,32 +170,32 @@ class DnsRecord:
 
 
 class DnsLookup(Protocol):
-    """The DNS as everybody sees it."""
+    """The public DNS."""
 
     def look_up(self, name: str, kind: str) -> Sequence[str] | None:
-        """The values of a type at a name; None when the DNS gives no answer."""
+        """Return the values of a record type at a name; None if DNS gives no answer."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
-class Zone:
-    """A public hosted zone of the account."""
+class HostedZone:
+    """A public hosted zone of the AWS account."""
 
     zone_id: str
     name: str
 
 
-class Zones(Protocol):
-    """The hosted zones of the account, in which records can be created."""
+class HostedZones(Protocol):
+    """The public hosted zones of the AWS account."""
 
-    def holding(self, name: str) -> Sequence[Zone]:
-        """The zones with the longest name that the name is in or under."""
+    def zones_for(self, name: str) -> Sequence[HostedZone]:
+        """Return the zones that contain a name: those with the longest zone name."""
         ...
 
-    def values(self, zone: Zone, name: str) -> Mapping[str, Sequence[str]]:
-        """The values at a name by type; a type without values is there as an alias."""
+    def values_at(self, zone: HostedZone, name: str) -> Mapping[str, Sequence[str]]:
+        """Return the values at a name by record type; an alias has no values."""
         ...
 
-    def create(self, zone: Zone, records: Sequence[DnsRecord]) -> None:
-        """Create records, all or none; a set of records that exists is never changed."""
+    def create(self, zone: HostedZone, records: Sequence[DnsRecord]) -> None:
+        """Create all records or none. Existing records are never changed."""
         ...

@@ -1,4 +1,4 @@
-"""The addresses that an account's mail goes out from."""
+"""Add, list and remove the senders of an account, and choose its default sender."""
 
 from dataclasses import dataclass
 
@@ -10,8 +10,8 @@ from pillarbox.domain.errors import ServiceError
 
 
 @dataclass(frozen=True, slots=True)
-class Sender:
-    """An address of an account; mail goes out from it once it is verified."""
+class AccountSender:
+    """A sender address of an account. The account can send from it if it is verified."""
 
     address: str
     verified: bool
@@ -27,15 +27,15 @@ class Senders:
 
     def add(
         self, account_id: str, address: str, *, verified: bool = False, default: bool = False
-    ) -> Sender:
-        """Give an account a sender, or look again at one that it has.
+    ) -> AccountSender:
+        """Add a sender, or check again whether an existing one is verified.
 
         Args:
-            account_id: whose sender it is.
+            account_id: the account that gets the sender.
             address: one bare address.
-            verified: take it for verified without asking the provider.
-            default: make it the default, which it only becomes when it is
-                verified. Without a default the first verified sender becomes it.
+            verified: treat the address as verified, without asking the provider.
+            default: make it the default sender if it is verified. If the account has no
+                default, the first verified sender always becomes the default.
 
         Raises:
             ValidationFailed: on `address`.
@@ -51,8 +51,8 @@ class Senders:
             raise account_not_found()
         return _sender(account, address)
 
-    def of_account(self, account_id: str) -> tuple[Sender, ...]:
-        """Read an account's senders, in the order of their addresses.
+    def of_account(self, account_id: str) -> tuple[AccountSender, ...]:
+        """Read an account's senders, sorted by address.
 
         Raises:
             ServiceError: `account_not_found`.
@@ -61,10 +61,10 @@ class Senders:
         return tuple(_sender(account, address) for address in sorted(account.senders))
 
     def remove(self, account_id: str, address: str) -> str:
-        """Take a sender from an account and give its address in its one spelling.
+        """Remove a sender from an account and return its normalized address.
 
-        Was it the default, the account has none until another is made it. The
-        provider still knows the address: another account may use it.
+        If it was the default sender, the account has none until you set another one. The
+        provider keeps the address, because another account may use it.
 
         Raises:
             ValidationFailed: on `address`.
@@ -76,13 +76,13 @@ class Senders:
             raise _sender_not_found(address)
         return address
 
-    def make_default(self, account_id: str, address: str) -> Sender:
-        """Make a verified sender the one that is used when a mail names none.
+    def make_default(self, account_id: str, address: str) -> AccountSender:
+        """Make a verified sender the default: emails without `from` use it.
 
         Raises:
             ValidationFailed: on `address`.
             ServiceError: `account_not_found`, `sender_not_found`;
-                `no_verified_sender`, when it is not verified.
+                `no_verified_sender`, if it is not verified.
         """
         address = normalize_address(address)
         account = find_account(self.accounts, account_id)
@@ -92,15 +92,15 @@ class Senders:
         if changed is None:
             raise ServiceError(
                 "no_verified_sender",
-                f"{address} is not verified yet, so it cannot be the default.",
+                f"{address} is not verified yet, so it cannot be the default sender.",
                 details={"from": address},
             )
         return _sender(changed, address)
 
 
-def _sender(account: Account, address: str) -> Sender:
-    return Sender(address, account.senders[address], address == account.default_sender)
+def _sender(account: Account, address: str) -> AccountSender:
+    return AccountSender(address, account.senders[address], address == account.default_sender)
 
 
 def _sender_not_found(address: str) -> ServiceError:
-    return ServiceError("sender_not_found", f"{address} is no sender of this account.")
+    return ServiceError("sender_not_found", f"The account has no sender {address}.")

@@ -1,4 +1,4 @@
-"""The mailboxes that an account must not mail: seeing them, adding and lifting."""
+"""List, add and remove the suppressions of an account: mailboxes that it must not send to."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -11,20 +11,20 @@ from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 
-#: The reason of those that no bounce and no complaint has caused.
-BY_HAND: Final = "manual"
+#: The reason of a suppression that no bounce or complaint caused.
+MANUAL: Final = "manual"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SuppressionList:
-    """The suppressions of all accounts; an address is meant whatever its case."""
+    """The suppressions of all accounts. The case of an address does not matter."""
 
     records: SuppressionRecords
     accounts: AccountRecords
     clock: Clock
 
     def add(self, account_id: str, address: str) -> Suppression:
-        """Suppress an address by hand; one that is suppressed already keeps its reason.
+        """Suppress an address by hand; an existing suppression keeps its reason.
 
         Raises:
             ValidationFailed: on `address`.
@@ -32,11 +32,11 @@ class SuppressionList:
         """
         mailbox = mailbox_key(normalize_address(address))
         find_account(self.accounts, account_id)
-        suppression = Suppression(address=mailbox, reason=BY_HAND, at=self.clock())
+        suppression = Suppression(address=mailbox, reason=MANUAL, at=self.clock())
         return self.records.add(account_id, suppression)
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
-        """Read an account's suppressions, in the order of their addresses.
+        """Read an account's suppressions, sorted by address.
 
         Raises:
             ServiceError: `account_not_found`.
@@ -45,7 +45,7 @@ class SuppressionList:
         return self.records.of_account(account_id)
 
     def remove(self, account_id: str, address: str) -> str:
-        """Lift a suppression and give the address as it was kept.
+        """Remove a suppression and return its address as it was stored.
 
         Raises:
             ValidationFailed: on `address`.
@@ -54,5 +54,6 @@ class SuppressionList:
         mailbox = mailbox_key(normalize_address(address))
         find_account(self.accounts, account_id)
         if not self.records.remove(account_id, mailbox):
-            raise ServiceError("suppression_not_found", "The account may mail this address.")
+            message = "The account does not suppress this address."
+            raise ServiceError("suppression_not_found", message)
         return mailbox

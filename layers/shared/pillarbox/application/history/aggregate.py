@@ -1,38 +1,31 @@
-"""Keeping the ledger: each change is entered, each bucket that is over tallied, all audited."""
+"""Apply the changes of messages to the ledger, and roll up every hour that is over."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
-from typing import Final
 
 from pillarbox.application.history.ports import Ledger
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
 from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
 
-#: What the stream has not brought after this long, it has lost.
-_STREAM_LAG: Final = timedelta(minutes=15)
-#: Beyond what the id of a message can hold.
-_FOREVER: Final = 2**48
-
 
 @dataclass(frozen=True, slots=True)
 class StreamResult:
-    """What became of a batch: from where on it must come again (None: not at all), and why."""
+    """The result of a batch: the position to retry it from (None for no retry), and why."""
 
-    again: int | None
+    retry_from: int | None
     errors: list[Exception]
 
 
-#: Makes a call for each account; they may be made at the same time.
+#: Calls a function for each account, possibly for several at the same time.
 type ForEach = Callable[
     [Callable[[str], ServiceError | None], Sequence[str]], Iterable[ServiceError | None]
 ]
 
 
 class Aggregation[Record]:
-    """Follows the changes of messages, in batches."""
+    """Applies batches of changes from the table's stream to the ledger."""
 
     def __init__(
         self,
@@ -46,64 +39,69 @@ class Aggregation[Record]:
         self._for_each = for_each
 
     def apply(self, records: Iterable[Record]) -> StreamResult:
-        """Take a batch of changes. It may come again, in part or whole.
+        """Apply a batch of changes. The batch may be repeated, in part or in whole.
 
-        What fails holds up nothing else in the batch; but the changes behind
-        it will come again with it, since a stream goes on in order.
+        A failure does not stop the rest of the batch. The records after it are
+        retried as well, since a stream resumes at one position.
         """
-        images: defaultdict[str, list[IndexEntry]] = defaultdict(list)
-        first: dict[str, int] = {}
+        entries: defaultdict[str, list[IndexEntry]] = defaultdict(list)
+        first_positions: dict[str, int] = {}
         failures: list[tuple[int, Exception]] = []
         for position, record in enumerate(records):
             try:
                 message = self._read(record)
                 if message is not None:
-                    images[message.account_id].append(index_entry(message))
-                    first.setdefault(message.account_id, position)
+                    entries[message.account_id].append(index_entry(message))
+                    first_positions.setdefault(message.account_id, position)
             except (KeyError, TypeError, ValueError) as error:
                 failures.append((position, error))
 
-        def follow(account_id: str) -> ServiceError | None:
+        def apply_to_account(account_id: str) -> ServiceError | None:
             try:
-                self._follow(account_id, images[account_id])
+                self._apply_to_account(account_id, entries[account_id])
             except ServiceError as error:
                 return error
             return None
 
-        for account_id, failed in zip(images, self._for_each(follow, [*images]), strict=True):
-            if failed is not None:
-                failures.append((first[account_id], failed))
+        account_ids = [*entries]
+        errors = self._for_each(apply_to_account, account_ids)
+        for account_id, failure in zip(account_ids, errors, strict=True):
+            if failure is not None:
+                failures.append((first_positions[account_id], failure))
         positions = [position for position, _ in failures]
         return StreamResult(min(positions, default=None), [error for _, error in failures])
 
-    def _follow(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
-        """Enter what is new, hour by hour, and tally what that changes of the past.
+    def _apply_to_account(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
+        """Put an account's entries hour by hour, and roll up the hours that they change.
 
-        Readers take every hour before the newest entry's as tallied. So the
-        hour that was open is tallied before an entry of a later one is there,
-        and once more after: another batch, which saw it open, may have added to
-        it in between.
+        Readers expect a rollup for every hour before that of the newest entry.
+        So the open hour is rolled up before an entry of a later hour exists. It
+        is rolled up again afterwards, because another batch for which it was
+        still open may have put an entry into it in between.
         """
-        newest = self._ledger.newest_entry(account_id)
+        newest = self._ledger.newest_entry_time(account_id)
         open_hour = None if newest is None else Granularity.HOUR.start(newest)
-        hours: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        by_hour: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in entries:
-            hours[Granularity.HOUR.start(entry.created)].append(entry)
-        touched = {*hours} if open_hour is None else {*hours, open_hour}
-        for hour, group in sorted(hours.items()):
+            by_hour[Granularity.HOUR.start(entry.created)].append(entry)
+        changed_hours = {*by_hour} if open_hour is None else {*by_hour, open_hour}
+        for hour, in_hour in sorted(by_hour.items()):
             if open_hour is not None and hour > open_hour:
-                self._tally(account_id, {open_hour}, hour)
+                self._roll_up(account_id, {open_hour}, hour)
             open_hour = hour if open_hour is None else max(hour, open_hour)
-            self._ledger.put_entries(account_id, group)
-        newest = self._ledger.newest_entry(account_id)
+            self._ledger.put_entries(account_id, in_hour)
+        newest = self._ledger.newest_entry_time(account_id)
         if newest is not None:
-            self._tally(account_id, touched, newest)
+            self._roll_up(account_id, changed_hours, newest)
 
-    def _tally(self, account_id: str, hours: Iterable[int], horizon: int) -> None:
-        """Tally the hours that are over at the horizon, then their days and months that are."""
+    def _roll_up(self, account_id: str, hours: Iterable[int], newest: int) -> None:
+        """Roll up those of some hours, and of their days and months, that are over.
+
+        They are over if the newest entry was created after them.
+        """
         starts = set(hours)
-        for level in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
-            starts = {level.start(start) for start in starts}
-            starts = {start for start in starts if level.end(start) <= horizon}
+        for granularity in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
+            starts = {granularity.start(start) for start in starts}
+            starts = {start for start in starts if granularity.end(start) <= newest}
             for start in sorted(starts):
-                self._ledger.roll_up(account_id, level, start)
+                self._ledger.roll_up(account_id, granularity, start)

@@ -1,94 +1,90 @@
-"""Compare the ledger with the messages that it counts, and repair it."""
+"""Compare the ledger with the records of the messages, and repair it."""
 
 from dataclasses import dataclass, replace
-from datetime import timedelta
-from typing import Final
 from uuid import UUID
 
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.history.ports import LedgerAudit
+from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.domain.statistics import IndexEntry, index_entry, milliseconds
-
-#: What the stream has not brought after this long, it has lost.
-_STREAM_LAG: Final = timedelta(minutes=15)
-#: Beyond what the id of a message can hold.
-_FOREVER: Final = 2**48
+from pillarbox.domain.statistics import END_OF_TIME, IndexEntry, index_entry, milliseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditReport:
-    """What an audit found.
-
-    `behind` are messages whose last change the stream has yet to bring; `wrong`
-    are items that no such change explains.
-    """
+    """The result of an audit."""
 
     messages: int
-    behind: int
-    wrong: int
-    repaired: int = 0
+    #: Messages whose last change the stream may still deliver.
+    lagging_messages: int
+    #: Items of the ledger that are wrong, and that no lagging message explains.
+    wrong_items: int
+    repaired_items: int = 0
 
     @property
-    def right(self) -> bool:
-        """Whether the statistics were right."""
-        return not self.wrong
+    def is_correct(self) -> bool:
+        """Whether the ledger was correct."""
+        return not self.wrong_items
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Audit:
-    """Counts an account's messages anew; it reads and holds all of them in small."""
+    """Recounts an account's messages. It reads all records and holds their index entries."""
 
     log: MessageLog
     ledger: LedgerAudit
     accounts: AccountRecords
     clock: Clock
+    tuning: Tuning = STANDARD
 
     def verify(self, account_id: str) -> AuditReport:
-        """Say whether the statistics are right.
+        """Report whether the ledger is correct.
 
         Raises:
             ServiceError: `account_not_found`.
         """
-        messages, entered = self._read(account_id)
-        lagging = {
-            message_id for message_id, entry in messages.items() if entry != entered.get(message_id)
+        actual, indexed = self._read(account_id)
+        outdated = {
+            message_id for message_id, entry in actual.items() if entry != indexed.get(message_id)
         }
-        recently = milliseconds(self.clock() - _STREAM_LAG)
-        behind = {each for each in lagging if messages[each].updated >= recently}
-        # Apart from what is on its way, the entries must be those of the messages.
-        expected = entered | {each: messages[each] for each in lagging - behind}
-        wrong = self.ledger.count_wrong(
-            account_id, (entry for each, entry in expected.items() if each in messages)
+        recently = milliseconds(self.clock() - self.tuning.max_stream_lag)
+        lagging = {message_id for message_id in outdated if actual[message_id].updated >= recently}
+        # Leave the lagging entries as they are; all others must be those of the records.
+        expected = indexed | {message_id: actual[message_id] for message_id in outdated - lagging}
+        wrong = self.ledger.count_differences(
+            account_id, (entry for message_id, entry in expected.items() if message_id in actual)
         )
-        return AuditReport(messages=len(messages), behind=len(behind), wrong=wrong)
+        return AuditReport(messages=len(actual), lagging_messages=len(lagging), wrong_items=wrong)
 
     def rebuild(self, account_id: str) -> AuditReport:
-        """Make the statistics right, and say whether they were.
+        """Repair the ledger, and report whether it was correct.
 
         Raises:
-            ServiceError: `account_not_found`; `service_unavailable` when they
-                were being written at the same time.
+            ServiceError: `account_not_found`; `service_unavailable` when the ledger
+                changed at the same time.
         """
-        found = self.verify(account_id)
-        messages, entered = self._read(account_id)
-        # A change that the stream brought since the messages were read is not undone.
+        report = self.verify(account_id)
+        actual, indexed = self._read(account_id)
+        # Keep a change that the stream delivered after the records were read.
         newest = (
-            max(entry, entered.get(each, entry), key=lambda image: image.revision)
-            for each, entry in messages.items()
+            max(entry, indexed.get(message_id, entry), key=lambda entry: entry.revision)
+            for message_id, entry in actual.items()
         )
-        return replace(found, repaired=self.ledger.repair(account_id, newest))
+        return replace(report, repaired_items=self.ledger.repair(account_id, newest))
 
     def _read(self, account_id: str) -> tuple[dict[UUID, IndexEntry], dict[UUID, IndexEntry]]:
-        """The entries of all messages, and those of the ledger, with equal ones made the same."""
+        """Return the entries that the records make, and those of the ledger.
+
+        Entries that differ only in the revision are made equal.
+        """
         find_account(self.accounts, account_id)
-        log = self.log.newest_first(account_id, 0, _FOREVER)
-        messages = {message.message_id: index_entry(message) for message in log}
-        entered = {entry.message_id: entry for entry in self.ledger.entries(account_id)}
-        for message_id, entry in entered.items():
-            known = messages.get(message_id)
-            # Taking a lease is a revision too, but no change that is entered.
+        log = self.log.newest_first(account_id, 0, END_OF_TIME)
+        actual = {message.message_id: index_entry(message) for message in log}
+        indexed = {entry.message_id: entry for entry in self.ledger.entries(account_id)}
+        for message_id, entry in indexed.items():
+            known = actual.get(message_id)
+            # A lease makes a new revision, but the ledger does not store it.
             if known is not None and replace(known, revision=entry.revision) == entry:
-                messages[message_id] = entry
-        return messages, entered
+                actual[message_id] = entry
+        return actual, indexed

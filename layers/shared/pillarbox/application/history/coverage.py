@@ -1,143 +1,158 @@
-"""A stretch of an account's messages, held as small as it can be: tallies, entries at its edges.
+"""All messages of a time range in the smallest form: records, index entries and rollups.
 
-The newest messages are read from their records, so that a client finds its own
-sends at once; older ones are known from the ledger, which follows by seconds.
+The newest messages are read from their records, so that a client sees its own
+sends at once. The ledger, which lags by seconds, supplies the older ones:
+rollups for whole hours, days and months, and index entries for both ends of the
+range.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Final
 from uuid import UUID
 
 from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.tuning import Tuning
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, index_entry, milliseconds
+from pillarbox.domain.statistics import (
+    Granularity,
+    IndexEntry,
+    Rollup,
+    TimeRange,
+    index_entry,
+    milliseconds,
+)
 
-#: A record is put at most this long after the time in its id (the claim's lease, 35 s). So
-#: when a message has an entry, all that were created this much before it have theirs.
-_PUT_WITHIN: Final = 40_000
-#: Younger messages are mostly still under way: their records are looked at themselves …
-_UNDER_WAY: Final = timedelta(minutes=2)
-#: … as long as there are no more of them than this.
-_MOST_RECORDS: Final = 400
-
-
-@dataclass(frozen=True, slots=True)
-class RollupBucket:
-    """All messages created in one bucket of time, as a tally."""
-
-    level: Granularity
-    start: int
-    tally: Rollup
-
-    @property
-    def end(self) -> int:
-        """Where the bucket ends."""
-        return self.level.end(self.start)
+_NEVER: Final = TimeRange(0, 0)
 
 
 @dataclass(slots=True)
 class Coverage:
-    """The messages of a stretch: entries above and below, and between them pieces, newest first."""
+    """Every message of a time range, once: as an index entry or counted in a rollup."""
 
-    above: list[IndexEntry] = field(default_factory=list)
-    pieces: list[RollupBucket] = field(default_factory=list)
-    below: list[IndexEntry] = field(default_factory=list)
-    #: Where the pieces begin and end.
-    since: int = 0
-    until: int = 0
-    #: Records that were read on the way.
-    records: dict[UUID, Message] = field(default_factory=dict)
+    #: Entries of the messages created after the rollups.
+    newest_entries: list[IndexEntry] = field(default_factory=list)
+    #: The rollups, newest first.
+    rollups: list[Rollup] = field(default_factory=list)
+    #: Entries of the messages created before the rollups.
+    oldest_entries: list[IndexEntry] = field(default_factory=list)
+    #: The time range of all rollups together.
+    rolled_up: TimeRange = _NEVER
+    #: The records that were read for some of the newest entries.
+    recent_records: dict[UUID, Message] = field(default_factory=dict)
 
     def entries(self, statuses: frozenset[Status]) -> list[IndexEntry]:
-        """The entries that have one of the statuses, in no order."""
-        return [entry for entry in (*self.above, *self.below) if entry.status in statuses]
+        """Return the entries that have one of the statuses, in no order."""
+        return [
+            entry
+            for entry in (*self.newest_entries, *self.oldest_entries)
+            if entry.status in statuses
+        ]
 
     def count(self, statuses: frozenset[Status]) -> int:
-        """The messages that have one of the statuses."""
-        tallied = sum(piece.tally.count(statuses) for piece in self.pieces)
-        return tallied + len(self.entries(statuses))
+        """Return the number of messages that have one of the statuses."""
+        in_rollups = sum(rollup.count(statuses) for rollup in self.rollups)
+        return in_rollups + len(self.entries(statuses))
 
 
 class CoverageReader:
-    """Makes covers."""
+    """Reads coverages, and the finer rollups of those that they contain."""
 
-    def __init__(self, log: MessageLog, ledger: Ledger, clock: Clock) -> None:
+    def __init__(self, log: MessageLog, ledger: Ledger, clock: Clock, tuning: Tuning) -> None:
         self._log = log
         self._ledger = ledger
         self._clock = clock
+        self._tuning = tuning
 
-    def read(self, account_id: str, since: int, until: int, coarsest: Granularity) -> Coverage:
-        """Cover the messages created from `since` to before `until`, with pieces up to a level."""
-        cover = Coverage()
-        newest = self._ledger.newest_entry(account_id)
-        until, recent = self._recent(account_id, since, until, newest)
-        cover.records = {message.message_id: message for message in recent}
-        cover.above = list(map(index_entry, recent))
-        if newest is None or since >= until:
-            return cover
-        low = Granularity.HOUR.ceiling(since)
-        high = Granularity.HOUR.start(min(until, newest))
-        if low >= high:
-            cover.above += self._ledger.entries_created(account_id, since, until)
-            return cover
-        cover.above += self._ledger.entries_created(account_id, high, until)
-        cover.below += self._ledger.entries_created(account_id, since, low)
-        cover.since, cover.until = low, high
-        cover.pieces = self._pieces(account_id, coarsest, low, high)
-        return cover
-
-    def finer_rollups(self, account_id: str, piece: RollupBucket) -> list[RollupBucket]:
-        """The finer pieces that a day or a month is made of, newest first."""
-        return self._tallied(
-            account_id, piece.level.finer or Granularity.HOUR, piece.start, piece.end
+    def read(self, account_id: str, created: TimeRange, coarsest: Granularity) -> Coverage:
+        """Cover the messages created in a time range, with rollups up to a granularity."""
+        newest_indexed = self._ledger.newest_entry_time(account_id)
+        recent, until = self._read_recent(account_id, created, newest_indexed)
+        coverage = Coverage(
+            newest_entries=list(map(index_entry, recent)),
+            recent_records={message.message_id: message for message in recent},
         )
+        indexed = TimeRange(created.since, until)
+        if newest_indexed is None or indexed.is_empty:
+            return coverage
+        rolled_up = TimeRange(
+            Granularity.HOUR.ceiling(indexed.since),
+            Granularity.HOUR.start(min(indexed.until, newest_indexed)),
+        )
+        if rolled_up.is_empty:
+            coverage.newest_entries += self._ledger.entries_created(account_id, indexed)
+            return coverage
+        after = TimeRange(rolled_up.until, indexed.until)
+        before = TimeRange(indexed.since, rolled_up.since)
+        coverage.newest_entries += self._ledger.entries_created(account_id, after)
+        coverage.oldest_entries += self._ledger.entries_created(account_id, before)
+        coverage.rolled_up = rolled_up
+        coverage.rollups = self._read_rollups(account_id, coarsest, rolled_up)
+        return coverage
 
-    def _recent(
-        self, account_id: str, since: int, until: int, newest: int | None
-    ) -> tuple[int, Sequence[Message]]:
-        """The messages to be read from their records, and where the ledger serves from there on."""
-        entered = 0 if newest is None else newest - _PUT_WITHIN
-        settled = min(entered, milliseconds(self._clock() - _UNDER_WAY))
+    def finer_rollups(self, account_id: str, rollup: Rollup) -> list[Rollup]:
+        """Read the finer rollups of a day or a month, newest first."""
+        finer = rollup.granularity.finer or Granularity.HOUR
+        return self._read_granularity(account_id, finer, rollup.created)
+
+    def _read_recent(
+        self, account_id: str, created: TimeRange, newest_indexed: int | None
+    ) -> tuple[list[Message], int]:
+        """Read the records of messages that may have no entry yet or are still changing.
+
+        Return them, and the time before which to read the ledger.
+        """
+        delay = self._tuning.max_write_delay // timedelta(milliseconds=1)
+        # All messages created before this time have an entry.
+        indexed_until = 0 if newest_indexed is None else newest_indexed - delay
+        settled_until = milliseconds(self._clock() - self._tuning.settling_time)
+        ledger_until = min(indexed_until, settled_until)
+        since = max(created.since, ledger_until)
         recent: list[Message] = []
-        for message in self._log.newest_first(account_id, max(since, settled), until):
-            created = milliseconds(message.created_at)
-            if len(recent) >= _MOST_RECORDS and created < entered:
-                # Others of this millisecond may not have been read yet.
-                later = [each for each in recent if milliseconds(each.created_at) > created]
-                return created + 1, later
+        for message in self._log.newest_first(account_id, since, created.until):
+            at = milliseconds(message.created_at)
+            if len(recent) >= self._tuning.max_recent_records and at < indexed_until:
+                # More messages of this millisecond may follow: leave all of them to the ledger.
+                later = [record for record in recent if milliseconds(record.created_at) > at]
+                return later, at + 1
             recent.append(message)
-        return min(until, settled), recent
+        return recent, min(created.until, ledger_until)
 
-    def _pieces(
-        self, account_id: str, level: Granularity, since: int, until: int
-    ) -> list[RollupBucket]:
-        low, high = level.ceiling(since), level.start(until)
-        if low >= high:
-            finer = level.finer
-            return self._pieces(account_id, finer, since, until) if finer and since < until else []
+    def _read_rollups(
+        self, account_id: str, granularity: Granularity, created: TimeRange
+    ) -> list[Rollup]:
+        """Read the fewest rollups of a time range, newest first.
+
+        The range starts and ends on the hour.
+        """
+        finer = granularity.finer
+        whole = TimeRange(granularity.ceiling(created.since), granularity.start(created.until))
+        if whole.is_empty:
+            if finer is None or created.is_empty:
+                return []
+            return self._read_rollups(account_id, finer, created)
+        if finer is None:
+            return self._read_granularity(account_id, granularity, whole)
         return [
-            *(self._pieces(account_id, level.finer, high, until) if level.finer else ()),
-            *self._tallied(account_id, level, low, high),
-            *(self._pieces(account_id, level.finer, since, low) if level.finer else ()),
+            *self._read_rollups(account_id, finer, TimeRange(whole.until, created.until)),
+            *self._read_granularity(account_id, granularity, whole),
+            *self._read_rollups(account_id, finer, TimeRange(created.since, whole.since)),
         ]
 
-    def _tallied(
-        self, account_id: str, level: Granularity, since: int, until: int
-    ) -> list[RollupBucket]:
-        tallies = self._ledger.rollups(account_id, level, since, until)
-        return [
-            RollupBucket(level, start, tallies[start]) for start in sorted(tallies, reverse=True)
-        ]
+    def _read_granularity(
+        self, account_id: str, granularity: Granularity, created: TimeRange
+    ) -> list[Rollup]:
+        rollups = self._ledger.rollups(account_id, granularity, created)
+        return sorted(rollups, key=lambda rollup: rollup.start, reverse=True)
 
 
-def newest_created(entries: Iterable[IndexEntry]) -> list[IndexEntry]:
-    """Order entries by creation."""
+def sort_by_creation(entries: Iterable[IndexEntry]) -> list[IndexEntry]:
+    """Sort entries by creation, newest first."""
     return sorted(entries, key=lambda entry: entry.message_id.int, reverse=True)
 
 
-def newest_updated(entries: Iterable[IndexEntry]) -> list[IndexEntry]:
-    """Order entries by update; equal ones by creation."""
+def sort_by_update(entries: Iterable[IndexEntry]) -> list[IndexEntry]:
+    """Sort entries by their last update, newest first; equal ones by creation."""
     return sorted(entries, key=lambda entry: (entry.updated, entry.message_id.int), reverse=True)

@@ -1,4 +1,4 @@
-"""Looking back: what became of a message."""
+"""Look up one message."""
 
 from uuid import UUID
 
@@ -9,7 +9,7 @@ from pillarbox.domain.message import Message
 
 
 class MessageLookup:
-    """The messages of an account, for whoever may read them."""
+    """Reads a message for a principal who may read its account's messages."""
 
     def __init__(self, messages: Messages) -> None:
         self._messages = messages
@@ -18,8 +18,8 @@ class MessageLookup:
         """Read one message (contract 4.4).
 
         Raises:
-            ServiceError: `scope_required`; `message_not_found`, alike for an
-                absent message and for another account's.
+            ServiceError: `scope_required`; `message_not_found`, for a message that does not
+                exist and for another account's alike.
         """
         principal.require(EMAILS_READ)
         message = self._messages.get(principal.account.account_id, message_id)

@@ -1,129 +1,127 @@
-"""Finding a page in a cover: skip by tallies, look into the buckets that the page is in."""
+"""Find a page in a coverage: skip by rollups, then read only the entries near the page."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
-from typing import Final
+from collections.abc import Mapping
 
 from pillarbox.application.history.coverage import (
     Coverage,
     CoverageReader,
-    RollupBucket,
-    newest_created,
-    newest_updated,
+    sort_by_creation,
+    sort_by_update,
 )
 from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Granularity, IndexEntry
-
-#: So many entries are read rather than told apart further: about four read units.
-_FEW: Final = 400
-#: Later than every update.
-_EVER: Final = 2**48
-#: A status that less than one message in so many has is read from the entries by status.
-_RARE: Final = 4
+from pillarbox.domain.statistics import END_OF_TIME, Granularity, IndexEntry, Rollup, TimeRange
 
 
 class Pagination:
-    """Finds pages in the covers of one account."""
+    """Finds pages in the coverages of one account."""
 
-    def __init__(self, account_id: str, ledger: Ledger, coverage: CoverageReader) -> None:
+    def __init__(
+        self, account_id: str, ledger: Ledger, reader: CoverageReader, tuning: Tuning
+    ) -> None:
         self._account_id = account_id
         self._ledger = ledger
-        self._coverage = coverage
+        self._reader = reader
+        self._tuning = tuning
 
-    def by_created(
-        self, cover: Coverage, statuses: frozenset[Status], skip: int, limit: int
+    def by_creation(
+        self, coverage: Coverage, statuses: frozenset[Status], skip: int, limit: int
     ) -> list[IndexEntry]:
-        """The page in the order of creation, the newest first."""
+        """Return the page in the order of creation, newest first."""
         page = _PageWindow(skip, limit)
-        page.collect(newest_created(e for e in cover.above if e.status in statuses))
-        ahead = [*reversed(cover.pieces)]
-        while ahead and page.wanted:
-            piece = ahead.pop()
-            if page.skips(piece.tally.count(statuses)):
+        page.add(sort_by_creation(e for e in coverage.newest_entries if e.status in statuses))
+        remaining = [*reversed(coverage.rollups)]
+        while remaining and not page.is_full:
+            rollup = remaining.pop()
+            if page.skip(rollup.count(statuses)):
                 continue
-            entries = self._entries(piece, statuses)
+            entries = self._entries(rollup, statuses)
             if entries is None:
-                ahead += reversed(self._coverage.finer_rollups(self._account_id, piece))
+                remaining += reversed(self._reader.finer_rollups(self._account_id, rollup))
             else:
-                page.collect(newest_created(entries))
-        page.collect(newest_created(e for e in cover.below if e.status in statuses))
+                page.add(sort_by_creation(entries))
+        page.add(sort_by_creation(e for e in coverage.oldest_entries if e.status in statuses))
         return page.entries
 
-    def by_updated(
-        self, cover: Coverage, statuses: frozenset[Status], skip: int, limit: int
+    def by_update(
+        self, coverage: Coverage, statuses: frozenset[Status], skip: int, limit: int
     ) -> list[IndexEntry]:
-        """The page in the order of the last update, the latest first.
+        """Return the page in the order of the last update, newest first.
 
-        The stretch of updates that the page is in is narrowed down level by
-        level; each level needs the finer tallies of only those pieces that
-        have messages in it.
+        Narrow the time range of updates that contains the page down to months,
+        days and hours. At each step read finer rollups only for those buckets
+        of creation whose messages have updates in the range.
         """
-        loose, pieces = cover.entries(statuses), cover.pieces
-        low, high = 0, _EVER
-        for level in (Granularity.MONTH, Granularity.DAY, Granularity.HOUR):
-            counts = Counter(level.start(e.updated) for e in loose if low <= e.updated < high)
-            for piece in pieces:
-                for (_, updated), n in _updates(piece, statuses, low, high):
-                    counts[level.start(updated)] += n
-            low, high, skip = _narrow(level, counts, skip, limit)
-            within = sum(n for start, n in counts.items() if low <= start < high)
-            if within <= _FEW or level is Granularity.HOUR:
+        entries, rollups = coverage.entries(statuses), coverage.rollups
+        updated = TimeRange(0, END_OF_TIME)
+        for granularity in (Granularity.MONTH, Granularity.DAY, Granularity.HOUR):
+            counts = Counter(granularity.start(e.updated) for e in entries if e.updated in updated)
+            for rollup in rollups:
+                for _, start, n in rollup.counts(statuses, updated):
+                    counts[granularity.start(start)] += n
+            updated, skip = _narrow(granularity, counts, skip, limit)
+            in_range = sum(n for start, n in counts.items() if start in updated)
+            if in_range <= self._tuning.max_entries or granularity is Granularity.HOUR:
                 break
-            pieces = [
+            rollups = [
                 part
-                for piece in pieces
-                if any(_updates(piece, statuses, low, high))
-                for part in self._divided(piece, level)
+                for rollup in rollups
+                if any(rollup.counts(statuses, updated))
+                for part in self._split(rollup, granularity)
             ]
-        found = [entry for entry in loose if low <= entry.updated < high]
-        tallied = {cell for piece in pieces for cell, _ in _updates(piece, statuses, low, high)}
-        for status in {status for status, _ in tallied}:
-            created = cover.since, cover.until
-            found += self._ledger.entries_updated(self._account_id, status, low, high, created)
-        return newest_updated(found)[skip : skip + limit]
+        candidates = [entry for entry in entries if entry.updated in updated]
+        rolled_up = {
+            status for rollup in rollups for status, *_ in rollup.counts(statuses, updated)
+        }
+        for status in rolled_up:
+            candidates += self._ledger.entries_updated(
+                self._account_id, status, updated, coverage.rolled_up
+            )
+        return sort_by_update(candidates)[skip : skip + limit]
 
     def by_status(
-        self, cover: Coverage, statuses: frozenset[Status], skip: int, limit: int
+        self, coverage: Coverage, statuses: frozenset[Status], skip: int, limit: int
     ) -> list[IndexEntry]:
-        """The page in the order of the statuses' names, the last first, then by update."""
+        """Return the page in descending order of the statuses' names, then by update."""
         page: list[IndexEntry] = []
         for status in sorted(statuses, reverse=True):
-            one = frozenset({status})
-            count = cover.count(one)
+            only = frozenset({status})
+            count = coverage.count(only)
             if skip < count and len(page) < limit:
-                page += self.by_updated(cover, one, skip, limit - len(page))
+                page += self.by_update(coverage, only, skip, limit - len(page))
             skip = max(skip - count, 0)
         return page
 
-    def _entries(self, piece: RollupBucket, statuses: frozenset[Status]) -> list[IndexEntry] | None:
-        """The entries of a piece; None when they are so many that it is better divided."""
-        count, total = piece.tally.count(statuses), piece.tally.total
-        rare = count * _RARE < total
-        if (count if rare else total) > _FEW and piece.level is not Granularity.HOUR:
+    def _entries(self, rollup: Rollup, statuses: frozenset[Status]) -> list[IndexEntry] | None:
+        """Read the entries of a rollup, or return None if finer rollups cost less to read."""
+        count, total = rollup.count(statuses), rollup.total
+        rare = count * self._tuning.rare_status_ratio < total
+        to_read = count if rare else total
+        if to_read > self._tuning.max_entries and rollup.granularity is not Granularity.HOUR:
             return None
         if not rare:
-            entries = self._ledger.entries_created(self._account_id, piece.start, piece.end)
+            entries = self._ledger.entries_created(self._account_id, rollup.created)
             return [entry for entry in entries if entry.status in statuses]
-        created = piece.start, piece.end
         return [
             entry
             for status in statuses
-            for stretch in _stretches(piece, status)
-            for entry in self._ledger.entries_updated(self._account_id, status, *stretch, created)
+            for updated in _update_ranges(rollup, status)
+            for entry in self._ledger.entries_updated(
+                self._account_id, status, updated, rollup.created
+            )
         ]
 
-    def _divided(self, piece: RollupBucket, level: Granularity) -> list[RollupBucket]:
-        """The parts of a piece of a level; one that is finer as it is."""
-        return (
-            self._coverage.finer_rollups(self._account_id, piece)
-            if piece.level is level
-            else [piece]
-        )
+    def _split(self, rollup: Rollup, granularity: Granularity) -> list[Rollup]:
+        """Return the finer rollups of a rollup of this granularity, or a finer one unchanged."""
+        if rollup.granularity is granularity:
+            return self._reader.finer_rollups(self._account_id, rollup)
+        return [rollup]
 
 
 class _PageWindow:
-    """The entries from a position on, while they are found in order."""
+    """Collects the entries of a page from entries that arrive in order."""
 
     def __init__(self, skip: int, limit: int) -> None:
         self._skip = skip
@@ -131,55 +129,53 @@ class _PageWindow:
         self.entries: list[IndexEntry] = []
 
     @property
-    def wanted(self) -> bool:
-        return len(self.entries) < self._limit
+    def is_full(self) -> bool:
+        return len(self.entries) >= self._limit
 
-    def skips(self, count: int) -> bool:
-        """Whether the next so many lie all before the page."""
+    def skip(self, count: int) -> bool:
+        """Skip the next entries, this many, if all of them are before the page."""
         if count > self._skip:
             return False
         self._skip -= count
         return True
 
-    def collect(self, entries: list[IndexEntry]) -> None:
-        """Take what is on the page of the next entries."""
+    def add(self, entries: list[IndexEntry]) -> None:
+        """Add those of the next entries that are on the page."""
         room = self._limit - len(self.entries)
         self.entries += entries[self._skip : self._skip + room]
         self._skip = max(self._skip - len(entries), 0)
 
 
-def _updates(
-    piece: RollupBucket, statuses: frozenset[Status], low: int, high: int
-) -> Iterator[tuple[tuple[Status, int], int]]:
-    """The cells of a piece in a stretch of updates, each with the number of its messages."""
-    for cell, count in piece.tally.cells.items():
-        if cell[0] in statuses and low <= cell[1] < high:
-            yield cell, count
-
-
 def _narrow(
-    level: Granularity, counts: Mapping[int, int], skip: int, limit: int
-) -> tuple[int, int, int]:
-    """The buckets that a page is in: where they begin and end, and what is to skip in them."""
-    low = high = 0
+    granularity: Granularity, counts: Mapping[int, int], skip: int, limit: int
+) -> tuple[TimeRange, int]:
+    """Return the time range of the buckets that contain a page, and what to skip in it.
+
+    Args:
+        granularity: that of the buckets.
+        counts: start of a bucket -> number of messages; the newest bucket comes first.
+        skip: the number of messages before the page.
+        limit: the number of messages on the page.
+    """
+    since = until = 0
     for start in sorted(counts, reverse=True):
-        if not high and counts[start] <= skip:
+        if not until and counts[start] <= skip:
             skip -= counts[start]
             continue
-        low, high = start, high or level.end(start)
+        since, until = start, until or granularity.end(start)
         limit -= counts[start]
         if limit + skip <= 0:
             break
-    return low, high, skip
+    return TimeRange(since, until), skip
 
 
-def _stretches(piece: RollupBucket, status: Status) -> list[tuple[int, int]]:
-    """When the messages of a status were updated: the piece's cells, neighbours as one."""
-    stretches: list[tuple[int, int]] = []
-    for start in sorted(updated for known, updated in piece.tally.cells if known is status):
-        end = piece.level.end(start)
-        if stretches and stretches[-1][1] == start:
-            stretches[-1] = (stretches[-1][0], end)
+def _update_ranges(rollup: Rollup, status: Status) -> list[TimeRange]:
+    """Return when the messages of a status were updated, with adjacent buckets joined."""
+    ranges: list[TimeRange] = []
+    for start in sorted(s for known, s in rollup.by_status_and_update if known is status):
+        end = rollup.granularity.end(start)
+        if ranges and ranges[-1].until == start:
+            ranges[-1] = TimeRange(ranges[-1].since, end)
         else:
-            stretches.append((start, end))
-    return stretches
+            ranges.append(TimeRange(start, end))
+    return ranges

@@ -1,73 +1,70 @@
-"""What looking back needs of the world, as Protocols; see `ports.py` for their errors."""
+"""The ports of the history, as Protocols; see `application/ports.py` for their errors."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from typing import Protocol
 
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup
-
-#: From a moment to before another, in milliseconds since 1970.
-type TimeRange = tuple[int, int]
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
 
 
 class Ledger(Protocol):
-    """What is known of messages in small: an entry for each, and tallies of the entries.
+    """An account's index entries, one for each message, and rollups of them.
 
-    It follows the records by seconds. Tallies are there for hours, days and
-    months that are over, which is when an entry of a later one is there.
+    The ledger lags behind the records by seconds. An hour, day or month has a
+    rollup once it is over, which is when an entry of a later one exists.
     """
 
-    def newest_entry(self, account_id: str) -> int | None:
-        """When the newest message that has an entry was created."""
+    def newest_entry_time(self, account_id: str) -> int | None:
+        """Return when the newest message that has an entry was created."""
         ...
 
-    def entries_created(self, account_id: str, since: int, until: int) -> list[IndexEntry]:
-        """The entries of messages created from `since` to before `until`, in any order."""
+    def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
+        """Return the entries of the messages created in a time range, in any order."""
         ...
 
     def entries_updated(
-        self, account_id: str, status: Status, since: int, until: int, created: TimeRange
+        self, account_id: str, status: Status, updated: TimeRange, created: TimeRange
     ) -> list[IndexEntry]:
-        """The entries of a status last updated from `since` to before `until`, in any order.
+        """Return the entries of a status by both their last update and creation, in any order."""
+        ...
 
-        Only those of messages created in a stretch: from its first to before its second moment.
+    def rollups(self, account_id: str, granularity: Granularity, starts: TimeRange) -> list[Rollup]:
+        """Return the rollups of the buckets that start in a time range, in any order.
+
+        A bucket without messages may have none.
         """
         ...
 
-    def rollups(
-        self, account_id: str, level: Granularity, since: int, until: int
-    ) -> Mapping[int, Rollup]:
-        """The tallies of buckets beginning from `since` to before `until`, by beginning."""
-        ...
+    def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+        """Bring the entries of some messages up to date.
 
-    def put_entries(self, account_id: str, images: Iterable[IndexEntry]) -> None:
-        """Bring the entries of some messages up to date; of several images the newest counts.
-
-        Safe to repeat, whole or in part and in any order: an entry never goes back.
+        Of several entries of a message the newest revision counts. The call may
+        be repeated, in whole or in part and in any order: an older revision
+        never replaces a newer one.
         """
         ...
 
-    def roll_up(self, account_id: str, level: Granularity, start: int) -> None:
-        """Tally a bucket anew from the entries, or the finer tallies, that it is made of."""
+    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
+        """Make the rollup of a bucket anew, from its entries or its finer rollups."""
         ...
 
 
 class LedgerAudit(Protocol):
-    """The ledger held against the messages that it is about."""
+    """Compares an account's ledger with the entries that it should have."""
 
     def entries(self, account_id: str) -> Iterable[IndexEntry]:
-        """Everything that is entered by creation."""
+        """Return all entries that the ledger has by creation."""
         ...
 
-    def count_wrong(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
-        """How many of its items, tallies included, are not what these entries make."""
+    def count_differences(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
+        """Return the number of items that differ from what these entries make, rollups included."""
         ...
 
     def repair(self, account_id: str, entries: Iterable[IndexEntry]) -> int:
-        """Make it what these entries make, and give the number of items that were not.
+        """Write the items that these entries make, and return the number of those that differed.
 
         Raises:
-            ServiceError: `service_unavailable`, when it changed meanwhile; what is
-                written by then is right.
+            ServiceError: `service_unavailable` when the ledger changed meanwhile. The items
+                written before that are correct.
         """
         ...

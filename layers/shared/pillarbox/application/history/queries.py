@@ -1,4 +1,4 @@
-"""Looking back at many messages: a page of them, or all in numbers."""
+"""List an account's messages by page, and count them for analytics."""
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field
@@ -8,18 +8,24 @@ from typing import Final
 from pillarbox.application.history.coverage import Coverage, CoverageReader
 from pillarbox.application.history.pagination import Pagination
 from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, roll_up, tally
+from pillarbox.domain.statistics import (
+    END_OF_TIME,
+    Granularity,
+    IndexEntry,
+    Rollup,
+    TimeRange,
+    roll_up_entries,
+)
 
 _ALL: Final = frozenset(Status)
-#: Beyond what the id of a message can hold.
-_FOREVER: Final = 2**48
 _TOP_ERRORS: Final = 10
 
 
 class SortBy(StrEnum):
-    """The orders of contract 4.3, each descending; equal ones by messageId."""
+    """The orders of contract 4.3. Each is descending; equal messages are ordered by messageId."""
 
     CREATED_AT = "created_at"
     UPDATED_AT = "updated_at"
@@ -27,7 +33,7 @@ class SortBy(StrEnum):
 
 
 class Bucket(StrEnum):
-    """What one row of analytics is about (contract 4.5)."""
+    """The time that one row of analytics covers (contract 4.5)."""
 
     HOUR = "hour"
     DAY = "day"
@@ -35,7 +41,7 @@ class Bucket(StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PageRequest:
-    """What to list (contract 4.3); times are milliseconds since 1970."""
+    """The messages to list (contract 4.3); times are milliseconds since 1970."""
 
     since: int | None = None
     until: int | None = None
@@ -47,7 +53,7 @@ class PageRequest:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """Some of the messages that were asked for, and how many there are."""
+    """The messages on a page, and the number of messages on all pages."""
 
     items: list[Message]
     total: int
@@ -55,83 +61,94 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class MessageCounts:
-    """Messages counted (contract 2.8): all, and those that ever reached a status."""
+    """The number of messages, and of those that ever reached each status (contract 2.8)."""
 
     count: int = 0
     reached: Counter[Status] = field(default_factory=Counter)
 
-    def __add__(self, tally: Rollup) -> "MessageCounts":
-        return MessageCounts(self.count + tally.total, self.reached + tally.reached)
+    def __add__(self, rollup: Rollup) -> "MessageCounts":
+        return MessageCounts(self.count + rollup.total, self.reached + rollup.reached)
 
 
 @dataclass(frozen=True, slots=True)
 class Analytics:
-    """The figures of a window, by buckets in the order of time, and its errors by number."""
+    """The counts of each bucket of a window in order of time, and the most frequent errors."""
 
     volume: dict[int, MessageCounts]
     total: MessageCounts
     errors: list[tuple[str, int]]
 
     def rate(self, status: Status) -> float:
-        """The fraction of messages that reached a status, to four places; 0 when there are none."""
+        """Return the fraction of messages that reached a status, to four places, or 0 for none."""
         return round(self.total.reached[status] / (self.total.count or 1), 4)
 
 
 class HistoryQueries:
-    """The messages of an account; what a look at them costs does not grow with their number."""
+    """Queries the messages of an account at a cost that does not grow with their number."""
 
-    def __init__(self, *, log: MessageLog, ledger: Ledger, clock: Clock) -> None:
+    def __init__(
+        self, *, log: MessageLog, ledger: Ledger, clock: Clock, tuning: Tuning = STANDARD
+    ) -> None:
         self._log = log
         self._ledger = ledger
-        self._coverage = CoverageReader(log, ledger, clock)
+        self._tuning = tuning
+        self._reader = CoverageReader(log, ledger, clock, tuning)
 
     def page(self, account_id: str, request: PageRequest) -> Page:
         """List messages (contract 4.3)."""
-        since, until = request.since or 0, _FOREVER if request.until is None else request.until
+        until = END_OF_TIME if request.until is None else request.until
+        created = TimeRange(max(request.since or 0, 0), until)
         statuses = _ALL if request.status is None else frozenset({request.status})
-        cover = self._coverage.read(account_id, max(since, 0), until, Granularity.MONTH)
-        total = cover.count(statuses)
+        coverage = self._reader.read(account_id, created, Granularity.MONTH)
+        total = coverage.count(statuses)
         if request.skip >= total:
             return Page([], total)
-        selection = Pagination(account_id, self._ledger, self._coverage)
+        pagination = Pagination(account_id, self._ledger, self._reader, self._tuning)
         select = {
-            SortBy.CREATED_AT: selection.by_created,
-            SortBy.UPDATED_AT: selection.by_updated,
-            SortBy.STATUS: selection.by_status,
+            SortBy.CREATED_AT: pagination.by_creation,
+            SortBy.UPDATED_AT: pagination.by_update,
+            SortBy.STATUS: pagination.by_status,
         }[request.sort_by]
-        entries = select(cover, statuses, request.skip, request.limit)
-        neighbours = request.sort_by is SortBy.CREATED_AT and statuses is _ALL
-        return Page(self._records(account_id, cover, entries, neighbours=neighbours), total)
+        entries = select(coverage, statuses, request.skip, request.limit)
+        adjacent = request.sort_by is SortBy.CREATED_AT and statuses is _ALL
+        return Page(self._read_records(account_id, coverage, entries, adjacent=adjacent), total)
 
     def analytics(self, account_id: str, since: int, until: int, bucket: Bucket) -> Analytics:
-        """Count messages by when they were created (contract 4.5), to the millisecond."""
-        level = Granularity(bucket)
-        cover = self._coverage.read(account_id, max(since, 0), max(until, 0), level)
-        volume = {}
-        start = level.start(since)
+        """Count the messages created in a window, exact to the millisecond (contract 4.5)."""
+        granularity = Granularity(bucket)
+        window = TimeRange(max(since, 0), max(until, 0))
+        coverage = self._reader.read(account_id, window, granularity)
+        volume: dict[int, MessageCounts] = {}
+        start = granularity.start(since)
         while start < until:
             volume[start] = MessageCounts()
-            start = level.end(start)
-        loose: defaultdict[int, list[IndexEntry]] = defaultdict(list)
-        for entry in (*cover.above, *cover.below):
-            loose[level.start(entry.created)].append(entry)
-        parts = [(level.start(piece.start), piece.tally) for piece in cover.pieces]
-        parts += [(start, tally(level, entries)) for start, entries in loose.items()]
-        for start, part in parts:
-            volume[start] += part
-        whole = roll_up(level, (part for _, part in parts))
-        errors = sorted(whole.errors.items(), key=lambda error: (-error[1], error[0]))
-        return Analytics(volume, MessageCounts() + whole, errors[:_TOP_ERRORS])
+            start = granularity.end(start)
+        entries: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        for entry in (*coverage.newest_entries, *coverage.oldest_entries):
+            entries[granularity.start(entry.created)].append(entry)
+        rollups = coverage.rollups + [
+            roll_up_entries(granularity, start, in_bucket) for start, in_bucket in entries.items()
+        ]
+        total, errors = MessageCounts(), Counter[str]()
+        for rollup in rollups:
+            volume[granularity.start(rollup.start)] += rollup
+            total += rollup
+            errors.update(rollup.errors)
+        ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
+        return Analytics(volume, total, ranked[:_TOP_ERRORS])
 
-    def _records(
-        self, account_id: str, cover: Coverage, entries: list[IndexEntry], *, neighbours: bool
+    def _read_records(
+        self, account_id: str, coverage: Coverage, entries: list[IndexEntry], *, adjacent: bool
     ) -> list[Message]:
-        """The records of entries, in their order; neighbours lie side by side in the log."""
-        found = cover.records
-        absent = [e for e in entries if e.message_id not in found]
-        if absent and neighbours:
-            read = self._log.newest_first(account_id, absent[-1].created, absent[0].created + 1)
+        """Return the records of some entries, in their order.
+
+        Adjacent records are read as one range of the log, the others by their ids.
+        """
+        records = coverage.recent_records
+        missing = [entry for entry in entries if entry.message_id not in records]
+        if missing and adjacent:
+            read = self._log.newest_first(account_id, missing[-1].created, missing[0].created + 1)
         else:
-            read = self._log.get_all(account_id, [e.message_id for e in absent])
-        found = found | {message.message_id: message for message in read}
-        return [found[e.message_id] for e in entries if e.message_id in found]
+            read = self._log.get_all(account_id, [entry.message_id for entry in missing])
+        records = records | {message.message_id: message for message in read}
+        return [records[entry.message_id] for entry in entries if entry.message_id in records]

@@ -1,4 +1,8 @@
-"""Saved templates: writing them, reading them, and what holds a deletion back."""
+"""Write saved templates: create, change, delete, and record what uses them.
+
+This works on all of an account's templates, including internal copies. The API's view, without
+them, is `templates.saved.TemplateLibrary`.
+"""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -9,7 +13,7 @@ from uuid import UUID
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
-from pillarbox.application.templates.ports import Deletion, TemplateRecords
+from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
 from pillarbox.application.validation import check_text
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
@@ -17,14 +21,14 @@ from pillarbox.domain.mail import MAX_SUBJECT
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.rendering.saved import check_template
 
-#: Octets of a template with everything that is kept of it. An item of
-#: DynamoDB holds 400 KB, its references among them.
+#: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
+#: including the references.
 MAX_STORED: Final = 350_000
 
 
 @dataclass(frozen=True, slots=True)
 class TemplatePage:
-    """A part of a list, and how long the whole list is."""
+    """One page of a list, and the length of the whole list."""
 
     items: Sequence[SavedTemplate]
     total: int
@@ -32,9 +36,10 @@ class TemplatePage:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateSource:
-    """What an author writes: name and category for people, subject and body for mails.
+    """The content of a template, as its author wrote it.
 
-    The subject is text with plain references, the body is HTML (see `check_template`).
+    The subject is text with plain references, and the body is HTML (see `check_template`).
+    Name and category are for display only.
     """
 
     name: str
@@ -45,7 +50,7 @@ class TemplateSource:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateChanges:
-    """What to change of a template; None leaves a field as it is."""
+    """Changes to a template; None leaves a field unchanged."""
 
     name: str | None = None
     subject: str | None = None
@@ -55,7 +60,7 @@ class TemplateChanges:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TemplateAuthoring:
-    """The saved templates of all accounts."""
+    """The saved templates of all accounts, including internal copies."""
 
     records: TemplateRecords
     accounts: AccountRecords
@@ -64,12 +69,13 @@ class TemplateAuthoring:
     def create(
         self, account_id: str, source: TemplateSource, *, internal: bool = False
     ) -> SavedTemplate:
-        """Save a new template; its variables are those that it really refers to.
+        """Save a new template. Its variables are the names that its source refers to.
 
         Args:
-            account_id: whose template it is.
-            source: what its author wrote.
-            internal: a copy made for a campaign or workflow, which lists leave out.
+            account_id: the account that owns the template.
+            source: the content.
+            internal: whether this is a copy for a campaign or workflow, which the API
+                does not show.
 
         Raises:
             ValidationFailed: on any of the fields.
@@ -96,31 +102,31 @@ class TemplateAuthoring:
         return template
 
     def update(self, account_id: str, template_id: UUID, changes: TemplateChanges) -> SavedTemplate:
-        """Change what the changes name; mail that is accepted already stays as it is.
+        """Change a template. Accepted emails keep the old content.
 
         Raises:
             ValidationFailed: on any of the fields.
-            ServiceError: `template_not_found`; `service_unavailable`, when somebody
-                else changed the template in the same moment: nothing was written.
+            ServiceError: `template_not_found`; `service_unavailable`, if
+                somebody else changed the template at the same time; nothing is written.
         """
-        known = self.get(account_id, template_id)
+        current = self.get(account_id, template_id)
         if changes == TemplateChanges():
-            return known
+            return current
         changed = _checked(
             replace(
-                known,
-                name=known.name if changes.name is None else changes.name,
-                subject=known.subject if changes.subject is None else changes.subject,
-                category=known.category if changes.category is None else changes.category,
-                html=known.html if changes.html is None else changes.html,
-                # Always later, so that the time tells one version from the next.
-                updated_at=max(self.clock(), known.updated_at + timedelta(milliseconds=1)),
+                current,
+                name=current.name if changes.name is None else changes.name,
+                subject=current.subject if changes.subject is None else changes.subject,
+                category=current.category if changes.category is None else changes.category,
+                html=current.html if changes.html is None else changes.html,
+                # Always later than before, because the time identifies the version.
+                updated_at=max(self.clock(), current.updated_at + timedelta(milliseconds=1)),
             )
         )
-        if not self.records.replace(changed, unless_changed_since=known.updated_at):
+        if not self.records.replace(changed, unless_changed_since=current.updated_at):
             raise ServiceError(
                 "service_unavailable",
-                "Somebody else changed the template in the same moment; nothing was written.",
+                "Somebody else changed the template at the same time: try again.",
             )
         return changed
 
@@ -128,19 +134,18 @@ class TemplateAuthoring:
         """Read one template.
 
         Raises:
-            ServiceError: `template_not_found`, alike for an absent template
-                and for another account's.
+            ServiceError: `template_not_found`, also for another account's template.
         """
-        return _found(self.records.get(account_id, template_id))
+        return _existing(self.records.get(account_id, template_id))
 
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
-        """Read a page of the library, the newest first; internal copies are no part of it."""
+        """Read a page of an account's templates without internal copies, newest first."""
         items: list[SavedTemplate] = []
         total = 0
         for template in self.records.newest_first(account_id):
             if template.internal:
                 continue
-            if skip <= total < skip + limit:  # of the others not one is kept: they may be large
+            if skip <= total < skip + limit:  # drops the others: they may be large
                 items.append(template)
             total += 1
         return TemplatePage(items, total)
@@ -149,60 +154,64 @@ class TemplateAuthoring:
         """Delete a template for good (contract 4.10).
 
         Raises:
-            ServiceError: `template_not_found`; `template_in_use`, while an
-                active campaign or scheduled send refers to it.
+            ServiceError: `template_not_found`; `template_in_use`, if an active
+                campaign or scheduled send uses it.
         """
         match self.records.delete(account_id, template_id):
-            case Deletion.ABSENT:
+            case DeleteResult.ABSENT:
                 raise template_not_found()
-            case Deletion.REFERENCED:
+            case DeleteResult.REFERENCED:
                 raise ServiceError(
                     "template_in_use",
-                    "An active campaign or a scheduled send uses the template; it stays.",
+                    "An active campaign or scheduled send uses the template; it was not deleted.",
                 )
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate:
-        """Hold the deletion of a template back: `by` is about to use it.
+        """Record that `by` uses a template, which then cannot be deleted.
 
         Raises:
             ValidationFailed: on `by`.
             ServiceError: `template_not_found`.
         """
         check_text("by", by)
-        return _found(self.records.reference(account_id, template_id, by))
+        return _existing(self.records.reference(account_id, template_id, by))
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate:
-        """Let a template go: `by` uses it no more, or never did.
+        """Remove the reference of `by`. It is no error if there is none.
 
         Raises:
             ValidationFailed: on `by`.
             ServiceError: `template_not_found`.
         """
         check_text("by", by)
-        return _found(self.records.unreference(account_id, template_id, by))
+        return _existing(self.records.unreference(account_id, template_id, by))
 
 
 def _checked(template: SavedTemplate) -> SavedTemplate:
-    """The template with its variables, if it may be saved."""
+    """Return the template with its variables.
+
+    Raises:
+        ValidationFailed: on any of the fields.
+    """
     check_text("name", template.name)
     check_text("subject", template.subject, MAX_SUBJECT)
     check_text("category", template.category)
     if not template.html.strip():
         raise ValidationFailed(FieldFault("html", "must not be empty", "too_short"))
-    found = check_template(template.subject, template.html)
-    stored = (template.subject, template.html, *found.names, *found.required)
+    variables = check_template(template.subject, template.html)
+    stored = (template.subject, template.html, *variables.names, *variables.required)
     if sum(len(text.encode()) for text in stored) > MAX_STORED:
-        message = f"must have at most {MAX_STORED} octets, with the variables that it names"
+        message = f"must have at most {MAX_STORED} octets, including subject and variable names"
         raise ValidationFailed(FieldFault("html", message, "too_large"))
-    return replace(template, variables=found.names, required=found.required)
+    return replace(template, variables=variables.names, required=variables.required)
 
 
-def _found(template: SavedTemplate | None) -> SavedTemplate:
+def _existing(template: SavedTemplate | None) -> SavedTemplate:
     if template is None:
         raise template_not_found()
     return template
 
 
 def template_not_found() -> ServiceError:
-    """The one answer for an absent template and another account's."""
+    """Return the error for an unknown template, and for another account's template."""
     return ServiceError("template_not_found", "There is no such template.")

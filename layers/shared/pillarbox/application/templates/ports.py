@@ -1,4 +1,4 @@
-"""What the use cases for saved templates need from the outside world, as Protocols."""
+"""The ports of the use cases for saved templates."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,45 +9,47 @@ from uuid import UUID
 from pillarbox.domain.template import SavedTemplate
 
 
-class Deletion(Enum):
-    """What became of the wish to delete a saved template."""
+class DeleteResult(Enum):
+    """The result of deleting a saved template."""
 
     DELETED = auto()
+    #: There is no such template.
     ABSENT = auto()
+    #: The template is in use, so it was not deleted.
     REFERENCED = auto()
 
 
 class TemplateRecords(Protocol):
-    """Saved templates with what refers to them."""
+    """Saved templates and the names of what uses them."""
 
     def add(self, template: SavedTemplate) -> None:
-        """Keep a new template."""
+        """Store a new template."""
         ...
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
-        """Read one template, seeing every write that was answered."""
+        """Read one template with strong consistency."""
         ...
 
     def newest_first(self, account_id: str) -> Iterable[SavedTemplate]:
-        """Read an account's templates, the internal ones too."""
+        """Read an account's templates, including internal copies."""
         ...
 
     def replace(self, template: SavedTemplate, unless_changed_since: datetime) -> bool:
-        """Write a changed template, whose references stay as they are.
+        """Write a changed template; its references stay unchanged.
 
-        Returns False, having written nothing, when the template is absent or
-        its `updated_at` is no longer the given one.
+        Return False and write nothing if the template does not exist or its `updated_at`
+        is no longer `unless_changed_since`.
         """
         ...
 
-    def delete(self, account_id: str, template_id: UUID) -> Deletion:
-        """Delete a template unless something refers to it, in one step."""
+    def delete(self, account_id: str, template_id: UUID) -> DeleteResult:
+        """Delete a template in one atomic step, unless something uses it."""
         ...
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
-        """Note that something needs the template; None when there is no such template."""
+        """Record that `by` uses the template; return None if there is no such template."""
         ...
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
-        """Undo `reference`, if it was; None when there is no such template."""
+        """Remove the reference of `by`, if any; return None if there is no such template."""
         ...

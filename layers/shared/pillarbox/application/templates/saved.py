@@ -1,6 +1,6 @@
-"""An account's library of saved templates, as the API shows it (contract 4.8 to 4.10).
+"""The saved templates that the API shows (contract 4.8 to 4.10).
 
-Internal copies are no part of it: they are neither listed nor found here.
+The API lists, reads and deletes them. It never shows internal copies.
 """
 
 from typing import Final
@@ -20,21 +20,21 @@ PREVIEW_LENGTH: Final = 500
 
 
 class TemplateLibrary:
-    """Listing, reading and deleting; authoring is the dashboard's."""
+    """The API's view of saved templates: `TemplateAuthoring` without internal copies or writing."""
 
     def __init__(self, templates: TemplateAuthoring) -> None:
         self._templates = templates
 
     def page(self, account_id: str, *, skip: int, limit: int) -> TemplatePage:
-        """Read a page, the newest first."""
+        """Read a page, newest first."""
         return self._templates.page(account_id, skip=skip, limit=limit)
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate:
         """Read one template.
 
         Raises:
-            ServiceError: `template_not_found`, alike for an absent template, an
-                internal one, and another account's.
+            ServiceError: `template_not_found`, also for an internal copy and for another
+                account's template.
         """
         template = self._templates.get(account_id, template_id)
         if template.internal:
@@ -45,19 +45,19 @@ class TemplateLibrary:
         """Delete a template for good.
 
         Raises:
-            ServiceError: `template_not_found` as in `get`; `template_in_use`, while
-                something refers to it: it stays.
+            ServiceError: `template_not_found` as in `get`; `template_in_use`, if an active
+                campaign or scheduled send uses it.
         """
-        self.get(account_id, template_id)  # none becomes internal later
+        self.get(account_id, template_id)  # Safe as two steps: no template becomes internal later.
         self._templates.delete(account_id, template_id)
 
 
 def preview(template: SavedTemplate) -> str:
-    """The first 500 characters of a template's HTML, rendered.
+    """Return the first 500 characters of a template's rendered HTML.
 
-    What a send would have to give stands there by its name, `[order.total]`;
-    defaults, conditions and repetitions are carried out. A template that no
-    such values satisfy is shown as it was written.
+    Required variables appear as their names, such as `[order.total]`. Defaults, conditions
+    and loops are applied. If the template does not render with such values, the preview
+    shows its source.
     """
     from pillarbox.rendering.engine import render_saved  # noqa: PLC0415  loads the engine
 

@@ -1,4 +1,4 @@
-"""The built-in templates: listing them and trying them out (contract 4.6 and 4.7)."""
+"""List and preview the built-in templates (contract 4.6 and 4.7)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from pillarbox.rendering.values import preview_values
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """A starter template rendered with samples; nothing was sent."""
+    """A starter template, rendered with sample values. Nothing is sent."""
 
     slug: str
     subject: str
@@ -21,16 +21,15 @@ class Preview:
 
 
 def list_starters() -> tuple[StarterTemplate, ...]:
-    """Every starter template, in the contract's order."""
+    """Return all starter templates in the contract's order."""
     return all_starters()
 
 
 def preview_starter(slug: str, variables: Mapping[str, Json]) -> Preview:
-    """Render a starter with the given variables over its samples.
+    """Render a starter template with its sample values, overridden by `variables`.
 
     Raises:
-        ServiceError: `template_not_found`, or `validation_failed` for a value
-            that cannot stand where it is put.
+        ServiceError: `template_not_found`, or `validation_failed` for an invalid value.
     """
     from pillarbox.application.render import render  # noqa: PLC0415  loads the engine
 

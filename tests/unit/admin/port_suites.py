@@ -1,6 +1,6 @@
-"""What every implementation of the ports of administration must do.
+"""Tests for all implementations of the ports for accounts and templates.
 
-The fakes and the adapters each run these suites with a `records` fixture of their own.
+The fakes and the adapters run them with a `records` fixture of their own.
 """
 
 from dataclasses import replace
@@ -14,7 +14,7 @@ from pillarbox.application.accounts.ports import (
     Suppression,
     SuppressionRecords,
 )
-from pillarbox.application.templates.ports import Deletion, TemplateRecords
+from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
@@ -71,10 +71,10 @@ def id_of(saved: SavedTemplate) -> UUID:
 
 
 class AccountRecordsSuite:
-    """`AccountRecords`."""
+    """Tests for `AccountRecords`."""
 
     def test_an_account_is_read_as_it_was_added(self, records: AccountRecords) -> None:
-        """What is added can be read, and other ids give nothing."""
+        """An added account is read as it was added, and an unknown id gives None."""
         full = replace(
             account(),
             overrides=limits(0, 20, 300),
@@ -87,14 +87,14 @@ class AccountRecordsSuite:
         assert records.get(OTHER_ACCOUNT) is None
 
     def test_all_accounts_are_listed_by_id(self, records: AccountRecords) -> None:
-        """More accounts than one batch of reads takes are listed, in the order of their ids."""
+        """More accounts than one batch of reads returns are listed, sorted by id."""
         ids = [f"acct{number:08}" for number in range(130)]
         for account_id in reversed(ids):
             records.add(account(account_id))
-        assert [found.account_id for found in records.all()] == ids
+        assert [listed.account_id for listed in records.all()] == ids
 
-    def test_a_change_touches_what_it_names(self, records: AccountRecords) -> None:
-        """Two changes of different fields both last, and leave the senders alone."""
+    def test_a_change_writes_only_the_fields_it_names(self, records: AccountRecords) -> None:
+        """Two changes of different fields both persist, and the senders stay unchanged."""
         records.add(account())
         records.put_sender(ACCOUNT, SENDER, verified=True, default=False)
         records.change(ACCOUNT, AccountChanges(plan=Plan.ENTERPRISE, limits=limits(per_day=0)))
@@ -112,8 +112,8 @@ class AccountRecordsSuite:
             hold_uncertain=True,
         )
 
-    def test_own_limits_can_be_dropped(self, records: AccountRecords) -> None:
-        """With `plan_limits` only those limits stay that are given along."""
+    def test_own_limits_can_be_removed(self, records: AccountRecords) -> None:
+        """With `plan_limits` only the limits of the same change remain."""
         records.add(replace(account(), overrides=limits(1, 2, 3), hold_uncertain=True))
         one = records.change(ACCOUNT, AccountChanges(plan_limits=True, limits=limits(per_day=9)))
         assert one is not None
@@ -121,8 +121,8 @@ class AccountRecordsSuite:
         none = records.change(ACCOUNT, AccountChanges(plan_limits=True, hold_uncertain=False))
         assert none == account()
 
-    def test_an_absent_account_is_not_made_by_a_change(self, records: AccountRecords) -> None:
-        """Changes to an account that is not there write nothing."""
+    def test_a_change_creates_no_account(self, records: AccountRecords) -> None:
+        """Changes to an account that does not exist write nothing."""
         assert records.change(ACCOUNT, AccountChanges(name="Store")) is None
         assert records.put_sender(ACCOUNT, SENDER, verified=True, default=True) is None
         assert records.remove_sender(ACCOUNT, SENDER) is None
@@ -130,7 +130,7 @@ class AccountRecordsSuite:
         assert records.get(ACCOUNT) is None
 
     def test_the_first_verified_sender_becomes_the_default(self, records: AccountRecords) -> None:
-        """A pending sender never becomes the default; a later verified one only when told to."""
+        """A pending sender never becomes the default; a later verified one only on request."""
         records.add(account())
         records.put_sender(ACCOUNT, SENDER, verified=False, default=False)
         assert _default(records) is None
@@ -141,7 +141,7 @@ class AccountRecordsSuite:
         records.put_sender(ACCOUNT, OTHER_SENDER, verified=True, default=True)
         assert _default(records) == OTHER_SENDER
 
-    def test_only_a_verified_sender_is_made_the_default(self, records: AccountRecords) -> None:
+    def test_only_a_verified_sender_can_become_the_default(self, records: AccountRecords) -> None:
         """An unknown and a pending sender are refused, and the default stays."""
         records.add(account())
         records.put_sender(ACCOUNT, SENDER, verified=True, default=False)
@@ -154,8 +154,8 @@ class AccountRecordsSuite:
         assert changed == records.get(ACCOUNT)
         assert _default(records) == OTHER_SENDER
 
-    def test_a_removed_sender_is_no_default(self, records: AccountRecords) -> None:
-        """Removing the default leaves none, removing another one leaves the default."""
+    def test_removing_the_default_sender_leaves_none(self, records: AccountRecords) -> None:
+        """Removing the default leaves none; removing another sender keeps the default."""
         records.add(account())
         records.put_sender(ACCOUNT, SENDER, verified=True, default=False)
         records.put_sender(ACCOUNT, OTHER_SENDER, verified=True, default=False)
@@ -168,16 +168,16 @@ class AccountRecordsSuite:
 
 
 def _default(records: AccountRecords) -> str | None:
-    found = records.get(ACCOUNT)
-    assert found is not None
-    return found.default_sender
+    current = records.get(ACCOUNT)
+    assert current is not None
+    return current.default_sender
 
 
 class KeyRecordsSuite:
-    """`KeyRecords`."""
+    """Tests for `KeyRecords`."""
 
     def test_keys_are_listed_by_account(self, records: KeyRecords) -> None:
-        """More keys than one batch of reads takes are listed, and no other account's."""
+        """More keys than one batch of reads returns are listed, without other accounts' keys."""
         keys = [api_key(number) for number in range(120)]
         for key in [*keys, api_key(1, OTHER_ACCOUNT)]:
             records.add(key)
@@ -194,8 +194,8 @@ class KeyRecordsSuite:
         listed = sorted(records.of_account(ACCOUNT), key=lambda key: key.key_id)
         assert listed == [revoked, api_key(2)]
 
-    def test_an_absent_key_is_not_made_by_revoking(self, records: KeyRecords) -> None:
-        """An unknown id gives nothing, nor does another account's."""
+    def test_revoking_creates_no_key(self, records: KeyRecords) -> None:
+        """An unknown id and another account's id give None."""
         records.add(api_key(1))
         assert records.revoke(ACCOUNT, api_key(2).key_id, NOW) is None
         assert records.revoke(OTHER_ACCOUNT, api_key(1).key_id, NOW) is None
@@ -203,10 +203,10 @@ class KeyRecordsSuite:
 
 
 class SuppressionRecordsSuite:
-    """`SuppressionRecords`."""
+    """Tests for `SuppressionRecords`."""
 
     def test_the_first_suppression_stays(self, records: SuppressionRecords) -> None:
-        """Suppressing an address again gives and keeps what is there."""
+        """Suppressing an address again returns and keeps the first suppression."""
         first = Suppression(
             address="ann@example.com", reason="bounced", at=NOW, message_id=new_id(NOW)
         )
@@ -216,15 +216,15 @@ class SuppressionRecordsSuite:
         assert [*records.of_account(ACCOUNT)] == [first]
 
     def test_suppressions_are_listed_by_address(self, records: SuppressionRecords) -> None:
-        """Each account has its own list, in the order of the addresses."""
+        """Each account has its own list, sorted by address."""
         addresses = [f"{number:03}@example.com" for number in range(20)]
         for address in reversed(addresses):
             records.add(ACCOUNT, Suppression(address=address, reason="manual", at=NOW))
-        assert [found.address for found in records.of_account(ACCOUNT)] == addresses
+        assert [suppression.address for suppression in records.of_account(ACCOUNT)] == addresses
         assert [*records.of_account(OTHER_ACCOUNT)] == []
 
-    def test_a_suppression_is_lifted_once(self, records: SuppressionRecords) -> None:
-        """Lifting tells whether there was one, and touches no other account's."""
+    def test_a_suppression_is_removed_once(self, records: SuppressionRecords) -> None:
+        """Removing returns whether there was one, and keeps other accounts' suppressions."""
         suppression = Suppression(address="ann@example.com", reason="manual", at=NOW)
         records.add(ACCOUNT, suppression)
         records.add(OTHER_ACCOUNT, suppression)
@@ -235,57 +235,57 @@ class SuppressionRecordsSuite:
 
 
 class TemplateRecordsSuite:
-    """`TemplateRecords`."""
+    """Tests for `TemplateRecords`."""
 
     def test_templates_are_listed_newest_first(self, records: TemplateRecords) -> None:
-        """An account's templates come newest first, the internal ones too."""
+        """An account's templates are listed newest first, including internal copies."""
         saved = [template(0), replace(template(1), internal=True), template(2)]
-        for each in [saved[1], saved[2], saved[0], template(3, OTHER_ACCOUNT)]:
-            records.add(each)
+        for added in [saved[1], saved[2], saved[0], template(3, OTHER_ACCOUNT)]:
+            records.add(added)
         assert [*records.newest_first(ACCOUNT)] == saved[::-1]
 
     def test_a_template_belongs_to_its_account(self, records: TemplateRecords) -> None:
-        """Another account's id gives nothing and deletes nothing."""
+        """Another account's id reads nothing and deletes nothing."""
         saved = template()
         records.add(saved)
         assert records.get(ACCOUNT, id_of(saved)) == saved
         assert records.get(OTHER_ACCOUNT, id_of(saved)) is None
-        assert records.delete(OTHER_ACCOUNT, id_of(saved)) is Deletion.ABSENT
+        assert records.delete(OTHER_ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
         assert records.reference(OTHER_ACCOUNT, id_of(saved), "campaign-1") is None
         assert records.get(ACCOUNT, id_of(saved)) == saved
 
-    def test_a_change_is_written_over_what_it_was_made_from(self, records: TemplateRecords) -> None:
-        """A change made from an older version is refused; references stay through changes."""
+    def test_a_change_needs_the_current_version(self, records: TemplateRecords) -> None:
+        """A change of an older version is refused, and a change keeps the references."""
         saved = template()
         records.add(saved)
         records.reference(ACCOUNT, id_of(saved), "campaign-1")
         first = replace(saved, name="First", variables=(), updated_at=LATER)
         assert records.replace(first, unless_changed_since=NOW)
         assert not records.replace(replace(saved, name="Second"), unless_changed_since=NOW)
-        kept = records.get(ACCOUNT, id_of(saved))
-        assert kept == replace(first, references=frozenset({"campaign-1"}))
+        current = records.get(ACCOUNT, id_of(saved))
+        assert current == replace(first, references=frozenset({"campaign-1"}))
 
-    def test_an_absent_template_is_not_made_by_a_change(self, records: TemplateRecords) -> None:
-        """Changes and references to a template that is gone write nothing."""
+    def test_a_change_creates_no_template(self, records: TemplateRecords) -> None:
+        """Changes and references to a deleted template write nothing."""
         saved = template()
         records.add(saved)
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.DELETED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED
         assert not records.replace(saved, unless_changed_since=NOW)
         assert records.reference(ACCOUNT, id_of(saved), "campaign-1") is None
         assert records.unreference(ACCOUNT, id_of(saved), "campaign-1") is None
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.ABSENT
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.ABSENT
         assert records.get(ACCOUNT, id_of(saved)) is None
 
-    def test_a_reference_holds_the_deletion_back(self, records: TemplateRecords) -> None:
-        """A template goes when the last reference is gone; a reference counts once."""
+    def test_a_template_with_references_is_not_deleted(self, records: TemplateRecords) -> None:
+        """A template can be deleted after its last reference is removed; each one counts once."""
         saved = template()
         records.add(saved)
         for by in ("campaign-1", "campaign-1", "schedule-2"):
             records.reference(ACCOUNT, id_of(saved), by)
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.REFERENCED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.REFERENCED
         left = records.unreference(ACCOUNT, id_of(saved), "campaign-1")
         assert left == replace(saved, references=frozenset({"schedule-2"}))
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.REFERENCED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.REFERENCED
         assert records.unreference(ACCOUNT, id_of(saved), "schedule-2") == saved
         assert records.unreference(ACCOUNT, id_of(saved), "schedule-2") == saved
-        assert records.delete(ACCOUNT, id_of(saved)) is Deletion.DELETED
+        assert records.delete(ACCOUNT, id_of(saved)) is DeleteResult.DELETED

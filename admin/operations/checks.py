@@ -1,0 +1,348 @@
+"""The doctor's checks: each compares what was read with what the service needs.
+
+A check reads nothing itself. It returns findings, and each problem comes with a remedy.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from enum import StrEnum
+from http import HTTPStatus
+from typing import Final
+
+from admin.operations.ports import (
+    ConfigurationSet,
+    QueueStatus,
+    SendingStatus,
+    TableProtectionState,
+)
+from pillarbox.application.accounts.dns_records import RecordState
+from pillarbox.application.accounts.domains import Domain
+from pillarbox.domain.errors import Json
+
+
+class Verdict(StrEnum):
+    """The outcome of a check."""
+
+    PASS = "pass"  # noqa: S105  not a password
+    WARN = "warn"
+    FAIL = "fail"
+    SKIPPED = "skipped"
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One result of a check. The remedy is empty if there is nothing to do."""
+
+    check: str
+    verdict: Verdict
+    message: str
+    remedy: str = ""
+
+
+#: The event types that `record_feedback` needs; others only add detail.
+_EVENTS: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
+#: The share of the daily quota from which the check warns.
+_HIGH_USAGE: Final = 0.8
+#: Emails per second: a worker waits up to two seconds for its share of SES's rate.
+_MIN_WORKER_RATE: Final = 0.5
+#: Emails per second that one worker can hand over, at 120 ms each.
+_MAX_WORKER_RATE: Final = 8
+#: The fewest concurrent functions to leave for requests, events and statistics.
+_FREE_FUNCTIONS: Final = 50
+#: The maximum age of a queue's oldest message in seconds, as in the alarms.
+_MAX_AGES: Final = {"jobs": 3600, "events": 300}
+_RENEW: Final = timedelta(days=21)
+_RENEW_NOW: Final = timedelta(days=7)
+#: AWS refuses requests that are signed five minutes off.
+_SLOW_CLOCK, _WRONG_CLOCK = timedelta(seconds=30), timedelta(seconds=240)
+#: UNKNOWN is not among them: DNS may have the record although it did not answer.
+_BROKEN_STATES: Final = frozenset({RecordState.MISSING, RecordState.DIFFERS})
+
+
+def check_address(status_code: int, reply: Json) -> Iterator[Finding]:
+    """Check the reply to a request without a key.
+
+    Only the API itself answers with its own 401, so everything in front of it works.
+    """
+    match reply:
+        case {"error": {"code": "missing_api_key"}} if status_code == HTTPStatus.UNAUTHORIZED:
+            yield Finding("address", Verdict.PASS, "The API answers at its public address.")
+        case _:
+            message = f"A request without a key got {status_code} instead of the API's 401."
+            remedy = "Check CloudFront, then the firewall (WAF), then API Gateway."
+            yield Finding("address", Verdict.FAIL, message, remedy)
+
+
+def check_clock(status: SendingStatus) -> Iterator[Finding]:
+    """Compare this machine's clock with AWS's."""
+    if status.provider_time is None:
+        yield Finding("clock", Verdict.SKIPPED, "SES's response had no date.")
+        return
+    offset = abs(status.local_time - status.provider_time)
+    message = f"This machine's clock differs from AWS's by {offset.total_seconds():.0f} seconds."
+    remedy = "Set this machine's clock (NTP): AWS refuses requests signed five minutes off."
+    if offset > _WRONG_CLOCK:
+        yield Finding("clock", Verdict.FAIL, message, remedy)
+    elif offset > _SLOW_CLOCK:
+        yield Finding("clock", Verdict.WARN, message, remedy)
+    else:
+        yield Finding("clock", Verdict.PASS, message)
+
+
+def check_sending(status: SendingStatus) -> Iterator[Finding]:
+    """Check whether SES lets the AWS account send, and to whom."""
+    if status.enforcement == "SHUTDOWN" or not status.sending:
+        yield Finding(
+            "sending",
+            Verdict.FAIL,
+            f"SES has paused sending (enforcement: {status.enforcement}). Emails wait.",
+            "Answer the case that SES opened (console, SES, Account dashboard). Accepted emails"
+            " fail if SES does not resume within 24 hours of their acceptance.",
+        )
+    elif status.enforcement != "HEALTHY":
+        yield Finding(
+            "sending",
+            Verdict.WARN,
+            f"SES reviews the AWS account ({status.enforcement}).",
+            "Find the account whose emails bounce or get complaints, and revoke its keys.",
+        )
+    elif status.sandbox:
+        yield Finding(
+            "sending",
+            Verdict.WARN,
+            "The AWS account is in the SES sandbox: it can only send to verified addresses.",
+            "Request production access (console, SES, Account dashboard). It takes about a day.",
+        )
+    else:
+        yield Finding("sending", Verdict.PASS, "Out of the sandbox, sending is enabled.")
+
+
+def check_quota_and_rate(status: SendingStatus, workers: int) -> Iterator[Finding]:
+    """Check the use of the daily quota, and whether the workers fit the sending rate."""
+    # A quota of -1 means no limit.
+    usage = status.sent_last_24_hours / status.daily_quota if status.daily_quota > 0 else 0.0
+    message = f"{status.sent_last_24_hours:.0f} of {status.daily_quota:.0f} recipients in 24 hours."
+    if usage >= 1:
+        remedy = "Emails wait. Ask SES for a higher quota (Service Quotas)."
+        yield Finding("quota", Verdict.FAIL, message, remedy)
+    elif usage >= _HIGH_USAGE:
+        remedy = "Ask SES for a higher quota (Service Quotas)."
+        yield Finding("quota", Verdict.WARN, message, remedy)
+    else:
+        yield Finding("quota", Verdict.PASS, message)
+    message = f"{status.max_rate:g} recipients per second for {workers} workers."
+    if 0 < status.max_rate < workers * _MIN_WORKER_RATE:
+        # An event source allows no fewer than two workers.
+        fitting = max(int(status.max_rate / _MIN_WORKER_RATE), 2)
+        remedy = "Ask SES for a higher sending rate: each email waits for its turn."
+        if fitting < workers:
+            remedy = f"Deploy with DeliveryConcurrency={fitting}, or ask SES for a higher rate."
+        yield Finding("rate", Verdict.WARN, message, remedy)
+    elif status.max_rate > workers * _MAX_WORKER_RATE:
+        fitting = min(-int(-status.max_rate // _MAX_WORKER_RATE), 1000)
+        remedy = f"Deploy with DeliveryConcurrency={fitting} to use the whole rate."
+        yield Finding("rate", Verdict.WARN, message, remedy)
+    else:
+        yield Finding("rate", Verdict.PASS, message)
+
+
+def check_concurrency(limit: int, workers: int) -> Iterator[Finding]:
+    """Check whether requests get a function while all workers deliver."""
+    message = f"This AWS account runs {limit} functions at a time; {workers} of them deliver."
+    if limit - workers < _FREE_FUNCTIONS:
+        yield Finding(
+            "functions",
+            Verdict.WARN,
+            message,
+            "Ask for a higher limit (Service Quotas, Lambda, Concurrent executions). New accounts"
+            " have 10, and AWS refuses requests beyond the limit.",
+        )
+    else:
+        yield Finding("functions", Verdict.PASS, message)
+
+
+def check_events(configuration_set: ConfigurationSet | None) -> Iterator[Finding]:
+    """Check whether the configuration set allows sending and publishes SES's events."""
+    redeploy = "Deploy again: somebody changed it by hand (see CloudFormation, Detect drift)."
+    if configuration_set is None:
+        message = "SES does not know the configuration set, so it refuses every email."
+        yield Finding("events", Verdict.FAIL, message, redeploy)
+    elif not configuration_set.sending:
+        message = "Sending is paused for the configuration set. Emails wait."
+        remedy = "Enable it (console, SES, Configuration sets)."
+        yield Finding("events", Verdict.FAIL, message, remedy)
+    elif missing := sorted(_EVENTS - configuration_set.published):
+        message = f"SES does not report {', '.join(missing)} to EventBridge."
+        yield Finding("events", Verdict.FAIL, message, redeploy)
+    else:
+        yield Finding("events", Verdict.PASS, "SES reports all needed events to EventBridge.")
+
+
+def check_dead_letters(
+    status: Mapping[str, tuple[QueueStatus, QueueStatus]],
+) -> Iterator[Finding]:
+    """Check whether the dead-letter queues are empty."""
+    for name, (queue, dead_letters) in status.items():
+        if dead_letters.waiting:
+            yield Finding(
+                "queues",
+                Verdict.FAIL,
+                f"{name}: {dead_letters.waiting} dead letters.",
+                f"Fix what the functions' logs report, then: pillarbox queue redrive {name}",
+            )
+        else:
+            message = f"{name}: {queue.waiting} wait, {queue.in_flight} in flight, no dead letters."
+            yield Finding("queues", Verdict.PASS, message)
+
+
+def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
+    """Check how long the oldest message of each queue has waited."""
+    for name, age in ages.items():
+        if age is None:
+            yield Finding("waiting", Verdict.SKIPPED, f"{name}: CloudWatch has no recent metric.")
+        elif age > _MAX_AGES[name]:
+            worker = "DeliverMessage" if name == "jobs" else "RecordFeedback"
+            yield Finding(
+                "waiting",
+                Verdict.FAIL,
+                f"{name}: the oldest message has waited {age:.0f} seconds.",
+                f"Check the findings about SES, and the log and throttles of {worker}.",
+            )
+        else:
+            message = f"{name}: the oldest message is {age:.0f} seconds old."
+            yield Finding("waiting", Verdict.PASS, message)
+
+
+def check_table(state: TableProtectionState) -> Iterator[Finding]:
+    """Check whether the table is protected against loss, and whether old items expire."""
+    redeploy = "Deploy again: somebody changed the table by hand."
+    if state.point_in_time_recovery:
+        message = "The table can be restored to any second of the last 35 days."
+        yield Finding("table", Verdict.PASS, message)
+    else:
+        message = "Point-in-time recovery of the table is off."
+        yield Finding("table", Verdict.FAIL, message, redeploy)
+    if state.deletion_protection:
+        yield Finding("table", Verdict.PASS, "The table is protected against deletion.")
+    else:
+        remedy = "In production, deploy with DeletionProtection=true."
+        yield Finding("table", Verdict.WARN, "The table can be deleted.", remedy)
+    if state.expiry_attribute == "expires_at":
+        yield Finding("table", Verdict.PASS, "The table deletes expired items.")
+    else:
+        message = (
+            "The table does not delete expired items: its TTL attribute is"
+            f" {state.expiry_attribute}, not expires_at."
+        )
+        yield Finding("table", Verdict.FAIL, message, redeploy)
+
+
+def check_alarms(firing: Sequence[str], subscribers: int) -> Iterator[Finding]:
+    """Check whether an alarm fires, and whether somebody gets notified."""
+    for name in firing:
+        remedy = "See docs/operations.md, Alarms."
+        yield Finding("alarms", Verdict.FAIL, f"In alarm: {name}", remedy)
+    if not firing:
+        yield Finding("alarms", Verdict.PASS, "No alarm fires.")
+    if subscribers:
+        yield Finding("alarms", Verdict.PASS, f"{subscribers} subscribed to the alarms.")
+    else:
+        remedy = "Subscribe to the SNS topic AlarmTopic, and confirm the subscription."
+        yield Finding("alarms", Verdict.WARN, "Nobody gets notified of alarms.", remedy)
+
+
+def check_certificate(expiry: datetime, now: datetime) -> Iterator[Finding]:
+    """Check how long SMTP clients will trust the relay's certificate."""
+    left = expiry - now
+    message = f"The relay's certificate expires on {expiry:%Y-%m-%d}, in {left.days} days."
+    remedy = "Put a new certificate into the relay's secret. The containers use it within minutes."
+    if left < _RENEW_NOW:
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+    elif left < _RENEW:
+        yield Finding("relay", Verdict.WARN, message, remedy)
+    else:
+        yield Finding("relay", Verdict.PASS, message)
+
+
+def unknown_domain(name: str) -> Finding:
+    """Return the finding for a sender's domain that SES does not know."""
+    return Finding(
+        "domains",
+        Verdict.WARN,
+        f"{name}: SES does not know the domain. It signs emails with its own domain or refuses"
+        " them.",
+        f"pillarbox domain add {name}",
+    )
+
+
+def dmarc_tags(text: str) -> dict[str, str]:
+    """Return the tags of a DMARC record in lower case (RFC 7489 section 6.3)."""
+    pairs = (pair.partition("=") for pair in text.split(";"))
+    return {name.strip().lower(): value.strip().lower() for name, _, value in pairs}
+
+
+def check_domain(name: str, domain: Domain, dmarc: Mapping[str, str] | None) -> Iterator[Finding]:
+    """Check whether receivers can authenticate emails from a domain (RFC 7489 section 3.1).
+
+    Args:
+        name: the domain of senders.
+        domain: the domain that SES signs for: the same or a parent domain.
+        dmarc: the tags of the DMARC record in force, empty without a record; None if DNS
+            gave no answer.
+    """
+    tags = dmarc or {}
+    yield _check_dkim(name, domain, tags)
+    yield _check_spf(name, domain, tags)
+    yield _check_dmarc(name, domain, dmarc)
+
+
+def _check_dkim(name: str, domain: Domain, tags: Mapping[str, str]) -> Finding:
+    identity = domain.identity
+    if identity.dkim != "SUCCESS" or "DKIM" in _broken_records(domain):
+        message = f"{name}: emails are not signed with the domain's keys (DKIM: {identity.dkim})."
+        remedy = f"Create the CNAME records: {_show_command(domain)}"
+        return Finding("domains", Verdict.FAIL, message, remedy)
+    if tags.get("adkim") == "s" and identity.name != name:
+        message = (
+            f"{name}: emails are signed by {identity.name}, but the DMARC record requires"
+            f" a signature of {name} (adkim=s)."
+        )
+        return Finding("domains", Verdict.FAIL, message, f"pillarbox domain add {name}")
+    return Finding("domains", Verdict.PASS, f"{name}: signed by {identity.name} (DKIM).")
+
+
+def _check_spf(name: str, domain: Domain, tags: Mapping[str, str]) -> Finding:
+    identity = domain.identity
+    broken = _broken_records(domain)
+    if identity.mail_from_status != "SUCCESS" or broken & {"MAIL FROM", "MAIL FROM SPF"}:
+        message = f"{name}: bounces go to SES's own domain, so SPF does not cover this domain."
+        remedy = f"Create the MX record and its TXT record: {_show_command(domain)}"
+        return Finding("domains", Verdict.WARN, message, remedy)
+    if tags.get("aspf") == "s" and identity.mail_from != name:
+        message = f"{name}: the DMARC record (aspf=s) ignores the SPF of {identity.mail_from}."
+        return Finding("domains", Verdict.WARN, message, "Nothing, if DKIM passes.")
+    return Finding("domains", Verdict.PASS, f"{name}: SPF covers {identity.mail_from}.")
+
+
+def _check_dmarc(name: str, domain: Domain, tags: Mapping[str, str] | None) -> Finding:
+    if tags is None:
+        message = f"{name}: DNS gave no answer about the DMARC record."
+        return Finding("domains", Verdict.SKIPPED, message)
+    if not tags:
+        message = f"{name}: no DMARC record; large receivers require one."
+        remedy = f"Create the TXT record: {_show_command(domain)}"
+        return Finding("domains", Verdict.WARN, message, remedy)
+    message = f"{name}: the DMARC policy is {tags.get('p', 'not set')}."
+    return Finding("domains", Verdict.PASS, message)
+
+
+def _broken_records(domain: Domain) -> frozenset[str]:
+    """Return the purposes of the records that are missing or differ in DNS."""
+    return frozenset(
+        check.record.purpose for check in domain.records if check.state in _BROKEN_STATES
+    )
+
+
+def _show_command(domain: Domain) -> str:
+    return f"pillarbox domain show {domain.identity.name}"

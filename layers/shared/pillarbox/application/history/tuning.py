@@ -1,0 +1,31 @@
+"""The figures that decide whether a query reads records, index entries or rollups.
+
+They change what a query costs, not what it returns, as long as `max_write_delay` is true.
+"""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Tuning:
+    """The figures of the history."""
+
+    #: A message younger than this usually changes soon, so its record is read …
+    settling_time: timedelta = timedelta(minutes=2)
+    #: … but at most this many records, if the ledger has entries for the others.
+    max_recent_records: int = 400
+    #: A record is written at most this long after the time in its id: within the claim's lease
+    #: of 35 seconds. So all messages created this long before an indexed one are indexed too.
+    max_write_delay: timedelta = timedelta(seconds=40)
+    #: Up to this many entries are read rather than narrowed down further: about four read units.
+    max_entries: int = 400
+    #: A status is rare if fewer than one message in this many has it. The entries of a rare
+    #: status are read by status and update, other entries by creation.
+    rare_status_ratio: int = 4
+    #: A change that the stream has not delivered after this long is lost.
+    max_stream_lag: timedelta = timedelta(minutes=15)
+
+
+STANDARD: Final = Tuning()

@@ -1,0 +1,152 @@
+"""The doctor's checks on given values."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from admin.operations import checks
+from admin.operations.checks import Finding, Verdict
+from admin.operations.ports import ConfigurationSet, QueueStatus, TableProtectionState
+from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status
+from tests.unit.admin.fakes import NOW
+
+
+def verdicts(findings: list[Finding]) -> list[str]:
+    """Return the verdicts; assert that a problem has a remedy, and other findings have none."""
+    for finding in findings:
+        assert bool(finding.remedy) == (finding.verdict in {Verdict.WARN, Verdict.FAIL})
+    return [finding.verdict.value for finding in findings]
+
+
+@pytest.mark.parametrize(
+    ("changes", "verdict", "message"),
+    [
+        ({}, "pass", "Out of the sandbox"),
+        ({"sandbox": True}, "warn", "sandbox"),
+        ({"sending": False}, "fail", "paused"),
+        ({"enforcement": "SHUTDOWN"}, "fail", "SHUTDOWN"),
+        ({"enforcement": "PROBATION", "sandbox": True}, "warn", "PROBATION"),
+    ],
+)
+def test_the_sending_status_at_ses(changes: dict[str, Any], verdict: str, message: str) -> None:
+    """Paused sending fails; a review and the sandbox warn."""
+    findings = list(checks.check_sending(sending_status(**changes)))
+    assert verdicts(findings) == [verdict]
+    assert message in findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("changes", "workers", "expected", "remedy"),
+    [
+        ({}, 2, ["pass", "pass"], ""),
+        ({"sent_last_24_hours": 40_000.0}, 2, ["warn", "pass"], ""),
+        ({"sent_last_24_hours": 50_000.0}, 2, ["fail", "pass"], ""),
+        ({"daily_quota": -1.0}, 2, ["pass", "pass"], ""),
+        ({"max_rate": 1.0}, 10, ["pass", "warn"], "DeliveryConcurrency=2"),
+        ({"max_rate": 3.0}, 10, ["pass", "warn"], "DeliveryConcurrency=6"),
+        ({"max_rate": 0.5}, 2, ["pass", "warn"], "higher sending rate"),
+        ({"max_rate": 100.0}, 10, ["pass", "warn"], "DeliveryConcurrency=13"),
+        ({"max_rate": 14.0}, 28, ["pass", "pass"], ""),
+    ],
+)
+def test_the_quota_and_the_rate_for_the_workers(
+    changes: dict[str, Any], workers: int, expected: list[str], remedy: str
+) -> None:
+    """A nearly used quota and workers that do not fit the rate get findings."""
+    findings = list(checks.check_quota_and_rate(sending_status(**changes), workers))
+    assert verdicts(findings) == expected
+    assert remedy in findings[1].remedy
+
+
+@pytest.mark.parametrize(
+    ("configuration_set", "verdict", "message"),
+    [
+        (None, "fail", "does not know"),
+        (ConfigurationSet(sending=False, published=ALL_EVENTS), "fail", "paused"),
+        (ConfigurationSet(sending=True, published=frozenset()), "fail", "BOUNCE, COMPLAINT"),
+        (ConfigurationSet(sending=True, published=ALL_EVENTS - {"SEND"}), "fail", "report SEND to"),
+        (ConfigurationSet(sending=True, published=ALL_EVENTS), "pass", "SES reports"),
+    ],
+)
+def test_the_events_that_ses_publishes(
+    configuration_set: ConfigurationSet | None, verdict: str, message: str
+) -> None:
+    """A configuration set that is missing, paused or without an event type fails."""
+    findings = list(checks.check_events(configuration_set))
+    assert verdicts(findings) == [verdict]
+    assert message in findings[0].message
+
+
+def test_functions_are_free_for_requests() -> None:
+    """Fewer than 50 functions besides the workers warn, such as the ten of a new account."""
+    assert verdicts(list(checks.check_concurrency(10, 2))) == ["warn"]
+    assert verdicts(list(checks.check_concurrency(59, 10))) == ["warn"]
+    assert verdicts(list(checks.check_concurrency(60, 10))) == ["pass"]
+
+
+def test_dead_letters_and_ages_of_queues() -> None:
+    """Dead letters fail with the redrive command; ages fail above each queue's limit."""
+    empty = QueueStatus(waiting=0, in_flight=0, delayed=0)
+    dead = QueueStatus(waiting=3, in_flight=0, delayed=0)
+    findings = list(checks.check_dead_letters({"jobs": (dead, empty), "events": (empty, dead)}))
+    assert verdicts(findings) == ["pass", "fail"]
+    assert "redrive events" in findings[1].remedy
+    assert (
+        verdicts(list(checks.check_queue_ages({"jobs": 3600.0, "events": 300.0}))) == ["pass"] * 2
+    )
+    assert (
+        verdicts(list(checks.check_queue_ages({"jobs": 3601.0, "events": 301.0}))) == ["fail"] * 2
+    )
+    assert verdicts(list(checks.check_queue_ages({"jobs": None}))) == ["skipped"]
+
+
+@pytest.mark.parametrize(
+    ("state", "expected"),
+    [
+        ((True, True, "expires_at"), ["pass", "pass", "pass"]),
+        ((False, False, None), ["fail", "warn", "fail"]),
+        ((True, True, "ttl"), ["pass", "pass", "fail"]),
+    ],
+)
+def test_the_protection_of_the_table(
+    state: tuple[bool, bool, str | None], expected: list[str]
+) -> None:
+    """Missing recovery or expiry fails; missing deletion protection warns."""
+    recovery, protection, expiry = state
+    table = TableProtectionState(
+        point_in_time_recovery=recovery, deletion_protection=protection, expiry_attribute=expiry
+    )
+    assert verdicts(list(checks.check_table(table))) == expected
+
+
+def test_alarms_and_their_subscribers() -> None:
+    """Each firing alarm fails with its name; no subscriber warns."""
+    assert verdicts(list(checks.check_alarms([], 1))) == ["pass", "pass"]
+    findings = list(checks.check_alarms(["pillarbox-SlowAlarm-1"], 0))
+    assert verdicts(findings) == ["fail", "warn"]
+    assert "pillarbox-SlowAlarm-1" in findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("left", "verdict"),
+    [
+        (timedelta(days=21), "pass"),
+        (timedelta(days=20), "warn"),
+        (timedelta(days=6), "fail"),
+        (timedelta(days=-1), "fail"),
+    ],
+)
+def test_the_expiry_of_the_certificate(left: timedelta, verdict: str) -> None:
+    """The check warns three weeks and fails one week before the certificate expires."""
+    assert verdicts(list(checks.check_certificate(NOW + left, NOW))) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("offset", "verdict"), [(0, "pass"), (-30, "pass"), (31, "warn"), (-240, "warn"), (241, "fail")]
+)
+def test_the_clock(offset: int, verdict: str) -> None:
+    """Half a minute off warns; it fails before AWS would refuse signatures."""
+    status = sending_status(local_time=NOW + timedelta(seconds=offset))
+    assert verdicts(list(checks.check_clock(status))) == [verdict]
+    assert verdicts(list(checks.check_clock(sending_status(provider_time=None)))) == ["skipped"]
