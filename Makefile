@@ -52,7 +52,7 @@ bench: setup ## measure what a mail costs, and rendering and MIME: minutes
 	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 	$(RUN)python benchmarks/mime.py
 
-openapi: setup ## write docs/openapi.json from the wire models and routes
+openapi: setup ## write docs/openapi.json and the other generated texts
 	$(RUN)python -m openapi
 
 build: setup .venv-sam/made ## build what is deployed, in .aws-sam

@@ -1,5 +1,6 @@
-"""The OpenAPI 3.1 document of the HTTP API, made from its routes and wire models.
+"""Generate docs/openapi.json, the table in docs/errors.md, and the routes in http/routes.py.
 
-Nothing here is deployed. What the models cannot say (rules that validators
-check, answers, errors) stands beside them, and tests hold it to the code.
+Nothing here is deployed. The document is made from the operations, the wire models and the types
+of responses. This package adds what these cannot say: texts, examples, and the rules that
+validators check. Tests compare it with the code.
 """

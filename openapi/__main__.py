@@ -1,7 +1,7 @@
-"""Write docs/openapi.json: `make openapi`."""
+"""Write the generated files: `make openapi`."""
 
-from pathlib import Path
+from openapi.generate import GENERATED, ROOT
 
-from openapi.document import written
-
-Path(__file__).parents[1].joinpath("docs/openapi.json").write_text(written(), encoding="utf-8")
+for path, generate in GENERATED.items():
+    file = ROOT / path
+    file.write_text(generate(file.read_text(encoding="utf-8")), encoding="utf-8")

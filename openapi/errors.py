@@ -1,4 +1,8 @@
-"""An example of every error that the HTTP API answers (contract section 7, docs/errors.md)."""
+"""The texts and examples of error codes (contract section 7).
+
+A code with its status and type is in `pillarbox.domain.errors`. The texts are here, because every
+function would load them there, and none needs them. A test compares the codes of both.
+"""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -7,7 +11,7 @@ from typing import Final
 
 from pillarbox.domain.errors import CODES, Json
 
-#: What any request may get, whatever its route: from the functions, the gateway, or the firewall.
+#: Any request may get these, on any route: from a function, the gateway or the firewall.
 EVERYWHERE: Final = (
     "missing_api_key",
     "invalid_api_key",
@@ -19,179 +23,260 @@ EVERYWHERE: Final = (
     "internal_error",
     "service_unavailable",
 )
-#: What the operator's command says; no route answers it.
-OPERATORS_ONLY: Final = frozenset(
-    {
-        "SCOPE_NOT_ALLOWED_FOR_TIER",
-        "account_not_found",
-        "key_not_found",
-        "sender_not_found",
-        "suppression_not_found",
-    }
-)
 
 
 @dataclass(frozen=True, slots=True)
-class ErrorExample:
-    """What one code may look like; `summary` tells when it comes."""
+class ErrorText:
+    """When a code occurs, what a client should do, and an example of the envelope."""
 
-    summary: str
+    when: str
+    remedy: str
     message: str
     details: Mapping[str, Json] | None = None
+    about_details: str = ""
     upgrade_url: str | None = None
 
 
-_RECIPIENT: Final[dict[str, Json]] = {
-    "address": "ada@customer.invalid",
-    "reason": "the domain takes no mail",
-}
-ERRORS: Final[Mapping[str, ErrorExample]] = {
-    "missing_field": ErrorExample(
-        "None of starterTemplate, templateId and html is given.",
-        "One of starterTemplate, templateId and html must be given.",
+ERRORS: Final[Mapping[str, ErrorText]] = {
+    "missing_field": ErrorText(
+        when="None of `starterTemplate`, `templateId` and `html` is given.",
+        remedy="Give one of them.",
+        message="One of starterTemplate, templateId and html must be given.",
     ),
-    "multiple_modes": ErrorExample(
-        "More than one of starterTemplate, templateId and html is given.",
-        "Only one of starterTemplate, templateId and html may be given.",
-        {"given": ["starterTemplate", "html"]},
+    "multiple_modes": ErrorText(
+        when="More than one of `starterTemplate`, `templateId` and `html` is given.",
+        about_details="`details.given` names them.",
+        remedy="Give one of them.",
+        message="Only one of starterTemplate, templateId and html may be given.",
+        details={"given": ["starterTemplate", "html"]},
     ),
-    "invalid_recipient": ErrorExample(
-        "An address is invalid, or its domain takes no mail.",
-        "One recipient of this mail cannot be mailed; nothing was sent.",
-        {"recipients": [_RECIPIENT]},
+    "invalid_recipient": ErrorText(
+        when="An address is invalid, or its domain does not accept email.",
+        about_details="`details.recipients` lists each such address with the reason.",
+        remedy="Correct these addresses or leave them out. Nothing was sent to anyone.",
+        message="One recipient of this mail cannot be mailed; nothing was sent.",
+        details={
+            "recipients": [
+                {"address": "ada@customer.invalid", "reason": "the domain takes no mail"}
+            ]
+        },
     ),
-    "recipient_suppressed": ErrorExample(
-        "An address bounced or complained before.",
-        "One recipient of this mail bounced or complained before; nothing was sent.",
-        {"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
+    "recipient_suppressed": ErrorText(
+        when="An earlier email to an address bounced permanently or led to a complaint.",
+        about_details="`details.recipients` lists each such address with the reason.",
+        remedy="Leave the address out. An operator can remove a suppression.",
+        message="One recipient of this mail bounced or complained before; nothing was sent.",
+        details={"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
     ),
-    "recipient_limit_exceeded": ErrorExample(
-        "More than 50 recipients in to, cc and bcc.",
-        "A mail goes to at most 50 recipients; this one has 51.",
-        {"count": 51, "limit": 50},
+    "recipient_limit_exceeded": ErrorText(
+        when="`to`, `cc` and `bcc` have more than 50 recipients, repetitions included.",
+        about_details="`details` has `count` and `limit`.",
+        remedy="Send several emails.",
+        message="A mail goes to at most 50 recipients; this one has 51.",
+        details={"count": 51, "limit": 50},
     ),
-    "attachment_type_not_allowed": ErrorExample(
-        "A contentType is not on the list, or the file is a program.",
-        "setup.exe: application/octet-stream files cannot be attached.",
-        {"filename": "setup.exe", "content_type": "application/octet-stream", "position": 0},
+    "attachment_type_not_allowed": ErrorText(
+        when="A `contentType` is not allowed, or the file is a program under any type.",
+        about_details="`details` has `filename`, `content_type` and `position`.",
+        remedy="Send a file of an allowed type, or a link.",
+        message="setup.exe: application/octet-stream files cannot be attached.",
+        details={
+            "filename": "setup.exe",
+            "content_type": "application/octet-stream",
+            "position": 0,
+        },
     ),
-    "attachment_too_large": ErrorExample(
-        "A file is over 5 MB, or all together over 10 MB.",
-        "invoice.pdf is larger than 5242880 bytes.",
-        {
+    "attachment_too_large": ErrorText(
+        when="A decoded file is over 5 MB, or all files together are over 10 MB.",
+        about_details="`details.scope` is `per_attachment` (with `filename`) or `total`;"
+        " `details` also has `size_bytes` and `limit_bytes`.",
+        remedy="Send a link.",
+        message="invoice.pdf is larger than 5242880 bytes.",
+        details={
             "scope": "per_attachment",
             "filename": "invoice.pdf",
             "size_bytes": 5242881,
             "limit_bytes": 5242880,
         },
     ),
-    "too_many_attachments": ErrorExample(
-        "More than 10 attachments.",
-        "A mail takes at most 10 attachments; this one has 11.",
-        {"count": 11, "limit": 10},
+    "too_many_attachments": ErrorText(
+        when="The email has more than 10 attachments.",
+        remedy="Attach fewer files, or send several emails.",
+        message="A mail takes at most 10 attachments; this one has 11.",
+        details={"count": 11, "limit": 10},
     ),
-    "batch_limit_exceeded": ErrorExample(
-        "More than 100 messages or 1,000 recipients.",
-        "A batch takes at most 100 messages; this one has 101.",
-        {"scope": "messages", "count": 101, "limit": 100},
+    "batch_limit_exceeded": ErrorText(
+        when="The batch has more than 100 messages or 1,000 recipients.",
+        remedy="Send several batches.",
+        message="A batch takes at most 100 messages; this one has 101.",
+        details={"scope": "messages", "count": 101, "limit": 100},
     ),
-    "missing_api_key": ErrorExample(
-        "There is no X-API-Key header; a key in Authorization does not count.",
-        "The header X-API-Key is missing; it carries the API key.",
+    "missing_api_key": ErrorText(
+        when="The header `X-API-Key` is missing. A key in `Authorization` is ignored.",
+        remedy="Send the key in `X-API-Key`.",
+        message="The header X-API-Key is missing. Send the API key in it.",
     ),
-    "invalid_api_key": ErrorExample(
-        "The key is unknown or revoked, or there are two.", "The API key is not valid."
+    "invalid_api_key": ErrorText(
+        when="The key is unknown or revoked, or the request has two keys.",
+        remedy="Use one valid key.",
+        message="The API key is not valid.",
     ),
-    "scope_required": ErrorExample(
-        "The key lacks a permission.",
-        "The key lacks the permission emails:send.",
-        {"required_permission": "emails:send"},
+    "scope_required": ErrorText(
+        when="The key does not have the required permission.",
+        about_details="`details.required_permission` names it.",
+        remedy="Use a key that has the permission.",
+        message="The key lacks the permission emails:send.",
+        details={"required_permission": "emails:send"},
     ),
-    "no_verified_sender": ErrorExample(
-        "There is no verified default sender, or from is not verified.",
-        "The account has no verified sender news@acme.example.",
-        {"from": "news@acme.example"},
+    "no_verified_sender": ErrorText(
+        when="The account has no verified default sender, or `from` is not verified.",
+        about_details="In the second case, `details.from` names the address.",
+        remedy="Verify the sender, or leave `from` out.",
+        message="The account has no verified sender news@acme.example.",
+        details={"from": "news@acme.example"},
     ),
-    "upgrade_required": ErrorExample(
-        "A preview key was used for more than starter templates.",
-        "Preview keys send starter templates only.",
+    "upgrade_required": ErrorText(
+        when="A preview key was used for more than starter templates.",
+        remedy="Follow `upgrade_url`.",
+        message="Preview keys send starter templates only.",
         upgrade_url="https://pillarbox.example/upgrade",
     ),
-    "client_blocked": ErrorExample(
-        "The User-Agent is empty or a library's default.",
-        "Send a User-Agent header that names your application.",
+    "client_blocked": ErrorText(
+        when="The `User-Agent` is missing, empty, or the default of some libraries.",
+        remedy="Send a `User-Agent` that names your application.",
+        message="Send a User-Agent header that names your application.",
     ),
-    "template_not_found": ErrorExample(
-        "There is no starter of this slug, or no template of this id in the account.",
-        "There is no such template.",
+    "template_not_found": ErrorText(
+        when="No starter template has the slug, or the account has no template with the id.",
+        remedy="Correct the slug or the id.",
+        message="There is no such template.",
     ),
-    "message_not_found": ErrorExample(
-        "The account has no message of this id.", "There is no such message."
+    "message_not_found": ErrorText(
+        when="The account has no message with the id.",
+        remedy="Correct the id.",
+        message="There is no such message.",
     ),
-    "route_not_found": ErrorExample("There is no such path.", "There is no such route."),
-    "method_not_allowed": ErrorExample(
-        "The path has other methods; Allow lists them.", "This route takes GET, DELETE."
+    "route_not_found": ErrorText(
+        when="The path does not exist.",
+        remedy="Correct the path.",
+        message="There is no such route.",
     ),
-    "idempotency_key_mismatch": ErrorExample(
-        "The Idempotency-Key was used with another body within 24 hours.",
-        "The Idempotency-Key was used with another request.",
+    "method_not_allowed": ErrorText(
+        when="The path does not have the method. The header `Allow` lists its methods.",
+        remedy="Use one of these methods.",
+        message="This route takes GET, DELETE.",
     ),
-    "idempotency_in_flight": ErrorExample(
-        "The first request with this key is not answered yet; try again after Retry-After.",
-        "A request with this Idempotency-Key is being processed.",
+    "idempotency_key_mismatch": ErrorText(
+        when="The `Idempotency-Key` was used with a different body within the last 24 hours.",
+        remedy="Use a new key for each operation.",
+        message="The Idempotency-Key was used with another request.",
     ),
-    "template_in_use": ErrorExample(
-        "An active campaign or a scheduled send uses the template; it stays.",
-        "An active campaign or a scheduled send uses the template; it stays.",
+    "idempotency_in_flight": ErrorText(
+        when="The first request with this `Idempotency-Key` is still being processed.",
+        remedy="Try again after `Retry-After` (5 s).",
+        message="A request with this Idempotency-Key is being processed.",
     ),
-    "request_too_large": ErrorExample(
-        "The request is larger than the service takes.",
-        "The request is too large.",
-        {"limit_bytes": 16777216},
+    "template_in_use": ErrorText(
+        when="An active campaign or a scheduled send uses the template.",
+        remedy="Delete the template when they have ended. It was not deleted.",
+        message="An active campaign or a scheduled send uses the template; it stays.",
     ),
-    "validation_failed": ErrorExample(
-        "The body, a header or a parameter is not of the documented shape; all faults are listed.",
-        "limit: must be at most 100",
-        {"errors": [{"field": "limit", "message": "must be at most 100", "code": "out_of_range"}]},
+    "request_too_large": ErrorText(
+        when="The request is too large.",
+        about_details="`details.limit_bytes` is the limit.",
+        remedy="Send smaller attachments.",
+        message="The request is too large.",
+        details={"limit_bytes": 16777216},
     ),
-    "rate_limit_exceeded": ErrorExample(
-        "The account's minute is full. There is no Retry-After; wait for the next minute.",
-        "The account may send 60 messages a minute; 0 are left in this one.",
-        {"limit_per_minute": 60},
+    "validation_failed": ErrorText(
+        when="The body, a header or a parameter does not have the documented shape,"
+        " or a value that the template needs is missing.",
+        about_details="`details.errors[]` lists every error.",
+        remedy="Correct the fields.",
+        message="limit: must be at most 100",
+        details={
+            "errors": [{"field": "limit", "message": "must be at most 100", "code": "out_of_range"}]
+        },
     ),
-    "daily_limit_exceeded": ErrorExample(
-        "The account's day is full; wait until midnight UTC.",
-        "The account may send 300 messages a day; 0 are left in this one.",
-        {"limit_per_day": 300},
+    "rate_limit_exceeded": ErrorText(
+        when="The account's limit for this minute is reached,"
+        " or an IP address sends too many requests.",
+        about_details="`details.limit_per_minute` is the account's limit.",
+        remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
+        " There is no `Retry-After`.",
+        message="The account may send 60 messages a minute; 0 are left in this one.",
+        details={"limit_per_minute": 60},
     ),
-    "monthly_limit_exceeded": ErrorExample(
-        "The account's month is full.",
-        "The account may send 9000 messages a month; 0 are left in this one.",
-        {"limit_per_month": 9000},
+    "daily_limit_exceeded": ErrorText(
+        when="The account's limit for this day is reached.",
+        about_details="`details.limit_per_day` is the limit.",
+        remedy="Wait until midnight UTC (`RateLimit-Reset`).",
+        message="The account may send 300 messages a day; 0 are left in this one.",
+        details={"limit_per_day": 300},
     ),
-    "internal_error": ErrorExample(
-        "Something went wrong on the service's side.", "Something went wrong on our side."
+    "monthly_limit_exceeded": ErrorText(
+        when="The account's limit for this month is reached.",
+        about_details="`details.limit_per_month` is the limit.",
+        remedy="Wait until the first day of the next month, UTC (`RateLimit-Reset`),"
+        " or choose a larger plan.",
+        message="The account may send 9000 messages a month; 0 are left in this one.",
+        details={"limit_per_month": 9000},
     ),
-    "service_unavailable": ErrorExample(
-        "A part of the service cannot be reached; nothing was done. Try again.",
-        "The service cannot be reached at the moment. Try again.",
+    "internal_error": ErrorText(
+        when="The service has a bug or an unexpected problem.",
+        remedy="Try again with the same `Idempotency-Key`."
+        " If the error remains, ask for help and name the `X-Request-Id`.",
+        message="Something went wrong on our side.",
+    ),
+    "service_unavailable": ErrorText(
+        when="A part of the service cannot be reached, or did not respond in time.",
+        remedy="Try again later with the same `Idempotency-Key`, so that nothing is sent twice.",
+        message="The service cannot be reached at the moment. Try again.",
+    ),
+}
+#: Only the operator's command reports these; no route responds with them.
+OPERATOR_ERRORS: Final[Mapping[str, ErrorText]] = {
+    "SCOPE_NOT_ALLOWED_FOR_TIER": ErrorText(
+        when="Operators only: the account's plan does not allow a scope of the new key.",
+        remedy="Choose other scopes or a paid plan. No key was created.",
+        message="The plan does not allow this scope.",
+    ),
+    "account_not_found": ErrorText(
+        when="Operators only: the account does not exist.",
+        remedy="Correct the id.",
+        message="There is no such account.",
+    ),
+    "key_not_found": ErrorText(
+        when="Operators only: the key does not exist.",
+        remedy="Correct the id.",
+        message="There is no such key.",
+    ),
+    "sender_not_found": ErrorText(
+        when="Operators only: the account does not have the sender.",
+        remedy="Correct the address.",
+        message="There is no such sender.",
+    ),
+    "suppression_not_found": ErrorText(
+        when="Operators only: the address is not suppressed.",
+        remedy="Nothing.",
+        message="The address is not suppressed.",
     ),
 }
 
 
 def example_of(code: str) -> dict[str, Json]:
-    """An OpenAPI example object: the envelope of one code."""
-    shown = ERRORS[code]
-    error: dict[str, Json] = {"code": code, "message": shown.message, "type": CODES[code][1]}
-    if shown.details is not None:
-        error["details"] = dict(shown.details)
-    if shown.upgrade_url is not None:
-        error["upgrade_url"] = shown.upgrade_url
-    return {"summary": shown.summary, "value": {"error": error}}
+    """Return an OpenAPI example object: the envelope of one code."""
+    text = ERRORS[code]
+    error: dict[str, Json] = {"code": code, "message": text.message, "type": CODES[code][1]}
+    if text.details is not None:
+        error["details"] = dict(text.details)
+    if text.upgrade_url is not None:
+        error["upgrade_url"] = text.upgrade_url
+    return {"summary": text.when.replace("`", ""), "value": {"error": error}}
 
 
 def response_of(status: int, codes: Iterable[str]) -> dict[str, Json]:
-    """An OpenAPI response: the envelope, with an example of each code."""
+    """Return an OpenAPI response: the envelope, with an example of each code."""
     listed = list(codes)
     headers = ["X-Request-Id"]
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
@@ -213,5 +298,5 @@ def response_of(status: int, codes: Iterable[str]) -> dict[str, Json]:
 
 
 def headers_of(names: Iterable[str]) -> dict[str, Json]:
-    """References to headers of answers."""
+    """Return references to response headers."""
     return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

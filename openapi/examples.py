@@ -1,4 +1,4 @@
-"""Examples of requests and answers."""
+"""Examples of requests and responses."""
 
 from typing import Any, Final
 
@@ -40,7 +40,7 @@ SENDS: Final = {
     "html": {"summary": "By HTML, with an inline image", "value": _HTML},
 }
 SENT: Final = {"messageId": _ID, "status": "queued", "from": "hello@acme.example"}
-BATCHES: Final = {"two": {"summary": "Two mails", "value": {"messages": [_OTP, _HTML]}}}
+BATCHES: Final = {"two": {"summary": "Two emails", "value": {"messages": [_OTP, _HTML]}}}
 BATCH_SENT: Final[dict[str, Any]] = {
     "results": [
         {"idx": 0, **SENT, "error": None},
@@ -108,12 +108,12 @@ ANALYTICS: Final = {
 _STARTER: Final = {
     "slug": "otp",
     "name": "One-time passcode (six-digit code, short expiry)",
-    "description": "A code to type in, and how long it is good for.",
+    "description": "A code to type in, and the time until it expires.",
     "variables": ["otp_code", "expiry_minutes", "app_name"],
 }
 STARTERS: Final = [_STARTER]
 PREVIEWS: Final = {
-    "samples": {"summary": "With samples alone", "value": {}},
+    "samples": {"summary": "With samples only", "value": {}},
     "code": {"summary": "With a code", "value": {"variables": {"otp_code": "482913"}}},
 }
 PREVIEW: Final = {

@@ -1,4 +1,4 @@
-"""Every operation of the API: contract section 4."""
+"""Every operation of the API (contract section 4)."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,28 +6,40 @@ from typing import Any, Final
 
 from pydantic import BaseModel
 
-from openapi import answers, examples
+from openapi import examples
 from openapi.requests import SLUGS
 from pillarbox.domain.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.reply_types import (
+    AnalyticsResult,
+    BatchResult,
+    ItemPage,
+    MessageDetail,
+    MessageItem,
+    PreviewResult,
+    SendResult,
+    StarterItem,
+    TemplateDetail,
+    TemplateItem,
+)
 
 _UUID: Final = {"type": "string", "format": "uuid"}
-#: What a path parameter may hold, and what it is.
+#: Path parameter -> its schema and its description.
 PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "message_id": (_UUID, "The `messageId` of a send."),
     "id": (_UUID, "The template's id."),
     "slug": ({"type": "string", "enum": SLUGS}, "A starter template's slug."),
 }
 
-#: Contract 4.1, common to both ways of sending.
+#: The errors that both ways of sending have (contract 4.1).
 _SENDING: Final = ("idempotency_key_mismatch", "idempotency_in_flight")
 _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_exceeded")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method of one path. `id` is its function's folder, `errors` what is its own."""
+    """One method of one path. `id` is the folder of its function, `errors` are its own codes."""
 
     id: str
     method: str
@@ -41,12 +53,12 @@ class Operation:
     body_required: bool = True
     body_examples: Mapping[str, Any] | None = None
     idempotent: bool = False
-    #: None: 204 without a body.
-    answer: type[BaseModel] | None = None
-    answer_is_list: bool = False
-    answer_example: Any = None
+    #: The type of a 200; None if the response is 204 without a body.
+    response: Any = None
+    response_is_list: bool = False
+    response_example: Any = None
     errors: tuple[str, ...] = ()
-    #: operation -> parameter -> where in the answer its value is.
+    #: Operation -> parameter -> where in the response its value is.
     links: Mapping[str, Mapping[str, str]] | None = None
 
 
@@ -57,12 +69,12 @@ OPERATIONS: Final = (
         path="/v1/emails",
         tag="Emails",
         summary="List messages",
-        description="The account's messages, in descending order of what `sortBy` names."
-        " A message that was just accepted is on the list.",
+        description="The account's messages in descending order of the field that `sortBy` names."
+        " A message is listed as soon as it is accepted.",
         scope=EMAILS_READ,
         query=MessagesQuery,
-        answer=answers.MessagePage,
-        answer_example=examples.MESSAGES,
+        response=ItemPage[MessageItem],
+        response_example=examples.MESSAGES,
         links={"get_message": {"message_id": "$response.body#/items/0/messageId"}},
     ),
     Operation(
@@ -71,12 +83,12 @@ OPERATIONS: Final = (
         path="/v1/emails/analytics",
         tag="Emails",
         summary="Get analytics",
-        description="Figures of the messages that were created within a window of at most"
-        " 31 days by the hour, 400 by the day.",
+        description="Figures of the messages that were created within a time range: at most 31 days"
+        " by the hour, or 400 days by the day.",
         scope=EMAILS_READ,
         query=AnalyticsQuery,
-        answer=answers.Analytics,
-        answer_example=examples.ANALYTICS,
+        response=AnalyticsResult,
+        response_example=examples.ANALYTICS,
     ),
     Operation(
         id="send_email",
@@ -84,15 +96,15 @@ OPERATIONS: Final = (
         path="/v1/emails",
         tag="Emails",
         summary="Send an email",
-        description="A 200 means that the mail is recorded and will be delivered. The body comes"
-        " from exactly one of a starter template, a saved template, and HTML."
+        description="A 200 means that the email is recorded and will be delivered. Its body comes"
+        " from exactly one of a starter template, a saved template and HTML."
         " Preview keys send starter templates only.",
         scope=EMAILS_SEND,
         body=SendEmailRequest,
         body_examples=examples.SENDS,
         idempotent=True,
-        answer=answers.SendResult,
-        answer_example=examples.SENT,
+        response=SendResult,
+        response_example=examples.SENT,
         errors=(
             "missing_field",
             "multiple_modes",
@@ -116,15 +128,15 @@ OPERATIONS: Final = (
         path="/v1/emails/batch",
         tag="Emails",
         summary="Send a batch",
-        description="Each message is accepted or not by itself: a 200 comes even when every item"
-        " has an error, so look at `error` of each. A batch that goes over the quota is accepted"
-        " as far as the quota goes. Not for preview keys.",
+        description="Each message is accepted or refused by itself. The status is 200 even if every"
+        " item has an error, so check `error` of each. If a batch exceeds the quota, its first"
+        " messages are accepted until the quota is reached. Not for preview keys.",
         scope=EMAILS_SEND,
         body=SendBatchRequest,
         body_examples=examples.BATCHES,
         idempotent=True,
-        answer=answers.BatchResult,
-        answer_example=examples.BATCH_SENT,
+        response=BatchResult,
+        response_example=examples.BATCH_SENT,
         errors=("batch_limit_exceeded", "upgrade_required", *_SENDING, *_QUOTAS),
         links={"get_message": {"message_id": "$response.body#/results/0/messageId"}},
     ),
@@ -134,10 +146,10 @@ OPERATIONS: Final = (
         path="/v1/emails/{message_id}",
         tag="Emails",
         summary="Get a message",
-        description="What became of a message.",
+        description="A message with its status and its events.",
         scope=EMAILS_READ,
-        answer=answers.MessageDetail,
-        answer_example=examples.MESSAGE,
+        response=MessageDetail,
+        response_example=examples.MESSAGE,
         errors=("message_not_found", "route_not_found"),
     ),
     Operation(
@@ -146,10 +158,10 @@ OPERATIONS: Final = (
         path="/v1/starter-templates",
         tag="Starter templates",
         summary="List starter templates",
-        description="The ten built-in templates. For keys of both types.",
-        answer=answers.StarterTemplate,
-        answer_is_list=True,
-        answer_example=examples.STARTERS,
+        description="The ten built-in templates. Both types of keys may list them.",
+        response=StarterItem,
+        response_is_list=True,
+        response_example=examples.STARTERS,
         links={"preview_starter_template": {"slug": "$response.body#/0/slug"}},
     ),
     Operation(
@@ -158,13 +170,13 @@ OPERATIONS: Final = (
         path="/v1/starter-templates/{slug}/preview",
         tag="Starter templates",
         summary="Preview a starter template",
-        description="Renders with the given variables over samples; nothing is sent."
-        " POST keeps the variables out of access logs.",
+        description="Renders the template with samples, which the given variables replace."
+        " Nothing is sent. The method is POST so that access logs do not have the variables.",
         body=PreviewRequest,
         body_required=False,
         body_examples=examples.PREVIEWS,
-        answer=answers.StarterPreview,
-        answer_example=examples.PREVIEW,
+        response=PreviewResult,
+        response_example=examples.PREVIEW,
         errors=("template_not_found", "route_not_found"),
     ),
     Operation(
@@ -173,11 +185,11 @@ OPERATIONS: Final = (
         path="/v1/templates",
         tag="Saved templates",
         summary="List saved templates",
-        description="Newest first; internal copies of campaigns are left out.",
+        description="The newest first. Internal copies of campaigns are not listed.",
         scope=TEMPLATES_READ,
         query=TemplatesQuery,
-        answer=answers.SavedTemplatePage,
-        answer_example=examples.TEMPLATES,
+        response=ItemPage[TemplateItem],
+        response_example=examples.TEMPLATES,
         links={
             "get_template": {"id": "$response.body#/items/0/id"},
             "delete_template": {"id": "$response.body#/items/0/id"},
@@ -191,8 +203,8 @@ OPERATIONS: Final = (
         summary="Get a saved template",
         description="The template with a preview.",
         scope=TEMPLATES_READ,
-        answer=answers.SavedTemplateDetail,
-        answer_example=examples.TEMPLATE,
+        response=TemplateDetail,
+        response_example=examples.TEMPLATE,
         errors=("template_not_found", "route_not_found"),
     ),
     Operation(
@@ -201,8 +213,17 @@ OPERATIONS: Final = (
         path="/v1/templates/{id}",
         tag="Saved templates",
         summary="Delete a saved template",
-        description="For good. What is accepted already is still sent.",
+        description="Deletes the template permanently. Emails that were accepted before are still"
+        " sent.",
         scope=TEMPLATES_WRITE,
         errors=("template_not_found", "route_not_found", "template_in_use"),
     ),
 )
+
+#: Path -> its methods, in the order of the operations.
+ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
+    operation.path: tuple(
+        other.method.upper() for other in OPERATIONS if other.path == operation.path
+    )
+    for operation in OPERATIONS
+}

@@ -1,7 +1,7 @@
-"""The shapes of requests: the wire models' own schemas, and what only validators know beside them.
+"""The shapes of requests: the schemas of the wire models, with texts and rules added.
 
-A model gives names, types and lengths; the tables here add a description for
-each field and the rules that pydantic does not write into a schema.
+A model gives names, types and lengths. The tables here add a description of each field and the
+rules that only validators know, because pydantic does not write those into a schema.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ from pillarbox.http.models import (
 from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
 from pillarbox.rendering.starters import all_starters
 
-#: `pillarbox.domain.header_text`, as ECMA-262 writes it.
+#: `pillarbox.domain.header_text` as a regular expression of ECMA-262.
 HEADER_TEXT: Final = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$"
 FILENAME: Final = HEADER_TEXT.replace("[^", r"[^/\\", 1)
 #: RFC 4648 section 4 with zero trailing bits: `pillarbox.domain.attachment.is_canonical_base64`.
@@ -33,13 +33,14 @@ SLUGS: Final = [starter.slug for starter in all_starters()]
 ADDRESS: Final = {"type": "string", "format": "email"}
 _ADDRESSES: Final = {"type": "array", "items": ADDRESS, "maxItems": MAX_RECIPIENTS}
 
-_MOMENT: Final = "Without an offset it is UTC."
+_OFFSET: Final = "A time without an offset is UTC."
 
-#: What is said of a field, merged over what its model says.
+#: Model -> field -> texts and rules, which are merged over the field's schema.
 FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
     SendEmailRequest: {
         "to": {
-            "description": f"One address or several; with cc and bcc at most {MAX_RECIPIENTS}.",
+            "description": "One address or several. `to`, `cc` and `bcc` have at most"
+            f" {MAX_RECIPIENTS} recipients together.",
             "anyOf": [ADDRESS, _ADDRESSES | {"minItems": 1}],
             "examples": ["ada@customer.example"],
         },
@@ -51,32 +52,32 @@ FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "A saved template. Not for preview keys.",
             "format": "uuid",
         },
-        "html": {"description": "The body as it is, with a subject. Not for preview keys."},
+        "html": {"description": "The HTML body. Requires `subject`. Not for preview keys."},
         "variables": {
-            "description": "Values for the template; at most 256 KB and 8 levels.",
+            "description": "The values for the template: at most 256 KB and 8 levels.",
             "type": "object",
             "additionalProperties": True,
         },
         "subject": {
-            "description": "Required with html; with a template it replaces the template's own.",
+            "description": "Required with `html`. It replaces the subject of a template.",
             "pattern": HEADER_TEXT,
         },
         "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
         "from": {
-            "description": "A verified sender of the account; free plans ignore it.",
+            "description": "A verified sender of the account. Free plans ignore it.",
             "format": "email",
         },
         "cc": {"description": "Carbon copies.", **_ADDRESSES},
         "bcc": {"description": "Blind copies.", **_ADDRESSES},
-        "replyTo": {"description": "Where answers go.", "format": "email"},
-        "brandName": {"description": "Shown at the head of templates.", "pattern": HEADER_TEXT},
+        "replyTo": {"description": "The address for replies.", "format": "email"},
+        "brandName": {"description": "Shown at the top of templates.", "pattern": HEADER_TEXT},
         "logoUrl": {
-            "description": "An https: address; the service never fetches it.",
+            "description": "An https: URL. The service never fetches it.",
             "format": "uri",
             "pattern": "^https://",
         },
         "attachments": {
-            "description": "Each at most 5 MB, all at most 10 MB, decoded.",
+            "description": "Each file has at most 5 MB and all together at most 10 MB, decoded.",
             "maxItems": MAX_ATTACHMENTS,
         },
     },
@@ -91,59 +92,66 @@ FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
             "contentEncoding": "base64",
             "pattern": BASE64,
         },
-        "inline": {"description": "Whether the HTML shows it, as cid:<contentId>."},
+        "inline": {"description": "Whether the HTML shows the file, as cid:<contentId>."},
         "contentId": {
-            "description": "Required with inline, else left out; differs within a mail.",
+            "description": "Required if `inline` is true, else not allowed. Unique in an email.",
             "minLength": 1,
             "pattern": CONTENT_ID,
         },
     },
     SendBatchRequest: {
         "messages": {
-            "description": "At most 1,000 recipients together. Each is accepted or not by itself.",
+            "description": "At most 1,000 recipients together. Each message is accepted or refused"
+            " by itself.",
             "items": {"$ref": "#/components/schemas/SendEmailRequest"},
             "maxItems": 100,
         },
     },
     PreviewRequest: {
         "variables": {
-            "description": "Merged over the template's samples.",
+            "description": "They replace samples of the template.",
             "type": "object",
             "additionalProperties": True,
         },
     },
     MessagesQuery: {
-        "from": {"description": f"Messages created at or after. {_MOMENT}", "format": "date-time"},
-        "to": {"description": "Messages created before; after from.", "format": "date-time"},
-        "status": {"description": "Messages of this status."},
-        "skip": {"description": "How many to leave out at the start."},
-        "limit": {"description": "How many to give at most."},
-        "sortBy": {"description": "What descends."},
+        "from": {
+            "description": f"Only messages created at or after this time. {_OFFSET}",
+            "format": "date-time",
+        },
+        "to": {
+            "description": "Only messages created before this time, which is after `from`.",
+            "format": "date-time",
+        },
+        "status": {"description": "Only messages with this status."},
+        "skip": {"description": "How many items to skip."},
+        "limit": {"description": "The maximum number of items."},
+        "sortBy": {"description": "The field to sort by, in descending order."},
     },
     AnalyticsQuery: {
         "from": {
-            "description": f"Start of the window, inclusive. {_MOMENT}",
+            "description": f"The start of the time range, inclusive. {_OFFSET}",
             "examples": ["2026-01-01T00:00:00Z"],
         },
         "to": {
-            "description": "End of the window, exclusive; after from.",
+            "description": "The end of the time range, exclusive and after `from`.",
             "examples": ["2026-02-01T00:00:00Z"],
         },
-        "bucket": {"description": "What volume is counted by."},
+        "bucket": {"description": "The length of time that one row of `volume` covers."},
     },
     TemplatesQuery: {
-        "skip": {"description": "How many to leave out at the start."},
-        "limit": {"description": "How many to give at most."},
+        "skip": {"description": "How many items to skip."},
+        "limit": {"description": "The maximum number of items."},
     },
 }
 
 _MODES: Final = ("starterTemplate", "templateId", "html")
 
-#: What holds between fields. Within `allOf`, so that a generator of clients still sees one object.
+#: Rules between fields. They are within `allOf`, so that client generators still see one object.
 RULES: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
     SendEmailRequest: {
-        "description": "Exactly one of starterTemplate, templateId and html is given."
-        " A field that is null counts as left out.",
+        "description": "Give exactly one of `starterTemplate`, `templateId` and `html`."
+        " Null means the same as leaving a field out.",
         "allOf": [
             {
                 "oneOf": [
@@ -165,7 +173,7 @@ RULES: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
         ],
     },
     AttachmentModel: {
-        "description": "A file of a mail. It is not stored beyond the delivery.",
+        "description": "A file in an email. It is not kept after the delivery.",
         "allOf": [
             {
                 "if": {"properties": {"inline": {"const": True}}, "required": ["inline"]},
@@ -177,33 +185,35 @@ RULES: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
             }
         ],
     },
-    SendBatchRequest: {"description": "Up to 100 mails."},
-    PreviewRequest: {"description": "Values to try the template with."},
+    SendBatchRequest: {"description": "Up to 100 emails."},
+    PreviewRequest: {"description": "Values for the preview."},
 }
 
 
 def enriched(model: type[BaseModel], schema: dict[str, Any]) -> dict[str, Any]:
-    """A model's schema with what the tables say of it.
+    """Return the schema of a model with the texts and rules from the tables.
 
     Raises:
-        KeyError: a field has no description here, or one here is none of the model's.
+        KeyError: a field has no entry in the table, or an entry has no field.
     """
     properties = schema["properties"]
-    said = FIELDS[model]
-    if unknown := said.keys() - properties.keys():
+    entries = FIELDS[model]
+    if unknown := entries.keys() - properties.keys():
         raise KeyError(f"{model.__name__} has no {unknown}")
-    schema["properties"] = {name: _merged(plain, said[name]) for name, plain in properties.items()}
+    schema["properties"] = {
+        name: _merged(plain, entries[name]) for name, plain in properties.items()
+    }
     return {**schema, **RULES.get(model, {})}
 
 
-def _merged(plain: dict[str, Any], said: Mapping[str, Any]) -> dict[str, Any]:
-    """What is said belongs to the value; null stands beside it."""
-    about = {name: said[name] for name in ("description", "examples") if name in said}
-    rules = {name: value for name, value in said.items() if name not in about}
+def _merged(plain: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
+    """Merge an entry into the schema of a field; its rules do not apply to null."""
+    texts = {name: entry[name] for name in ("description", "examples") if name in entry}
+    rules = {name: value for name, value in entry.items() if name not in texts}
     branches = plain.get("anyOf", [])
     if {"type": "null"} not in branches:
         if "anyOf" in rules:
             plain = {}
-        return plain | rules | about
+        return plain | rules | texts
     (value,) = (branch for branch in branches if branch != {"type": "null"})
-    return {"anyOf": [value | rules, {"type": "null"}]} | about
+    return {"anyOf": [value | rules, {"type": "null"}]} | texts

@@ -3,10 +3,9 @@
 from aws_lambda_powertools.event_handler import Response
 
 from pillarbox.domain.key import EMAILS_READ
-from pillarbox.http.analytics import analytics_result
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import AnalyticsQuery, read_query
-from pillarbox.http.replies import reply
+from pillarbox.http.replies import analytics_result, reply
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 

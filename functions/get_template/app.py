@@ -1,4 +1,4 @@
-"""GET /v1/templates/{id}: a saved template with a preview (contract 4.9)."""
+"""GET /v1/templates/{id}: get a saved template with a preview (contract 4.9)."""
 
 from aws_lambda_powertools.event_handler import Response
 

@@ -1,4 +1,4 @@
-"""GET /v1/starter-templates: the built-in templates (contract 4.6)."""
+"""GET /v1/starter-templates: list the built-in templates (contract 4.6)."""
 
 from aws_lambda_powertools.event_handler import Response
 

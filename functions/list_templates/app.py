@@ -1,4 +1,4 @@
-"""GET /v1/templates: an account's saved templates (contract 4.8)."""
+"""GET /v1/templates: list an account's saved templates (contract 4.8)."""
 
 from aws_lambda_powertools.event_handler import Response
 

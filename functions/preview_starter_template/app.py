@@ -4,7 +4,7 @@ from aws_lambda_powertools.event_handler import Response
 
 from pillarbox.application.templates.starters import preview_starter
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.previews import read_preview_variables
+from pillarbox.http.bodies import read_preview_variables
 from pillarbox.http.replies import preview_result, reply
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services

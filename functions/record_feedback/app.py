@@ -1,4 +1,4 @@
-"""Events queue: what SES reports becomes statuses and suppressions."""
+"""Events queue: turn the events of SES into statuses and suppressions."""
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
@@ -8,14 +8,14 @@ from pillarbox.wiring import services
 
 
 def record_feedback(record: SQSRecord, _: LambdaContext) -> RecordResult:
-    seen = services().feedback.record(record.body)
+    result = services().feedback.record(record.body)
     ids = {}
-    if seen.provider_event is not None:
+    if result.provider_event is not None:
         ids = {
-            "account_id": seen.provider_event.account_id,
-            "message_id": str(seen.provider_event.message_id),
+            "account_id": result.provider_event.account_id,
+            "message_id": str(result.provider_event.message_id),
         }
-    return RecordResult(outcome=seen.outcome, ids=ids)
+    return RecordResult(outcome=result.outcome, ids=ids)
 
 
 lambda_handler = consume(record_feedback)

@@ -1,4 +1,4 @@
-"""Schedule: look for what got stuck, mend what is safe to mend, and count it for the alarms."""
+"""Schedule: find stuck messages, repair what is safe to repair, and count both for the alarms."""
 
 from dataclasses import asdict
 from typing import Any

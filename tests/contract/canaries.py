@@ -1,4 +1,4 @@
-"""The words that promise 10 is held by: where they go in, and how they are looked for."""
+"""The words that test promise 10: where requests have them, and how a search finds them."""
 
 import base64
 from collections.abc import Iterator
@@ -6,16 +6,16 @@ from contextlib import contextmanager
 from typing import Any, Final
 
 from pillarbox.wiring import services
-from tests.contract.service import answered
+from tests.contract.service import aws_response
 
 CANARY: Final = "canary7f3a"
-#: Where the local part would be found in a log, the domain cannot hide it.
+#: An address whose local part and domain the search finds separately.
 ADDRESS: Final = f"{CANARY}@customer.example"
 URL: Final = f"https://customer.example/{CANARY}"
 
 
 def traces(output: str) -> set[str]:
-    """What of keys, bodies, variables and addresses is in some output, however it is written."""
+    """Return the parts of keys, bodies, variables and addresses that an output contains."""
     searched = output.lower()
     encoded = {_encoded(before).lower() for before in range(3)}
     plain = {CANARY, "bx_live_", "bx_preview_", "482913", "customer.example"}
@@ -23,17 +23,17 @@ def traces(output: str) -> set[str]:
 
 
 def _encoded(before: int) -> str:
-    """The letters of base64 that depend on the word alone, so many octets after a whole group."""
+    """Return the base64 letters that depend only on the word, which starts after some octets."""
     text = base64.b64encode(b"-" * before + CANARY.encode()).decode()
     return text[-(-before * 8 // 6) : (before + len(CANARY)) * 8 // 6]
 
 
 @contextmanager
 def failing(*operations: str) -> Iterator[None]:
-    """Let these calls of the table fail as nobody foresaw, with a message that quotes its input."""
+    """Let these calls to the table fail unexpectedly, with a message that quotes the input."""
 
     def fail(**_: object) -> Any:
-        return answered(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
+        return aws_response(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
 
     events = services().table.client.meta.events
     names = [f"before-call.dynamodb.{operation}" for operation in operations]

@@ -1,6 +1,6 @@
-"""A client of the API: each call is one invocation of a function, as API Gateway makes it.
+"""A client of the API: each call invokes one function in the way API Gateway does.
 
-What the edge and the gateway answer by themselves is answered here from template.yaml.
+The responses that the edge and the gateway make by themselves come from template.yaml.
 """
 
 import base64
@@ -33,8 +33,8 @@ _PARAMETER: Final = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
-class StoredResponse:
-    """An HTTP answer. Header names are in lower case."""
+class ApiResponse:
+    """An HTTP response. Header names are in lower case."""
 
     status: int
     headers: Mapping[str, str]
@@ -50,7 +50,7 @@ class StoredResponse:
 
     @property
     def code(self) -> str:
-        """The error's code; "" for a success, so that a comparison tells more than a KeyError."""
+        """The error's code; "" for a success, so that a failed comparison shows the codes."""
         return str(self.json["error"]["code"]) if self.status >= 300 else ""
 
     @property
@@ -66,17 +66,17 @@ class Api:
     key: str | None = None
     base: str = "/v1"
 
-    def send(self, body: object, *, idempotency_key: str | None = None) -> StoredResponse:
+    def send(self, body: object, *, idempotency_key: str | None = None) -> ApiResponse:
         headers = {} if idempotency_key is None else {"Idempotency-Key": idempotency_key}
         return self.raw("POST", "/emails", json.dumps(body), headers)
 
-    def get(self, message_id: str) -> StoredResponse:
+    def get(self, message_id: str) -> ApiResponse:
         return self.raw("GET", f"/emails/{message_id}")
 
-    def starters(self) -> StoredResponse:
+    def starters(self) -> ApiResponse:
         return self.raw("GET", "/starter-templates")
 
-    def preview(self, slug: str, body: object = None) -> StoredResponse:
+    def preview(self, slug: str, body: object = None) -> ApiResponse:
         text = None if body is None else json.dumps(body)
         return self.raw("POST", f"/starter-templates/{slug}/preview", text)
 
@@ -88,7 +88,7 @@ class Api:
         headers: Mapping[str, str | list[str]] | None = None,
         *,
         query: Mapping[str, str | list[str]] | None = None,
-    ) -> StoredResponse:
+    ) -> ApiResponse:
         """Send anything."""
         sent = {} if self.key is None else {"X-API-Key": self.key}
         several = _several(sent | dict(headers or {}))
@@ -99,9 +99,9 @@ class Api:
         try:
             _EDGE.check_method(method, full)
         except ServiceError as error:
-            return _own_answer(refusal(error), request_id)
+            return _own_response(refusal(error), request_id)
         if routed is None:
-            return _own_answer(_GATEWAY.answer("MISSING_AUTHENTICATION_TOKEN"), request_id)
+            return _own_response(_GATEWAY.answer("MISSING_AUTHENTICATION_TOKEN"), request_id)
         resource, parameters, functions = routed
         event = {
             "resource": resource,
@@ -120,12 +120,12 @@ class Api:
         answer = handler(functions[method])(event, Invocation())
         headers_out = {k.lower(): ", ".join(v) for k, v in answer["multiValueHeaders"].items()}
         check_documented(method, resource, answer["statusCode"], headers_out, answer["body"])
-        return StoredResponse(answer["statusCode"], headers_out, answer["body"])
+        return ApiResponse(answer["statusCode"], headers_out, answer["body"])
 
 
 @dataclass(frozen=True, slots=True)
 class Invocation:
-    """The part of Lambda's context that handlers look at."""
+    """The part of Lambda's context that handlers use."""
 
     aws_request_id: str = "invocation"
     function_name: str = "function"
@@ -138,26 +138,26 @@ class Invocation:
 
 @cache
 def handler(function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
-    """The `lambda_handler` of a function, loaded from its folder."""
+    """Return the `lambda_handler` of a function, loaded from its folder."""
     path = FUNCTIONS / function / "app.py"
     spec = importlib.util.spec_from_file_location(f"functions_{function}", path)
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
-    found: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
-    return found
+    lambda_handler: Callable[[dict[str, Any], object], dict[str, Any]] = module.lambda_handler
+    return lambda_handler
 
 
 def _several(given: Mapping[str, str | list[str]]) -> dict[str, list[str]]:
     return {name: [value] if isinstance(value, str) else value for name, value in given.items()}
 
 
-def _own_answer(response: Response, request_id: str) -> StoredResponse:
+def _own_response(response: Response, request_id: str) -> ApiResponse:
     """An answer of the edge or the gateway, with the request id that AWS puts on it."""
     headers = dict(response.headers) | {"x-request-id": request_id}
     headers.pop("content-length")
-    return StoredResponse(response.status_code, headers, bytes(response.body).decode())
+    return ApiResponse(response.status_code, headers, bytes(response.body).decode())
 
 
 @cache

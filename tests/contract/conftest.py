@@ -1,4 +1,4 @@
-"""The service that the contract is held against, one for each module of tests."""
+"""The service that the tests of the contract use, one for each module."""
 
 import asyncio
 import threading
@@ -14,7 +14,7 @@ from tests.contract.service import Service, running_service
 
 @pytest.fixture(scope="session")
 def dns_server() -> Iterator[str]:
-    """A real name server on the loopback, in a thread of its own; gives its host:port."""
+    """Run a real name server on the loopback in its own thread; yield its host:port."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()

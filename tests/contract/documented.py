@@ -1,4 +1,4 @@
-"""Holding answers against docs/openapi.json: every call of the contract's tests is checked so."""
+"""Compare responses with docs/openapi.json: every call of the contract's tests does this."""
 
 import json
 from collections.abc import Mapping
@@ -19,17 +19,17 @@ _COMPONENTS: Final = _DOCUMENT["components"]
 def check_documented(
     method: str, route: str, status: int, headers: Mapping[str, str], text: str
 ) -> None:
-    """Hold an answer against its operation: status, headers, shape, code and details.
+    """Compare a response with its operation: status, headers, shape, code and details.
 
     Args:
-        method: in any case; one that the route does not have is not looked at.
-        route: as the document's paths are written.
-        status: of HTTP.
-        headers: names in lower case.
+        method: in upper or lower case; a method that the route does not have is ignored.
+        route: a path of the document.
+        status: the HTTP status.
+        headers: with names in lower case.
         text: the body.
 
     Raises:
-        AssertionError, jsonschema.ValidationError: it differs.
+        AssertionError, jsonschema.ValidationError: the response differs from the document.
     """
     operation = _DOCUMENT["paths"].get(route, {}).get(method.lower())
     if operation is None:
@@ -47,15 +47,15 @@ def check_documented(
     if status >= 400:
         error = body["error"]
         assert error["code"] in content["examples"], f"{error['code']} is not documented here"
-        known = ERRORS[error["code"]].details
-        # A fault may leave members out: a total has no filename.
-        assert set(error.get("details", ())) <= set(known or ()), error
+        example = ERRORS[error["code"]].details
+        # An error may have fewer details than the example: a total has no filename.
+        assert set(error.get("details", ())) <= set(example or ()), error
 
 
 def _check_headers(documented: Mapping[str, Any], headers: Mapping[str, str]) -> None:
     for name in documented:
         if _COMPONENTS["headers"][name].get("required"):
-            assert name.lower() in headers, f"{name} is lacking"
+            assert name.lower() in headers, f"{name} is missing"
     other = set(headers) - {name.lower() for name in documented} - {"content-type"}
     assert not other, f"{other} is not documented"
 

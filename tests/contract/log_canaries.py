@@ -1,7 +1,7 @@
-"""A program: puts canaries into everything that a caller or SES can say, and lets it be handled.
+"""A program that sends canaries in everything that a client or SES can send.
 
-`test_logs.py` runs it and searches what it writes. With `--leaking` requests and messages are
-logged whole, which the search must find.
+`test_logs.py` runs it and searches its output. With `--leaking` it logs whole requests and
+messages, which the search must find.
 """
 
 import base64
@@ -26,7 +26,7 @@ from tests.contract.smtp_canaries import relay_everything
 
 
 def accepted(template: str) -> list[dict[str, Any]]:
-    """Sends that are accepted, with a canary in each field that takes one."""
+    """Return sends that are accepted, with a canary in each possible field."""
     common: dict[str, Any] = {
         "to": ADDRESS,
         "cc": [f"cc.{ADDRESS}"],
@@ -48,7 +48,7 @@ def accepted(template: str) -> list[dict[str, Any]]:
 
 
 def refused() -> list[dict[str, Any]]:
-    """A send for each way to be refused, with the canary in what is wrong."""
+    """Return a send for each kind of refusal, with the canary in the invalid part."""
     return [
         otp(**{CANARY: CANARY}),
         otp(to=CANARY),
@@ -95,13 +95,13 @@ def send_everything(service: Service) -> None:
 
 
 def read_everything(service: Service) -> None:
-    """History, analytics and templates that hold canaries, asked for well and badly."""
+    """Request history, analytics and templates with canaries, in valid and invalid ways."""
     account = service.account()
     api = Api(service.key(account, Preset.MARKETING))
     template = service.template(account, f"<p>{CANARY} {{{{ {CANARY} }}}}</p>", subject=CANARY)
     message = api.send(accepted(template)[0]).json["messageId"]
-    service.ses.failure, service.ses.says = (400, "MessageRejected"), CANARY
-    service.deliver()  # so that there is an error to tell of
+    service.ses.failure, service.ses.message = (400, "MessageRejected"), CANARY
+    service.deliver()  # so that a message has an error
     service.ses.failure = None
     day = {"from": "2026-01-01", "to": "2027-01-01", "bucket": "day"}
     reads = [
@@ -130,7 +130,7 @@ def read_everything(service: Service) -> None:
 
 
 def fail_unexpectedly(service: Service) -> None:
-    """An error that nobody foresaw, and whose message quotes what was sent."""
+    """Cause an unexpected error whose message quotes the request."""
     api = service.live()
     with failing("BatchGetItem"):
         assert api.send(otp(to=ADDRESS)).status == 500
@@ -142,7 +142,7 @@ def fail_unexpectedly(service: Service) -> None:
 def deliver_everything(service: Service) -> None:
     failures = [(400, "MessageRejected"), (429, "TooManyRequestsException"), (500, "Internal")]
     for failure in (*failures, None):
-        service.ses.failure, service.ses.says = failure, f"Address {ADDRESS} is not verified."
+        service.ses.failure, service.ses.message = failure, f"Address {ADDRESS} is not verified."
         service.live().send(accepted("")[0])
         service.deliver()
     service.consume("deliver_message", json.dumps({"version": 1, "payload": CANARY}), CANARY)
@@ -182,7 +182,7 @@ def batch_everything(service: Service) -> None:
 
 
 def count_and_sweep(service: Service) -> None:
-    """The functions behind the table's stream and the schedule, with what the records hold."""
+    """Run the functions of the table's stream and of the schedule, with canaries in the records."""
     account = service.account()
     Api(service.key(account)).send(accepted("")[0])
     broken = {"pk": f"MSG#{CANARY}", "sk": CANARY}
@@ -196,13 +196,13 @@ def count_and_sweep(service: Service) -> None:
 
 @contextmanager
 def leaking() -> Iterator[None]:
-    """What nobody should write: logs of whole requests and whole messages."""
+    """Log whole requests and whole messages, as the service never should."""
     log_answer, submit = observability.log_answer, ThreadedService.submit
 
     def log_all(logger: Any, event: dict[str, Any], status: int, **context: object) -> None:
         log_answer(logger, event, status, whole=event, **context)
 
-    async def submit_aloud(
+    async def submit_and_log(
         self: ThreadedService, key_text: str, envelope: Envelope, octets: bytearray
     ) -> str:
         logging.getLogger("relay").info("submitting %s", octets)
@@ -210,13 +210,13 @@ def leaking() -> Iterator[None]:
 
     with (
         mock.patch.object(observability, "log_answer", log_all),
-        mock.patch.object(ThreadedService, "submit", submit_aloud),
+        mock.patch.object(ThreadedService, "submit", submit_and_log),
     ):
         yield
 
 
 def main(dns_server: str, *options: str) -> None:
-    # Lambda's runtime has a handler like this one: what libraries log is in the log too.
+    # Lambda's runtime has a handler like this one, so the log has the lines of libraries too.
     logging.basicConfig(level=logging.INFO)
     with leaking() if options else nullcontext(), running_service(dns_server) as service:
         send_everything(service)

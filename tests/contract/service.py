@@ -51,41 +51,41 @@ _real_time = wiring.utc_now
 
 @dataclass(slots=True)
 class Ses:
-    """SES at the edge of botocore: keeps what SendEmail was given, answers or fails."""
+    """SES, replaced inside botocore: it keeps the input of SendEmail, and responds or fails."""
 
     mails: list[dict[str, Any]] = field(default_factory=list)
-    #: Sent instead of an answer: (HTTP status, error code), and with it a message.
+    #: The error to respond with, instead of a success: (HTTP status, error code).
     failure: tuple[int, str] | None = None
-    says: str = ""
+    message: str = ""
 
-    def take(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
+    def send_email(self, params: dict[str, Any], **_: object) -> tuple[AWSResponse, dict[str, Any]]:
         if self.failure:
             status, code = self.failure
-            return answered(status, {"Error": {"Code": code, "Message": self.says}})
+            return aws_response(status, {"Error": {"Code": code, "Message": self.message}})
         mail = json.loads(params["body"])
         mail["raw"] = base64.b64decode(mail["Content"]["Raw"]["Data"])
         self.mails.append(mail)
-        return answered(200, {"MessageId": f"provider-{len(self.mails)}"})
+        return aws_response(200, {"MessageId": f"provider-{len(self.mails)}"})
 
     @staticmethod
     def account(**_: object) -> tuple[AWSResponse, dict[str, Any]]:
-        """An account without a limit to keep."""
-        return answered(200, {})
+        """Respond with an account that has no limit."""
+        return aws_response(200, {})
 
 
 @dataclass(slots=True)
 class Clock:
-    """The time as the service sees it: the real one until a test sets it."""
+    """The clock of the service: the real time, unless a test sets it."""
 
-    standing: datetime | None = None
+    fixed: datetime | None = None
 
     def __call__(self) -> datetime:
-        return self.standing or _real_time()
+        return self.fixed or _real_time()
 
 
 @dataclass(frozen=True, slots=True)
 class Service:
-    """Everything behind the API, for a test to set up and to look into."""
+    """Everything behind the API, which tests set up and inspect."""
 
     queue_url: str
     dead_url: str
@@ -94,12 +94,12 @@ class Service:
 
     @contextmanager
     def at(self, moment: datetime) -> Iterator[None]:
-        """Let the service's clock stand at a moment."""
-        self.clock.standing = moment
+        """Stop the service's clock at a moment."""
+        self.clock.fixed = moment
         try:
             yield
         finally:
-            self.clock.standing = None
+            self.clock.fixed = None
 
     def account(
         self,
@@ -152,17 +152,17 @@ class Service:
         )
 
     def live(self, plan: Plan = Plan.STANDARD, **account: Any) -> Api:
-        """A client with a live key of a new account."""
+        """Return a client with a live key of a new account."""
         return Api(self.key(self.account(plan, **account)))
 
     def preview(self) -> Api:
-        """A client with a preview key, whose account is its own."""
+        """Return a client with a preview key of a new account."""
         account_id = self.account(Plan.FREE, senders={}, default=None)
         return Api(self.key(account_id, None, key_type=KeyType.PREVIEW))
 
     def template(self, account_id: str, html: str, subject: str = "Saved") -> str:
         now = wiring.utc_now()
-        found = check_template(subject, html)
+        checked = check_template(subject, html)
         template = SavedTemplate(
             account_id=account_id,
             template_id=str(new_id(now)),
@@ -170,8 +170,8 @@ class Service:
             subject=subject,
             category="test",
             html=html,
-            variables=found.names,
-            required=found.required,
+            variables=checked.names,
+            required=checked.required,
             internal=False,
             created_at=now,
             updated_at=now,
@@ -185,12 +185,12 @@ class Service:
         )
 
     def quota_used(self, account_id: str) -> int:
-        """Messages counted in the current month."""
+        """Return the number of messages counted in the current month."""
         item = wiring.services().table.get(keys.quota(account_id)) or {}
         return max((n for name, n in item.items() if name.startswith("month:")), default=0)
 
     def spend(self, api: Api, **used: int) -> None:
-        """Set how many messages the account of a client has sent in windows."""
+        """Set how many messages a client's account has sent in each window."""
         account_id = account_of_key(api.key or "")
         assert account_id is not None
         now = wiring.utc_now()
@@ -198,64 +198,64 @@ class Service:
         wiring.services().table.put(keys.quota(account_id) | to_item(counts))
 
     def messages(self, account_id: str) -> list[dict[str, Any]]:
-        """The records of an account's accepted mail."""
+        """Return the records of an account's accepted messages."""
         partition = keys.message(account_id, UUID(int=0))
         return list(wiring.services().table.query(partition))
 
     def claim_items(self, account_id: str) -> list[dict[str, Any]]:
-        """The idempotency claims of an account, as they are stored."""
-        found = boto3.client("dynamodb").scan(
+        """Return the stored idempotency claims of an account."""
+        page = boto3.client("dynamodb").scan(
             TableName=_TABLE,
             FilterExpression="begins_with(pk, :claims)",
             ExpressionAttributeValues=to_item({":claims": f"IDEM#{account_id}#"}),
         )
-        return list(found["Items"])
+        return list(page["Items"])
 
     def change_claim(self, account_id: str, **changes: object) -> None:
-        """Rewrite attributes of the account's one claim."""
+        """Change attributes of the account's only claim."""
         (item,) = self.claim_items(account_id)
         boto3.client("dynamodb").put_item(TableName=_TABLE, Item=item | to_item(changes))
 
     def jobs(self) -> list[dict[str, Any]]:
-        """Take everything from the jobs queue, as records of an event source mapping."""
-        taken = _received(self.queue_url)
-        return [queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"]) for job in taken]
+        """Receive all messages of the jobs queue, as records of an event source mapping."""
+        jobs = _receive_all(self.queue_url)
+        return [queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"]) for job in jobs]
 
     def dead_letters(self) -> list[str]:
-        """Take everything that was set aside, as it came."""
-        return [letter["Body"] for letter in _received(self.dead_url)]
+        """Receive the bodies of all messages in the dead-letter queue."""
+        return [letter["Body"] for letter in _receive_all(self.dead_url)]
 
     def deliver(self) -> list[str]:
-        """Run the worker over all jobs; gives the ids of those that are to come again."""
-        again: list[str] = []
+        """Run the worker on all jobs; return the ids of those that SQS will deliver again."""
+        failed: list[str] = []
         jobs = self.jobs()
         for start in range(0, len(jobs), 10):
-            again += self._consume("deliver_message", jobs[start : start + 10])
-        return again
+            failed += self._consume("deliver_message", jobs[start : start + 10])
+        return failed
 
     def report(self, *events: Mapping[str, Any]) -> list[str]:
-        """Give SES's event records to `record_feedback`."""
+        """Pass event records of SES to `record_feedback`."""
         rows = [queue_record(json.dumps(e), str(n)) for n, e in enumerate(events)]
         return self._consume("record_feedback", rows)
 
     def consume(self, function: str, *bodies: str) -> list[str]:
-        """Give raw queue messages to a function."""
+        """Pass raw queue messages to a function."""
         return self._consume(function, [queue_record(b, str(n)) for n, b in enumerate(bodies)])
 
     def spooled(self) -> list[str]:
-        """The keys of the spool's objects."""
+        """Return the keys of the objects in the spool."""
         listed = boto3.client("s3").list_objects_v2(Bucket=_BUCKET)
         return [entry["Key"] for entry in listed.get("Contents", [])]
 
     @staticmethod
     def _consume(function: str, rows: list[dict[str, Any]]) -> list[str]:
-        answer = handler(function)({"Records": rows}, Invocation())
-        return [failure["itemIdentifier"] for failure in answer["batchItemFailures"]]
+        response = handler(function)({"Records": rows}, Invocation())
+        return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
 @contextmanager
 def running_service(dns_server: str) -> Iterator[Service]:
-    """Start the emulated AWS with the service's resources on it."""
+    """Start the emulated AWS with the resources of the service."""
     settings = {
         "AWS_ACCESS_KEY_ID": "testing",
         "AWS_SECRET_ACCESS_KEY": "testing",
@@ -301,22 +301,22 @@ def running_service(dns_server: str) -> Iterator[Service]:
         ):
             ses = Ses()
             mailer: Any = wiring.services().delivery.mailer
-            mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.take)
+            mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.send_email)
             mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
             yield Service(queue_url, dead_url, ses, clock)
         forget_wiring()
 
 
-def _received(queue_url: str) -> list[Any]:
+def _receive_all(queue_url: str) -> list[Any]:
     sqs = boto3.client("sqs")
-    taken: list[Any] = []
+    messages: list[Any] = []
     while batch := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
-        taken += batch
-    return taken
+        messages += batch
+    return messages
 
 
 def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> dict[str, Any]:
-    """A message as Lambda's event source mapping hands it over."""
+    """Return a message as Lambda's event source mapping passes it on."""
     return {
         "messageId": message_id,
         "receiptHandle": receipt,
@@ -331,7 +331,7 @@ def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> 
     }
 
 
-def answered(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, Any]]:
-    """What a `before-call` hook returns in AWS's place."""
+def aws_response(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, Any]]:
+    """Return a response of AWS, for a `before-call` hook."""
     parsed = body | {"ResponseMetadata": {"HTTPStatusCode": status, "HTTPHeaders": {}}}
     return AWSResponse("https://aws.invalid", status, HTTPHeaders(), None), parsed

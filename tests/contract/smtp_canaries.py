@@ -1,4 +1,4 @@
-"""Canaries over SMTP: in commands, logins, envelopes and messages, accepted, refused and broken."""
+"""Canaries over SMTP, in commands, logins, envelopes and messages."""
 
 import os
 import sys
@@ -11,18 +11,18 @@ from tests.contract.canaries import ADDRESS, CANARY, failing, traces
 from tests.contract.service import Service
 from tests.relay.running_relay import SENDER, Client, RunningRelay, plain, serve
 
-#: Octets of the largest message that this server takes.
-_LARGEST = 60_000
+#: The largest message that this server accepts, in octets.
+_MAX_SIZE = 60_000
 
 
 def relay_everything(service: Service) -> None:
-    """Let a relay over the service say and log whatever it does."""
+    """Run a relay for the service, so that it replies and logs."""
     log.set_up(os.environ["POWERTOOLS_LOG_LEVEL"], sys.stdout)
     account = service.account(senders={SENDER: True}, default=SENDER)
     service.suppress(account, f"suppressed.{ADDRESS}")
     key = service.key(account)
     threads = ThreadedService(lambda: services().smtp_submission)
-    with serve(service=threads, message_size=_LARGEST) as relay:
+    with serve(service=threads, message_size=_MAX_SIZE) as relay:
         log_in(relay)
         command(relay, key)
         submit(relay, key)
@@ -30,8 +30,8 @@ def relay_everything(service: Service) -> None:
 
 
 def log_in(relay: RunningRelay) -> None:
-    """Keys that are none, under names that are none, in base64 that is none."""
-    for tried in (
+    """Log in with invalid keys, names and base64."""
+    for login in (
         f"AUTH PLAIN {plain(CANARY)}",
         f"AUTH PLAIN {plain(f'bx_live_{CANARY}')}",
         f"AUTH PLAIN {plain(CANARY, CANARY)}",
@@ -40,11 +40,11 @@ def log_in(relay: RunningRelay) -> None:
         f"AUTH LOGIN {b64encode(CANARY.encode()).decode()}",
     ):
         with relay.secured() as client:
-            refused(client, tried)
+            refused(client, login)
 
 
 def command(relay: RunningRelay, key: str) -> None:
-    """Commands that are none, and envelopes that are refused."""
+    """Send invalid commands, and envelopes that are refused."""
     with relay.greeted() as client:
         client.say(f"EHLO {CANARY}.example")
         for line in (CANARY, f"STARTTLS {CANARY}", f"MAIL FROM:<{ADDRESS}>", f"NOOP {key}"):
@@ -56,7 +56,7 @@ def command(relay: RunningRelay, key: str) -> None:
             f"MAIL FROM:<{ADDRESS}>",
             f"MAIL FROM:{ADDRESS}",
             f"MAIL FROM:<{SENDER}> {CANARY}={CANARY}",
-            f"MAIL FROM:<{SENDER}> SIZE={_LARGEST + 1}",
+            f"MAIL FROM:<{SENDER}> SIZE={_MAX_SIZE + 1}",
             f"RCPT TO:<{ADDRESS}>",
             f"VRFY {ADDRESS}",
             f"EXPN {CANARY}",
@@ -69,17 +69,17 @@ def command(relay: RunningRelay, key: str) -> None:
 
 
 def submit(relay: RunningRelay, key: str) -> None:
-    """A message that is accepted, and one for each way to be refused."""
+    """Submit a message that is accepted, and one for each kind of refusal."""
     for recipient, octets, code in (
         (ADDRESS, message(), b"250 "),
-        (ADDRESS, message(), b"250 "),  # the same key again: a replay
-        (ADDRESS, message(Subject=f"{CANARY} 2"), b"554 "),  # another message under it
+        (ADDRESS, message(), b"250 "),  # the same key: a replay
+        (ADDRESS, message(Subject=f"{CANARY} 2"), b"554 "),  # another message with the same key
         (f"suppressed.{ADDRESS}", message(Key="2"), b"550 "),
         (f"{CANARY}@gone.invalid", message(Key="3"), b"550 "),
         (ADDRESS, message(Key="4", From=ADDRESS), b"550 "),
         (ADDRESS, message(Key="5", From=CANARY), b"550 "),
         (ADDRESS, message(Key="6", **{"Content-Type": f"{CANARY}/{CANARY}"}), b"554 "),
-        (ADDRESS, message(Key="7") + f"{CANARY}\r\n".encode() * _LARGEST, b"552 "),
+        (ADDRESS, message(Key="7") + f"{CANARY}\r\n".encode() * _MAX_SIZE, b"552 "),
         (ADDRESS, message(Key="8") + CANARY.encode() * 100 + b"\r\n", b"500 "),
         (ADDRESS, f"{CANARY}\r\n".encode(), b"55"),
     ):
@@ -91,14 +91,14 @@ def submit(relay: RunningRelay, key: str) -> None:
 
 
 def break_off(relay: RunningRelay, key: str) -> None:
-    """Clients that go away in the middle, that speak no TLS, and a table that fails."""
+    """Disconnect in the middle, break the TLS handshake, and let the table fail."""
     for octets in (message()[:-2], f"{CANARY}\n".encode()):
         with ready(relay, key) as client:
             client.envelope(ADDRESS)
             client.send(octets)
     with relay.greeted() as client:
         assert client.say("STARTTLS").startswith(b"220")
-        client.send(f"{CANARY} is no handshake\r\n".encode())
+        client.send(f"{CANARY} is not a handshake\r\n".encode())
         assert client.closed()
     with ready(relay, key) as client:
         client.envelope(ADDRESS)
@@ -108,19 +108,19 @@ def break_off(relay: RunningRelay, key: str) -> None:
 
 
 def ready(relay: RunningRelay, key: str) -> Client:
-    """A connection that may send."""
+    """Return a connection that is logged in."""
     client = relay.secured()
     assert client.say(f"AUTH PLAIN {plain(key)}").startswith(b"235")
     return client
 
 
 def refused(client: Client, line: str) -> None:
-    """Say something that may not be repeated."""
+    """Send a line; check that the reply does not repeat it."""
     assert not traces(client.say(line).decode())
 
 
 def message(**changed: str) -> bytes:
-    """A message with the word in each part of it; `Key` is added to its idempotency key."""
+    """Return a message with the canary in each part; `Key` extends its idempotency key."""
     fields = {
         "From": f"{CANARY} <{SENDER}>",
         "To": ADDRESS,

@@ -15,13 +15,13 @@ from tests.contract.service import Service
 
 
 def test_55_eleven_attachments(live: Api) -> None:
-    """55: eleven attachments are 400 too_many_attachments, and so are a hundred thousand."""
+    """55: eleven attachments are 400 too_many_attachments, as are a hundred thousand."""
     assert live.send(otp(attachments=[attachment()] * 11)).code == "too_many_attachments"
     assert live.send(otp(attachments=[attachment()] * 20_000)).code == "too_many_attachments"
 
 
 def test_56_files_one_byte_too_large(live: Api) -> None:
-    """56: 5 MB + 1 is too large by itself, 10 MB + 1 in total."""
+    """56: 5 MB + 1 byte is too large for one file, and 10 MB + 1 byte for all."""
     five = 5 * 1024 * 1024
     alone = live.send(otp(attachments=[attachment(b"x" * (five + 1))]))
     assert alone.error["details"]["scope"] == "per_attachment"
@@ -34,15 +34,15 @@ def test_56_files_one_byte_too_large(live: Api) -> None:
 )
 def test_57_other_alphabets_white_space_and_padding(live: Api, content: str) -> None:
     """57: base64url, white space and missing padding are 422."""
-    answer = live.send(otp(attachments=[attachment(content=content)]))
-    assert answer.faults == {"attachments.0.content": "invalid_base64"}
+    response = live.send(otp(attachments=[attachment(content=content)]))
+    assert response.faults == {"attachments.0.content": "invalid_base64"}
 
 
 @pytest.mark.parametrize("content", ["YR==", "YWJ="])
 def test_58_trailing_bits(live: Api, content: str) -> None:
     """58: base64 whose trailing bits are not zero is 422."""
-    answer = live.send(otp(attachments=[attachment(content=content)]))
-    assert answer.faults == {"attachments.0.content": "invalid_base64"}
+    response = live.send(otp(attachments=[attachment(content=content)]))
+    assert response.faults == {"attachments.0.content": "invalid_base64"}
 
 
 @pytest.mark.parametrize(
@@ -56,33 +56,33 @@ def test_58_trailing_bits(live: Api, content: str) -> None:
         "é" * 10_000,
     ],
 )
-def test_59_types_off_the_list_or_with_parameters(live: Api, content_type: str) -> None:
+def test_59_types_that_are_not_allowed_or_have_parameters(live: Api, content_type: str) -> None:
     """59: octet-stream, or a type with parameters, is 400 attachment_type_not_allowed."""
-    answer = live.send(otp(attachments=[attachment(contentType=content_type)]))
-    assert (answer.status, answer.code) == (400, "attachment_type_not_allowed")
-    assert len(answer.text) < 10_000
+    response = live.send(otp(attachments=[attachment(contentType=content_type)]))
+    assert (response.status, response.code) == (400, "attachment_type_not_allowed")
+    assert len(response.text) < 10_000
 
 
-def test_59_types_have_no_case(live: Api) -> None:
+def test_59_types_are_case_insensitive(live: Api) -> None:
     """59, decisions: content types compare case-insensitively."""
     assert live.send(otp(attachments=[attachment(contentType="Application/PDF")])).status == 200
 
 
 @pytest.mark.parametrize("data", [b"MZ", b"MZ\x90\x00", b"\x7fELF", b"\x7fELF\x02\x01"])
-def test_60_programs_under_another_label(live: Api, data: bytes) -> None:
-    """60: MZ and ELF bytes are refused whatever their label."""
-    answer = live.send(otp(attachments=[attachment(data, contentType="image/png")]))
-    assert (answer.status, answer.code) == (400, "attachment_type_not_allowed")
+def test_60_programs_with_another_type(live: Api, data: bytes) -> None:
+    """60: MZ and ELF bytes are refused with any content type."""
+    response = live.send(otp(attachments=[attachment(data, contentType="image/png")]))
+    assert (response.status, response.code) == (400, "attachment_type_not_allowed")
 
 
 @pytest.mark.parametrize("data", [b"", b"M", b"\x7fEL", b"%PDF-1.7", b"GIF89a"])
 def test_60_other_mismatches_pass(live: Api, data: bytes) -> None:
-    """60: bytes that are not what the label says are let through."""
+    """60: other bytes that do not match their content type are accepted."""
     assert live.send(otp(attachments=[attachment(data, contentType="image/png")])).status == 200
 
 
 def test_61_a_zip_bomb_is_never_unpacked(live: Api) -> None:
-    """61: a docx is bytes: one that would unpack to 100 MB is taken as it is."""
+    """61: a docx that would unpack to 100 MB is accepted unopened."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         archive.writestr("word/document.xml", b"\0" * 100_000_000)
@@ -104,51 +104,51 @@ def test_61_a_zip_bomb_is_never_unpacked(live: Api) -> None:
 )
 def test_62_filenames(live: Api, filename: str, code: str) -> None:
     """62: `../x`, NUL and 256 characters are 422."""
-    answer = live.send(otp(attachments=[attachment(filename=filename)]))
-    assert answer.faults == {"attachments.0.filename": code}
+    response = live.send(otp(attachments=[attachment(filename=filename)]))
+    assert response.faults == {"attachments.0.filename": code}
 
 
 @pytest.mark.parametrize("content_id", ["<logo>", "a b", "a\tb", "ä", "a\r\nb", "x" * 256])
 def test_63_content_ids(live: Api, content_id: str) -> None:
     """63: angle brackets, white space and other characters are 422."""
-    answer = live.send(otp(attachments=[attachment(inline=True, contentId=content_id)]))
-    assert list(answer.faults) == ["attachments.0.contentId"]
+    response = live.send(otp(attachments=[attachment(inline=True, contentId=content_id)]))
+    assert list(response.faults) == ["attachments.0.contentId"]
 
 
 def test_63_content_ids_are_unique(live: Api) -> None:
-    """63: two attachments with one contentId are 422."""
+    """63: two attachments with the same contentId are 422."""
     picture = attachment(inline=True, contentId="logo", contentType="image/png")
     assert live.send(otp(attachments=[picture, picture])).faults == {"attachments": "duplicate"}
 
 
-def test_66_the_same_key_again_and_again_is_one_send(service: Service) -> None:
-    """66, one after the other: twenty requests with one key make one message."""
+def test_66_twenty_requests_with_one_key_are_one_send(service: Service) -> None:
+    """66, sequentially: twenty requests with one key create one message."""
     account = service.account()
     api = Api(service.key(account))
-    answers = {api.send(otp(), idempotency_key="k").text for _ in range(20)}
-    assert len(answers) == 1
+    responses = {api.send(otp(), idempotency_key="k").text for _ in range(20)}
+    assert len(responses) == 1
     assert len(service.messages(account)) == 1
 
 
 def test_67_reordered_and_changed_json(live: Api) -> None:
-    """67: reordered JSON is a replay, a changed value 409 idempotency_key_mismatch."""
+    """67: reordered JSON is a replay; a changed value is 409 idempotency_key_mismatch."""
     body = otp(cc=["a@b.example", "c@d.example"])
     first = live.send(body, idempotency_key="k")
     turned = dict(reversed(body.items()))
     assert live.send(turned, idempotency_key="k").text == first.text
     for change in ({"cc": body["cc"][::-1]}, {"fromName": "x"}, {"to": [TO]}):
-        answer = live.send(body | change, idempotency_key="k")
-        assert (answer.status, answer.code) == (409, "idempotency_key_mismatch")
+        response = live.send(body | change, idempotency_key="k")
+        assert (response.status, response.code) == (409, "idempotency_key_mismatch")
 
 
 def test_68_a_refused_request_corrected(live: Api) -> None:
-    """68: a 400, then the corrected body under the same key, is 200."""
+    """68: after a 400, the corrected body with the same key is 200."""
     assert live.send(otp(to="nobody"), idempotency_key="k").status == 400
     assert live.send(otp(), idempotency_key="k").status == 200
 
 
 def test_69_a_day_and_a_second_later(service: Service) -> None:
-    """69: 24 h + 1 s later the key is new, though its row is still there."""
+    """69: 24 h + 1 s later the key is new, although its item still exists."""
     account = service.account()
     api = Api(service.key(account))
     first = api.send(otp(), idempotency_key="k")
@@ -163,12 +163,12 @@ def test_69_a_day_and_a_second_later(service: Service) -> None:
 
 
 def test_70_the_last_unit_of_a_quota(service: Service) -> None:
-    """70, one after the other: one unit left is one 200 and then 429s without Retry-After."""
+    """70, sequentially: with one unit left there is one 200, then 429 without Retry-After."""
     api = service.live(limits=Limits(per_minute=1, per_day=9, per_month=9))
     with service.at(wiring.utc_now()):
-        answers = [api.send(otp()) for _ in range(10)]
-    assert [answer.status for answer in answers] == [200] + [429] * 9
-    assert not any("retry-after" in answer.headers for answer in answers)
+        responses = [api.send(otp()) for _ in range(10)]
+    assert [response.status for response in responses] == [200] + [429] * 9
+    assert not any("retry-after" in response.headers for response in responses)
 
 
 LARGE: dict[str, Callable[[], object]] = {
@@ -181,8 +181,8 @@ LARGE: dict[str, Callable[[], object]] = {
 
 
 @pytest.mark.parametrize("kind", LARGE)
-def test_a_large_refused_request_gets_a_small_answer(live: Api, kind: str) -> None:
-    """Beyond the list: a function's answer may have 6 MB, so no refusal repeats its request."""
-    answer = live.send(LARGE[kind]())
-    assert answer.status in {400, 422}
-    assert len(answer.text) < 20_000
+def test_a_large_refused_request_gets_a_small_response(live: Api, kind: str) -> None:
+    """Not on the list: a response has at most 6 MB, so an error does not repeat the request."""
+    response = live.send(LARGE[kind]())
+    assert response.status in {400, 422}
+    assert len(response.text) < 20_000

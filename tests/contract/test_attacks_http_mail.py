@@ -1,4 +1,4 @@
-"""Bad input and attacks over HTTP, 32 to 54: who a mail goes to and what it says."""
+"""Bad input and attacks over HTTP, 32 to 54: recipients, headers and content of an email."""
 
 import pytest
 
@@ -8,7 +8,7 @@ from tests.contract.service import Service
 
 
 def test_32_51_recipients_counting_duplicates(live: Api) -> None:
-    """32: 51 recipients are refused though they be one; 50 of them are one mail's."""
+    """32: 51 repetitions of one recipient are refused, 50 are accepted."""
     assert live.send(otp(to=[TO] * 50)).status == 200
     assert live.send(otp(to=[TO] * 51)).code == "recipient_limit_exceeded"
 
@@ -81,62 +81,62 @@ INVALID_ADDRESSES = {
     ],
 )
 def test_34_to_40_invalid_recipients(live: Api, address: str) -> None:
-    """34, 35, 37 to 40: each is 400 invalid_recipient, named with a reason."""
-    answer = live.send(otp(to=[TO, address]))
-    assert (answer.status, answer.code) == (400, "invalid_recipient")
-    (listed,) = answer.error["details"]["recipients"]
+    """34, 35, 37 to 40: each address is 400 invalid_recipient, with a reason."""
+    response = live.send(otp(to=[TO, address]))
+    assert (response.status, response.code) == (400, "invalid_recipient")
+    (listed,) = response.error["details"]["recipients"]
     assert listed["address"] == address[:320]
     assert listed["reason"]
 
 
-def test_34_several_are_all_listed(live: Api) -> None:
+def test_34_all_invalid_recipients_are_listed(live: Api) -> None:
     """34, decisions: details.recipients lists each invalid recipient with its reason."""
-    given = ["a@gone.invalid", "nobody", "b@nomx.example", "c@nullmx.example"]
-    answer = live.send(otp(to=given[0], cc=[TO, *given[1:3]], bcc=given[3:]))
-    assert {r["address"] for r in answer.error["details"]["recipients"]} == set(given)
-    assert len({r["reason"] for r in answer.error["details"]["recipients"]}) == 4
+    invalid = ["a@gone.invalid", "nobody", "b@nomx.example", "c@nullmx.example"]
+    response = live.send(otp(to=invalid[0], cc=[TO, *invalid[1:3]], bcc=invalid[3:]))
+    assert {r["address"] for r in response.error["details"]["recipients"]} == set(invalid)
+    assert len({r["reason"] for r in response.error["details"]["recipients"]}) == 4
 
 
 @pytest.mark.parametrize(
-    ("given", "kept"),
+    ("address", "stored"),
     [
         ("a@BÜCHER.example", "a@xn--bcher-kva.example"),
         ("a@straße.example", "a@xn--strae-oqa.example"),
         ("Ada@Customer.EXAMPLE", "Ada@customer.example"),
     ],
 )
-def test_36_international_domains(live: Api, given: str, kept: str) -> None:
-    """36: a domain is kept as lower-case A-labels, the local part as written."""
-    sent = live.send(otp(to=given))
-    assert live.get(sent.json["messageId"]).json["recipientEmail"] == kept
+def test_36_international_domains(live: Api, address: str, stored: str) -> None:
+    """36: a domain is stored as lower-case A-labels, the local part as written."""
+    sent = live.send(otp(to=address))
+    assert live.get(sent.json["messageId"]).json["recipientEmail"] == stored
 
 
 def test_38_a_local_part_of_64_octets(live: Api) -> None:
-    """38: 64 octets are the most that a local part has."""
+    """38: a local part has at most 64 octets."""
     assert live.send(otp(to="a" * 64 + "@x.example")).status == 200
 
 
 @pytest.mark.parametrize("domain", ["broken.example", "slow.example"])
-def test_41_a_domain_that_cannot_be_asked(live: Api, domain: str) -> None:
-    """41: SERVFAIL and a time-out are unknown, and accepted."""
+def test_41_a_domain_without_an_answer_from_dns(live: Api, domain: str) -> None:
+    """41: after SERVFAIL or a timeout the address is accepted."""
     assert live.send(otp(to=f"a@{domain}")).status == 200
 
 
-def test_41_many_slow_domains_end_within_the_wait(live: Api) -> None:
-    """41, decisions: the whole check ends within 2 s; a bad address among slow ones is told."""
+def test_41_many_slow_domains_are_checked_in_time(live: Api) -> None:
+    """41, decisions: the check ends within 2 s, and still reports an invalid address."""
     addresses = [f"a@{n}.slow.example" for n in range(15)]
-    answer = live.send(otp(to=[*addresses, "a@gone.invalid"]))
-    assert [r["address"] for r in answer.error["details"]["recipients"]] == ["a@gone.invalid"]
+    response = live.send(otp(to=[*addresses, "a@gone.invalid"]))
+    assert [r["address"] for r in response.error["details"]["recipients"]] == ["a@gone.invalid"]
 
 
 @pytest.mark.parametrize("spelling", ["GONE@customer.example", "Gone@CUSTOMER.example"])
 def test_42_a_suppressed_address_in_another_case(service: Service, spelling: str) -> None:
-    """42: a suppressed address is 400 recipient_suppressed in any case."""
+    """42: a suppressed address is 400 recipient_suppressed in upper and lower case."""
     account = service.account()
     service.suppress(account, "gone@customer.example")
-    answer = Api(service.key(account)).send(otp(to=[TO, spelling]))
-    assert answer.code == "recipient_suppressed"
-    assert answer.error["details"]["recipients"] == [{"address": spelling, "reason": "bounced"}]
+    response = Api(service.key(account)).send(otp(to=[TO, spelling]))
+    assert response.code == "recipient_suppressed"
+    assert response.error["details"]["recipients"] == [{"address": spelling, "reason": "bounced"}]
 
 
 @pytest.mark.parametrize("break_", ["\r\n", "\r", "\n", "\x85", "\u2028", "\u2029", "\x0b"])
@@ -152,14 +152,14 @@ def test_43_line_breaks_in_headers(live: Api, break_: str) -> None:
 
 
 def test_44_a_subject_of_emoji(live: Api) -> None:
-    """44: 998 emoji are a subject, 999 are 422."""
+    """44: a subject of 998 emoji is accepted, one of 999 is 422."""
     sent = live.send(raw_html(subject="🎉" * 998))
     assert live.get(sent.json["messageId"]).json["subject"] == "🎉" * 998
     assert live.send(raw_html(subject="🎉" * 999)).faults == {"subject": "too_long"}
 
 
 def test_45_a_name_that_looks_like_an_address(service: Service, live: Api) -> None:
-    """45: fromName `x" <e@evil>,"` stays the name of one address."""
+    """45: the fromName `x" <e@evil>,"` remains the display name of one address."""
     from email import message_from_bytes  # noqa: PLC0415
     from email.policy import SMTP  # noqa: PLC0415
 
@@ -182,10 +182,10 @@ def test_46_direction_overrides(live: Api, override: str) -> None:
 
 
 def test_47_an_unverified_from(live: Api) -> None:
-    """47: an unverified `from` on a paid plan is 403 no_verified_sender, named."""
-    answer = live.send(otp(**{"from": "ceo@bank.example"}))
-    assert (answer.status, answer.code) == (403, "no_verified_sender")
-    assert answer.error["details"] == {"from": "ceo@bank.example"}
+    """47: an unverified `from` on a paid plan is 403 no_verified_sender, which names it."""
+    response = live.send(otp(**{"from": "ceo@bank.example"}))
+    assert (response.status, response.code) == (403, "no_verified_sender")
+    assert response.error["details"] == {"from": "ceo@bank.example"}
 
 
 @pytest.mark.parametrize("key", ["", "k" * 257])
@@ -195,7 +195,7 @@ def test_48_an_empty_or_over_long_idempotency_key(live: Api, key: str) -> None:
 
 
 def test_49_a_script_in_a_variable(live: Api) -> None:
-    """49: a `<script>` is escaped in the body and plain text in the subject."""
+    """49: a `<script>` is escaped in the body, and is plain text in the subject."""
     script = "<script>alert(1)</script>"
     shown = live.preview("otp", {"variables": {"app_name": script}}).json
     assert script not in shown["html"]
@@ -207,27 +207,27 @@ def test_49_a_script_in_a_variable(live: Api) -> None:
     "text", ["{{7*7}}", "{{x.__class__}}", "{% for a in b %}", "{{ otp_code }}"]
 )
 def test_50_template_syntax_in_a_value(live: Api, text: str) -> None:
-    """50: template syntax in a value stays as it is: there is one pass."""
+    """50: template syntax in a value is not rendered, because there is only one pass."""
     shown = live.preview("otp", {"variables": {"app_name": text}}).json
     assert shown["subject"] == f"Your {text} code"
     assert text in shown["html"]
 
 
 def test_51_a_loop_over_a_large_list(service: Service) -> None:
-    """51: a template's loop is bounded: what would grow too large is 422 before it is queued."""
+    """51: a loop whose output would be too large is 422, before anything is queued."""
     account = service.account()
     html = "{% for row in rows %}{{ row.text }}{{ row.text }}{% endfor %}"
     template = service.template(account, html)
     rows = [{"text": "x" * 200}] * 900
-    answer = Api(service.key(account)).send(
+    response = Api(service.key(account)).send(
         {"to": TO, "templateId": template, "variables": {"rows": rows}}
     )
-    assert answer.status == 200
+    assert response.status == 200
     bomb = service.template(account, html.replace("{{ row.text }}", "{{ row.text }}" * 50))
-    answer = Api(service.key(account)).send(
+    response = Api(service.key(account)).send(
         {"to": TO, "templateId": bomb, "variables": {"rows": rows}}
     )
-    assert answer.faults == {"variables": "too_large"}
+    assert response.faults == {"variables": "too_large"}
 
 
 @pytest.mark.parametrize(
@@ -248,8 +248,8 @@ def test_51_a_loop_over_a_large_list(service: Service) -> None:
         "mailto:a@b.example",
     ],
 )
-def test_52_urls_that_are_no_web_addresses(live: Api, url: str) -> None:
-    """52: `javascript:` and `data:` are 422 in a *_url variable, as is all that is not http(s)."""
+def test_52_urls_with_other_schemes(live: Api, url: str) -> None:
+    """52: in a *_url variable everything except http(s) is 422, such as `javascript:`."""
     body = otp(starterTemplate="magic_link", variables={"login_url": url})
     assert live.send(body).faults == {"variables.login_url": "invalid_url"}
 
@@ -258,12 +258,12 @@ def test_52_urls_that_are_no_web_addresses(live: Api, url: str) -> None:
     "url", ["http://x.example/a.png", "javascript:x", "data:image/png;base64,AA", "//x.example/a"]
 )
 def test_53_logos_are_https_only(live: Api, url: str) -> None:
-    """53: logoUrl is https: only."""
+    """53: a logoUrl must begin with https:."""
     assert live.send(otp(logoUrl=url)).faults == {"logoUrl": "invalid_url"}
 
 
 def test_53_a_logo_is_never_fetched(service: Service, live: Api) -> None:
-    """53: an internal address is put into the mail, escaped as an attribute, and not asked."""
+    """53: an internal URL is written into the email, escaped, and never requested."""
     service.jobs()
     service.ses.mails.clear()
     live.send(raw_html())
@@ -275,8 +275,8 @@ def test_53_a_logo_is_never_fetched(service: Service, live: Api) -> None:
     assert b'"><img>' not in raw
 
 
-def test_54_a_render_over_a_megabyte(service: Service) -> None:
-    """54: values that make a mail of more than 1 MB are 422 before anything is queued."""
+def test_54_a_rendered_email_over_a_megabyte(service: Service) -> None:
+    """54: values that make an email of more than 1 MB are 422, before anything is queued."""
     account = service.account()
     template = service.template(account, "<p>{{ text }}</p>" * 6)
     body = {"to": TO, "templateId": template, "variables": {"text": '"' * 100_000}}

@@ -1,4 +1,4 @@
-"""Who is calling: contract section 5, on every route."""
+"""Authentication on every route: contract section 5."""
 
 from collections.abc import Callable
 from uuid import uuid4
@@ -7,10 +7,10 @@ import pytest
 
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
-ROUTES: dict[str, Callable[[Api], StoredResponse]] = {
+ROUTES: dict[str, Callable[[Api], ApiResponse]] = {
     "send": lambda api: api.send(otp()),
     "get": lambda api: api.get(str(uuid4())),
     "starters": lambda api: api.starters(),
@@ -21,18 +21,18 @@ every_route = pytest.mark.parametrize("call", ROUTES.values(), ids=ROUTES)
 
 @every_route
 def test_every_request_needs_the_header(
-    service: Service, call: Callable[[Api], StoredResponse]
+    service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
-    """5.1, 5.3: without X-API-Key the answer is 401 missing_api_key."""
-    answer = call(Api(None))
-    assert (answer.status, answer.code) == (401, "missing_api_key")
-    assert answer.error["type"] == "authentication_error"
+    """5.1, 5.3: without X-API-Key the response is 401 missing_api_key."""
+    response = call(Api(None))
+    assert (response.status, response.code) == (401, "missing_api_key")
+    assert response.error["type"] == "authentication_error"
     assert service
 
 
 @every_route
 def test_an_empty_header_is_a_missing_one(
-    service: Service, call: Callable[[Api], StoredResponse]
+    service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
     """5.3: an X-API-Key without a value is 401 missing_api_key."""
     assert call(Api("")).code == "missing_api_key"
@@ -40,37 +40,37 @@ def test_an_empty_header_is_a_missing_one(
 
 
 def test_a_key_in_authorization_is_missing(service: Service, live: Api) -> None:
-    """5.2: a key sent as Authorization: Bearer yields 401 missing_api_key."""
+    """5.2: a key in Authorization: Bearer is 401 missing_api_key."""
     headers = {"Authorization": f"Bearer {live.key}"}
-    answer = Api().raw("GET", "/starter-templates", headers=headers)
-    assert (answer.status, answer.code) == (401, "missing_api_key")
+    response = Api().raw("GET", "/starter-templates", headers=headers)
+    assert (response.status, response.code) == (401, "missing_api_key")
     assert service
 
 
 @every_route
-def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], StoredResponse]) -> None:
-    """5.3: a key that does not exist, and what is no key at all, is 401 invalid_api_key."""
+def test_an_unknown_key_is_invalid(service: Service, call: Callable[[Api], ApiResponse]) -> None:
+    """5.3: an unknown or malformed key is 401 invalid_api_key."""
     valid = service.key(service.account())
     never_stored = valid[:-1] + ("1" if valid.endswith("0") else "0")
     for key in ("nonsense", "bx_live_short", never_stored):
-        answer = call(Api(key))
-        assert (answer.status, answer.code) == (401, "invalid_api_key")
+        response = call(Api(key))
+        assert (response.status, response.code) == (401, "invalid_api_key")
 
 
 @every_route
 def test_a_revoked_key_stops_working_at_once(
-    service: Service, call: Callable[[Api], StoredResponse]
+    service: Service, call: Callable[[Api], ApiResponse]
 ) -> None:
-    """3, 5: revoking takes effect immediately: 401 invalid_api_key afterwards."""
+    """3, 5: a revoked key is 401 invalid_api_key immediately."""
     api = service.live()
     assert call(api).status != 401
     service.revoke(api.key or "")
-    answer = call(api)
-    assert (answer.status, answer.code) == (401, "invalid_api_key")
+    response = call(api)
+    assert (response.status, response.code) == (401, "invalid_api_key")
 
 
-def test_rotation_leaves_the_other_key_alone(service: Service) -> None:
-    """5: create a new key, switch, revoke the old one; the new one goes on."""
+def test_after_a_rotation_the_new_key_works(service: Service) -> None:
+    """5: if the old key of an account is revoked, its new key still works."""
     account = service.account()
     old, new = service.key(account), service.key(account)
     service.revoke(old)
@@ -78,13 +78,13 @@ def test_rotation_leaves_the_other_key_alone(service: Service) -> None:
     assert Api(new).send(otp()).status == 200
 
 
-def test_a_header_name_has_no_case(live: Api) -> None:
-    """5.1: X-API-Key is a header, and header names have no case."""
-    answer = Api().raw("GET", "/starter-templates", headers={"x-api-KEY": live.key or ""})
-    assert answer.status == 200
+def test_the_header_name_is_case_insensitive(live: Api) -> None:
+    """5.1: X-API-Key is a header, and header names are case-insensitive."""
+    response = Api().raw("GET", "/starter-templates", headers={"x-api-KEY": live.key or ""})
+    assert response.status == 200
 
 
-def test_the_prefix_tells_the_type_of_a_key(live: Api, preview: Api) -> None:
+def test_the_prefix_shows_the_type_of_a_key(live: Api, preview: Api) -> None:
     """5: preview keys begin with bx_preview_, live keys with bx_live_."""
     assert (live.key or "").startswith("bx_live_")
     assert (preview.key or "").startswith("bx_preview_")
@@ -99,16 +99,16 @@ def test_the_prefix_tells_the_type_of_a_key(live: Api, preview: Api) -> None:
         (Preset.CUSTOM, 403),
     ],
 )
-def test_sending_takes_a_preset_that_grants_it(
+def test_sending_requires_a_preset_with_the_permission(
     service: Service, preset: Preset, status: int
 ) -> None:
-    """4.1, 5: sending requires emails:send; details.required_permission names it."""
-    answer = Api(service.key(service.account(), preset)).send(otp())
-    assert answer.status == status
+    """4.1, 5: sending requires emails:send, which details.required_permission names."""
+    response = Api(service.key(service.account(), preset)).send(otp())
+    assert response.status == status
     if status == 403:
-        assert answer.code == "scope_required"
-        assert answer.error["type"] == "authorization_error"
-        assert answer.error["details"] == {"required_permission": "emails:send"}
+        assert response.code == "scope_required"
+        assert response.error["type"] == "authorization_error"
+        assert response.error["details"] == {"required_permission": "emails:send"}
 
 
 @pytest.mark.parametrize(
@@ -120,22 +120,22 @@ def test_sending_takes_a_preset_that_grants_it(
         (Preset.CUSTOM, False),
     ],
 )
-def test_history_takes_a_preset_that_grants_it(
+def test_history_requires_a_preset_with_the_permission(
     service: Service, preset: Preset, *, readable: bool
 ) -> None:
-    """5, decisions: looking up needs emails:read; the send and read-only presets have it."""
+    """5, decisions: a lookup requires emails:read, which the send and read-only presets have."""
     account = service.account()
     sent = Api(service.key(account)).send(otp()).json["messageId"]
-    answer = Api(service.key(account, preset)).get(sent)
+    response = Api(service.key(account, preset)).get(sent)
     if readable:
-        assert answer.status == 200
+        assert response.status == 200
     else:
-        assert answer.code == "scope_required"
-        assert answer.error["details"] == {"required_permission": "emails:read"}
+        assert response.code == "scope_required"
+        assert response.error["details"] == {"required_permission": "emails:read"}
 
 
 def test_a_custom_key_has_exactly_its_scopes(service: Service) -> None:
-    """5: the custom preset grants what was ticked and no more."""
+    """5: a key with the custom preset has exactly the chosen scopes."""
     account = service.account()
     key = service.key(account, Preset.CUSTOM, scopes=frozenset({"emails:send"}))
     sent = Api(key).send(otp())
@@ -144,6 +144,6 @@ def test_a_custom_key_has_exactly_its_scopes(service: Service) -> None:
 
 
 def test_preview_keys_read_their_own_history(preview: Api) -> None:
-    """decisions: preview keys have starter templates and their own history."""
+    """Decisions: a preview key can look up its own messages."""
     sent = preview.send(otp()).json["messageId"]
     assert preview.get(sent).json["messageId"] == sent

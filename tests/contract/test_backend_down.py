@@ -1,4 +1,4 @@
-"""Attack 73: AWS out of reach, at each call of each route (contract 7, service_unavailable)."""
+"""Attack 73: AWS cannot be reached, at each call of each route (contract 7)."""
 
 import base64
 from collections.abc import Callable, Iterator
@@ -10,8 +10,8 @@ from botocore.exceptions import ConnectTimeoutError, EndpointConnectionError, Re
 
 from pillarbox.wiring import services
 from tests.contract.bodies import attachment, otp
-from tests.contract.client import Api, StoredResponse
-from tests.contract.service import Service, answered
+from tests.contract.client import Api, ApiResponse
+from tests.contract.service import Service, aws_response
 from tests.contract.test_http import check_envelope
 
 URL = "https://aws.invalid"
@@ -30,18 +30,18 @@ def slow_connection(**_: object) -> None:
 
 
 def throttled(**_: object) -> object:
-    return answered(400, {"Error": {"Code": "ThrottlingException", "Message": "slow down"}})
+    return aws_response(400, {"Error": {"Code": "ThrottlingException", "Message": "slow down"}})
 
 
 def broken(**_: object) -> object:
-    return answered(500, {"Error": {"Code": "InternalServerError", "Message": "oops"}})
+    return aws_response(500, {"Error": {"Code": "InternalServerError", "Message": "oops"}})
 
 
 FAULTS = [no_connection, no_answer, slow_connection, throttled, broken]
 Fault = Callable[..., object]
 
 LARGE = otp(attachments=[attachment(base64.b64decode("A" * 400_000))])
-#: What each send does, call by call.
+#: The AWS calls of each kind of send.
 SENDS: list[tuple[str, dict[str, Any], str | None]] = [
     *(
         (call, otp(), None)
@@ -69,7 +69,7 @@ SENDS: list[tuple[str, dict[str, Any], str | None]] = [
 
 @contextmanager
 def failing(call: str, fault: Fault, *, when: str = "before-call") -> Iterator[None]:
-    """Let one kind of AWS call fail: before it is done, or after (`after-call`)."""
+    """Let one kind of AWS call fail, before it is executed or after (`after-call`)."""
     clients: dict[str, Any] = {
         "dynamodb": services().table.client,
         "sqs": services().jobs._sqs,
@@ -83,10 +83,10 @@ def failing(call: str, fault: Fault, *, when: str = "before-call") -> Iterator[N
         events.unregister(f"{when}.{call}", fault)
 
 
-def check_unavailable(answer: StoredResponse) -> None:
-    assert (answer.status, answer.code) == (503, "service_unavailable")
-    assert answer.error["type"] == "service_unavailable"
-    check_envelope(answer)
+def check_unavailable(response: ApiResponse) -> None:
+    assert (response.status, response.code) == (503, "service_unavailable")
+    assert response.error["type"] == "service_unavailable"
+    check_envelope(response)
 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
@@ -98,7 +98,7 @@ def check_unavailable(answer: StoredResponse) -> None:
 def test_73_a_send_that_cannot_reach_aws_commits_nothing(
     service: Service, call: str, body: dict[str, Any], key: str | None, fault: Fault
 ) -> None:
-    """73: 503 of type service_unavailable; no message, no claim and no quota stays behind."""
+    """73: the response is 503, and no message, claim or used quota remains."""
     account = service.account()
     api = Api(service.key(account))
     with failing(call, fault):
@@ -111,8 +111,8 @@ def test_73_a_send_that_cannot_reach_aws_commits_nothing(
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
 @pytest.mark.parametrize("call", ["dynamodb.BatchGetItem", "dynamodb.GetItem"])
-def test_73_a_look_up_that_cannot_reach_aws(live: Api, call: str, fault: Fault) -> None:
-    """73: reading a message is 503 as well."""
+def test_73_a_lookup_that_cannot_reach_aws(live: Api, call: str, fault: Fault) -> None:
+    """73: reading a message is 503 too."""
     sent = live.send(otp()).json["messageId"]
     with failing(call, fault):
         check_unavailable(live.get(sent))
@@ -120,7 +120,7 @@ def test_73_a_look_up_that_cannot_reach_aws(live: Api, call: str, fault: Fault) 
 
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda f: f.__name__)
 def test_73_starter_templates_when_keys_cannot_be_read(live: Api, fault: Fault) -> None:
-    """73: no key is taken on trust when it cannot be looked up."""
+    """73: a key that cannot be looked up is not accepted."""
     with failing("dynamodb.BatchGetItem", fault):
         check_unavailable(live.starters())
         check_unavailable(live.preview("otp"))
@@ -136,10 +136,10 @@ def test_73_starter_templates_when_keys_cannot_be_read(live: Api, fault: Fault) 
         (broken, "InternalServerError"),
     ],
 )
-def test_73_the_log_says_what_was_out_of_reach(
+def test_73_the_log_names_what_could_not_be_reached(
     live: Api, caplog: pytest.LogCaptureFixture, fault: Fault, aws_error: str
 ) -> None:
-    """73: the line of a 503 names what did not answer, and AWS's code; the answer has no code."""
+    """73: the log line of a 503 names the failed part and AWS's code; the response does not."""
     for call, unavailable in {
         "dynamodb.UpdateItem": "data store",
         "dynamodb.TransactWriteItems": "data store",
@@ -148,9 +148,9 @@ def test_73_the_log_says_what_was_out_of_reach(
     }.items():
         caplog.clear()
         with failing(call, fault):
-            answer = live.send(LARGE, idempotency_key="key")
-        check_unavailable(answer)
-        assert aws_error not in answer.text
+            response = live.send(LARGE, idempotency_key="key")
+        check_unavailable(response)
+        assert aws_error not in response.text
         (line,) = [vars(record) for record in caplog.records if record.msg == "answered"]
         assert (line["status"], line["unavailable"]) == (503, unavailable)
         assert line["aws_error"] == aws_error
@@ -159,22 +159,22 @@ def test_73_the_log_says_what_was_out_of_reach(
 @pytest.mark.parametrize(
     ("call", "key"), [("dynamodb.PutItem", None), ("dynamodb.TransactWriteItems", "key")]
 )
-def test_a_commit_whose_answer_was_lost_is_read_back(
+def test_a_commit_without_a_response_is_read_back(
     service: Service, call: str, key: str | None
 ) -> None:
-    """Protocol, accepting, step 6: an unknown outcome is read back: the mail was accepted."""
+    """Protocol, accepting, step 6: an unknown outcome is read back; the message is accepted."""
     account = service.account()
     api = Api(service.key(account))
     with failing(call, no_answer, when="after-call"):
-        answer = api.send(otp(), idempotency_key=key)
-    assert answer.status == 200
-    assert [row["sk"] for row in service.messages(account)] == [answer.json["messageId"]]
+        response = api.send(otp(), idempotency_key=key)
+    assert response.status == 200
+    assert [row["sk"] for row in service.messages(account)] == [response.json["messageId"]]
     assert service.quota_used(account) == 1
 
 
 @pytest.mark.parametrize("key", [None, "key"])
-def test_a_job_whose_answer_was_lost_is_no_accepted_mail(service: Service, key: str | None) -> None:
-    """Protocol: a job without its record is not delivered, since nobody was promised it."""
+def test_a_job_without_a_record_is_not_accepted_mail(service: Service, key: str | None) -> None:
+    """Protocol: a job without a record is not delivered, because nothing was promised."""
     service.jobs()
     service.ses.mails.clear()
     account = service.account()

@@ -15,19 +15,19 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, attachment, otp, raw_html
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import SENDER, Service
 
 
-def batch(api: Api, *messages: object, idempotency_key: str | None = None) -> StoredResponse:
+def batch(api: Api, *messages: object, idempotency_key: str | None = None) -> ApiResponse:
     headers = {"Idempotency-Key": idempotency_key} if idempotency_key else {}
     return api.raw("POST", "/emails/batch", json.dumps({"messages": messages}), headers)
 
 
-def codes(answer: StoredResponse) -> list[str | None]:
-    """The error code of each result; None for those that were accepted."""
-    assert answer.status == 200, answer.text
-    return [item["error"] and item["error"]["code"] for item in answer.json["results"]]
+def codes(response: ApiResponse) -> list[str | None]:
+    """Return the error code of each result; None if the message was accepted."""
+    assert response.status == 200, response.text
+    return [item["error"] and item["error"]["code"] for item in response.json["results"]]
 
 
 @pytest.fixture
@@ -40,16 +40,14 @@ def api(service: Service, account: str) -> Api:
     return Api(service.key(account))
 
 
-def test_each_result_says_what_became_of_its_message(
-    service: Service, api: Api, account: str
-) -> None:
-    """2.4, 4.2: a result for each message: idx, messageId, status queued, from, error null."""
-    answer = batch(api, otp(), raw_html(), otp(to=["a@b.example"]))
-    results = answer.json["results"]
+def test_each_message_has_a_result(service: Service, api: Api, account: str) -> None:
+    """2.4, 4.2: a result has idx, messageId, status queued, from, and a null error."""
+    response = batch(api, otp(), raw_html(), otp(to=["a@b.example"]))
+    results = response.json["results"]
     assert [item["idx"] for item in results] == [0, 1, 2]
     assert {item["status"] for item in results} == {"queued"}
     assert {item["from"] for item in results} == {SENDER}
-    assert codes(answer) == [None, None, None]
+    assert codes(response) == [None, None, None]
     stored = {item["sk"] for item in service.messages(account)}
     assert {item["messageId"] for item in results} == stored
     for item in results:
@@ -58,7 +56,7 @@ def test_each_result_says_what_became_of_its_message(
 
 
 def test_every_accepted_message_is_delivered(service: Service, api: Api) -> None:
-    """1: each message of a batch is a send of its own, large ones through the spool too."""
+    """1: each message of a batch is sent, including large ones from the spool."""
     large = raw_html(attachments=[attachment(b"%PDF" + bytes(300_000))])
     ids = [item["messageId"] for item in batch(api, otp(), large).json["results"]]
     service.deliver()
@@ -83,44 +81,44 @@ ITEM_FAULTS: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize(("code", "faulty"), ITEM_FAULTS)
-def test_one_failure_does_not_touch_the_others(
+def test_one_failure_does_not_affect_the_others(
     service: Service, api: Api, account: str, code: str, faulty: object
 ) -> None:
-    """4.2: messages are independent; the failed one has nulls and its error, and costs nothing."""
-    answer = batch(api, otp(), faulty, otp())
-    assert codes(answer) == [None, code, None]
-    failed = answer.json["results"][1]
+    """4.2: messages are independent; a failed one has nulls and an error, and costs nothing."""
+    response = batch(api, otp(), faulty, otp())
+    assert codes(response) == [None, code, None]
+    failed = response.json["results"][1]
     assert (failed["messageId"], failed["status"], failed["from"]) == (None, None, None)
     assert {"code", "message", "type"} <= set(failed["error"])
     assert len(service.messages(account)) == service.quota_used(account) == 2
 
 
-def test_faults_name_their_place_in_the_batch(api: Api) -> None:
-    """decisions: details.errors[] fields are dotted paths with list positions."""
-    answer = batch(api, otp(), raw_html(subject=...))
-    (fault,) = answer.json["results"][1]["error"]["details"]["errors"]
+def test_errors_name_the_position_in_the_batch(api: Api) -> None:
+    """Decisions: the fields in details.errors[] are dotted paths with list positions."""
+    response = batch(api, otp(), raw_html(subject=...))
+    (fault,) = response.json["results"][1]["error"]["details"]["errors"]
     assert (fault["field"], fault["code"]) == ("messages.1.subject", "required")
-    answer = batch(api, otp(cc=[1]))
-    (fault,) = answer.json["results"][0]["error"]["details"]["errors"]
+    response = batch(api, otp(cc=[1]))
+    (fault,) = response.json["results"][0]["error"]["details"]["errors"]
     assert fault["field"] == "messages.0.cc.0"
 
 
-def test_a_batch_that_fails_in_every_item_is_still_answered_200(api: Api) -> None:
-    """decisions: a batch answers 200 even when every item failed."""
+def test_a_batch_in_which_every_item_fails_is_200(api: Api) -> None:
+    """Decisions: the status of a batch is 200 even if every item failed."""
     assert codes(batch(api, otp(to="x"), otp(to="y"))) == ["invalid_recipient"] * 2
 
 
-def test_a_suppressed_recipient_fails_its_message_alone(
+def test_a_suppressed_recipient_fails_only_its_message(
     service: Service, api: Api, account: str
 ) -> None:
-    """3, 4.2: sends to addresses that bounced before are rejected, item by item."""
+    """3, 4.2: only the message to an address that bounced before is refused."""
     service.suppress(account, "gone@b.example")
-    answer = batch(api, otp(to="Gone@b.example"), otp())
-    assert codes(answer) == ["recipient_suppressed", None]
+    response = batch(api, otp(to="Gone@b.example"), otp())
+    assert codes(response) == ["recipient_suppressed", None]
 
 
 def test_saved_templates_are_read_for_all_items(service: Service, api: Api, account: str) -> None:
-    """1, 4.2: items may name different saved templates; another account's are absent."""
+    """1, 4.2: items may use different saved templates; those of other accounts do not exist."""
     first = service.template(account, "<p>{{ a }}</p>", "One")
     second = service.template(account, "<p>two</p>", "Two")
     foreign = service.template(service.account(), "<p>three</p>")
@@ -128,9 +126,9 @@ def test_saved_templates_are_read_for_all_items(service: Service, api: Api, acco
         otp(starterTemplate=..., variables={"a": "x"}, templateId=t)
         for t in (first, second, foreign)
     ]
-    answer = batch(api, *saved)
-    assert codes(answer) == [None, None, "template_not_found"]
-    subjects = [api.get(i["messageId"]).json["subject"] for i in answer.json["results"][:2]]
+    response = batch(api, *saved)
+    assert codes(response) == [None, None, "template_not_found"]
+    subjects = [api.get(i["messageId"]).json["subject"] for i in response.json["results"][:2]]
     assert subjects == ["One", "Two"]
 
 
@@ -146,46 +144,46 @@ def test_saved_templates_are_read_for_all_items(service: Service, api: Api, acco
         '{"messages": [{}], "extra": 1}',
     ],
 )
-def test_a_body_of_another_shape_is_refused_whole(api: Api, body: str) -> None:
-    """4.2, 7: messages is required, an array of at least one; anything else is 422."""
-    answer = api.raw("POST", "/emails/batch", body)
-    assert (answer.status, answer.code) == (422, "validation_failed")
+def test_a_malformed_batch_is_refused_as_a_whole(api: Api, body: str) -> None:
+    """4.2, 7: without a non-empty array of messages the request is 422."""
+    response = api.raw("POST", "/emails/batch", body)
+    assert (response.status, response.code) == (422, "validation_failed")
 
 
 @pytest.mark.parametrize("count", [101, 1_000_000])
-def test_more_than_100_messages_are_refused_whole(api: Api, count: int) -> None:
+def test_more_than_100_messages_are_refused_as_a_whole(api: Api, count: int) -> None:
     """4.2, attack 24 and 64: 101 messages, or a million, are 400 batch_limit_exceeded."""
-    answer = api.raw("POST", "/emails/batch", '{"messages": [' + "0," * (count - 1) + "0]}")
-    assert (answer.status, answer.code) == (400, "batch_limit_exceeded")
-    assert answer.error["details"] == {"scope": "messages", "count": count, "limit": 100}
+    response = api.raw("POST", "/emails/batch", '{"messages": [' + "0," * (count - 1) + "0]}")
+    assert (response.status, response.code) == (400, "batch_limit_exceeded")
+    assert response.error["details"] == {"scope": "messages", "count": count, "limit": 100}
 
 
-def test_a_thousand_recipients_pass_and_one_more_does_not(api: Api) -> None:
-    """4.2, 8.2: total recipients across all messages: at most 1,000."""
+def test_a_thousand_recipients_are_accepted_and_one_more_is_not(api: Api) -> None:
+    """4.2, 8.2: all messages together have at most 1,000 recipients."""
     full = [otp(to=[f"a{n}@b.example" for n in range(50)])] * 20
     assert codes(batch(api, *full)) == [None] * 20
-    answer = batch(api, *full, otp())
-    assert (answer.status, answer.code) == (400, "batch_limit_exceeded")
-    assert answer.error["details"] == {"scope": "recipients", "count": 1_001, "limit": 1_000}
+    response = batch(api, *full, otp())
+    assert (response.status, response.code) == (400, "batch_limit_exceeded")
+    assert response.error["details"] == {"scope": "recipients", "count": 1_001, "limit": 1_000}
 
 
 def test_preview_keys_cannot_send_batches(preview: Api) -> None:
-    """4.2: 403 upgrade_required, before the counts are looked at; with upgrade_url."""
+    """4.2: a preview key gets 403 upgrade_required with upgrade_url, before counts are checked."""
     for messages in ([otp()], [otp()] * 101):
-        answer = batch(preview, *messages)
-        assert (answer.status, answer.code) == (403, "upgrade_required")
-        assert answer.error["upgrade_url"]
+        response = batch(preview, *messages)
+        assert (response.status, response.code) == (403, "upgrade_required")
+        assert response.error["upgrade_url"]
 
 
-def test_a_key_that_cannot_send_cannot_send_batches(service: Service, account: str) -> None:
-    """4.2, 5: emails:send is needed, whatever is wrong with the body."""
+def test_a_key_without_the_permission_cannot_send_batches(service: Service, account: str) -> None:
+    """4.2, 5: a missing emails:send is reported even if the body is invalid."""
     api = Api(service.key(account, Preset.ANALYTICS))
-    answer = api.raw("POST", "/emails/batch", "{")
-    assert (answer.status, answer.code) == (403, "scope_required")
+    response = api.raw("POST", "/emails/batch", "{")
+    assert (response.status, response.code) == (403, "scope_required")
 
 
 def test_a_batch_is_replayed_with_its_item_errors(service: Service, api: Api, account: str) -> None:
-    """4.11, decisions: a stored batch is given byte for byte; failed items take a new key."""
+    """4.11, decisions: a replay repeats the stored response; failed items need a new key."""
     messages = [otp(), otp(to="x")] * 20
     first = batch(api, *messages, idempotency_key="batch-1")
     again = batch(api, *messages, idempotency_key="batch-1")
@@ -196,39 +194,39 @@ def test_a_batch_is_replayed_with_its_item_errors(service: Service, api: Api, ac
     assert (other.status, other.code) == (409, "idempotency_key_mismatch")
 
 
-def test_the_key_of_a_batch_is_not_that_of_a_send(api: Api) -> None:
-    """decisions: the scope of an Idempotency-Key is account and route."""
+def test_a_batch_and_a_send_do_not_share_a_key(api: Api) -> None:
+    """Decisions: the scope of an Idempotency-Key is account and route."""
     assert api.send(otp(), idempotency_key="same").status == 200
     assert codes(batch(api, otp(), idempotency_key="same")) == [None]
 
 
-def test_the_quota_is_drawn_in_order(service: Service) -> None:
-    """decisions: as many as the quota still holds are accepted, the rest carry the 429's code."""
+def test_the_quota_is_used_in_order(service: Service) -> None:
+    """Decisions: messages are accepted until the quota is reached; the rest have its code."""
     limits = Limits(per_minute=100, per_day=2, per_month=None)
     account = service.account(limits=limits)
     api = Api(service.key(account))
-    answer = batch(api, otp(), otp(to="x"), otp(), otp(), otp())
+    response = batch(api, otp(), otp(to="x"), otp(), otp(), otp())
     over = "daily_limit_exceeded"
-    assert codes(answer) == [None, "invalid_recipient", None, over, over]
+    assert codes(response) == [None, "invalid_recipient", None, over, over]
     assert len(service.messages(account)) == service.quota_used(account) == 2
 
 
-def test_a_batch_of_which_nothing_fits_is_a_429(service: Service) -> None:
-    """decisions: when not one message fits, the whole request is that 429, and its key is free."""
+def test_a_batch_without_any_quota_left_is_429(service: Service) -> None:
+    """Decisions: if no message fits the quota, the request is 429 and its key is released."""
     account = service.account(limits=Limits(per_minute=1, per_day=None, per_month=None))
     api = Api(service.key(account))
     assert api.send(otp()).status == 200
-    answer = batch(api, otp(), otp(), idempotency_key="k")
-    assert (answer.status, answer.code) == (429, "rate_limit_exceeded")
-    assert answer.headers["ratelimit-limit"] == "1"
-    assert "retry-after" not in answer.headers
+    response = batch(api, otp(), otp(), idempotency_key="k")
+    assert (response.status, response.code) == (429, "rate_limit_exceeded")
+    assert response.headers["ratelimit-limit"] == "1"
+    assert "retry-after" not in response.headers
     assert service.claim_items(account) == []
 
 
-def test_a_batch_whose_owner_died_is_gone_on_with(
+def test_a_batch_is_continued_after_its_owner_died(
     service: Service, api: Api, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """protocol: what an earlier try accepted stays accepted, under the same ids, once."""
+    """Protocol: messages that an earlier attempt accepted stay accepted, once, with their ids."""
 
     class Killed(BaseException):
         pass
@@ -245,28 +243,30 @@ def test_a_batch_whose_owner_died_is_gone_on_with(
             batch(api, *messages, idempotency_key="k")
     first = {item["sk"] for item in service.messages(account)}
     assert len(first) == 3
-    service.suppress(account, "late@b.example")  # it bounced meanwhile; it was sent all the same
+    service.suppress(
+        account, "late@b.example"
+    )  # it bounced in the meantime, but was accepted before
     with service.at(now + timedelta(seconds=1)):
         waiting = batch(api, *messages, idempotency_key="k")
         assert (waiting.status, waiting.code) == (409, "idempotency_in_flight")
         assert waiting.headers["retry-after"] == "5"
     with service.at(now + LEASE):
-        answer = batch(api, *messages, idempotency_key="k")
-    assert codes(answer) == [None] * 3
-    assert {item["messageId"] for item in answer.json["results"]} == first
+        response = batch(api, *messages, idempotency_key="k")
+    assert codes(response) == [None] * 3
+    assert {item["messageId"] for item in response.json["results"]} == first
     assert service.quota_used(account) == 3
 
 
-def test_an_answer_that_could_not_be_kept_is_given_all_the_same(
+def test_a_response_that_could_not_be_stored_is_still_sent(
     service: Service, api: Api, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """protocol: the records are the commit; the claim's answer is a convenience after it."""
+    """Protocol: the records are the commit; a response that cannot be stored is still sent."""
 
-    def out_of_reach(*_: object) -> None:
+    def unreachable(*_: object) -> None:
         raise ServiceError("service_unavailable", "planted")
 
     claims = type(wiring.services().sending_ports.claims)
-    monkeypatch.setattr(claims, "finish", out_of_reach)
+    monkeypatch.setattr(claims, "finish", unreachable)
     assert codes(batch(api, otp(), idempotency_key="k")) == [None]
     assert len(service.messages(account)) == 1
 
@@ -275,25 +275,25 @@ def test_an_answer_that_could_not_be_kept_is_given_all_the_same(
 def test_a_batch_that_cannot_be_accepted_leaves_nothing(
     service: Service, api: Api, account: str, monkeypatch: pytest.MonkeyPatch, step: str
 ) -> None:
-    """Attack 73: queue or table out of reach: 503, nothing is committed or sent."""
+    """Attack 73: if queue or table cannot be reached: 503, and nothing is committed or sent."""
 
-    def out_of_reach(*_: object) -> None:
+    def unreachable(*_: object) -> None:
         raise ServiceError("service_unavailable", "planted")
 
     ports = wiring.services().sending_ports
     port = ports.jobs if step == "put_all" else ports.messages
     with monkeypatch.context() as planted:
-        planted.setattr(type(port), step, out_of_reach)
-        answer = batch(api, otp(), otp())
-    assert (answer.status, answer.code) == (503, "service_unavailable")
+        planted.setattr(type(port), step, unreachable)
+        response = batch(api, otp(), otp())
+    assert (response.status, response.code) == (503, "service_unavailable")
     assert service.messages(account) == []
     assert codes(batch(api, otp(), otp())) == [None, None]
 
 
-def test_what_the_queue_does_not_take_fails_alone(
+def test_only_the_messages_that_the_queue_refuses_fail(
     service: Service, api: Api, account: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """4.2: a message that the queue refused carries 503's code; its quota is given back."""
+    """4.2: a message that the queue refuses has the code of 503, and its quota is returned."""
     jobs = type(wiring.services().jobs)
     put_all = jobs.put_all
 
@@ -307,11 +307,11 @@ def test_what_the_queue_does_not_take_fails_alone(
 
 
 def test_a_free_account_sends_batches_too(service: Service) -> None:
-    """5: batch sending belongs to live keys, on any plan."""
+    """5: live keys may send batches on any plan."""
     assert codes(batch(service.live(Plan.FREE), otp())) == [None]
 
 
-def test_both_readings_of_the_path_answer_alike(service: Service, account: str) -> None:
+def test_both_readings_of_the_path_are_the_same(service: Service, account: str) -> None:
     """9: {base_url}/api/v1/v1/emails/batch is the same route."""
     api = Api(service.key(account), base="/v1/v1")
     assert codes(batch(api, otp())) == [None]

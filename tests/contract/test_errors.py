@@ -1,4 +1,4 @@
-"""The table of errors: the contract's section 7, the code and docs/errors.md, held together."""
+"""The table of errors: section 7 of the contract, the code and docs/errors.md agree."""
 
 import re
 from pathlib import Path
@@ -36,7 +36,7 @@ CONTRACT = {
     "daily_limit_exceeded": 429,
     "monthly_limit_exceeded": 429,
 }
-#: Decisions: the type that goes with each status, save for the codes below.
+#: Decisions: the type of each status, except for the codes below.
 TYPES = {
     400: "invalid_request_error",
     401: "authentication_error",
@@ -61,19 +61,19 @@ def page() -> str:
 
 
 @pytest.mark.parametrize(("code", "status"), CONTRACT.items())
-def test_each_row_of_the_contract_is_kept(code: str, status: int) -> None:
-    """7: each code comes with the status that the contract gives it."""
+def test_each_code_has_the_status_of_the_contract(code: str, status: int) -> None:
+    """7: each code of the contract has its status."""
     assert CODES[code][0] == status
 
 
 @pytest.mark.parametrize("code", CODES)
 def test_each_code_has_the_type_of_its_status(code: str) -> None:
-    """7, decisions: the error types, and which code has which."""
+    """7, decisions: each code has the type of its status, except template_in_use."""
     status, kind = CODES[code]
     assert kind == EXCEPTIONS.get(code, TYPES[status])
 
 
-def test_every_code_is_documented_and_no_other(page: str) -> None:
-    """Each code has one row in docs/errors.md, with its status and type, when and what to do."""
+def test_exactly_the_codes_are_documented(page: str) -> None:
+    """Each code has one row in docs/errors.md: status, type, when, what to do."""
     rows = [(code, (int(status), kind)) for code, status, kind, _, _ in _ROW.findall(page)]
     assert rows == list(CODES.items())

@@ -1,4 +1,4 @@
-"""What all answers have in common: contract sections 7 and 9, and decisions on paths."""
+"""What all responses have in common: contract sections 7 and 9, and decisions on paths."""
 
 import json
 from typing import Any
@@ -7,10 +7,10 @@ import pytest
 
 from pillarbox.domain.errors import CODES
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Invocation, StoredResponse, handler
+from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import Service
 
-#: One request for each kind of answer: method, path, body.
+#: One request for each kind of response: method, path, body.
 REQUESTS: list[tuple[str, str, str | None]] = [
     ("POST", "/emails", json.dumps(otp())),
     ("POST", "/emails", "{"),
@@ -34,8 +34,8 @@ TYPES = {
 }
 
 
-def check_envelope(answer: StoredResponse) -> None:
-    """Hold an error against contract section 7."""
+def check_envelope(answer: ApiResponse) -> None:
+    """Check an error against contract section 7."""
     assert set(answer.json) == {"error"}
     error = answer.error
     assert {"code", "message", "type"} <= set(error)
@@ -47,10 +47,10 @@ def check_envelope(answer: StoredResponse) -> None:
 
 @pytest.mark.parametrize(("method", "path", "body"), REQUESTS)
 @pytest.mark.parametrize("known", [True, False])
-def test_every_answer_is_json_with_a_request_id(
+def test_every_response_is_json_with_a_request_id(
     live: Api, method: str, path: str, body: str | None, *, known: bool
 ) -> None:
-    """7, decisions: success or envelope, always JSON, always with X-Request-Id."""
+    """7, decisions: every response is JSON with X-Request-Id; every error has the envelope."""
     answer = (live if known else Api()).raw(method, path, body)
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["x-request-id"].startswith("request-")
@@ -116,10 +116,10 @@ def test_a_third_v1_is_an_unknown_path(service: Service) -> None:
     ],
 )
 @pytest.mark.parametrize("method", ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"])
-def test_a_wrong_method_is_told_the_right_one(
+def test_a_wrong_method_is_refused_with_the_allowed_ones(
     live: Api, method: str, path: str, allow: str
 ) -> None:
-    """Decisions: 405 with Allow, code method_not_allowed; a right method is never that."""
+    """Decisions: a wrong method is 405 method_not_allowed with Allow; a right one never is."""
     answer = live.raw(method, path)
     if method in allow.split(", "):
         assert answer.status != 405
@@ -128,8 +128,8 @@ def test_a_wrong_method_is_told_the_right_one(
         assert answer.headers["allow"] == allow
 
 
-def test_a_slash_at_the_end_makes_no_other_path(live: Api) -> None:
-    """9: API Gateway takes such a path for the same resource, and so do the functions."""
+def test_a_slash_at_the_end_does_not_change_the_path(live: Api) -> None:
+    """9: to API Gateway and to the functions it is the same resource."""
     assert live.raw("GET", "/starter-templates/").status == 200
     assert live.raw("DELETE", "/starter-templates/").code == "method_not_allowed"
 
@@ -147,10 +147,10 @@ def test_a_slash_at_the_end_makes_no_other_path(live: Api) -> None:
         ("x" * 10_000, None),
     ],
 )
-def test_an_unknown_field_is_refused_and_the_closest_named(
+def test_an_unknown_field_is_refused_with_the_closest_one(
     live: Api, name: str, meant: str | None
 ) -> None:
-    """Decisions: unknown fields are 422 unknown_field, naming the closest known field."""
+    """Decisions: unknown fields are 422 unknown_field, which names the closest known field."""
     answer = live.send(otp(**{name: "x"}))
     assert answer.faults == {name[:64]: "unknown_field"}
     if meant is not None:
@@ -159,8 +159,8 @@ def test_an_unknown_field_is_refused_and_the_closest_named(
         assert "did you mean filename" not in answer.error["message"]
 
 
-def test_a_field_is_suggested_from_the_object_it_stands_in(live: Api) -> None:
-    """Decisions: within an attachment the closest field of an attachment is named."""
+def test_a_suggested_field_belongs_to_the_same_object(live: Api) -> None:
+    """Decisions: within an attachment, the closest field of attachments is named."""
     wrong: dict[str, Any] = {
         "fileName": "x",
         "filename": "a.pdf",

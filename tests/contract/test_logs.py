@@ -1,4 +1,4 @@
-"""Promise 10: no key, body, variable or full address in the logs."""
+"""Promise 10: the logs have no key, body, variable or full address."""
 
 import base64
 import json
@@ -19,9 +19,9 @@ from tests.contract.service import Service
 ROOT = Path(__file__).parents[2]
 
 
-def written(dns_server: str, *options: str) -> str:
-    """All that the program of the canaries writes, on both streams, at the lowest level."""
-    ran = subprocess.run(
+def run_canaries(dns_server: str, *options: str) -> str:
+    """Run the program with the canaries; return all it writes to both streams, at DEBUG."""
+    process = subprocess.run(
         [sys.executable, "-m", "tests.contract.log_canaries", dns_server, *options],
         cwd=ROOT,
         env=os.environ | {"POWERTOOLS_LOG_LEVEL": "DEBUG"},
@@ -31,8 +31,8 @@ def written(dns_server: str, *options: str) -> str:
         timeout=300,
         check=False,
     )
-    assert ran.returncode == 0, ran.stdout[-2_000:]
-    return ran.stdout
+    assert process.returncode == 0, process.stdout[-2_000:]
+    return process.stdout
 
 
 def lines_of(output: str) -> list[dict[str, Any]]:
@@ -40,23 +40,23 @@ def lines_of(output: str) -> list[dict[str, Any]]:
 
 
 def test_no_canary_reaches_the_output(dns_server: str) -> None:
-    """10: canaries in every field, key, header, event and SMTP command leave no trace."""
-    output = written(dns_server)
+    """10: canaries in every field, key, header, event and SMTP command are not logged."""
+    output = run_canaries(dns_server)
     lines = lines_of(output)
-    said = {line.get("message") for line in lines}
-    # What was searched is the output of requests, queues, SMTP and failures, and not nothing.
-    assert {"answered", "consumed", "ticked", "unexpected error", "accepted", "refused"} <= said
+    messages = {line.get("message") for line in lines}
+    # The output has lines of requests, queues, SMTP and failures, so the search is not empty.
+    assert {"answered", "consumed", "ticked", "unexpected error", "accepted", "refused"} <= messages
     assert any("_aws" in line for line in lines)
     failed = {line["service"] for line in lines if line.get("message") == "unexpected error"}
     assert failed == {"pillarbox", "pillarbox-relay"}
     assert not traces(output)
 
 
-def test_canaries_reach_every_function_and_are_found(dns_server: str) -> None:
-    """Were requests or messages logged whole, the search would find each route and the relay."""
-    output = written(dns_server, "--leaking")
-    found = [line for line in lines_of(output) if CANARY in json.dumps(line)]
-    assert {(line.get("method"), line["route"]) for line in found if "route" in line} >= {
+def test_canaries_in_the_log_are_found_for_every_function(dns_server: str) -> None:
+    """If whole requests were logged, the search would find them for each route and the relay."""
+    output = run_canaries(dns_server, "--leaking")
+    leaks = [line for line in lines_of(output) if CANARY in json.dumps(line)]
+    assert {(line.get("method"), line["route"]) for line in leaks if "route" in line} >= {
         ("POST", "/v1/emails"),
         ("POST", "/v1/emails/batch"),
         ("GET", "/v1/emails"),
@@ -67,12 +67,12 @@ def test_canaries_reach_every_function_and_are_found(dns_server: str) -> None:
         ("GET", "/v1/templates/{id}"),
         ("DELETE", "/v1/templates/{id}"),
     }
-    assert {line["service"] for line in found} == {"pillarbox", "pillarbox-relay"}
+    assert {line["service"] for line in leaks} == {"pillarbox", "pillarbox-relay"}
     assert {CANARY, "bx_live_", "482913", "customer.example"} <= traces(output)
 
 
-def test_every_writing_of_a_canary_is_found() -> None:
-    """The search knows the word in capitals and in base64, wherever that begins."""
+def test_every_form_of_a_canary_is_found() -> None:
+    """The search finds the word in capitals and in base64, at any offset."""
     for before in ("", "x", "xy", "xyz"):
         encoded = base64.b64encode(f"{before}{CANARY} and more".encode()).decode()
         assert traces(f"body={encoded}")
@@ -81,14 +81,14 @@ def test_every_writing_of_a_canary_is_found() -> None:
 
 
 def test_no_body_is_in_the_history(service: Service) -> None:
-    """10: no record holds a body, variable, attachment or key; queue and spool hold none after."""
+    """10: no record has a body, variable, attachment or key; queue and spool are empty."""
     account = service.account()
     key = service.key(account)
     api = Api(key)
     files = [attachment(CANARY.encode() * 30_000, filename=f"{CANARY}.pdf")]
     sent = [
         raw_html(html=f"<p>{CANARY}</p>"),
-        raw_html(html=f"<p>{CANARY}</p>", attachments=files),  # through the spool
+        raw_html(html=f"<p>{CANARY}</p>", attachments=files),  # goes to the spool
         otp(variables={"otp_code": CANARY, "expiry_minutes": "10"}),
     ]
     for number, body in enumerate(sent):
@@ -101,17 +101,19 @@ def test_no_body_is_in_the_history(service: Service) -> None:
     assert not found_in_table(key)
     assert (service.jobs(), service.spooled()) == ([], [])
     assert len(service.ses.mails) == 6
-    assert found_in_table(account)  # the search sees what is there
+    assert found_in_table(account)  # the search does find text in the table
 
 
 def found_in_table(word: str) -> set[str]:
-    """Which of the canary's writings and of a word are in the records of the table."""
+    """Return which forms of the canary, and whether a word, are in the records of the table."""
     items = json.dumps(boto3.client("dynamodb").scan(TableName="pillarbox")["Items"])
     return (traces(items) - {"customer.example"}) | ({word} if word in items else set())
 
 
-def test_a_mail_is_found_in_the_logs(service: Service, caplog: pytest.LogCaptureFixture) -> None:
-    """Accepting, delivering and following a mail each log a line with its account and id."""
+def test_a_message_can_be_found_in_the_logs(
+    service: Service, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Acceptance, delivery and events each log a line with the account and the message id."""
     account = service.account()
     api = Api(service.key(account))
     single = api.send(otp()).json["messageId"]

@@ -7,7 +7,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from tests.contract.bodies import TO, otp, raw_html
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 DETAIL_FIELDS = {
@@ -34,7 +34,7 @@ def api(service: Service, account: str) -> Api:
 
 
 def test_the_detail_has_the_fields_of_the_contract(api: Api) -> None:
-    """2.5: the nine fields; `to`, `cc`, `bcc`, `from` and `events` are additions."""
+    """2.5: the detail has the nine fields, and in addition to, cc, bcc, from and events."""
     sent = api.send(otp(fromName="Harbour", cc=["cc@customer.example"]))
     detail = api.get(sent.json["messageId"])
     assert detail.status == 200
@@ -47,7 +47,7 @@ def test_the_detail_has_the_fields_of_the_contract(api: Api) -> None:
 
 
 def test_an_accepted_message_is_pending(api: Api) -> None:
-    """2.3, 3, decisions: the answer says queued, the stored status starts at pending."""
+    """2.3, 3, decisions: the response says queued; the stored status is pending."""
     sent = api.send(otp())
     detail = api.get(sent.json["messageId"]).json
     assert (sent.json["status"], detail["status"]) == ("queued", "pending")
@@ -81,37 +81,37 @@ def test_timestamps_are_iso_8601_with_an_offset(api: Api) -> None:
         (otp(subject="My own"), "My own"),
     ],
 )
-def test_the_subject_is_the_one_that_was_sent(api: Api, body: dict[str, Any], subject: str) -> None:
-    """2.1, 2.5: starter templates have built-in subjects, which a given one replaces."""
+def test_the_subject_is_that_of_the_email(api: Api, body: dict[str, Any], subject: str) -> None:
+    """2.1, 2.5: a subject in the request replaces the built-in one of a starter template."""
     assert api.get(api.send(body).json["messageId"]).json["subject"] == subject
 
 
 def test_an_unknown_message_is_not_found(api: Api) -> None:
     """4.4, 7: an id that does not exist is 404 message_not_found."""
-    answer = api.get(str(uuid4()))
-    assert (answer.status, answer.code) == (404, "message_not_found")
-    assert answer.error["type"] == "not_found"
+    response = api.get(str(uuid4()))
+    assert (response.status, response.code) == (404, "message_not_found")
+    assert response.error["type"] == "not_found"
 
 
-def test_another_accounts_message_is_answered_like_an_absent_one(api: Api, live: Api) -> None:
-    """4.4, 7: an id of another account is 404 message_not_found, to the byte."""
+def test_another_accounts_message_does_not_exist(api: Api, live: Api) -> None:
+    """4.4, 7: an id of another account gets the same 404 as an unknown id, byte for byte."""
     sent = api.send(otp()).json["messageId"]
     assert live.get(sent).text == live.get(str(uuid4())).text
 
 
 @pytest.mark.parametrize("message_id", ["1", "x" * 36, "0" * 32, "----" + "0" * 32, "%00"])
 def test_the_id_is_a_uuid(api: Api, message_id: str) -> None:
-    """4.4: message_id is a UUID; anything else is 422 on it."""
+    """4.4: a message_id that is not a UUID is 422 on that field."""
     assert api.get(message_id).faults == {"message_id": "invalid_uuid"}
 
 
 def test_an_id_in_capitals_is_the_same_id(api: Api) -> None:
-    """RFC 9562 section 4: a UUID is read without regard to case."""
+    """RFC 9562 section 4: UUIDs are case-insensitive on input."""
     sent = api.send(otp()).json["messageId"]
     assert api.get(sent.upper()).json["messageId"] == sent
 
 
-# What SES reports: section 3's statuses and the ranks of decisions.
+# Events of SES: the statuses of section 3, and the ranks of the decisions.
 
 LATER = "2027-01-01T00:00:00.000Z"
 
@@ -119,7 +119,7 @@ LATER = "2027-01-01T00:00:00.000Z"
 def event(
     account: str, message_id: str, kind: str, part: dict[str, Any] | None = None
 ) -> dict[str, Any]:
-    """A record of SES's event publishing about a message."""
+    """Return a record of SES event publishing for a message."""
     name = {"DeliveryDelay": "deliveryDelay"}.get(kind, kind.lower())
     return {
         "eventType": kind,
@@ -152,8 +152,8 @@ DELAY = (
 )
 
 
-def after(service: Service, *events: tuple[str, dict[str, Any]]) -> tuple[Api, StoredResponse]:
-    """A new account's client, and the detail of its one message after some events."""
+def after(service: Service, *events: tuple[str, dict[str, Any]]) -> tuple[Api, ApiResponse]:
+    """Return the client of a new account, and its only message after some events."""
     account = service.account()
     api = Api(service.key(account))
     message_id = api.send(otp()).json["messageId"]
@@ -178,17 +178,17 @@ def after(service: Service, *events: tuple[str, dict[str, Any]]) -> tuple[Api, S
         ([SENT, SENT, DELIVERED, DELIVERED], "delivered"),
     ],
 )
-def test_events_make_the_status_in_any_order(
+def test_events_give_the_same_status_in_any_order(
     service: Service, events: list[tuple[str, dict[str, Any]]], status: str
 ) -> None:
-    """2.5, 3, decisions: the statuses; a higher rank wins, whatever the order of events."""
+    """2.5, 3, decisions: the highest rank decides the status, in any order of events."""
     for order in (events, events[::-1]):
         _, detail = after(service, *order)
         assert detail.json["status"] == status
 
 
-def test_the_detail_tells_what_happened_to_whom(service: Service) -> None:
-    """2.5, decisions: errorMessage, providerMessageId, updatedAt, and each event with its why."""
+def test_the_detail_has_each_event_with_its_recipient(service: Service) -> None:
+    """2.5, decisions: errorMessage, providerMessageId, updatedAt, and each event and reason."""
     detail = after(service, SENT, HARD)[1].json
     assert detail["errorMessage"] == "550 5.1.1 no such"
     assert detail["providerMessageId"] == "provider-1"
@@ -205,7 +205,7 @@ def test_the_detail_tells_what_happened_to_whom(service: Service) -> None:
 def test_with_several_recipients_the_highest_rank_is_shown(
     service: Service, account: str, api: Api
 ) -> None:
-    """Decisions: each recipient has a rank of its own, and the message shows the highest."""
+    """Decisions: each recipient has its own rank, and the message shows the highest."""
     body = otp(to=[TO, "gone@customer.example"])
     message_id = api.send(body).json["messageId"]
     gone = ("Bounce", bounce("Permanent", "gone@customer.example"))
@@ -234,5 +234,5 @@ def test_permanent_bounces_and_complaints_suppress(
 
 
 def test_ids_sort_by_the_time_of_acceptance(api: Api) -> None:
-    """Protocol: message ids are UUIDv7."""
+    """Protocol: message ids are UUIDv7, which sort by time."""
     assert UUID(api.send(otp()).json["messageId"]).version == 7

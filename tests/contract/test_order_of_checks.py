@@ -1,4 +1,4 @@
-"""The order of checks for a send (docs/decisions.md): of two faults the first one is told."""
+"""The order of checks for a send (docs/decisions.md): of two errors the first is reported."""
 
 import json
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ import pytest
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import attachment, otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 SUPPRESSED = "gone@customer.example"
@@ -19,7 +19,7 @@ SUPPRESSED = "gone@customer.example"
 
 @dataclass(frozen=True)
 class Fault:
-    """What a request gets wrong: changes to its body, its key or its account."""
+    """Something wrong with a request: changes to its body, its key or its account."""
 
     code: str
     body: dict[str, Any]
@@ -33,8 +33,7 @@ def fault(
     return Fault(code, body, account or {}, key)
 
 
-#: In the order of the decisions. Each can be had together with each later one
-#: that changes another part of the request.
+#: In the order of the decisions. Two can be combined if they change different parts of a request.
 FAULTS = [
     fault("missing_api_key", key="missing"),
     fault("invalid_api_key", key="revoked"),
@@ -54,21 +53,21 @@ FAULTS = [
 
 
 def pairs() -> list[tuple[Fault, Fault]]:
-    found = []
+    combinations = []
     for position, first in enumerate(FAULTS):
         for second in FAULTS[position + 1 :]:
             same_key = first.key != "live" and second.key != "live"
             if not same_key and not set(first.body) & set(second.body):
-                found.append((first, second))
-    return found
+                combinations.append((first, second))
+    return combinations
 
 
-def send(service: Service, *faults: Fault) -> StoredResponse:
+def send(service: Service, *faults: Fault) -> ApiResponse:
     body, key = otp(), "live"
     settings: dict[str, Any] = {}
-    for each in reversed(faults):
-        body, settings = body | each.body, settings | each.account
-        key = each.key if each.key != "live" else key
+    for one in reversed(faults):
+        body, settings = body | one.body, settings | one.account
+        key = one.key if one.key != "live" else key
     account = service.account(**settings)
     service.suppress(account, SUPPRESSED)
     text = service.key(account, Preset.ANALYTICS if key == "reading" else Preset.SEND)
@@ -77,22 +76,22 @@ def send(service: Service, *faults: Fault) -> StoredResponse:
     return Api(None if key == "missing" else text).send(body)
 
 
-@pytest.mark.parametrize("each", FAULTS, ids=lambda f: f.code)
-def test_each_fault_alone_is_told(service: Service, each: Fault) -> None:
-    """Decisions, order of checks: each fault by itself gets its own code."""
-    assert send(service, each).code == each.code
+@pytest.mark.parametrize("one", FAULTS, ids=lambda f: f.code)
+def test_each_error_is_reported(service: Service, one: Fault) -> None:
+    """Decisions, order of checks: each error by itself has its own code."""
+    assert send(service, one).code == one.code
 
 
 @pytest.mark.parametrize(
     ("first", "second"), pairs(), ids=lambda f: f.code.removesuffix("_exceeded")
 )
-def test_of_two_faults_the_first_is_told(service: Service, first: Fault, second: Fault) -> None:
-    """Decisions, order of checks: a request with several faults gets the first."""
+def test_of_two_errors_the_first_is_reported(service: Service, first: Fault, second: Fault) -> None:
+    """Decisions, order of checks: of several errors, the first is reported."""
     assert send(service, first, second).code == first.code
 
 
-def test_the_order_has_no_gap() -> None:
-    """Decisions, order of checks: every neighbour that can be combined is."""
+def test_all_neighbours_are_compared() -> None:
+    """Decisions, order of checks: all neighbours are tested that can be combined."""
     combined = {(a.code, b.code) for a, b in pairs()}
     apart = [(a.code, b.code) for a, b in pairwise(FAULTS) if (a.code, b.code) not in combined]
     assert apart == [
@@ -117,7 +116,7 @@ def test_the_order_has_no_gap() -> None:
 def test_attachments_are_checked_by_count_type_and_size(
     live: Api, attachments: list[dict[str, Any]], code: str
 ) -> None:
-    """Decisions, order of checks: too_many, then type_not_allowed, then too_large."""
+    """Decisions, order of checks: first too_many, then type_not_allowed, then too_large."""
     assert live.send(otp(attachments=attachments)).code == code
 
 
@@ -140,7 +139,7 @@ def test_a_preview_key_is_refused_after_shape_and_mode_and_before_counts(
     assert preview.send(otp(**changes)).code == code
 
 
-def test_a_used_idempotency_key_is_told_before_template_and_recipient(live: Api) -> None:
+def test_a_used_idempotency_key_comes_before_template_and_recipient(live: Api) -> None:
     """Decisions, order of checks: idempotency comes after counts and before the template."""
     live.send(otp(), idempotency_key="k")
     for body in (otp(starterTemplate="nope"), otp(to="nobody")):
@@ -149,8 +148,8 @@ def test_a_used_idempotency_key_is_told_before_template_and_recipient(live: Api)
     assert crowded.code == "recipient_limit_exceeded"
 
 
-def test_a_422_lists_all_faults(live: Api) -> None:
-    """7, decisions: details.errors[] has every fault, of the header and of every field."""
+def test_a_422_lists_all_errors(live: Api) -> None:
+    """7, decisions: details.errors[] has every error, of headers and of fields."""
     body = otp(
         to=...,
         cc=["a@b.example", 5],
@@ -160,8 +159,8 @@ def test_a_422_lists_all_faults(live: Api) -> None:
         replyTp="x",
         attachments=[attachment(inline=True, filename="", extra=1), attachment(content="=")],
     )
-    answer = live.raw("POST", "/emails", json.dumps(body), {"Idempotency-Key": ""})
-    assert answer.faults == {
+    response = live.raw("POST", "/emails", json.dumps(body), {"Idempotency-Key": ""})
+    assert response.faults == {
         "Idempotency-Key": "invalid_header",
         "to": "required",
         "cc.1": "wrong_type",
@@ -174,13 +173,13 @@ def test_a_422_lists_all_faults(live: Api) -> None:
         "attachments.0.extra": "unknown_field",
         "attachments.1.content": "invalid_base64",
     }
-    for listed in answer.error["details"]["errors"]:
+    for listed in response.error["details"]["errors"]:
         assert set(listed) == {"field", "message", "code"}
         assert listed["message"]
 
 
-def test_a_422_for_a_template_lists_all_faults_too(live: Api) -> None:
-    """7, decisions: logoUrl and every variable that is lacking or wrong are told together."""
+def test_a_422_for_a_template_lists_all_errors_too(live: Api) -> None:
+    """7, decisions: errors of logoUrl and of all variables are reported together."""
     body = otp(
         starterTemplate="team_invite",
         variables={"accept_url": "javascript:x", "team_name": "North"},

@@ -1,4 +1,4 @@
-"""Jobs that the worker cannot read, driven through its handler on emulated AWS."""
+"""Jobs that the worker cannot read, passed to its handler on emulated AWS."""
 
 import json
 from datetime import timedelta
@@ -13,27 +13,27 @@ from tests.contract.service import Service, queue_record
 
 
 def consume(body: str, waited: timedelta = timedelta(0), receipt: str = "none") -> bool:
-    """Give a job to the worker as it was put a while ago; whether it is to come again."""
+    """Pass a job to the worker that was queued some time ago; return whether it is retried."""
     record = queue_record(body, receipt=receipt)
-    put = wiring.utc_now() - waited
-    record["attributes"]["SentTimestamp"] = str(round(put.timestamp() * 1000))
-    answer = handler("deliver_message")({"Records": [record]}, Invocation())
-    return bool(answer["batchItemFailures"])
+    queued = wiring.utc_now() - waited
+    record["attributes"]["SentTimestamp"] = str(round(queued.timestamp() * 1000))
+    response = handler("deliver_message")({"Records": [record]}, Invocation())
+    return bool(response["batchItemFailures"])
 
 
-def accepted(service: Service, live: Api) -> tuple[str, dict[str, object], str]:
-    """Send a mail; gives its id, its job, and the receipt of that."""
+def accept(service: Service, live: Api) -> tuple[str, dict[str, object], str]:
+    """Send an email; return the message id, the job, and the job's receipt."""
     message_id = live.send(otp()).json["messageId"]
     (job,) = service.jobs()
     return message_id, json.loads(job["body"]), job["receiptHandle"]
 
 
-@pytest.mark.parametrize("lacking", ["hash", "deadline", "queued_at"])
-def test_a_poison_job_is_set_aside(service: Service, live: Api, lacking: str) -> None:
-    """A job that lacks something is in quarantine as it came, its mail failed and not sent."""
+@pytest.mark.parametrize("missing", ["hash", "deadline", "queued_at"])
+def test_a_poison_job_goes_to_the_dead_letters(service: Service, live: Api, missing: str) -> None:
+    """A job without a required field is kept unchanged; its message failed and is not sent."""
     sent = len(service.ses.mails)
-    message_id, job, _ = accepted(service, live)
-    del job[lacking]
+    message_id, job, _ = accept(service, live)
+    del job[missing]
     assert not consume(json.dumps(job))
     assert service.dead_letters() == [json.dumps(job)]
     shown = live.get(message_id).json
@@ -42,15 +42,15 @@ def test_a_poison_job_is_set_aside(service: Service, live: Api, lacking: str) ->
 
 
 @pytest.mark.parametrize("text", ["", "no JSON", "[]", '{"version": 1}', '{"version": "1"}'])
-def test_what_names_no_mail_is_set_aside(service: Service, text: str) -> None:
-    """What is no job at all is in quarantine at once, and does not come again."""
+def test_a_job_without_a_message_id_goes_to_the_dead_letters(service: Service, text: str) -> None:
+    """A queue message that is not a job is kept in the dead letters at once, without a retry."""
     assert not consume(text)
     assert service.dead_letters() == [text]
 
 
 def test_an_unknown_version_waits_for_the_deploy(service: Service, live: Api) -> None:
-    """A newer job is left to newer workers; an hour later it is set aside, its mail failed."""
-    message_id, job, receipt = accepted(service, live)
+    """A newer job is left to newer workers; after an hour it is a dead letter and has failed."""
+    message_id, job, receipt = accept(service, live)
     newer = json.dumps(job | {"version": 2})
     assert consume(newer, receipt=receipt)
     assert service.jobs() == []  # hidden for a while
@@ -61,8 +61,8 @@ def test_an_unknown_version_waits_for_the_deploy(service: Service, live: Api) ->
     assert live.get(message_id).json["status"] == "failed"
 
 
-def test_a_mail_that_is_out_stays_as_it_is(service: Service, live: Api) -> None:
-    """A broken copy of a job that was done is set aside; the mail keeps its status."""
+def test_a_sent_message_keeps_its_status(service: Service, live: Api) -> None:
+    """A broken copy of a finished job is a dead letter; the message keeps its status."""
     message_id = live.send(otp()).json["messageId"]
     (record,) = service.jobs()
     assert not handler("deliver_message")({"Records": [record]}, Invocation())["batchItemFailures"]

@@ -7,13 +7,13 @@ import pytest
 from pillarbox.domain.account import PLAN_LIMITS, Plan
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 MANY = 10**6
 HOUR = 3600
 NOW = datetime(2026, 11, 20, 14, 9, 45, tzinfo=UTC)
-#: For each window: the code, limits that only it reaches, and the seconds from NOW to its end.
+#: Window -> code, limits that only this window reaches, seconds from NOW to its end.
 WINDOWS = {
     "minute": ("rate_limit_exceeded", Limits(per_minute=1, per_day=MANY, per_month=MANY), 15),
     "day": (
@@ -29,20 +29,20 @@ WINDOWS = {
 }
 
 
-def first_refused(api: Api, most: int) -> tuple[int, StoredResponse]:
-    """Send until a refusal: how many were taken, and the refusal."""
-    for accepted in range(most + 1):
-        answer = api.send(otp())
-        if answer.status != 200:
-            return accepted, answer
+def first_refused(api: Api, maximum: int) -> tuple[int, ApiResponse]:
+    """Send until a message is refused; return the number of accepted ones and the refusal."""
+    for accepted in range(maximum + 1):
+        response = api.send(otp())
+        if response.status != 200:
+            return accepted, response
     raise AssertionError("nothing was refused")
 
 
 @pytest.mark.parametrize("window", WINDOWS)
-def test_the_last_message_of_a_window_passes_and_one_more_does_not(
+def test_the_last_message_of_a_window_is_accepted_and_one_more_is_not(
     service: Service, window: str
 ) -> None:
-    """7, 8.1: a full window is 429 with its own code; details name the limit."""
+    """7, 8.1: a full window is 429 with its own code, and the details have the limit."""
     code, limits, reset = WINDOWS[window]
     with service.at(NOW):
         accepted, refused = first_refused(service.live(limits=limits), 1)
@@ -56,14 +56,14 @@ def test_the_last_message_of_a_window_passes_and_one_more_does_not(
 
 @pytest.mark.parametrize("window", WINDOWS)
 def test_a_full_window_has_no_retry_after(service: Service, window: str) -> None:
-    """8.1: the per-minute response has no Retry-After header, nor have the others."""
+    """8.1: no 429 for a quota has a Retry-After header."""
     with service.at(NOW):
         _, refused = first_refused(service.live(limits=WINDOWS[window][1]), 1)
     assert "retry-after" not in refused.headers
 
 
 def test_a_preview_key_sends_ten_a_minute(service: Service, preview: Api) -> None:
-    """8.1: preview keys: 10 a minute."""
+    """8.1: a preview key may send 10 messages a minute."""
     with service.at(NOW):
         accepted, refused = first_refused(preview, 10)
     assert accepted == 10
@@ -82,11 +82,11 @@ def test_a_preview_key_sends_ten_a_minute(service: Service, preview: Api) -> Non
 def test_a_preview_key_sends_50_a_day_and_1500_a_month(
     service: Service, spent: dict[str, int], code: str, limit: dict[str, int]
 ) -> None:
-    """8.1: preview keys: 50 a day, 1,500 a month."""
+    """8.1: a preview key may send 50 messages a day and 1,500 a month."""
     api = service.preview()
     service.spend(api, **spent)
-    answer = api.send(otp())
-    assert (answer.code, answer.error["details"]) == (code, limit)
+    response = api.send(otp())
+    assert (response.code, response.error["details"]) == (code, limit)
     other = service.preview()
     service.spend(other, **{window: count - 1 for window, count in spent.items() if count})
     assert other.send(otp()).status == 200
@@ -100,7 +100,7 @@ def test_a_preview_key_sends_50_a_day_and_1500_a_month(
     ],
 )
 def test_a_plan_sets_the_limits_of_a_live_key(service: Service, plan: Plan, limits: Limits) -> None:
-    """8.1, decisions: free 60, 300 and 9,000; Standard from 600, 1,500 and 15,000."""
+    """8.1, decisions: Free has 60, 300 and 9,000; Standard from 600, 1,500 and 15,000."""
     assert PLAN_LIMITS[plan] == limits
     own = Limits(per_minute=None, per_day=None, per_month=None)
     api = service.live(plan, limits=own)
@@ -110,16 +110,16 @@ def test_a_plan_sets_the_limits_of_a_live_key(service: Service, plan: Plan, limi
     assert api.send(otp()).error["details"] == {"limit_per_month": limits.per_month}
 
 
-def test_a_standard_tier_has_a_day_of_a_tenth_of_its_month(service: Service) -> None:
-    """8.1, decisions: tiers of 15,000 to 250,000 a month, with a day at a tenth."""
+def test_the_daily_limit_of_a_tier_is_a_tenth_of_the_monthly_one(service: Service) -> None:
+    """8.1, decisions: tiers have 15,000 to 250,000 a month, and a tenth of that a day."""
     tier = Limits(per_minute=None, per_day=None, per_month=250_000)
     api = service.live(Plan.STANDARD, limits=tier)
     service.spend(api, day=25_000, month=25_000)
     assert api.send(otp()).error["details"] == {"limit_per_day": 25_000}
 
 
-def test_a_message_counts_once_whatever_its_recipients(service: Service) -> None:
-    """8.1, decisions: one accepted message is 1."""
+def test_a_message_counts_once_for_any_number_of_recipients(service: Service) -> None:
+    """8.1, decisions: one accepted message counts as 1."""
     account = service.account()
     Api(service.key(account)).send(otp(to=[TO, "b@customer.example"], cc=["c@customer.example"]))
     assert service.quota_used(account) == 1
@@ -137,14 +137,14 @@ def test_a_message_counts_once_whatever_its_recipients(service: Service) -> None
     ],
 )
 def test_a_refused_message_costs_nothing(service: Service, refused: dict[str, object]) -> None:
-    """8.1, decisions: failures cost 0."""
+    """8.1, decisions: a refused message counts as 0."""
     account = service.account()
     assert Api(service.key(account)).send(refused).status >= 400
     assert service.quota_used(account) == 0
 
 
-def test_a_refusal_by_one_window_leaves_the_others_as_they_were(service: Service) -> None:
-    """8.1: what the minute refuses is not counted into the day or month."""
+def test_a_refusal_by_one_window_does_not_count_in_the_others(service: Service) -> None:
+    """8.1: a message over the limit of a minute does not count for the day or month."""
     account = service.account(limits=WINDOWS["minute"][1])
     with service.at(NOW):
         first_refused(Api(service.key(account)), 1)
@@ -152,7 +152,7 @@ def test_a_refusal_by_one_window_leaves_the_others_as_they_were(service: Service
 
 
 def test_a_quota_belongs_to_the_account(service: Service) -> None:
-    """decisions: two keys of one account share its quota; another account has its own."""
+    """Decisions: two keys of one account share its quota; another account has its own."""
     account = service.account(limits=WINDOWS["month"][1])
     assert Api(service.key(account)).send(otp()).status == 200
     assert Api(service.key(account)).send(otp()).code == "monthly_limit_exceeded"
@@ -160,7 +160,7 @@ def test_a_quota_belongs_to_the_account(service: Service) -> None:
 
 
 def test_reading_and_previewing_cost_nothing(service: Service) -> None:
-    """8.1: the quotas are send quotas."""
+    """8.1: only sends use quota."""
     account = service.account(limits=Limits(per_minute=0, per_day=0, per_month=0))
     api = Api(service.key(account))
     assert [api.starters().status, api.preview("otp").status] == [200, 200]
@@ -178,7 +178,7 @@ def test_reading_and_previewing_cost_nothing(service: Service) -> None:
 def test_a_window_ends_with_its_utc_calendar_unit(
     service: Service, window: str, next_one: datetime
 ) -> None:
-    """8.1, decisions: wait for the next UTC minute, midnight or month, and sends pass again."""
+    """8.1, decisions: after the next UTC minute, midnight or month, sends are accepted again."""
     api = service.live(limits=WINDOWS[window][1])
     with service.at(NOW):
         assert api.send(otp()).status == 200

@@ -13,11 +13,11 @@ from pillarbox.application.templates.authoring import TemplateChanges, TemplateS
 from pillarbox.domain.account import Plan
 from pillarbox.domain.key import TEMPLATES_READ, TEMPLATES_WRITE, Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 FIELDS = ["id", "name", "subject", "category", "variables", "createdAt", "updatedAt"]
-CALLS: dict[str, Callable[[Api, str], StoredResponse]] = {
+CALLS: dict[str, Callable[[Api, str], ApiResponse]] = {
     "list": lambda api, _: api.raw("GET", "/templates"),
     "get": lambda api, template_id: api.raw("GET", f"/templates/{template_id}"),
     "delete": lambda api, template_id: api.raw("DELETE", f"/templates/{template_id}"),
@@ -33,14 +33,14 @@ def account(service: Service) -> str:
 
 @pytest.fixture
 def api(service: Service, account: str) -> Api:
-    """A key of the account with every permission."""
+    """A client with a key of the account that has every permission."""
     return Api(service.key(account, Preset.MARKETING))
 
 
 def save(
     account: str, html: str = "<p>Hello {{ name }}</p>", *, internal: bool = False, **changes: str
 ) -> str:
-    """Save a template as the dashboard does; gives its id."""
+    """Save a template as the dashboard does; return its id."""
     written = {"name": "Receipt", "subject": "Order", "category": "billing", "html": html}
     source = TemplateSource(**(written | changes))
     return (
@@ -48,7 +48,7 @@ def save(
     )
 
 
-def listed(api: Api, **query: str | list[str]) -> StoredResponse:
+def list_page(api: Api, **query: str | list[str]) -> ApiResponse:
     return api.raw("GET", "/templates", query=query)
 
 
@@ -57,16 +57,16 @@ def shown(api: Api, template_id: str) -> Any:
 
 
 def test_the_list_has_the_fields_of_the_contract(account: str, api: Api) -> None:
-    """2.7, 4.8: items without previewHtml, total, skip and limit; 20 is the default."""
+    """2.7, 4.8: the list has items without previewHtml, total, skip and limit (20 by default)."""
     template_id = save(account, "{{ order.total }} {{ note | default('') }}", name="Ünï")
-    answer = listed(api)
-    assert answer.status == 200
-    assert {name: answer.json[name] for name in ("total", "skip", "limit")} == {
+    response = list_page(api)
+    assert response.status == 200
+    assert {name: response.json[name] for name in ("total", "skip", "limit")} == {
         "total": 1,
         "skip": 0,
         "limit": 20,
     }
-    (item,) = answer.json["items"]
+    (item,) = response.json["items"]
     assert list(item) == FIELDS
     assert item["id"] == template_id
     assert (item["name"], item["subject"], item["category"]) == ("Ünï", "Order", "billing")
@@ -74,42 +74,42 @@ def test_the_list_has_the_fields_of_the_contract(account: str, api: Api) -> None
 
 
 def test_an_account_without_templates_has_an_empty_list(api: Api) -> None:
-    """4.8: nothing saved is a list of nothing."""
-    assert listed(api).json == {"items": [], "total": 0, "skip": 0, "limit": 20}
+    """4.8: without saved templates the list is empty."""
+    assert list_page(api).json == {"items": [], "total": 0, "skip": 0, "limit": 20}
 
 
 def test_the_newest_comes_first_on_every_page(account: str, api: Api) -> None:
-    """4.8: newest first; skip and limit cut one list, in which total counts all."""
+    """4.8: the newest comes first; skip and limit select a page, and total counts all."""
     ids = [save(account, name=str(n)) for n in range(25)][::-1]
-    assert [item["id"] for item in listed(api).json["items"]] == ids[:20]
-    pages = [listed(api, skip=str(skip), limit="10").json for skip in (0, 10, 20, 30)]
+    assert [item["id"] for item in list_page(api).json["items"]] == ids[:20]
+    pages = [list_page(api, skip=str(skip), limit="10").json for skip in (0, 10, 20, 30)]
     assert [len(page["items"]) for page in pages] == [10, 10, 5, 0]
     assert [item["id"] for page in pages for item in page["items"]] == ids
     assert [(p["total"], p["skip"], p["limit"]) for p in pages] == [
         (25, skip, 10) for skip in (0, 10, 20, 30)
     ]
-    assert len(listed(api, limit="100").json["items"]) == 25
+    assert len(list_page(api, limit="100").json["items"]) == 25
 
 
 def test_a_change_does_not_move_a_template(account: str, api: Api) -> None:
-    """2.7, 4.8: newest is what was created last; updatedAt tells of changes."""
+    """2.7, 4.8: the order is by creation; a change only sets updatedAt."""
     first, second = save(account), save(account)
     changed = wiring.services().template_authoring.update(
         account, UUID(first), TemplateChanges(name="New")
     )
-    items = listed(api).json["items"]
+    items = list_page(api).json["items"]
     assert [item["id"] for item in items] == [second, first]
     assert items[1]["name"] == "New"
     assert datetime.fromisoformat(items[1]["updatedAt"]) == changed.updated_at
     assert items[1]["createdAt"] < items[1]["updatedAt"]
 
 
-def test_internal_copies_are_no_part_of_the_library(account: str, api: Api) -> None:
-    """2.7, decisions: internal copies are not listed, not found, and not deleted."""
+def test_internal_copies_are_not_in_the_library(account: str, api: Api) -> None:
+    """2.7, decisions: internal copies cannot be listed, read or deleted."""
     template_id, copy = save(account), save(account, internal=True)
-    answer = listed(api).json
-    assert [item["id"] for item in answer["items"]] == [template_id]
-    assert answer["total"] == 1
+    response = list_page(api).json
+    assert [item["id"] for item in response["items"]] == [template_id]
+    assert response["total"] == 1
     assert get(api, copy).text == get(api, str(uuid4())).text
     assert delete(api, copy).code == "template_not_found"
     assert wiring.services().template_authoring.get(account, UUID(copy)).internal
@@ -138,35 +138,35 @@ def test_internal_copies_are_no_part_of_the_library(account: str, api: Api) -> N
 def test_bad_query_parameters_are_refused(
     api: Api, query: dict[str, str | list[str]], fault: dict[str, str]
 ) -> None:
-    """4.8, 8.2, decisions, attack 71: 422 on each field, with all faults at once."""
-    answer = listed(api, **query)
-    assert (answer.status, answer.faults) == (422, fault)
+    """4.8, 8.2, decisions, attack 71: 422 lists the errors of all parameters at once."""
+    response = list_page(api, **query)
+    assert (response.status, response.faults) == (422, fault)
 
 
 @pytest.mark.parametrize("query", [{"skip": "9007199254740991"}, {"limit": "1"}, {"limit": "100"}])
-def test_the_limits_themselves_are_taken(api: Api, query: dict[str, str | list[str]]) -> None:
-    """4.8: skip from 0, limit from 1 to 100."""
-    assert listed(api, **query).status == 200
+def test_the_limits_themselves_are_accepted(api: Api, query: dict[str, str | list[str]]) -> None:
+    """4.8: skip may be 0, and limit may be 1 and 100."""
+    assert list_page(api, **query).status == 200
 
 
 def test_a_template_is_read_with_a_preview(account: str, api: Api) -> None:
-    """2.7, 4.9: the fields of the list, and previewHtml beside them."""
+    """2.7, 4.9: a template has the fields of the list, and previewHtml."""
     template_id = save(account)
-    answer = get(api, template_id)
-    assert answer.status == 200
-    assert list(answer.json) == [*FIELDS, "previewHtml"]
-    assert {name: answer.json[name] for name in FIELDS} == listed(api).json["items"][0]
-    assert answer.json["previewHtml"] == "<p>Hello [name]</p>"
+    response = get(api, template_id)
+    assert response.status == 200
+    assert list(response.json) == [*FIELDS, "previewHtml"]
+    assert {name: response.json[name] for name in FIELDS} == list_page(api).json["items"][0]
+    assert response.json["previewHtml"] == "<p>Hello [name]</p>"
 
 
-def test_timestamps_carry_an_offset(service: Service, account: str, api: Api) -> None:
-    """2.7: ISO 8601, as for messages with a +00:00 offset."""
+def test_timestamps_have_an_offset(service: Service, account: str, api: Api) -> None:
+    """2.7: timestamps are ISO 8601 with a +00:00 offset, as for messages."""
     moment = wiring.utc_now() - timedelta(days=3)
     with service.at(moment):
         template_id = save(account)
     written = moment.isoformat(timespec="milliseconds")
-    answer = get(api, template_id).json
-    assert (answer["createdAt"], answer["updatedAt"]) == (written, written)
+    response = get(api, template_id).json
+    assert (response["createdAt"], response["updatedAt"]) == (written, written)
     assert written.endswith("+00:00")
 
 
@@ -184,7 +184,7 @@ def test_timestamps_carry_an_offset(service: Service, account: str, api: Api) ->
         ("{% if a %}{{ a.b }}{% endif %}", "[a.b]"),
         ("<a href='{{ url }}'>", "<a href='[url]'>"),
         ("no variables", "no variables"),
-        # Nothing is both a text and an object.
+        # No value is both a text and an object.
         ("{{ a }}{{ a.b }}", "{{ a }}{{ a.b }}"),
         ("{% for x in a %}{{ x }}{% endfor %}{{ a.b }}", None),
     ],
@@ -192,7 +192,7 @@ def test_timestamps_carry_an_offset(service: Service, account: str, api: Api) ->
 def test_a_preview_is_rendered_with_names_for_values(
     account: str, api: Api, html: str, preview: str | None
 ) -> None:
-    """2.7, decisions: what a send would give stands there by its name in brackets."""
+    """2.7, decisions: the preview has the name of each value in brackets."""
     assert shown(api, save(account, html)) == (html if preview is None else preview)
 
 
@@ -206,22 +206,22 @@ def test_a_preview_has_the_first_500_characters(
     assert len(shown(api, save(account, html))) == length
 
 
-def test_a_deleted_template_is_gone_for_good(account: str, api: Api) -> None:
-    """4.10: 204 with no body; permanent, for reading, listing, sending and deleting again."""
+def test_a_deletion_is_permanent(account: str, api: Api) -> None:
+    """4.10: after the 204 a template cannot be read, listed, sent or deleted again."""
     template_id, other = save(account, "Hello"), save(account)
-    answer = delete(api, template_id)
-    assert (answer.status, answer.text) == (204, "")
-    assert answer.headers["x-request-id"]
+    response = delete(api, template_id)
+    assert (response.status, response.text) == (204, "")
+    assert response.headers["x-request-id"]
     assert get(api, template_id).code == "template_not_found"
     assert delete(api, template_id).code == "template_not_found"
     assert api.send(otp(starterTemplate=..., templateId=template_id)).code == "template_not_found"
-    assert [item["id"] for item in listed(api).json["items"]] == [other]
+    assert [item["id"] for item in list_page(api).json["items"]] == [other]
 
 
-def test_what_was_accepted_is_sent_after_a_deletion(
+def test_accepted_emails_are_sent_after_a_deletion(
     service: Service, account: str, api: Api
 ) -> None:
-    """3, 4.10: a mail that is queued already does not need its template any more."""
+    """3, 4.10: an email that is already queued does not need its template."""
     template_id = save(account, "Hello")
     message_id = api.send(otp(starterTemplate=..., templateId=template_id)).json["messageId"]
     assert delete(api, template_id).status == 204
@@ -229,13 +229,13 @@ def test_what_was_accepted_is_sent_after_a_deletion(
     assert api.get(message_id).json["status"] == "sent"
 
 
-def test_a_template_in_use_stays(account: str, api: Api) -> None:
-    """3, 4.10, attack 72: 409 template_in_use while a campaign or scheduled send refers to it."""
+def test_a_template_in_use_is_not_deleted(account: str, api: Api) -> None:
+    """3, 4.10, attack 72: 409 while a campaign or a scheduled send refers to the template."""
     template_id = save(account)
     wiring.services().template_authoring.reference(account, UUID(template_id), "campaign-1")
-    answer = delete(api, template_id)
-    assert (answer.status, answer.code) == (409, "template_in_use")
-    assert answer.error["type"] == "invalid_request_error"
+    response = delete(api, template_id)
+    assert (response.status, response.code) == (409, "template_in_use")
+    assert response.error["type"] == "invalid_request_error"
     assert get(api, template_id).status == 200
     wiring.services().template_authoring.unreference(account, UUID(template_id), "campaign-1")
     assert delete(api, template_id).status == 204
@@ -244,25 +244,25 @@ def test_a_template_in_use_stays(account: str, api: Api) -> None:
 @pytest.mark.parametrize("call", [get, delete])
 @pytest.mark.parametrize("template_id", ["x", "0", "%22", "019b79984c0070008000000000000001"])
 def test_an_id_must_be_a_uuid(
-    api: Api, call: Callable[[Api, str], StoredResponse], template_id: str
+    api: Api, call: Callable[[Api, str], ApiResponse], template_id: str
 ) -> None:
-    """4.9, 4.10, attack 13: the path parameter is a UUID, else 422."""
-    answer = call(api, template_id)
-    assert (answer.status, answer.faults) == (422, {"id": "invalid_uuid"})
+    """4.9, 4.10, attack 13: an id that is not a UUID is 422."""
+    response = call(api, template_id)
+    assert (response.status, response.faults) == (422, {"id": "invalid_uuid"})
 
 
 @pytest.mark.parametrize("call", [get, delete])
-def test_another_accounts_template_is_answered_like_an_absent_one(
-    service: Service, api: Api, call: Callable[[Api, str], StoredResponse]
+def test_another_accounts_template_does_not_exist(
+    service: Service, api: Api, call: Callable[[Api, str], ApiResponse]
 ) -> None:
-    """4.9, 4.10, attack 11: 404 template_not_found, to the byte; the other's stays."""
+    """4.9, 4.10, attack 11: the same 404 as for an unknown id; the template remains."""
     other = service.account()
     foreign = save(other)
     wiring.services().template_authoring.reference(other, UUID(foreign), "campaign-1")
-    answer = call(api, foreign)
-    assert (answer.status, answer.code) == (404, "template_not_found")
-    assert answer.error["type"] == "not_found"
-    assert answer.text == call(api, str(uuid4())).text
+    response = call(api, foreign)
+    assert (response.status, response.code) == (404, "template_not_found")
+    assert response.error["type"] == "not_found"
+    assert response.text == call(api, str(uuid4())).text
     assert get(Api(service.key(other, Preset.MARKETING)), foreign).status == 200
 
 
@@ -276,55 +276,55 @@ def test_another_accounts_template_is_answered_like_an_absent_one(
         (Preset.CUSTOM, set()),
     ],
 )
-def test_the_routes_take_a_preset_that_grants_them(
+def test_the_routes_require_a_preset_with_the_permission(
     service: Service,
     account: str,
-    call: Callable[[Api, str], StoredResponse],
+    call: Callable[[Api, str], ApiResponse],
     preset: Preset,
     scopes: set[str],
 ) -> None:
-    """4.8 to 4.10, 5: templates:read to list and read, templates:write to delete."""
+    """4.8 to 4.10, 5: listing and reading require templates:read, deleting templates:write."""
     needed = TEMPLATES_WRITE if call is delete else TEMPLATES_READ
-    answer = call(Api(service.key(account, preset)), save(account))
+    response = call(Api(service.key(account, preset)), save(account))
     if needed in scopes:
-        assert answer.status in {200, 204}
+        assert response.status in {200, 204}
     else:
-        assert (answer.status, answer.code) == (403, "scope_required")
-        assert answer.error["details"] == {"required_permission": needed}
+        assert (response.status, response.code) == (403, "scope_required")
+        assert response.error["details"] == {"required_permission": needed}
 
 
 @every_call
-def test_preview_keys_have_no_templates(
-    preview: Api, call: Callable[[Api, str], StoredResponse]
+def test_preview_keys_cannot_use_saved_templates(
+    preview: Api, call: Callable[[Api, str], ApiResponse]
 ) -> None:
-    """5, attack 8: the template endpoints need a live key: 403 scope_required."""
-    answer = call(preview, str(uuid4()))
-    assert (answer.status, answer.code) == (403, "scope_required")
+    """5, attack 8: a preview key gets 403 scope_required on the template routes."""
+    response = call(preview, str(uuid4()))
+    assert (response.status, response.code) == (403, "scope_required")
 
 
-def test_a_free_plan_has_its_templates(service: Service) -> None:
-    """5: free plans may manage templates via the API."""
+def test_a_free_plan_may_use_saved_templates(service: Service) -> None:
+    """5: free plans may manage saved templates with the API."""
     account = service.account(Plan.FREE)
     api = Api(
         service.key(account, Preset.CUSTOM, scopes=frozenset({TEMPLATES_READ, TEMPLATES_WRITE}))
     )
     template_id = save(account)
-    assert listed(api).json["total"] == 1
+    assert list_page(api).json["total"] == 1
     assert delete(api, template_id).status == 204
 
 
-def test_the_permission_is_told_before_what_is_asked(preview: Api) -> None:
-    """Decisions: the scope comes before the shape of what is asked."""
-    assert listed(preview, limit="0").code == "scope_required"
+def test_the_permission_is_checked_before_the_parameters(preview: Api) -> None:
+    """Decisions: the scope is checked before the shape of the request."""
+    assert list_page(preview, limit="0").code == "scope_required"
     assert get(preview, "x").code == "scope_required"
     assert delete(preview, "x").code == "scope_required"
 
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "PATCH"])
-def test_templates_are_not_authored_over_the_api(account: str, api: Api, method: str) -> None:
-    """1.5: creating and editing are the dashboard's: 405."""
+def test_templates_cannot_be_written_with_the_api(account: str, api: Api, method: str) -> None:
+    """1.5: only the dashboard creates and changes templates; the API responds 405."""
     body = json.dumps({"name": "x"})
     for path, allow in (("/templates", "GET"), (f"/templates/{save(account)}", "GET, DELETE")):
-        answer = api.raw(method, path, body)
-        assert (answer.status, answer.code) == (405, "method_not_allowed")
-        assert answer.headers["allow"] == allow
+        response = api.raw(method, path, body)
+        assert (response.status, response.code) == (405, "method_not_allowed")
+        assert response.headers["allow"] == allow

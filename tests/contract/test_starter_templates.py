@@ -22,8 +22,8 @@ STARTERS = {
     "security_alert": ["event", "ip", "at"],
 }
 URL = "https://app.example/x?token=1"
-#: What each mail is useless without (decisions).
-NEEDED: dict[str, dict[str, Any]] = {
+#: The variables that each template requires (decisions).
+REQUIRED: dict[str, dict[str, Any]] = {
     "otp": {"otp_code": "482913"},
     "magic_link": {"login_url": URL},
     "email_verify": {"verify_url": URL},
@@ -37,8 +37,8 @@ NEEDED: dict[str, dict[str, Any]] = {
 }
 
 
-def test_the_list_is_an_array_of_the_ten(live: Api) -> None:
-    """2.6, 4.6: a JSON array of ten, each with slug, name, description and variables."""
+def test_the_list_has_the_ten_templates(live: Api) -> None:
+    """2.6, 4.6: the list has ten items, each with slug, name, description and variables."""
     listed = live.starters()
     assert listed.status == 200
     assert {item["slug"]: item["variables"] for item in listed.json} == STARTERS
@@ -63,14 +63,14 @@ def test_the_list_is_an_array_of_the_ten(live: Api) -> None:
         ("security_alert", "Security alert"),
     ],
 )
-def test_each_has_the_name_of_the_table(live: Api, slug: str, name: str) -> None:
-    """2.6: the names of the ten starter templates."""
+def test_each_template_has_its_name(live: Api, slug: str, name: str) -> None:
+    """2.6: each starter template has the name of the contract."""
     (item,) = [item for item in live.starters().json if item["slug"] == slug]
     assert item["name"] == name
 
 
 def test_both_types_of_key_can_list_and_preview(live: Api, preview: Api) -> None:
-    """4.6, 5: usable with preview keys and live keys, to the same effect."""
+    """4.6, 5: preview keys and live keys get the same lists and previews."""
     assert live.starters().text == preview.starters().text
     assert live.preview("otp").text == preview.preview("otp").text
 
@@ -78,7 +78,7 @@ def test_both_types_of_key_can_list_and_preview(live: Api, preview: Api) -> None
 @pytest.mark.parametrize("slug", STARTERS)
 @pytest.mark.parametrize("body", [None, {}, {"variables": {}}, {"variables": None}])
 def test_a_preview_renders_with_samples(live: Api, slug: str, body: object) -> None:
-    """4.7: slug, subject, html and sampleVariables; the body may be omitted or {}."""
+    """4.7: a preview has slug, subject, html and sampleVariables; the body is optional."""
     shown = live.preview(slug, body)
     assert shown.status == 200
     assert set(shown.json) == {"slug", "subject", "html", "sampleVariables"}
@@ -89,7 +89,7 @@ def test_a_preview_renders_with_samples(live: Api, slug: str, body: object) -> N
 
 
 def test_supplied_variables_are_merged_over_the_samples(live: Api) -> None:
-    """4.7: sampleVariables are the effective merged values used in rendering."""
+    """4.7: sampleVariables are the merged values that the preview is rendered with."""
     shown = live.preview("otp", {"variables": {"otp_code": "555001", "other": "x"}}).json
     assert shown["sampleVariables"]["otp_code"] == "555001"
     assert shown["sampleVariables"]["app_name"]
@@ -97,7 +97,7 @@ def test_supplied_variables_are_merged_over_the_samples(live: Api) -> None:
 
 
 def test_a_preview_sends_nothing(service: Service) -> None:
-    """4.7: no email is sent."""
+    """4.7: a preview does not send an email."""
     account = service.account()
     Api(service.key(account)).preview("otp")
     assert service.messages(account) == []
@@ -106,9 +106,9 @@ def test_a_preview_sends_nothing(service: Service) -> None:
 @pytest.mark.parametrize("slug", ["nope", "OTP", "otp%20", "otp%22", "__class__", "%2e%2e%2fotp"])
 def test_an_unknown_slug_is_not_found(live: Api, slug: str) -> None:
     """4.7, 7: an unknown starter slug is 404 template_not_found."""
-    answer = live.preview(slug)
-    assert (answer.status, answer.code) == (404, "template_not_found")
-    assert answer.error["type"] == "not_found"
+    response = live.preview(slug)
+    assert (response.status, response.code) == (404, "template_not_found")
+    assert response.error["type"] == "not_found"
 
 
 @pytest.mark.parametrize(
@@ -120,32 +120,30 @@ def test_an_unknown_slug_is_not_found(live: Api, slug: str) -> None:
         ({"variables": {"otp_code": ["1"]}}, {"variables.otp_code": "invalid_type"}),
     ],
 )
-def test_a_preview_of_another_shape_is_refused(
-    live: Api, body: object, faults: dict[str, str]
-) -> None:
-    """4.7, 7: an invalid body shape is 422 with field paths."""
+def test_a_malformed_preview_is_refused(live: Api, body: object, faults: dict[str, str]) -> None:
+    """4.7, 7: a malformed body is 422 with field paths."""
     assert live.preview("otp", body).faults == faults
 
 
 @pytest.mark.parametrize("slug", STARTERS)
-def test_each_can_be_sent_with_what_it_needs(service: Service, slug: str) -> None:
-    """1.2, decisions: fallbacks stand in for what can be said without."""
-    answer = service.live().send(otp(starterTemplate=slug, variables=NEEDED[slug]))
-    assert answer.status == 200
+def test_each_template_can_be_sent_with_its_required_variables(service: Service, slug: str) -> None:
+    """1.2, decisions: the other variables have defaults."""
+    response = service.live().send(otp(starterTemplate=slug, variables=REQUIRED[slug]))
+    assert response.status == 200
 
 
-@pytest.mark.parametrize("slug", [slug for slug, needed in NEEDED.items() if needed])
-def test_what_a_mail_is_useless_without_is_named(live: Api, slug: str) -> None:
-    """Decisions: a lacking value that the mail needs is 422; all of them are named at once."""
-    answer = live.send(otp(starterTemplate=slug, variables=...))
-    assert answer.faults == {f"variables.{name}": "missing_variable" for name in NEEDED[slug]}
+@pytest.mark.parametrize("slug", [slug for slug, needed in REQUIRED.items() if needed])
+def test_missing_required_variables_are_named(live: Api, slug: str) -> None:
+    """Decisions: missing required variables are 422, which names all of them."""
+    response = live.send(otp(starterTemplate=slug, variables=...))
+    assert response.faults == {f"variables.{name}": "missing_variable" for name in REQUIRED[slug]}
 
 
 @pytest.mark.parametrize("attributed", [True, False])
-def test_the_footer_is_there_on_free_plans_only(
+def test_only_free_plans_have_the_footer(
     service: Service, free: Api, live: Api, *, attributed: bool
 ) -> None:
-    """2.6: all carry an attribution footer, which is removed on paid plans."""
+    """2.6: each email has an attribution footer, except on paid plans."""
     service.deliver()
     service.ses.mails.clear()
     (free if attributed else live).send(otp())

@@ -1,7 +1,7 @@
-"""Each role allows the AWS calls that its function makes, on what it makes them, and no others.
+"""Each role allows exactly the AWS calls that its function makes, on exactly their resources.
 
-The calls are recorded where botocore makes them, over everything that a function does, refusals
-and failures included.
+The calls are recorded inside botocore during everything that a function does, including refusals
+and failures.
 """
 
 import json
@@ -41,15 +41,15 @@ _FUNCTIONS: Final = {
 }
 _LARGE: Final = otp(attachments=[attachment(b"%PDF-1.7" + bytes(400_000))])
 
-#: Calls whose permission has another name: the service authorization reference.
+#: Calls whose permission has another name (AWS service authorization reference).
 _ACTIONS: Final = {
     "s3:ListObjectsV2": {"s3:ListBucket"},
     "sqs:SendMessageBatch": {"sqs:SendMessage"},
-    "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # with raw content SES asks for both
+    "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # for raw content SES requires both
 }
-#: What roles need beside the calls of the functions' own code.
+#: Permissions that roles need in addition to the calls of the functions' own code.
 _LAMBDAS_OWN: Final = {
-    # Lambda itself: logs, traces, and taking from a queue or stream.
+    # For Lambda itself: logs, traces, and reading from a queue or stream.
     "logs:CreateLogStream",
     "logs:PutLogEvents",
     "xray:PutTelemetryRecords",
@@ -63,22 +63,22 @@ _LAMBDAS_OWN: Final = {
     "dynamodb:ListStreams",
 }
 _UNCALLED: Final = {
-    # Without it S3 tells of a missing object as of a forbidden one.
+    # Without it, S3 reports a missing object as forbidden.
     "deliver_message": {"s3:ListBucket"},
-    # As `ReportBatchItemFailures` asks for it.
+    # `ReportBatchItemFailures` requires it.
     "record_feedback": {"sqs:ChangeMessageVisibility"},
 }
 
 
 class Calls:
-    """The actions that each function took, while it was the one that ran."""
+    """The actions of each function, recorded while it ran."""
 
     def __init__(self) -> None:
         self.taken: dict[str, set[str]] = {}
         self.running: str | None = None
 
     def handler(self, function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
-        """A function's handler, whose calls are recorded."""
+        """Return the handler of a function, whose calls are recorded."""
 
         def run(given: dict[str, Any], context: object) -> dict[str, Any]:
             self.running = function
@@ -90,7 +90,7 @@ class Calls:
         return run
 
     def record(self, of: str, operation: str, parameters: Mapping[str, Any]) -> None:
-        """Note a call, by any thread of the function that runs."""
+        """Record a call by any thread of the running function."""
         if self.running is None:
             return
         if operation == "TransactWriteItems":
@@ -108,7 +108,7 @@ class Calls:
 
 
 def _asked(of: str, parameters: Mapping[str, Any]) -> str:
-    """The name in the template of what a call is about."""
+    """Return the template's name of the resource of a call."""
     if of == "sqs":
         return "JobsDeadLetters" if parameters["QueueUrl"].endswith("/dead") else "JobsQueue"
     return {"dynamodb": "Table", "s3": "SpoolBucket"}.get(of, "*")
@@ -116,7 +116,7 @@ def _asked(of: str, parameters: Mapping[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def calls(service: Service) -> Iterator[dict[str, set[str]]]:
-    """Everything that every function does, and the actions that it took."""
+    """Run everything that each function does; yield the actions of each."""
     recorded = Calls()
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
 
@@ -142,7 +142,7 @@ _SERVICE: Final = service.__name__
 
 
 def _accept(service: Service) -> None:
-    """Mail and batches, small and large, with a key and without; what fails is given back."""
+    """Send emails and batches, small and large, with and without a key, and let calls fail."""
     api = service.live()
     for path, body in (
         ("/emails", otp()),
@@ -163,7 +163,7 @@ def _accept(service: Service) -> None:
 
 @contextmanager
 def _failing(call: str) -> Iterator[None]:
-    """Let a call to the table have no answer."""
+    """Let a call to the table get no response."""
     events, name = wiring.services().table.client.meta.events, f"before-call.dynamodb.{call}"
     events.register(name, no_answer)
     yield
@@ -171,7 +171,7 @@ def _failing(call: str) -> Iterator[None]:
 
 
 def _read(service: Service) -> None:
-    """Every route that reads, and the deletion of a template."""
+    """Call every route that reads, and delete a template."""
     account = service.account()
     api = Api(service.key(account, Preset.MARKETING))
     sent = api.send(otp()).json["messageId"]
@@ -192,7 +192,7 @@ def _read(service: Service) -> None:
 
 
 def _deliver(service: Service, recorded: Calls) -> None:
-    """Mail of both ways, one that nobody answers for, and a job that nobody can read."""
+    """Deliver both kinds of sends, one without a response of SES, and an unreadable job."""
     service.deliver()
     account = service.account()
     Api(service.key(account)).send(raw_html())
@@ -208,7 +208,7 @@ def _deliver(service: Service, recorded: Calls) -> None:
 
 
 def _follow(service: Service, recorded: Calls) -> None:
-    """SES's events, and the table's stream with what they changed, older mail too."""
+    """Process events of SES, and the changes in the table's stream, also of older messages."""
     account = service.account()
     sent = Api(service.key(account)).send(otp()).json["messageId"]
     service.deliver()
@@ -230,7 +230,7 @@ def _follow(service: Service, recorded: Calls) -> None:
 
 
 def _sweep(service: Service, recorded: Calls) -> None:
-    """A pass that finds mail without hope, and bodies that nobody will send."""
+    """Sweep messages that cannot be sent any more, and their bodies."""
     account = service.account()
     wiring.services().table.put(keys.account_list(account))
     Api(service.key(account)).send(_LARGE)
@@ -255,7 +255,7 @@ def _allowed(function: str) -> set[str]:
 
 
 def _named(resource: Any) -> str:
-    """The name in the template of what a statement is about; SES's are known by no name."""
+    """Return the template's name of the resource of a statement; those of SES have none."""
     text = json.dumps(resource)
     names = re.findall(r'"Fn::GetAtt": \["(\w+)"|\$\{(\w+)\.Arn\}', text)
     return "".join(names[0]) if names else "*"
@@ -265,6 +265,6 @@ def _named(resource: Any) -> str:
 def test_a_role_allows_what_its_function_calls(
     function: str, calls: Mapping[str, set[str]]
 ) -> None:
-    """Nothing is missing in the role, and nothing is there that no path of the function needs."""
+    """The role allows what the function needs and nothing else."""
     allowed, called = _allowed(function), calls[function]
     assert (called - allowed, allowed - called) == (set(), set())

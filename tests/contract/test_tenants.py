@@ -1,4 +1,4 @@
-"""Promise 8: each route of docs/openapi.json by each kind of key, with own, absent, foreign ids."""
+"""Promise 8: each operation, with each kind of key, for ids that are own, foreign or unknown."""
 
 import json
 import re
@@ -12,25 +12,18 @@ import pytest
 from local.template import ROOT
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
-from tests.contract.client import Api, StoredResponse
+from tests.contract.client import Api, ApiResponse
 from tests.contract.service import Service
 
 _DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
 
-#: What each operation needs (contract 4 and 5, decisions); a new one has to be entered here.
-NEEDED: dict[str, str | None] = {
-    "send_email": "emails:send",
-    "send_batch": "emails:send",
-    "list_messages": "emails:read",
-    "get_message": "emails:read",
-    "get_analytics": "emails:read",
-    "list_starter_templates": None,
-    "preview_starter_template": None,
-    "list_templates": "templates:read",
-    "get_template": "templates:read",
-    "delete_template": "templates:write",
+#: The permission that each method of each collection requires (contract 4 and 5, decisions).
+REQUIRED: dict[str, dict[str, str]] = {
+    "emails": {"GET": "emails:read", "POST": "emails:send"},
+    "starter-templates": {},
+    "templates": {"GET": "templates:read", "DELETE": "templates:write"},
 }
-#: What each kind of key has of that.
+#: The permissions of each kind of key.
 GRANTED: dict[str, set[str]] = {
     "preview": {"emails:send", "emails:read"},
     "send": {"emails:send", "emails:read"},
@@ -38,9 +31,9 @@ GRANTED: dict[str, set[str]] = {
     "analytics": {"emails:read", "templates:read"},
     "custom": set(),
 }
-#: Contract 4.2: a preview key has the permission to send, yet no batches.
+#: Contract 4.2: a preview key has the permission to send, but may not send batches.
 UPGRADE = {("send_batch", "preview")}
-#: Kinds of keys that are none, and what they get.
+#: Kinds of invalid keys, and the error of each.
 REFUSED = {
     "none": "missing_api_key",
     "empty": "missing_api_key",
@@ -49,14 +42,14 @@ REFUSED = {
     "revoked": "invalid_api_key",
     "revoked preview": "invalid_api_key",
 }
-#: Parameters of paths that name something of an account; others name what all have.
+#: Path parameters that name something of one account, and those that name something of all.
 OF_AN_ACCOUNT = {"message_id", "id"}
 OF_ALL = {"slug": "otp"}
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """An operation of the document, ready to be requested."""
+    """An operation of the document that can be requested."""
 
     id: str
     method: str
@@ -67,8 +60,14 @@ class Operation:
     def parameters(self) -> list[str]:
         return re.findall(r"\{(\w+)\}", self.path)
 
-    def ask(self, api: Api, ids: Mapping[str, str]) -> StoredResponse:
-        """Request it: path parameters as given, the rest as the document's examples have it."""
+    @property
+    def required(self) -> str | None:
+        """The permission that the operation requires."""
+        collection = self.path.split("/")[2]
+        return REQUIRED[collection].get(self.method)
+
+    def request(self, api: Api, ids: Mapping[str, str]) -> ApiResponse:
+        """Send a request: the ids are path parameters, the rest is from the document's examples."""
         path = self.path.removeprefix("/v1").format_map(OF_ALL | dict(ids))
         content = self.described.get("requestBody", {}).get("content")
         body = None
@@ -88,13 +87,13 @@ OPERATIONS = [
     for path, methods in _DOCUMENT["paths"].items()
     for method, described in methods.items()
 ]
-NAMING = [one for one in OPERATIONS if OF_AN_ACCOUNT & set(one.parameters)]
+WITH_IDS = [one for one in OPERATIONS if OF_AN_ACCOUNT & set(one.parameters)]
 every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 
 
 @dataclass(frozen=True, slots=True)
 class Tenant:
-    """An account with one message, and templates as they are needed."""
+    """An account with one message; templates are created on demand."""
 
     service: Service
     account: str
@@ -102,7 +101,7 @@ class Tenant:
 
     @property
     def ids(self) -> dict[str, str]:
-        """What `OF_AN_ACCOUNT` may be; the template is a new one."""
+        """Values for `OF_AN_ACCOUNT`; the template is a new one."""
         return {
             "message_id": self.message_id,
             "id": self.service.template(self.account, "<p>Secret of the tenant</p>"),
@@ -117,7 +116,7 @@ def tenant(service: Service) -> Tenant:
 
 
 @pytest.fixture(scope="module")
-def trial(service: Service) -> tuple[Api, Tenant]:
+def preview_tenant(service: Service) -> tuple[Api, Tenant]:
     """A preview key and its account."""
     api = service.preview()
     account = re.fullmatch(r"bx_preview_(.{12}).*", api.key or "")
@@ -125,49 +124,50 @@ def trial(service: Service) -> tuple[Api, Tenant]:
     return api, Tenant(service, account[1], api.send(otp()).json["messageId"])
 
 
-def documented(operation: Operation, answer: StoredResponse) -> bool:
-    """Whether the document has this status for the operation, and this code for the status."""
-    response = operation.described["responses"].get(str(answer.status))
-    if response is None or answer.status < 300:
-        return response is not None
-    return answer.code in response["content"]["application/json"]["examples"]
+def documented(operation: Operation, response: ApiResponse) -> bool:
+    """Return whether the document has the status, and the code, for the operation."""
+    described = operation.described["responses"].get(str(response.status))
+    if described is None or response.status < 300:
+        return described is not None
+    return response.code in described["content"]["application/json"]["examples"]
 
 
-def test_the_tables_cover_the_document() -> None:
-    """Each operation has an entry, and the document tells the same permission."""
-    assert {one.id: one.described.get("x-required-permission") for one in OPERATIONS} == NEEDED
-    named = {name for one in OPERATIONS for name in one.parameters}
-    assert named == OF_AN_ACCOUNT | set(OF_ALL)
+def test_the_tables_agree_with_the_document() -> None:
+    """The document states the required permission of each operation."""
+    stated = {one.id: one.described.get("x-required-permission") for one in OPERATIONS}
+    assert stated == {one.id: one.required for one in OPERATIONS}
+    parameters = {name for one in OPERATIONS for name in one.parameters}
+    assert parameters == OF_AN_ACCOUNT | set(OF_ALL)
     assert set(GRANTED) == {"preview", *Preset}
 
 
 @every_operation
 @pytest.mark.parametrize("kind", GRANTED)
-def test_a_key_opens_what_its_permissions_open(
-    tenant: Tenant, trial: tuple[Api, Tenant], operation: Operation, kind: str
+def test_a_key_may_do_what_its_permissions_allow(
+    tenant: Tenant, preview_tenant: tuple[Api, Tenant], operation: Operation, kind: str
 ) -> None:
-    """5: success with the permission; without it 403 scope_required, which names it."""
+    """5: with the permission a request succeeds; without it, 403 scope_required names it."""
     if kind == "preview":
-        api, owner = trial
+        api, owner = preview_tenant
     else:
         api, owner = Api(tenant.service.key(tenant.account, Preset(kind))), tenant
     ids = owner.ids
-    answer = operation.ask(api, ids)
-    assert documented(operation, answer)
-    needed = NEEDED[operation.id]
-    if needed and needed not in GRANTED[kind]:
-        assert (answer.status, answer.code) == (403, "scope_required")
-        assert answer.error["details"] == {"required_permission": needed}
+    response = operation.request(api, ids)
+    assert documented(operation, response)
+    required = operation.required
+    if required and required not in GRANTED[kind]:
+        assert (response.status, response.code) == (403, "scope_required")
+        assert response.error["details"] == {"required_permission": required}
     elif (operation.id, kind) in UPGRADE:
-        assert (answer.status, answer.code) == (403, "upgrade_required")
+        assert (response.status, response.code) == (403, "upgrade_required")
     else:
-        assert str(answer.status) == min(operation.described["responses"])
+        assert str(response.status) == min(operation.described["responses"])
 
 
 @every_operation
 @pytest.mark.parametrize("kind", REFUSED)
-def test_what_is_no_key_opens_nothing(tenant: Tenant, operation: Operation, kind: str) -> None:
-    """5.3: 401 on every route, whatever is asked for: own, foreign or absent."""
+def test_an_invalid_key_may_do_nothing(tenant: Tenant, operation: Operation, kind: str) -> None:
+    """5.3: an invalid key gets the same 401 on every route, for existing and unknown ids."""
     service = tenant.service
     valid = service.key(tenant.account, Preset.MARKETING)
     key: str | None = valid
@@ -185,76 +185,76 @@ def test_what_is_no_key_opens_nothing(tenant: Tenant, operation: Operation, kind
         case "revoked preview":
             key = service.preview().key
             service.revoke(key or "")
-    answer = operation.ask(Api(key), tenant.ids)
-    assert (answer.status, answer.code) == (401, REFUSED[kind])
-    assert documented(operation, answer)
-    assert answer.text == operation.ask(Api(key), absent()).text
+    response = operation.request(Api(key), tenant.ids)
+    assert (response.status, response.code) == (401, REFUSED[kind])
+    assert documented(operation, response)
+    assert response.text == operation.request(Api(key), unknown_ids()).text
 
 
-@pytest.mark.parametrize("operation", NAMING, ids=lambda one: one.id)
+@pytest.mark.parametrize("operation", WITH_IDS, ids=lambda one: one.id)
 @pytest.mark.parametrize("kind", GRANTED)
-def test_what_belongs_to_another_account_is_absent(
+def test_an_id_of_another_account_does_not_exist(
     service: Service, tenant: Tenant, operation: Operation, kind: str
 ) -> None:
-    """8: a foreign id gets the same bytes and headers as one that does not exist."""
-    stranger = a_stranger(service, kind)
+    """8: an id of another account gets the same bytes and headers as an unknown id."""
+    stranger = stranger_with(service, kind)
     ids = tenant.ids
-    foreign, missing = operation.ask(stranger, ids), operation.ask(stranger, absent())
+    foreign, missing = operation.request(stranger, ids), operation.request(stranger, unknown_ids())
     assert foreign.status in {403, 404}
-    assert same(foreign) == same(missing)
+    assert without_request_id(foreign) == without_request_id(missing)
     assert "Secret" not in foreign.text
     owner = Api(service.key(tenant.account, Preset.MARKETING))
-    assert str(operation.ask(owner, ids).status) == min(operation.described["responses"])
+    assert str(operation.request(owner, ids).status) == min(operation.described["responses"])
 
 
 @pytest.mark.parametrize(
-    "operation", [one for one in OPERATIONS if one not in NAMING], ids=lambda one: one.id
+    "operation", [one for one in OPERATIONS if one not in WITH_IDS], ids=lambda one: one.id
 )
 @pytest.mark.parametrize("kind", GRANTED)
-def test_lists_and_figures_show_ones_own(
+def test_lists_and_figures_show_only_the_own_account(
     service: Service, tenant: Tenant, operation: Operation, kind: str
 ) -> None:
-    """8: what names nothing of an account shows nothing of another either."""
-    stranger = a_stranger(service, kind)
+    """8: operations without an id show nothing of another account."""
+    stranger = stranger_with(service, kind)
     ids = tenant.ids
-    text = operation.ask(stranger, ids).text
+    text = operation.request(stranger, ids).text
     assert not [secret for secret in (*ids.values(), tenant.account, "Secret") if secret in text]
 
 
 @pytest.mark.parametrize("batch", [False, True])
-def test_another_accounts_template_cannot_be_sent(
+def test_a_template_of_another_account_cannot_be_sent(
     service: Service, tenant: Tenant, *, batch: bool
 ) -> None:
-    """8: a foreign templateId in a body is as good as none: 404 template_not_found."""
+    """8: another account's templateId in a body is 404 template_not_found, like an unknown one."""
     stranger = service.live()
-    answers = []
+    responses = []
     for template_id in (tenant.ids["id"], str(uuid4())):
         mail = otp(starterTemplate=..., templateId=template_id)
         if batch:
             body = json.dumps({"messages": [mail]})
             (item,) = stranger.raw("POST", "/emails/batch", body).json["results"]
-            answers.append(json.dumps(item))
+            responses.append(json.dumps(item))
             assert item["error"]["code"] == "template_not_found"
         else:
-            answer = stranger.send(mail)
-            answers.append(answer.text)
-            assert (answer.status, answer.code) == (404, "template_not_found")
-    assert answers[0] == answers[1]
+            response = stranger.send(mail)
+            responses.append(response.text)
+            assert (response.status, response.code) == (404, "template_not_found")
+    assert responses[0] == responses[1]
 
 
-def a_stranger(service: Service, kind: str) -> Api:
-    """A key of this kind of a new account."""
+def stranger_with(service: Service, kind: str) -> Api:
+    """Return a client with this kind of key of a new account."""
     if kind == "preview":
         return service.preview()
     return Api(service.key(service.account(), Preset(kind)))
 
 
-def absent() -> dict[str, str]:
-    """Ids that nobody has."""
+def unknown_ids() -> dict[str, str]:
+    """Return ids that do not exist."""
     return {name: str(uuid4()) for name in OF_AN_ACCOUNT}
 
 
-def same(answer: StoredResponse) -> tuple[int, str, dict[str, str]]:
-    """An answer without the request's own id."""
-    headers = {name: value for name, value in answer.headers.items() if name != "x-request-id"}
-    return answer.status, answer.text, headers
+def without_request_id(response: ApiResponse) -> tuple[int, str, dict[str, str]]:
+    """Return the status, text and headers of a response without its request id."""
+    headers = {name: value for name, value in response.headers.items() if name != "x-request-id"}
+    return response.status, response.text, headers

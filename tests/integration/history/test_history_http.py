@@ -14,7 +14,7 @@ from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
-from tests.contract.client import Api, Invocation, StoredResponse, handler
+from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import Service
 from tests.fakes.builders import message
 
@@ -67,7 +67,7 @@ def aggregate(account: str) -> Mapping[str, Any]:
     return handler("aggregate_stats")({"Records": stream(account)}, Invocation())
 
 
-def faults(response: StoredResponse) -> dict[str, str]:
+def faults(response: ApiResponse) -> dict[str, str]:
     assert (response.status, response.code) == (422, "validation_failed")
     return response.faults
 

@@ -214,7 +214,7 @@ def test_what_ses_does_not_take(
 ) -> None:
     """Refused for good: failed with the reason. Throttled or uncertain: pending, and it returns."""
     message_id = api.send(otp()).json["messageId"]
-    service.ses.failure, service.ses.says = failure, "Address is not verified."
+    service.ses.failure, service.ses.message = failure, "Address is not verified."
     assert len(service.deliver()) == again
     detail = api.get(message_id).json
     assert detail["status"] == status

@@ -41,7 +41,7 @@ class Handlers:
 
 
 @dataclass
-class StoredResponse:
+class ApiResponse:
     status: int
     headers: list[tuple[str, str]]
     body: bytes
@@ -62,7 +62,7 @@ async def asked(
     method: str = "POST",
     parts: Iterable[bytes] = (b"{}",),
     headers: Mapping[str, str] | None = None,
-) -> StoredResponse:
+) -> ApiResponse:
     given = {"x-pillarbox-edge": SECRET} | dict(headers or {})
     messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts] + [
         {"type": "http.request", "body": b"", "more_body": False}
@@ -84,12 +84,12 @@ async def asked(
     }
     await front(scope, receive, send)
     start, body = sent
-    return StoredResponse(
+    return ApiResponse(
         start["status"], [(n.decode(), v.decode()) for n, v in start["headers"]], body["body"]
     )
 
 
-def ask(handlers: Handlers, memory: int = 64 * MIB, **request: Any) -> StoredResponse:
+def ask(handlers: Handlers, memory: int = 64 * MIB, **request: Any) -> ApiResponse:
     return asyncio.run(asked(Front(handlers, SECRET, memory), **request))
 
 
@@ -176,7 +176,7 @@ def test_more_than_the_memory_is_put_off() -> None:
     handlers = Handlers()
     headers = {"content-length": str(10 * MIB)}
 
-    async def three() -> list[StoredResponse]:
+    async def three() -> list[ApiResponse]:
         front = Front(handlers, SECRET, memory=25 * MIB)
         together = await asyncio.gather(*(asked(front, headers=headers) for _ in range(3)))
         return [*together, await asked(front, headers=headers)]

@@ -1,4 +1,4 @@
-"""JSON bodies: strict where two parsers could read one text differently."""
+"""JSON bodies: a text that two parsers could read differently is refused."""
 
 import json
 
@@ -24,7 +24,7 @@ JSON = st.recursive(
 )
 
 
-def fault(raw: bytes) -> str:
+def error_of(raw: bytes) -> str:
     with pytest.raises(ValidationFailed) as refused:
         parse_json(raw)
     (only,) = refused.value.faults
@@ -33,10 +33,10 @@ def fault(raw: bytes) -> str:
 
 
 @given(value=JSON, ascii_only=st.booleans(), indent=st.sampled_from([None, 1]))
-def test_valid_json_is_read_as_the_standard_library_does(
+def test_valid_json_is_parsed_like_the_standard_library(
     value: object, indent: int | None, *, ascii_only: bool
 ) -> None:
-    """Whatever JSON without duplicate names comes, parse_json equals json.loads."""
+    """For JSON without duplicate names, parse_json returns the same as json.loads."""
     text = json.dumps(value, ensure_ascii=ascii_only, indent=indent)
     parsed = parse_json(text.encode())
     assert parsed == json.loads(text)
@@ -47,8 +47,8 @@ def test_valid_json_is_read_as_the_standard_library_does(
     st.binary(max_size=60)
     | st.text('{}[]",:0123456789eE+-.\\ unlltrefasNI\n', max_size=60).map(str.encode)
 )
-def test_whatever_comes_is_read_or_refused(raw: bytes) -> None:
-    """Any octets are JSON or a 422, never another error; what is read can be written."""
+def test_any_octets_are_parsed_or_refused(raw: bytes) -> None:
+    """Any octets are parsed or refused with a 422; a parsed value can be written again."""
     try:
         value = parse_json(raw)
     except ValidationFailed:
@@ -75,9 +75,9 @@ def test_whatever_comes_is_read_or_refused(raw: bytes) -> None:
         (b"[-1e999]", "too large"),
         (b"9" * 5000, "too large"),
         (b'{"a": -' + b"9" * 5000 + b"}", "too large"),
-        (b'{"to": 1, "to": 2}', 'the name "to" stands twice'),
-        (b'{"a": {"b": 1, "c": 2, "b": 3}}', 'the name "b" stands twice'),
-        (b'{"a": 1, "\\u0061": 2}', 'the name "a" stands twice'),
+        (b'{"to": 1, "to": 2}', 'the name "to" occurs twice'),
+        (b'{"a": {"b": 1, "c": 2, "b": 3}}', 'the name "b" occurs twice'),
+        (b'{"a": 1, "\\u0061": 2}', 'the name "a" occurs twice'),
         (b'"\\ud800"', "lone surrogate"),
         (b'"\\udc00\\ud800"', "lone surrogate"),
         (b'{"\\udfff": 1}', "lone surrogate"),
@@ -94,9 +94,9 @@ def test_whatever_comes_is_read_or_refused(raw: bytes) -> None:
         (b'{"a":' * 33 + b"1" + b"}" * 33, "deeper than 32"),
     ],
 )
-def test_what_could_be_read_in_two_ways_is_refused(raw: bytes, words: str) -> None:
-    """Each of the attacks on the parser is one fault on the body, in plain words."""
-    assert words in fault(raw)
+def test_ambiguous_json_is_refused(raw: bytes, words: str) -> None:
+    """Each attack on the parser is one error on the whole body, with a clear message."""
+    assert words in error_of(raw)
 
 
 @pytest.mark.parametrize(
@@ -111,19 +111,19 @@ def test_what_could_be_read_in_two_ways_is_refused(raw: bytes, words: str) -> No
         b'{"a": 1, "A": 2, "": 3}',
     ],
 )
-def test_what_is_just_within_is_read(raw: bytes) -> None:
-    """32 levels, surrogate pairs, big but finite numbers and names that differ in case pass."""
+def test_json_at_the_limits_is_parsed(raw: bytes) -> None:
+    """32 levels, surrogate pairs, large finite numbers and names that differ in case are valid."""
     assert parse_json(raw) == json.loads(raw)
 
 
-def test_a_duplicate_name_is_not_repeated_whole() -> None:
-    """The message shows at most the beginning of a name that a caller made long."""
+def test_a_long_duplicate_name_is_cut() -> None:
+    """The message shows only the beginning of a long duplicate name."""
     name = b"x" * 1000
-    assert len(fault(b'{"' + name + b'": 1, "' + name + b'": 2}')) < 120
+    assert len(error_of(b'{"' + name + b'": 1, "' + name + b'": 2}')) < 120
 
 
-def test_equal_json_is_written_alike() -> None:
-    """Order of names, white space and escapes do not matter to the canonical form."""
+def test_equal_json_has_one_canonical_form() -> None:
+    """The order of names, white space and escapes do not change the canonical form."""
     one = parse_json(b'{"b": [1, {"y": null, "x": "\\u00fc"}], "a": true}')
     other = parse_json('{"a":true,"b":[1,{"x":"ü","y":null}]}'.encode())
     assert canonical(one) == canonical(other) == '{"a":true,"b":[1,{"x":"ü","y":null}]}'.encode()

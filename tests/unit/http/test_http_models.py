@@ -1,4 +1,4 @@
-"""The wire models: the rules of every field, and what a fault is called."""
+"""The wire models: the rules of every field, and the codes of their errors."""
 
 import base64
 import json
@@ -18,8 +18,8 @@ FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "conte
 EMOJI = "😀"
 
 
-def faults(body: Any, model: Any = SendEmailRequest) -> dict[str, str]:
-    """The faults of a body: field -> code; none when it is taken."""
+def errors_of(body: Any, model: Any = SendEmailRequest) -> dict[str, str]:
+    """Return the errors of a body, field -> code; empty if it is valid."""
     try:
         validate(model, body)
     except ValidationFailed as failed:
@@ -35,7 +35,7 @@ def attached(**changes: Any) -> dict[str, Any]:
     return send(attachments=[FILE | changes])
 
 
-TAKEN: list[dict[str, Any]] = [
+VALID: list[dict[str, Any]] = [
     SEND,
     send(to=["ann@example.com"] * 60),
     send(to=["not an address", "x" * 5000]),
@@ -65,13 +65,13 @@ TAKEN: list[dict[str, Any]] = [
 ]
 
 
-@pytest.mark.parametrize("body", TAKEN, ids=range(len(TAKEN)))
-def test_what_is_within_the_rules_is_taken(body: dict[str, Any]) -> None:
-    """Each field at its limit, left out or null; counts and addresses are told later."""
-    assert faults(body) == {}
+@pytest.mark.parametrize("body", VALID, ids=range(len(VALID)))
+def test_a_body_within_the_rules_is_valid(body: dict[str, Any]) -> None:
+    """Each field may be at its limit, left out or null; counts and addresses are checked later."""
+    assert errors_of(body) == {}
 
 
-REFUSED: list[tuple[Any, dict[str, str]]] = [
+INVALID: list[tuple[Any, dict[str, str]]] = [
     ({}, {"to": "required"}),
     ([], {"": "wrong_type"}),
     (None, {"": "wrong_type"}),
@@ -151,7 +151,7 @@ REFUSED: list[tuple[Any, dict[str, str]]] = [
         {"attachments": "duplicate"},
     ),
 ]
-REFUSED += [
+INVALID += [
     (send(templateId=text), {"templateId": "invalid_uuid"})
     for text in (
         "",
@@ -164,23 +164,23 @@ REFUSED += [
         "0197a1b2-0000-7000-8000-0000000000\uff10\uff11",
     )
 ]
-REFUSED += [
+INVALID += [
     (send(**{field: f"a{character}b"}), {field: "control_character"})
     for field in ("subject", "fromName", "brandName")
     for character in ("\r\n", "\n", "\x00", "\x85", "\u2028", "\u2029", "\u202e", "\u2066", "\x7f")
 ]
 
 
-@pytest.mark.parametrize(("body", "expected"), REFUSED, ids=range(len(REFUSED)))
-def test_each_breach_has_its_field_and_code(body: Any, expected: dict[str, str]) -> None:
-    """A field that breaks a rule is named by its path in the request, with a stable code."""
-    assert faults(body) == expected
+@pytest.mark.parametrize(("body", "expected"), INVALID, ids=range(len(INVALID)))
+def test_each_error_has_its_field_and_code(body: Any, expected: dict[str, str]) -> None:
+    """An invalid field is reported with its path in the request and a stable code."""
+    assert errors_of(body) == expected
 
 
-def test_all_faults_are_told_at_once() -> None:
-    """One answer lists every field that is wrong."""
+def test_all_errors_are_reported_at_once() -> None:
+    """One response lists every invalid field."""
     body = send(to=5, subject="", fromName=[], replyTo="x", attachments=[FILE | {"content": "x"}])
-    assert set(faults(body)) == {
+    assert set(errors_of(body)) == {
         "to",
         "subject",
         "fromName",
@@ -202,7 +202,7 @@ def test_all_faults_are_told_at_once() -> None:
         ("xyzzy", None),
     ],
 )
-def test_an_unknown_field_is_told_with_the_one_that_was_meant(name: str, meant: str | None) -> None:
+def test_an_unknown_field_is_refused_with_the_closest_one(name: str, meant: str | None) -> None:
     """A misspelt field is refused with the closest known one."""
     with pytest.raises(ValidationFailed) as failed:
         validate(SendEmailRequest, send(**{name: "x"}))
@@ -212,8 +212,8 @@ def test_an_unknown_field_is_told_with_the_one_that_was_meant(name: str, meant: 
     )
 
 
-def test_no_value_of_the_caller_is_repeated() -> None:
-    """A 422 tells fields and rules, never what a field held, and does not grow with it."""
+def test_no_value_of_the_request_is_repeated() -> None:
+    """A 422 has fields and rules but never a value, and does not grow with the request."""
     secret = "canary-7f3a"
     body: dict[str, Any] = {
         "to": 5,
@@ -231,8 +231,8 @@ def test_no_value_of_the_caller_is_repeated() -> None:
     assert len(json.dumps(failed.value.envelope())) < 1000
 
 
-def test_a_request_in_the_terms_of_the_domain() -> None:
-    """Every field arrives; addresses of headers are normalised, recipients stay as given."""
+def test_a_request_becomes_a_domain_object() -> None:
+    """Every field is passed on; header addresses are normalised, recipients are unchanged."""
     body = send(
         to=["Ann@EXAMPLE.com"],
         cc=["c"],
@@ -258,8 +258,8 @@ def test_a_request_in_the_terms_of_the_domain() -> None:
     assert request.attachments == (Attachment("a.txt", "text/plain", "eHh4", True, "x"),)
 
 
-def test_the_body_hash_is_of_the_json() -> None:
-    """The same JSON in another order has the same hash; any other JSON another one."""
+def test_the_body_hash_is_that_of_the_json() -> None:
+    """The same JSON in another order has the same hash; different JSON has a different hash."""
 
     def hash_of(body: dict[str, Any]) -> str:
         return validate(SendEmailRequest, body).to_domain(body).body_hash
@@ -271,8 +271,8 @@ def test_the_body_hash_is_of_the_json() -> None:
 
 @given(st.binary(max_size=50))
 def test_any_bytes_can_be_attached(data: bytes) -> None:
-    """What the standard encoder makes of any bytes is taken."""
-    assert faults(attached(content=base64.b64encode(data).decode())) == {}
+    """Any bytes in standard base64 are valid."""
+    assert errors_of(attached(content=base64.b64encode(data).decode())) == {}
 
 
 VALUES = st.recursive(
@@ -287,9 +287,9 @@ FIELDS = [field.alias or name for name, field in SendEmailRequest.model_fields.i
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=3), VALUES, max_size=6))
-def test_whatever_is_sent_is_a_request_or_a_422(body: dict[str, Any]) -> None:
-    """Any object is taken or refused with fields that it, or the contract, names."""
-    for field in faults(body):
+def test_any_object_is_a_request_or_a_422(body: dict[str, Any]) -> None:
+    """Any object is valid, or its errors name fields of the object or of the contract."""
+    for field in errors_of(body):
         assert not field or any(f"{field}.".startswith(f"{name}.") for name in (*FIELDS, *body))
 
 
@@ -304,6 +304,6 @@ def test_whatever_is_sent_is_a_request_or_a_422(body: dict[str, Any]) -> None:
         (5, {"": "wrong_type"}),
     ],
 )
-def test_a_preview_takes_variables_only(body: Any, expected: dict[str, str]) -> None:
-    """The body of a preview may be empty; anything but variables is refused."""
-    assert faults(body, PreviewRequest) == expected
+def test_a_preview_has_only_variables(body: Any, expected: dict[str, str]) -> None:
+    """The body of a preview may be empty; other fields than variables are refused."""
+    assert errors_of(body, PreviewRequest) == expected

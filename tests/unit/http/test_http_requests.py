@@ -1,4 +1,4 @@
-"""Reading requests and writing answers: headers, bodies, paths and envelopes."""
+"""Requests and responses: headers, bodies, paths and envelopes."""
 
 import base64
 import json
@@ -14,8 +14,7 @@ from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import EventKind
-from pillarbox.http.bodies import read_send
-from pillarbox.http.previews import read_preview_variables
+from pillarbox.http.bodies import read_preview_variables, read_send
 from pillarbox.http.replies import message_detail, reply_error, reply_stored, timestamp
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import canonical_path
@@ -28,7 +27,7 @@ JSON = {"Content-Type": "application/json"}
 
 
 def request(body: Any = BODY, *, encoded: bool = False, **headers: Any) -> APIGatewayProxyEvent:
-    """A request as API Gateway gives it; a list is a header that came several times."""
+    """Return a request as API Gateway passes it on; a list is a repeated header."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
     several = {name: v if isinstance(v, list) else [v] for name, v in named.items()}
     return APIGatewayProxyEvent(
@@ -43,13 +42,13 @@ def request(body: Any = BODY, *, encoded: bool = False, **headers: Any) -> APIGa
 
 @pytest.mark.parametrize("name", ["X-API-Key", "x-api-key", "X-Api-KEY"])
 def test_the_key_is_in_its_header(name: str) -> None:
-    """The name of the header is read in any case; its value as it is."""
+    """The name of the header is case-insensitive; its value is not changed."""
     header: dict[str, Any] = {name: "bx_live_1"}
     assert read_api_key(request(**header)) == "bx_live_1"
 
 
-def test_a_gateway_without_repeated_headers_is_read_too() -> None:
-    """Sample events that have `headers` alone work as well."""
+def test_an_event_without_repeated_headers_is_read_too() -> None:
+    """An event that only has `headers` is read too."""
     sent = APIGatewayProxyEvent({"headers": {"X-API-Key": "k"}, "multiValueHeaders": None})
     assert read_api_key(sent) == "k"
 
@@ -64,16 +63,16 @@ def test_a_gateway_without_repeated_headers_is_read_too() -> None:
         ({"X-API-Key": ["a", ""]}, "invalid_api_key"),
     ],
 )
-def test_a_key_that_is_not_there_is_told(headers: dict[str, Any], code: str) -> None:
-    """No key, or one in Authorization, is missing; two are invalid."""
+def test_a_missing_or_repeated_key_is_refused(headers: dict[str, Any], code: str) -> None:
+    """No key, or a key in Authorization, is missing; two keys are invalid."""
     with pytest.raises(ServiceError) as refused:
         read_api_key(request(**headers))
     assert (refused.value.status, refused.value.code) == (401, code)
 
 
 @pytest.mark.parametrize("encoded", [False, True])
-def test_a_body_may_come_in_base64(*, encoded: bool) -> None:
-    """Both forms in which API Gateway gives a body are the same request."""
+def test_a_body_may_be_base64(*, encoded: bool) -> None:
+    """Both forms of a body that API Gateway passes on are the same request."""
     body = base64.b64encode(BODY.encode()).decode() if encoded else BODY
     send = read_send(request(body, encoded=encoded), ROUTE)
     assert isinstance(send.request, SendRequest)
@@ -87,28 +86,28 @@ def fields_of(send: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("body", [None, "", "x", "\ud800"])
-def test_a_body_that_is_none_is_a_fault_of_the_whole(body: str | None) -> None:
-    """No body, or text that is no JSON: one fault, on no field."""
+def test_a_body_that_is_not_json_is_one_error(body: str | None) -> None:
+    """No body, or text that is not JSON, is one error on the whole body."""
     assert fields_of(read_send(request(body), ROUTE)) == [""]
 
 
 @pytest.mark.parametrize("encoding", ["gzip", "GZIP", "br", "identity, gzip", ["identity", "gzip"]])
-def test_compressed_bodies_are_never_inflated(encoding: Any) -> None:
-    """Any content encoding but identity is refused unread."""
+def test_compressed_bodies_are_refused(encoding: Any) -> None:
+    """Every Content-Encoding except identity is refused before the body is read."""
     sent = request("H4sIAAAA", encoded=True, Content_Encoding=encoding)
     assert fields_of(read_send(sent, ROUTE)) == ["Content-Encoding"]
 
 
 @pytest.mark.parametrize("encoding", ["identity", "", " Identity "])
-def test_the_identity_encoding_is_none(encoding: str) -> None:
-    """`identity` says that the body is as it is."""
+def test_the_identity_encoding_is_accepted(encoding: str) -> None:
+    """`identity` means that the body is not encoded."""
     send = read_send(request(Content_Encoding=encoding), ROUTE)
     assert isinstance(send.request, SendRequest)
 
 
 @pytest.mark.parametrize("key", ["a", "!~", "x" * 256])
 def test_an_idempotency_key_becomes_a_digest(key: str) -> None:
-    """1 to 256 visible characters are taken; the digest is of the key and the route."""
+    """1 to 256 visible characters are valid; the digest depends on the key and the route."""
     digest = read_send(request(Idempotency_Key=key), ROUTE).idempotency_digest
     assert digest is not None
     assert len(digest) == 64
@@ -124,14 +123,14 @@ def test_an_idempotency_key_becomes_a_digest(key: str) -> None:
     "key", ["", "x" * 257, "a b", " a", "a\t", "ü", "a\x00", "a\x7f", ["a", "a"], ["a", ""]]
 )
 def test_other_idempotency_keys_are_refused(key: Any) -> None:
-    """Empty, long, invisible, non-ASCII or several keys: 422, with the body's faults beside it."""
+    """Empty, long, invisible, non-ASCII or several keys are 422, with the errors of the body."""
     assert fields_of(read_send(request(Idempotency_Key=key), ROUTE)) == ["Idempotency-Key"]
     both = read_send(request("{}", Idempotency_Key=key), ROUTE)
     assert fields_of(both) == ["Idempotency-Key", "to"]
 
 
-def test_a_preview_needs_no_body() -> None:
-    """Left out or {}: no variables; anything else follows its model."""
+def test_the_body_of_a_preview_is_optional() -> None:
+    """Without a body there are no variables; any other body is validated."""
     for body in (None, "", "{}", '{"variables": null}'):
         assert read_preview_variables(request(body)) == {}
     assert read_preview_variables(request('{"variables": {"a": 1}}')) == {"a": 1}
@@ -142,14 +141,14 @@ def test_a_preview_needs_no_body() -> None:
 
 @given(st.text(max_size=40))
 def test_a_path_parameter_is_a_uuid_or_a_422(text: str) -> None:
-    """Anything but a UUID is a fault on the parameter."""
+    """A text that is not a UUID is an error on the parameter."""
     with pytest.raises(ValidationFailed) as failed:
         read_uuid(text, "message_id")
     assert [fault.field for fault in failed.value.faults] == ["message_id"]
 
 
-def test_a_uuid_is_read_in_any_case() -> None:
-    """RFC 9562 lets hexadecimal digits be of either case."""
+def test_a_uuid_is_case_insensitive() -> None:
+    """RFC 9562 allows hexadecimal digits in upper and lower case."""
     text = "0197A1B2-0000-7000-8000-00000000000F"
     assert str(read_uuid(text, "x")) == text.lower()
 
@@ -187,8 +186,8 @@ def test_a_parameter_is_one_segment(value: str, segment: str) -> None:
     assert canonical_path(event) == f"/v1/emails/{segment}"
 
 
-def test_a_replay_is_byte_for_byte() -> None:
-    """The stored text is the body; a replay says so in its header."""
+def test_a_replay_repeats_the_response() -> None:
+    """The body is the stored text; a replay has a header that says so."""
     answer = StoredResponse('{"messageId":"ü"}')
     plain = reply_stored(answer)
     assert (plain.status_code, plain.body, plain.headers) == (200, answer.body, JSON)
@@ -198,19 +197,19 @@ def test_a_replay_is_byte_for_byte() -> None:
 
 
 @pytest.mark.parametrize("code", CODES)
-def test_every_error_wears_the_envelope(code: str) -> None:
-    """Each code has its status and type, in JSON, with the headers that belong to it."""
-    reply = reply_error(ServiceError(code, "words", headers={"Allow": "GET"}))
+def test_every_error_has_the_envelope(code: str) -> None:
+    """Each code has its status and type, in JSON, with the headers of the error."""
+    reply = reply_error(ServiceError(code, "text", headers={"Allow": "GET"}))
     status, kind = CODES[code]
     assert reply.status_code == status
     assert reply.headers == JSON | {"Allow": "GET"}
     assert json.loads(reply.body or "") == {
-        "error": {"code": code, "message": "words", "type": kind}
+        "error": {"code": code, "message": "text", "type": kind}
     }
 
 
-def test_a_message_is_shown_with_what_happened() -> None:
-    """The contract's fields are there, null where nothing is known, and our additions."""
+def test_a_message_is_shown_with_its_events() -> None:
+    """A message has the fields of the contract, null if unknown, and our additions."""
     message = builders.message(cc=("c@example.com",), from_name=None)
     new: Any = message_detail(message)
     assert new | {"messageId": "", "events": []} == {
@@ -248,6 +247,6 @@ def test_a_message_is_shown_with_what_happened() -> None:
     assert wordless["errorMessage"] == "general"
 
 
-def test_times_have_the_offset_of_utc() -> None:
-    """Milliseconds and +00:00, wherever the time came from."""
+def test_timestamps_have_the_offset_of_utc() -> None:
+    """A timestamp has milliseconds and +00:00."""
     assert timestamp(NOW.replace(microsecond=0)) == "2026-03-14T15:09:26.000+00:00"

@@ -1,4 +1,4 @@
-"""docs/openapi.json is complete, true to the code, and good for public tools."""
+"""docs/openapi.json is complete, agrees with the code, and works with public tools."""
 
 import json
 import re
@@ -13,17 +13,19 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 from referencing import Registry, Resource
 
 from local import template
-from openapi.document import document, written
-from openapi.errors import ERRORS, EVERYWHERE, OPERATORS_ONLY
+from openapi.document import document
+from openapi.errors import ERRORS, EVERYWHERE, OPERATOR_ERRORS
+from openapi.generate import GENERATED, ROOT
 from openapi.operations import OPERATIONS, Operation
 from openapi.requests import BASE64, CONTENT_ID, FILENAME, HEADER_TEXT
 from pillarbox.domain.attachment import is_canonical_base64
-from pillarbox.domain.errors import CODES, ValidationFailed
+from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.http.models import AttachmentModel
 from pillarbox.http.routes import ROUTES
 from pillarbox.http.validation import validate
 
+_DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _DOCUMENT = document()
 _SCHEMAS: dict[str, Any] = _DOCUMENT["components"]["schemas"]
 every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
@@ -34,7 +36,7 @@ def described(operation: Operation) -> Any:
 
 
 def check(schema: dict[str, Any], value: object) -> None:
-    """Hold a JSON value against a schema of the document."""
+    """Validate a JSON value against a schema of the document."""
     registry: Registry[Any] = Registry().with_resource(
         "urn:document", Resource.from_contents(_DOCUMENT | {"$schema": _DIALECT})
     )
@@ -42,28 +44,42 @@ def check(schema: dict[str, Any], value: object) -> None:
     Draft202012Validator(placed, registry=registry, format_checker=FormatChecker()).validate(value)
 
 
-_DIALECT = "https://json-schema.org/draft/2020-12/schema"
+@pytest.mark.parametrize("path", GENERATED)
+def test_the_generated_files_are_up_to_date(path: str) -> None:
+    """`make openapi` would not change docs/openapi.json, docs/errors.md or http/routes.py."""
+    committed = (ROOT / path).read_text(encoding="utf-8")
+    assert GENERATED[path](committed) == committed
 
 
-def test_the_committed_document_is_the_generated_one() -> None:
-    """No drift: `make openapi` would change nothing."""
-    assert (template.ROOT / "docs/openapi.json").read_text(encoding="utf-8") == written()
+@pytest.mark.parametrize(
+    ("path", "generated"),
+    [
+        ("docs/errors.md", "| `missing_field` | 400 |"),
+        ("layers/shared/pillarbox/http/routes.py", '"/v1/templates": ("GET",),'),
+    ],
+)
+def test_a_stale_table_is_written_again(path: str, generated: str) -> None:
+    """A change in the generated part of a file is undone, and the rest of the file stays."""
+    committed = (ROOT / path).read_text(encoding="utf-8")
+    stale = committed.replace(generated, "")
+    assert stale != committed
+    assert GENERATED[path](stale + "\nmore\n") == committed + "\nmore\n"
 
 
 def test_the_document_is_valid() -> None:
-    """A public validator takes it for OpenAPI 3.1."""
+    """A public validator accepts the document as OpenAPI 3.1."""
     assert [*OpenAPIV31SpecValidator(_DOCUMENT).iter_errors()] == []
 
 
-def test_it_has_the_routes_of_the_api() -> None:
-    """Every route and method of http/routes.py is there, and no other."""
+def test_the_document_has_the_routes_of_the_api() -> None:
+    """The document has every route and method of http/routes.py, and no others."""
     assert {
         path: {method.upper() for method in methods} for path, methods in _DOCUMENT["paths"].items()
     } == {path: set(methods) for path, methods in ROUTES.items()}
 
 
-def test_it_has_the_routes_of_the_template() -> None:
-    """Each operation is the function that template.yaml puts at its path and method."""
+def test_the_document_has_the_routes_of_the_template() -> None:
+    """template.yaml has the function of each operation at its path and method."""
     deployed = {
         (event["Properties"]["Path"], event["Properties"]["Method"]): resource["Properties"]
         for resource in template.load()["Resources"].values()
@@ -77,9 +93,9 @@ def test_it_has_the_routes_of_the_template() -> None:
     assert not deployed
 
 
-def test_every_code_is_shown() -> None:
-    """Each code of the API has an example with its own type, on the statuses that it has."""
-    assert set(ERRORS) == set(CODES) - OPERATORS_ONLY
+def test_every_code_has_texts_and_is_documented() -> None:
+    """Each code has texts, and each code of the API is an example at its status."""
+    assert set(ERRORS) == set(CODES) - set(OPERATOR_ERRORS)
     used = {code for operation in OPERATIONS for code in operation.errors}
     assert used | set(EVERYWHERE) | {"scope_required"} == set(ERRORS)
     for operation in OPERATIONS:
@@ -91,16 +107,26 @@ def test_every_code_is_shown() -> None:
 
 @pytest.mark.parametrize("code", ERRORS)
 def test_each_error_example_is_an_envelope(code: str) -> None:
-    """The example of a code fits the schema; only upgrade_required has an upgrade_url."""
+    """The example of a code matches the schema; only upgrade_required has an upgrade_url."""
     example = _DOCUMENT["components"]["examples"][code]["value"]
     check({"$ref": "#/components/schemas/Error"}, example)
     assert example["error"]["code"] == code
     assert ("upgrade_url" in example["error"]) is (code == "upgrade_required")
 
 
+@pytest.mark.parametrize("code", CODES)
+def test_each_error_matches_the_schema_of_the_envelope(code: str) -> None:
+    """The envelope of an error, with and without its optional members, matches the schema."""
+    schema = {"$ref": "#/components/schemas/Error"}
+    check(schema, {"error": ServiceError(code, "text").envelope()})
+    full = ServiceError(code, "text", details={"a": 1}, upgrade_url="https://a.example")
+    check(schema, {"error": full.envelope()})
+    assert set(full.envelope()) == set(_SCHEMAS["ErrorBody"]["properties"])
+
+
 @every_operation
-def test_each_example_fits_its_schema(operation: Operation) -> None:
-    """Examples of bodies and of answers are what the schemas describe."""
+def test_each_example_matches_its_schema(operation: Operation) -> None:
+    """The examples of request and response bodies match their schemas."""
     shown = described(operation)
     contents = [response.get("content") for response in shown["responses"].values()]
     for content in [*contents, shown.get("requestBody", {}).get("content")]:
@@ -114,17 +140,20 @@ def test_each_example_fits_its_schema(operation: Operation) -> None:
 
 
 @every_operation
-def test_each_example_has_what_is_optional_too(operation: Operation) -> None:
-    """An example of an answer has no field that the schema lacks."""
-    if operation.answer:
-        example = operation.answer_example
-        first = example[0] if operation.answer_is_list else example
-        assert set(first) <= set(_SCHEMAS[operation.answer.__name__]["properties"])
+def test_each_response_example_has_only_documented_fields(operation: Operation) -> None:
+    """The example of a response has no field that its schema does not have."""
+    if operation.response:
+        example = operation.response_example
+        first = example[0] if operation.response_is_list else example
+        content = described(operation)["responses"]["200"]["content"]["application/json"]
+        schema = content["schema"]["items"] if operation.response_is_list else content["schema"]
+        name = schema["$ref"].removeprefix("#/components/schemas/")
+        assert set(first) <= set(_SCHEMAS[name]["properties"])
 
 
 @every_operation
-def test_each_answer_has_a_request_id(operation: Operation) -> None:
-    """X-Request-Id is a header of every answer; 405 has Allow."""
+def test_each_response_has_a_request_id(operation: Operation) -> None:
+    """X-Request-Id is a header of every response; 405 has Allow."""
     for status, response in described(operation)["responses"].items():
         assert "X-Request-Id" in response["headers"]
         assert ("Allow" in response["headers"]) is (status == "405")
@@ -132,21 +161,21 @@ def test_each_answer_has_a_request_id(operation: Operation) -> None:
 
 @every_operation
 def test_links_lead_to_operations(operation: Operation) -> None:
-    """A link names an operation and a parameter that it has."""
+    """A link names an operation and all parameters of its path."""
     known = {one.id: one for one in OPERATIONS}
     for target, parameters in (operation.links or {}).items():
         assert set(re.findall(r"\{(\w+)\}", known[target].path)) == set(parameters)
 
 
-def test_every_schema_is_used_and_every_reference_leads_somewhere() -> None:
-    """No component stands alone, and none is lacking."""
+def test_every_schema_is_used_and_every_reference_has_a_schema() -> None:
+    """The schemas are exactly those that the document refers to."""
     references = set(re.findall(r'"#/components/schemas/(\w+)"', json.dumps(_DOCUMENT)))
     assert references == set(_SCHEMAS)
 
 
 @pytest.mark.parametrize("name", ["SendEmailRequest", "AttachmentModel", "SendBatchRequest"])
 def test_every_field_of_a_request_is_described(name: str) -> None:
-    """Requests say of each field what it is, and that others are refused."""
+    """Requests describe each field and do not allow others."""
     schema = _SCHEMAS[name]
     assert schema["additionalProperties"] is False
     assert all(field["description"] for field in schema["properties"].values())
@@ -170,19 +199,19 @@ def test_every_field_of_a_request_is_described(name: str) -> None:
     ],
 )
 def test_the_modes_are_in_the_schema(body: dict[str, Any], *, fits: bool) -> None:
-    """Contract 2.1: exactly one of three modes; a subject with html; null is left out."""
+    """Contract 2.1: exactly one of three modes, a subject with html; null counts as left out."""
     schema = {"$ref": "#/components/schemas/SendEmailRequest"}
     expected = nullcontext() if fits else pytest.raises(ValidationError)
     with expected:
         check(schema, {"to": "a@b.example"} | body)
 
 
-near = st.text(alphabet="aZ0 /\\<>=~\x00\x7f\x85\u2028\u202e\u2066é🎉\n", max_size=8)
+boundary_text = st.text(alphabet="aZ0 /\\<>=~\x00\x7f\x85\u2028\u202e\u2066é🎉\n", max_size=8)
 
 
-@given(near | st.text())
-def test_patterns_say_what_validators_check(text: str) -> None:
-    """A text fits a pattern of the document when the wire models take it."""
+@given(boundary_text | st.text())
+def test_patterns_agree_with_the_validators(text: str) -> None:
+    """A text matches a pattern of the document exactly if the wire models accept it."""
     assert (re.search(HEADER_TEXT.replace("$", r"\Z"), text) is not None) is is_header_safe(text)
     if not 0 < len(text) <= 255:
         return
@@ -190,17 +219,17 @@ def test_patterns_say_what_validators_check(text: str) -> None:
     for field, pattern in (("filename", FILENAME), ("contentId", CONTENT_ID)):
         fits = re.search(pattern.replace("$", r"\Z"), text) is not None
         attachment: Any = {**plain, "contentId": "a", field: text}
-        assert _taken(attachment) is fits
+        assert _is_valid(attachment) is fits
 
 
 @given(st.text(alphabet="AQgwEIZ09+/=-_ ", max_size=12) | st.binary().map(repr))
-def test_the_pattern_of_base64_is_the_check(text: str) -> None:
+def test_the_pattern_of_base64_agrees_with_the_check(text: str) -> None:
     """RFC 4648 section 4: padded, no white space, zero trailing bits."""
     fits = re.search(BASE64.replace("$", r"\Z"), text) is not None
     assert fits is is_canonical_base64(text)
 
 
-def _taken(attachment: Any) -> bool:
+def _is_valid(attachment: Any) -> bool:
     try:
         validate(AttachmentModel, attachment)
     except ValidationFailed:

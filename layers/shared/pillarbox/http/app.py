@@ -1,4 +1,4 @@
-"""The resolver that every HTTP function uses, and the entry point around it."""
+"""The resolver of every HTTP function, and the entry point around it."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -22,7 +22,7 @@ type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 
 def build_app() -> APIGatewayRestResolver:
-    """Make a resolver whose every answer is the contract's JSON."""
+    """Make a resolver that responds with the contract's JSON, also to errors."""
     app = APIGatewayRestResolver()
     logger = observability.make_logger()
 
@@ -33,9 +33,9 @@ def build_app() -> APIGatewayRestResolver:
 
     @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
     def _(error: Exception) -> Response[str]:
-        # Caught here, since the resolver would log what it does not know with its message.
+        # Caught here, because the resolver would log the exception with its message.
         if isinstance(error, SettingError):
-            raise error  # a deployment that lacks a setting must not look like a working one
+            raise error  # without the setting, the deployment must not look healthy
         observability.log_failure(logger, error, request_id=request_id(app.current_event.raw_event))
         return reply_error(ServiceError("internal_error", "Something went wrong on our side."))
 
@@ -73,5 +73,5 @@ def log_accepted(event: dict[str, Any], key_text: str, response: StoredResponse)
 
 
 def request_id(event: Mapping[str, Any]) -> str:
-    """The id under which a request is found in the logs; API Gateway makes it."""
+    """Return the id that API Gateway gave the request; its log lines have it."""
     return str(event["requestContext"]["requestId"])

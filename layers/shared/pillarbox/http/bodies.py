@@ -1,7 +1,7 @@
-"""Reading a send or a batch: what only these two routes load."""
+"""Read the bodies of POST requests: a send, a batch, a preview."""
 
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -10,42 +10,53 @@ from pillarbox.application.sending.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
 from pillarbox.http.json_body import canonical
-from pillarbox.http.models import SendBatchRequest, SendEmailRequest
-from pillarbox.http.requests import idempotency_digest, read_json
+from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
+from pillarbox.http.requests import idempotency_digest, raw_body, read_json
 from pillarbox.http.validation import validate
 
 
 @dataclass(frozen=True, slots=True)
 class ParsedSend[T]:
-    """What came in; `request` may be what is wrong with its form, with every fault."""
+    """A parsed request, or in its place the error that names everything wrong with its form."""
 
     request: T | ServiceError
     idempotency_digest: str | None
 
 
 def read_send(event: APIGatewayProxyEvent, route: str) -> ParsedSend[SendRequest]:
-    """The body and Idempotency-Key of a send."""
+    """Read the body and the Idempotency-Key of a send."""
     return _read(event, route, _send)
 
 
 def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchRequest]:
-    """The body and Idempotency-Key of a batch; each message has faults of its own."""
+    """Read the body and the Idempotency-Key of a batch; each message is validated by itself."""
     return _read(event, route, _batch)
 
 
+def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
+    """Read the variables of a preview (contract 4.7); the body is optional.
+
+    Raises:
+        ValidationFailed: the body does not have the documented shape.
+    """
+    if not raw_body(event):
+        return {}
+    return validate(PreviewRequest, read_json(event)).variables or {}
+
+
 def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]) -> ParsedSend[T]:
-    faults: list[FieldFault] = []
+    errors: list[FieldFault] = []
     digest = request = None
     try:
         digest = idempotency_digest(event, route)
     except ValidationFailed as failed:
-        faults += failed.faults
+        errors += failed.faults
     try:
         request = parse(read_json(event))
     except ValidationFailed as failed:
-        faults += failed.faults
-    if faults or request is None:
-        return ParsedSend(ValidationFailed(*faults), None)
+        errors += failed.faults
+    if errors or request is None:
+        return ParsedSend(ValidationFailed(*errors), None)
     return ParsedSend(request, digest)
 
 
@@ -61,18 +72,18 @@ def _batch(body: Json) -> BatchRequest:
     return BatchRequest(
         body_hash=hashlib.sha256(canonical(body)).hexdigest(),
         count=len(items),
-        items=tuple(_item(position, item) for position, item in enumerate(items)),
+        items=tuple(_batch_item(position, item) for position, item in enumerate(items)),
     )
 
 
-def _item(position: int, item: Json) -> SendRequest | ServiceError:
+def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
     try:
         return _send(item)
     except ValidationFailed as failed:
-        place = f"messages.{position}"
+        path = f"messages.{position}"
         return ValidationFailed(
             *(
-                replace(fault, field=f"{place}.{fault.field}" if fault.field else place)
-                for fault in failed.faults
+                replace(error, field=f"{path}.{error.field}" if error.field else path)
+                for error in failed.faults
             )
         )

@@ -1,4 +1,4 @@
-"""JSON as strict as mail deserves: what two parsers could read differently is refused."""
+"""Strict JSON: a text that two parsers could read differently is refused."""
 
 import json
 import math
@@ -7,17 +7,18 @@ from typing import Any, Final, NoReturn
 from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 
 MAX_DEPTH: Final = 32
+#: In characters: how much of a duplicate name an error message shows.
+_MAX_SHOWN_NAME: Final = 64
 
 
 def parse_json(raw: bytes) -> Json:
     """Parse a JSON text (RFC 8259) in UTF-8.
 
-    Duplicate names, NaN and infinities, numbers beyond what a double or 4,300
-    digits hold, lone surrogates, a byte order mark, and more than 32 levels
-    are refused.
+    Refuse duplicate names, NaN and infinities, numbers that exceed a double or
+    4,300 digits, lone surrogates, a byte order mark, and more than 32 levels.
 
     Raises:
-        ValidationFailed: with one fault on the body as a whole (field "").
+        ValidationFailed: with one error on the whole body (field "").
     """
     try:
         text = raw.decode()
@@ -26,27 +27,27 @@ def parse_json(raw: bytes) -> Json:
     try:
         value = json.loads(
             text,
-            object_pairs_hook=_object,
-            parse_constant=_constant,
-            parse_float=_float,
+            object_pairs_hook=_parse_object,
+            parse_constant=_refuse_constant,
+            parse_float=_parse_float,
         )
     except RecursionError:
         _refuse(f"the body is nested deeper than {MAX_DEPTH} levels")
     except json.JSONDecodeError as error:
         _refuse(f"the body is not JSON: {error.msg} at character {error.pos}")
-    except ValueError:  # an integer of more digits than Python converts
+    except ValueError:  # an integer with more digits than Python converts
         _refuse("the body has a number that is too large")
     _check(value, MAX_DEPTH)
     return value  # type: ignore[no-any-return]
 
 
 def canonical(value: Json) -> bytes:
-    """Write a JSON value in one way: names sorted, no white space."""
+    """Write a JSON value in its canonical form: sorted names, no white space."""
     return json.dumps(value, sort_keys=True, separators=(",", ":"), ensure_ascii=False).encode()
 
 
 def depth_of(value: Json) -> int:
-    """How many levels of arrays and objects a value has."""
+    """Return the number of levels of arrays and objects in a value."""
     if isinstance(value, dict):
         return 1 + max(map(depth_of, value.values()), default=0)
     if isinstance(value, list):
@@ -54,20 +55,23 @@ def depth_of(value: Json) -> int:
     return 0
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = dict(pairs)
-    if len(names) != len(pairs):
-        seen: set[str] = set()
-        twice = next(name for name, _ in pairs if name in seen or seen.add(name))  # type: ignore[func-returns-value]
-        _refuse(f"the name {_shown(twice)} stands twice in one object")
-    return names
+def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    members = dict(pairs)
+    if len(members) != len(pairs):
+        names: set[str] = set()
+        for name, _ in pairs:
+            if name in names:
+                shown = json.dumps(name[:_MAX_SHOWN_NAME])
+                _refuse(f"the name {shown} occurs twice in one object")
+            names.add(name)
+    return members
 
 
-def _constant(name: str) -> NoReturn:
+def _refuse_constant(name: str) -> NoReturn:
     _refuse(f"{name} is not JSON")
 
 
-def _float(digits: str) -> float:
+def _parse_float(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
         _refuse("the body has a number that is too large")
@@ -75,7 +79,7 @@ def _float(digits: str) -> float:
 
 
 def _check(value: Json, levels: int) -> None:
-    """Bound the depth, and look for text that UTF-8 cannot carry."""
+    """Refuse values that are nested too deeply and text that UTF-8 cannot encode."""
     match value:
         case str():
             if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
@@ -90,10 +94,6 @@ def _check(value: Json, levels: int) -> None:
                 _check(item, levels - 1)
         case _:
             pass
-
-
-def _shown(name: str) -> str:
-    return json.dumps(name[:64])
 
 
 def _refuse(message: str) -> NoReturn:

@@ -1,7 +1,7 @@
-"""The wire models: the shapes of contract section 2, as pydantic checks them.
+"""The wire models: the shapes of requests (contract section 2), which pydantic validates.
 
-Types are strict and unknown fields are refused, so that no mail goes out with
-a misspelt `replyto` silently dropped. `null` is the same as leaving a field out.
+Types are strict and unknown fields are refused. Otherwise a misspelt `replyto` would be dropped
+and the email would go out without it. `null` means the same as leaving a field out.
 """
 
 import hashlib
@@ -32,13 +32,13 @@ from pillarbox.http.validation import invalid
 
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
-#: No request of ours has that many of either: what goes beyond is refused for its length,
-#: or not looked at, instead of costing a fault for each.
-_MOST_FIELDS: Final = 100
-_MOST_ITEMS: Final = 1000
+#: No valid request has as many fields or items. A longer list is refused or cut as a whole, so
+#: that it does not cost an error for each item.
+_MAX_FIELDS: Final = 100
+_MAX_ITEMS: Final = 1000
 
 
-def _header_text(text: str) -> str:
+def _header_safe(text: str) -> str:
     if not is_header_safe(text):
         raise invalid(
             "control_character", "must not have control characters or text direction overrides"
@@ -46,61 +46,61 @@ def _header_text(text: str) -> str:
     return text
 
 
-def _address(text: str) -> str:
+def _parse_address(text: str) -> str:
     try:
         return parse_address(text, to_a_label)
     except AddressSyntaxError as error:
         raise invalid("invalid_address", str(error)) from None
 
 
-def _one_or_more(value: object) -> object:
+def _to_list(value: object) -> object:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):
         raise invalid("wrong_type", "must be a string or a list of strings")
-    return _strings(value)
+    return _check_strings(value)
 
 
-def _strings(value: object) -> object:
-    if not isinstance(value, list) or len(value) <= _MOST_ITEMS:
-        return value  # each item that is no string will be named
+def _check_strings(value: object) -> object:
+    if not isinstance(value, list) or len(value) <= _MAX_ITEMS:
+        return value  # the errors will name each item that is not a string
     if not all(isinstance(item, str) for item in value):
         raise invalid("wrong_type", "must be a list of strings")
     return value
 
 
-def _cut(value: object) -> object:
-    return value[:_MOST_ITEMS] if isinstance(value, list) else value
+def _truncate(value: object) -> object:
+    return value[:_MAX_ITEMS] if isinstance(value, list) else value
 
 
-def _uuid(text: str) -> str:
+def _check_uuid(text: str) -> str:
     if not is_uuid(text):
         raise invalid("invalid_uuid", "must be a UUID")
     return text
 
 
-def _base64(text: str) -> str:
+def _check_base64(text: str) -> str:
     if not is_canonical_base64(text):
         raise invalid(
             "invalid_base64",
-            "must be base64 of RFC 4648 section 4, padded and without white space",
+            "must be base64 (RFC 4648 section 4), padded and without white space",
         )
     return text
 
 
-def _filename(text: str) -> str:
+def _check_filename(text: str) -> str:
     if "/" in text or "\\" in text:
         raise invalid("invalid_filename", "must be a name without a path")
     return text
 
 
-def _content_id(text: str) -> str:
+def _check_content_id(text: str) -> str:
     if not all("!" <= c <= "~" and c not in "<>" for c in text):
         raise invalid("invalid_content_id", "must be visible ASCII without angle brackets")
     return text
 
 
-def _variables(value: dict[str, Any]) -> dict[str, Any]:
+def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     if depth_of(value) > MAX_VARIABLES_DEPTH:
         raise invalid("too_deep", f"must not be nested deeper than {MAX_VARIABLES_DEPTH} levels")
     if len(canonical(value)) > MAX_VARIABLES_BYTES:
@@ -108,13 +108,13 @@ def _variables(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-type AddressText = Annotated[str, AfterValidator(_address)]
-type UuidText = Annotated[str, AfterValidator(_uuid)]
-type Variables = Annotated[dict[str, Any], AfterValidator(_variables)]
+type AddressText = Annotated[str, AfterValidator(_parse_address)]
+type UuidText = Annotated[str, AfterValidator(_check_uuid)]
+type Variables = Annotated[dict[str, Any], AfterValidator(_check_variables)]
 
 
 class WireModel(BaseModel):
-    """What all shapes have in common: camelCase names, strict types, nothing unknown."""
+    """The base of all shapes: camelCase names, strict types, no unknown fields."""
 
     model_config = ConfigDict(
         alias_generator=to_camel, extra="forbid", strict=True, frozen=True, defer_build=True
@@ -122,9 +122,9 @@ class WireModel(BaseModel):
 
     @model_validator(mode="before")
     @classmethod
-    def _few_fields(cls, value: object) -> object:
-        if isinstance(value, dict) and len(value) > _MOST_FIELDS:
-            raise invalid("too_many_fields", f"has more than {_MOST_FIELDS} fields")
+    def _limit_fields(cls, value: object) -> object:
+        if isinstance(value, dict) and len(value) > _MAX_FIELDS:
+            raise invalid("too_many_fields", f"has more than {_MAX_FIELDS} fields")
         return value
 
 
@@ -134,21 +134,21 @@ class AttachmentModel(WireModel):
     filename: Annotated[
         str,
         Field(min_length=1, max_length=255),
-        AfterValidator(_header_text),
-        AfterValidator(_filename),
+        AfterValidator(_header_safe),
+        AfterValidator(_check_filename),
     ]
     content_type: str
-    content: Annotated[str, AfterValidator(_base64)]
+    content: Annotated[str, AfterValidator(_check_base64)]
     inline: bool = False
     content_id: Annotated[
-        Annotated[str, Field(max_length=255), AfterValidator(_content_id)] | None,
+        Annotated[str, Field(max_length=255), AfterValidator(_check_content_id)] | None,
         Field(validate_default=True),
     ] = None
 
     @field_validator("content_id")
     @classmethod
-    def _content_id_when_inline(cls, value: str | None, info: ValidationInfo) -> str | None:
-        inline = info.data.get("inline")  # None when it is faulty itself
+    def _check_content_id_when_inline(cls, value: str | None, info: ValidationInfo) -> str | None:
+        inline = info.data.get("inline")  # None if it is invalid itself
         if inline is True and not value:
             raise invalid("required", "is required when inline is true")
         if inline is False and value is not None:
@@ -156,7 +156,7 @@ class AttachmentModel(WireModel):
         return value
 
     def to_domain(self) -> Attachment:
-        """The attachment in the domain's terms."""
+        """Return the attachment as a domain object."""
         return Attachment(
             filename=self.filename,
             content_type=self.content_type,
@@ -167,37 +167,37 @@ class AttachmentModel(WireModel):
 
 
 class SendEmailRequest(WireModel):
-    """Contract 2.1. Counts and modes are the domain's business, see `SendRequest`."""
+    """Contract 2.1. The domain checks counts and modes, see `SendRequest`."""
 
-    to: Annotated[list[str], BeforeValidator(_one_or_more), Field(min_length=1)]
+    to: Annotated[list[str], BeforeValidator(_to_list), Field(min_length=1)]
     starter_template: str | None = None
     template_id: UuidText | None = None
     html: Annotated[str, Field(min_length=1)] | None = None
     variables: Variables | None = None
     subject: Annotated[
-        Annotated[str, Field(min_length=1, max_length=MAX_SUBJECT), AfterValidator(_header_text)]
+        Annotated[str, Field(min_length=1, max_length=MAX_SUBJECT), AfterValidator(_header_safe)]
         | None,
         Field(validate_default=True),
     ] = None
-    from_name: Annotated[str, Field(max_length=1024), AfterValidator(_header_text)] | None = None
+    from_name: Annotated[str, Field(max_length=1024), AfterValidator(_header_safe)] | None = None
     sender: Annotated[AddressText | None, Field(alias="from")] = None
-    cc: Annotated[list[str] | None, BeforeValidator(_strings)] = None
-    bcc: Annotated[list[str] | None, BeforeValidator(_strings)] = None
+    cc: Annotated[list[str] | None, BeforeValidator(_check_strings)] = None
+    bcc: Annotated[list[str] | None, BeforeValidator(_check_strings)] = None
     reply_to: AddressText | None = None
-    brand_name: Annotated[str, Field(max_length=128), AfterValidator(_header_text)] | None = None
+    brand_name: Annotated[str, Field(max_length=128), AfterValidator(_header_safe)] | None = None
     logo_url: Annotated[str, Field(max_length=2048)] | None = None
-    attachments: Annotated[list[AttachmentModel] | None, BeforeValidator(_cut)] = None
+    attachments: Annotated[list[AttachmentModel] | None, BeforeValidator(_truncate)] = None
 
     @field_validator("subject")
     @classmethod
-    def _subject_with_html(cls, value: str | None, info: ValidationInfo) -> str | None:
+    def _check_subject_with_html(cls, value: str | None, info: ValidationInfo) -> str | None:
         if value is None and info.data.get("html") is not None:
             raise invalid("required", "is required with html")
         return value
 
     @field_validator("attachments")
     @classmethod
-    def _content_ids_differ(
+    def _check_content_ids_differ(
         cls, value: list[AttachmentModel] | None
     ) -> list[AttachmentModel] | None:
         ids = [item.content_id for item in value or () if item.content_id]
@@ -206,7 +206,7 @@ class SendEmailRequest(WireModel):
         return value
 
     def to_domain(self, body: Json) -> SendRequest:
-        """The request in the domain's terms; `body` is the JSON it was read from."""
+        """Return the request as a domain object; `body` is the JSON that was validated."""
         return SendRequest(
             body_hash=hashlib.sha256(canonical(body)).hexdigest(),
             to=tuple(self.to),
@@ -227,7 +227,7 @@ class SendEmailRequest(WireModel):
 
 
 class SendBatchRequest(WireModel):
-    """Contract 4.2. Each message is held against `SendEmailRequest` by itself."""
+    """Contract 4.2. Each message is validated as a `SendEmailRequest` by itself."""
 
     messages: Annotated[list[Any], Field(min_length=1)]
 

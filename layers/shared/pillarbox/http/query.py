@@ -1,4 +1,4 @@
-"""Reading a query string: known parameters, each once and of its shape (contract 4.3 to 4.8)."""
+"""Read query strings (contract 4.3 to 4.8): known parameters, each once and well-formed."""
 
 import re
 from collections.abc import Mapping
@@ -13,13 +13,13 @@ from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 from pillarbox.domain.message import Status
 from pillarbox.http.models import WireModel
-from pillarbox.http.validation import LONGEST_NAME, invalid, validate
+from pillarbox.http.validation import MAX_NAME, invalid, validate
 
-#: What every JSON reader holds exactly (RFC 8259 section 6); no list is that long.
+#: The largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
 MAX_SKIP: Final = 2**53 - 1
 
-#: A window has at most so many buckets, and a little more: 744 hours, 400 days.
-_LONGEST: Final[Mapping[Bucket, timedelta]] = {
+#: The longest time range of analytics: about 744 rows by the hour, 400 by the day.
+_MAX_RANGE: Final[Mapping[Bucket, timedelta]] = {
     Bucket.HOUR: timedelta(days=31),
     Bucket.DAY: timedelta(days=400),
 }
@@ -28,31 +28,31 @@ _EPOCH: Final = datetime(1970, 1, 1, tzinfo=UTC)
 _TIMESTAMP: Final = re.compile(
     r"\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d{1,9})?)?(Z|[+-]\d\d:?\d\d)?)?", re.ASCII
 )
-_TIMESTAMP_EXPECTED: Final = (
-    "must be a timestamp of ISO 8601, such as 2026-01-31T12:00:00Z (a + is written %2B)"
+_TIMESTAMP_ERROR: Final = (
+    "must be an ISO 8601 timestamp, such as 2026-01-31T12:00:00Z (write a + as %2B)"
 )
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,99}")
 
 
-def _whole_number(value: object) -> object:
+def _parse_whole_number(value: object) -> object:
     if isinstance(value, str) and _WHOLE_NUMBER.fullmatch(value):
         return int(value)
-    return value  # no number: the strict type names it
+    return value  # not a number: the strict type reports it
 
 
-type Skip = Annotated[int, Field(ge=0, le=MAX_SKIP), BeforeValidator(_whole_number)]
-type Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_whole_number)]
+type Skip = Annotated[int, Field(ge=0, le=MAX_SKIP), BeforeValidator(_parse_whole_number)]
+type Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_parse_whole_number)]
 
 
-def _timestamp(value: object) -> object:
-    """ISO 8601; without an offset it is UTC."""
+def _parse_timestamp(value: object) -> object:
+    """Parse ISO 8601; a time without an offset is UTC."""
     if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
-        raise invalid("invalid_timestamp", _TIMESTAMP_EXPECTED)
+        raise invalid("invalid_timestamp", _TIMESTAMP_ERROR)
     try:
         moment = datetime.fromisoformat(value)
         return (moment if moment.tzinfo else moment.replace(tzinfo=UTC)).astimezone(UTC)
-    except (ValueError, OverflowError):  # no such day, or a year that UTC does not reach
-        raise invalid("invalid_timestamp", _TIMESTAMP_EXPECTED) from None
+    except (ValueError, OverflowError):  # no such day, or a year out of range in UTC
+        raise invalid("invalid_timestamp", _TIMESTAMP_ERROR) from None
 
 
 def _one_of(choices: type[StrEnum]) -> BeforeValidator:
@@ -64,31 +64,31 @@ def _one_of(choices: type[StrEnum]) -> BeforeValidator:
     return BeforeValidator(choose)
 
 
-def _after_since(value: datetime | None, info: ValidationInfo) -> datetime | None:
-    since = info.data.get("since")  # None when it is faulty itself
+def _check_after_since(value: datetime | None, info: ValidationInfo) -> datetime | None:
+    since = info.data.get("since")  # None if it is invalid itself
     if value is not None and since is not None and value <= since:
         raise invalid("not_after_from", "must be after from")
     return value
 
 
-type Timestamp = Annotated[datetime, BeforeValidator(_timestamp)]
+type Timestamp = Annotated[datetime, BeforeValidator(_parse_timestamp)]
 
 
 class MessagesQuery(WireModel):
     """Contract 4.3."""
 
     since: Annotated[Timestamp | None, Field(alias="from")] = None
-    until: Annotated[Timestamp | None, Field(alias="to"), AfterValidator(_after_since)] = None
+    until: Annotated[Timestamp | None, Field(alias="to"), AfterValidator(_check_after_since)] = None
     status: Annotated[Status, _one_of(Status)] | None = None
     skip: Skip = 0
     limit: Limit = 50
     sort_by: Annotated[SortBy, _one_of(SortBy)] = SortBy.CREATED_AT
 
     def to_request(self) -> PageRequest:
-        """What to list, in the application's terms."""
+        """Return the query as an application object."""
         return PageRequest(
-            since=None if self.since is None else _first_id(self.since),
-            until=None if self.until is None else _first_id(self.until),
+            since=None if self.since is None else _milliseconds(self.since),
+            until=None if self.until is None else _milliseconds(self.until),
             status=self.status,
             skip=self.skip,
             limit=self.limit,
@@ -101,15 +101,15 @@ class AnalyticsQuery(WireModel):
 
     since: Annotated[Timestamp, Field(alias="from")]
     bucket: Annotated[Bucket, _one_of(Bucket)] = Bucket.DAY
-    # The last: what bounds it is known by then.
-    until: Annotated[Timestamp, Field(alias="to"), AfterValidator(_after_since)]
+    # Last, because its validators need the fields above.
+    until: Annotated[Timestamp, Field(alias="to"), AfterValidator(_check_after_since)]
 
     @field_validator("until")
     @classmethod
-    def _within_bounds(cls, value: datetime, info: ValidationInfo) -> datetime:
+    def _check_range(cls, value: datetime, info: ValidationInfo) -> datetime:
         since, bucket = info.data.get("since"), info.data.get("bucket")
-        if since and bucket and value - since > _LONGEST[bucket]:
-            days = _LONGEST[bucket].days
+        if since and bucket and value - since > _MAX_RANGE[bucket]:
+            days = _MAX_RANGE[bucket].days
             raise invalid(
                 "window_too_long", f"must be at most {days} days after from, by {bucket.value}"
             )
@@ -117,8 +117,8 @@ class AnalyticsQuery(WireModel):
 
     @property
     def window(self) -> tuple[int, int]:
-        """From where to where, in milliseconds since 1970."""
-        return _first_id(self.since), _first_id(self.until)
+        """The start and the end of the time range, in milliseconds since 1970."""
+        return _milliseconds(self.since), _milliseconds(self.until)
 
 
 class TemplatesQuery(WireModel):
@@ -128,28 +128,28 @@ class TemplatesQuery(WireModel):
     limit: Limit = 20
 
 
-def _first_id(moment: datetime) -> int:
-    """The first millisecond at or after a moment: ids and records know no less."""
+def _milliseconds(moment: datetime) -> int:
+    """Return the first millisecond at or after a moment; ids and records have that precision."""
     return -((_EPOCH - moment) // timedelta(milliseconds=1))
 
 
 def read_query[M: WireModel](event: APIGatewayProxyEvent, model: type[M]) -> M:
-    """The parameters of a query string, as a model has them.
+    """Read the parameters of a query string into a model.
 
     Raises:
-        ValidationFailed: with every fault: an unknown parameter, one that is
-            given twice, a value of another shape.
+        ValidationFailed: with all errors: unknown parameters, repeated parameters,
+            malformed values.
     """
-    given = event.raw_event.get("multiValueQueryStringParameters") or {}
-    faults = [
-        FieldFault(name[:LONGEST_NAME], "must be given once", "repeated")
-        for name, values in given.items()
+    parameters = event.raw_event.get("multiValueQueryStringParameters") or {}
+    errors = [
+        FieldFault(name[:MAX_NAME], "must be given once", "repeated")
+        for name, values in parameters.items()
         if len(values) > 1
     ]
     try:
-        query = validate(model, {name: values[-1] for name, values in given.items()})
+        query = validate(model, {name: values[-1] for name, values in parameters.items()})
     except ValidationFailed as failed:
-        raise ValidationFailed(*faults, *failed.faults) from None
-    if faults:
-        raise ValidationFailed(*faults)
+        raise ValidationFailed(*errors, *failed.faults) from None
+    if errors:
+        raise ValidationFailed(*errors)
     return query

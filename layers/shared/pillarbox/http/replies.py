@@ -1,33 +1,64 @@
-"""Writing an answer: JSON, and the envelope of every error (contract section 7)."""
+"""Write responses: JSON, and the envelope of every error (contract section 7)."""
+
+from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Final, cast
 
 from aws_lambda_powertools.event_handler import Response
 
-from pillarbox.application.ports import AcceptedMessage, StoredResponse
-from pillarbox.application.templates.starters import Preview
-from pillarbox.domain.errors import Json, ServiceError
-from pillarbox.domain.message import Event, EventKind, Message
-from pillarbox.domain.template import SavedTemplate, StarterTemplate
+from pillarbox.application.ports import AcceptedMessage
+from pillarbox.domain.message import EventKind, Status
 
-_JSON = "application/json"
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
+    from pillarbox.application.ports import StoredResponse
+    from pillarbox.application.templates.starters import Preview
+    from pillarbox.domain.errors import ServiceError
+    from pillarbox.domain.message import Event, Message
+    from pillarbox.domain.template import SavedTemplate, StarterTemplate
+    from pillarbox.http import reply_types
+
+_JSON: Final = "application/json"
+
+#: What our own error codes mean; the codes of providers and remote servers explain themselves.
+_MEANINGS: Final = {
+    "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
+    "expired": "The email could not be sent in time.",
+    "general": "The recipient's server refused the email without a reason.",
+    "payload_gone": "The content of the email has expired.",
+    "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
+    "rejected": "The provider refused the content of the email.",
+    "rendering_failed": "The email could not be rendered from its template.",
+}
 
 
-def reply(body: Json, status: int = 200, headers: Mapping[str, str] | None = None) -> Response[str]:
-    """Answer with a JSON value."""
+def reply(
+    body: Mapping[str, object] | Sequence[Mapping[str, object]],
+    status: int = 200,
+    headers: Mapping[str, str] | None = None,
+) -> Response[str]:
+    """Reply with a JSON value."""
     return Response(status, _JSON, _write(body), headers=dict(headers or {}))
 
 
 def reply_nothing() -> Response[str]:
-    """Answer that it is done: 204 has no body."""
+    """Reply 204, which has no body."""
     return Response(204, body="")
 
 
-def reply_page(items: Iterable[Json], total: int, *, skip: int, limit: int) -> Response[str]:
-    """Answer with a part of a list (contract 4.3 and 4.8)."""
-    return reply({"items": list(items), "total": total, "skip": skip, "limit": limit})
+def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int) -> Response[str]:
+    """Reply with one page of a list (contract 4.3 and 4.8)."""
+    page: reply_types.ItemPage[Item] = {
+        "items": list(items),
+        "total": total,
+        "skip": skip,
+        "limit": limit,
+    }
+    return reply(page)
 
 
 def reply_stored(response: StoredResponse) -> Response[str]:
@@ -43,14 +74,19 @@ def send_result(accepted: AcceptedMessage) -> str:
 
 def batch_result(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
     """Write the response to a batch (contract 2.4)."""
-    return _write({"results": [_batch_item(at, each) for at, each in enumerate(outcomes)]})
+    result: reply_types.BatchResult = {
+        "results": [_batch_item(position, outcome) for position, outcome in enumerate(outcomes)]
+    }
+    return _write(result)
 
 
-def _send_result(accepted: AcceptedMessage) -> dict[str, Json]:
+def _send_result(accepted: AcceptedMessage) -> reply_types.SendResult:
     return {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender}
 
 
-def _batch_item(position: int, outcome: AcceptedMessage | ServiceError) -> Json:
+def _batch_item(
+    position: int, outcome: AcceptedMessage | ServiceError
+) -> reply_types.BatchResultItem:
     if isinstance(outcome, AcceptedMessage):
         return {"idx": position, **_send_result(outcome), "error": None}
     return {
@@ -58,37 +94,44 @@ def _batch_item(position: int, outcome: AcceptedMessage | ServiceError) -> Json:
         "messageId": None,
         "status": None,
         "from": None,
-        "error": outcome.envelope(),
+        "error": cast("reply_types.ErrorBody", outcome.envelope()),
     }
 
 
-def _write(body: Json) -> str:
+def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
     return json.dumps(body, separators=(",", ":"))
 
 
 def reply_error(error: ServiceError) -> Response[str]:
-    """Answer with the envelope."""
+    """Reply with the envelope of an error."""
     return reply({"error": error.envelope()}, error.status, error.headers)
 
 
-def message_list_item(message: Message) -> Json:
-    """Contract 2.5, list item."""
+def message_list_item(message: Message) -> reply_types.MessageItem:
+    """Return a message as listed (contract 2.5)."""
     return {
         "messageId": str(message.message_id),
         "recipientEmail": message.to[0],
         "subject": message.subject,
-        "status": message.status.value,
+        "status": message.status,
         "createdAt": timestamp(message.created_at),
         "updatedAt": timestamp(message.updated_at),
         "errorMessage": _error_message(message),
     }
 
 
-def message_detail(message: Message) -> Json:
-    """Contract 2.5, detail; `to`, `cc`, `bcc` and `events` are additions."""
+def message_detail(message: Message) -> reply_types.MessageDetail:
+    """Return a message with its events (contract 2.5).
+
+    The contract does not have `from`, `to`, `cc`, `bcc` and `events`.
+    """
+    accepted: reply_types.MessageEvent = {
+        "type": EventKind.ACCEPTED,
+        "at": timestamp(message.created_at),
+    }
     return {
         "messageId": str(message.message_id),
-        "status": message.status.value,
+        "status": message.status,
         "recipientEmail": message.to[0],
         "subject": message.subject,
         "fromName": message.from_name,
@@ -100,15 +143,35 @@ def message_detail(message: Message) -> Json:
         "to": list(message.to),
         "cc": list(message.cc),
         "bcc": list(message.bcc),
-        "events": [
-            _event({"type": EventKind.ACCEPTED.value, "at": timestamp(message.created_at)}),
-            *map(_message_event, message.events),
+        "events": [accepted, *map(_message_event, message.events)],
+    }
+
+
+def analytics_result(
+    analytics: Analytics, since: datetime, until: datetime, bucket: Bucket
+) -> reply_types.AnalyticsResult:
+    """Return the figures of a time range (contract 2.8).
+
+    The rows of `volume` start at full hours or days of UTC, so the first may start before `since`.
+    """
+    return {
+        "totalMessages": analytics.total.count,
+        "deliveryRate": analytics.rate(Status.DELIVERED),
+        "bounceRate": analytics.rate(Status.BOUNCED),
+        "complaintRate": analytics.rate(Status.COMPLAINED),
+        "windowStart": timestamp(since),
+        "windowEnd": timestamp(until),
+        "bucket": bucket,
+        "volume": [_analytics_row(start, counts) for start, counts in analytics.volume.items()],
+        "topErrors": [
+            {"code": code, "message": _meaning(code), "count": count}
+            for code, count in analytics.errors
         ],
     }
 
 
-def starter_item(starter: StarterTemplate) -> Json:
-    """Contract 2.6."""
+def starter_item(starter: StarterTemplate) -> reply_types.StarterItem:
+    """Return a starter template (contract 2.6)."""
     return {
         "slug": starter.slug,
         "name": starter.name,
@@ -117,8 +180,8 @@ def starter_item(starter: StarterTemplate) -> Json:
     }
 
 
-def preview_result(preview: Preview) -> Json:
-    """Contract 4.7."""
+def preview_result(preview: Preview) -> reply_types.PreviewResult:
+    """Return a rendered starter template (contract 4.7)."""
     return {
         "slug": preview.slug,
         "subject": preview.subject,
@@ -127,8 +190,8 @@ def preview_result(preview: Preview) -> Json:
     }
 
 
-def template_item(template: SavedTemplate) -> dict[str, Json]:
-    """Contract 2.7, as listed."""
+def template_item(template: SavedTemplate) -> reply_types.TemplateItem:
+    """Return a saved template as listed (contract 2.7)."""
     return {
         "id": template.template_id,
         "name": template.name,
@@ -140,13 +203,13 @@ def template_item(template: SavedTemplate) -> dict[str, Json]:
     }
 
 
-def template_detail(template: SavedTemplate, preview_html: str) -> Json:
-    """Contract 2.7, the single template."""
-    return template_item(template) | {"previewHtml": preview_html}
+def template_detail(template: SavedTemplate, preview_html: str) -> reply_types.TemplateDetail:
+    """Return a saved template with its preview (contract 2.7)."""
+    return {**template_item(template), "previewHtml": preview_html}
 
 
 def timestamp(moment: datetime) -> str:
-    """ISO 8601 with a +00:00 offset (contract 2.5)."""
+    """Return a time in ISO 8601 with the offset +00:00 (contract 2.5)."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 
@@ -155,17 +218,28 @@ def _error_message(message: Message) -> str | None:
     return (error.reason or error.code) if error else None
 
 
-def _message_event(event: Event) -> Json:
-    return _event(
-        {
-            "type": event.kind.value,
-            "at": timestamp(event.at),
-            "recipient": event.recipient,
-            "code": event.code,
-            "reason": event.reason,
-        }
-    )
+def _message_event(event: Event) -> reply_types.MessageEvent:
+    body: reply_types.MessageEvent = {"type": event.kind, "at": timestamp(event.at)}
+    if event.recipient is not None:
+        body["recipient"] = event.recipient
+    if event.code is not None:
+        body["code"] = event.code
+    if event.reason is not None:
+        body["reason"] = event.reason
+    return body
 
 
-def _event(written: dict[str, Json]) -> Json:
-    return {name: value for name, value in written.items() if value is not None}
+def _analytics_row(start: int, counts: MessageCounts) -> reply_types.AnalyticsRow:
+    return {
+        "timestamp": timestamp(datetime.fromtimestamp(start / 1000, UTC)),
+        "count": counts.count,
+        "sent": counts.reached[Status.SENT],
+        "delivered": counts.reached[Status.DELIVERED],
+        "bounced": counts.reached[Status.BOUNCED],
+        "complained": counts.reached[Status.COMPLAINED],
+        "failed": counts.reached[Status.FAILED],
+    }
+
+
+def _meaning(code: str) -> str:
+    return _MEANINGS.get(code) or code.replace("_", " ").capitalize() + "."

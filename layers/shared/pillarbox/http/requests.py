@@ -1,6 +1,6 @@
-"""Reading a request: the key, the body, the headers. Nothing here knows a use-case.
+"""Read parts of a request: the API key, a path parameter, headers, the body.
 
-Nor a wire model: the routes without a body need not load pydantic.
+This module imports no wire model, so that routes without a body do not load pydantic.
 """
 
 import base64
@@ -17,26 +17,26 @@ from pillarbox.http.json_body import parse_json
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:
-    """The text of the API key (contract section 5).
+    """Return the text of the API key (contract section 5).
 
     Raises:
-        ServiceError: `missing_api_key`, `invalid_api_key` when there are several.
+        ServiceError: `missing_api_key`, or `invalid_api_key` if there are several.
     """
     keys = _header(event, "x-api-key")
     if len(keys) > 1:
         raise invalid_api_key()
     if not keys or not keys[0]:
         raise ServiceError(
-            "missing_api_key", "The header X-API-Key is missing; it carries the API key."
+            "missing_api_key", "The header X-API-Key is missing. Send the API key in it."
         )
     return keys[0]
 
 
 def read_uuid(text: str, field: str) -> UUID:
-    """A path parameter that is a UUID.
+    """Parse a path parameter that is a UUID.
 
     Raises:
-        ValidationFailed: it is none.
+        ValidationFailed: it is not a UUID.
     """
     if not is_uuid(text):
         raise ValidationFailed(FieldFault(field, "must be a UUID", "invalid_uuid"))
@@ -44,41 +44,41 @@ def read_uuid(text: str, field: str) -> UUID:
 
 
 def idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
-    """What identifies route and Idempotency-Key (contract 4.11), in hex; None without a key.
+    """Return the digest, in hex, of route and Idempotency-Key (contract 4.11); None without a key.
 
     Raises:
-        ValidationFailed: the key is not of the documented form.
+        ValidationFailed: the key does not have the documented form.
     """
     return idempotency.idempotency_digest(route, _header(event, "idempotency-key"))
 
 
 def read_json(event: APIGatewayProxyEvent) -> Json:
-    """The body as JSON.
+    """Parse the body as JSON.
 
     Raises:
-        ValidationFailed: it is none, or is compressed.
+        ValidationFailed: it is not JSON, or it is compressed.
     """
     encodings = [value.strip().lower() for value in _header(event, "content-encoding")]
     if any(encoding not in {"", "identity"} for encoding in encodings):
         raise ValidationFailed(
-            FieldFault("Content-Encoding", "compressed bodies are not taken", "invalid_header")
+            FieldFault("Content-Encoding", "compressed bodies are not supported", "invalid_header")
         )
     return parse_json(raw_body(event))
 
 
 def raw_body(event: APIGatewayProxyEvent) -> bytes:
-    """The body as it was sent."""
+    """Return the body as the client sent it."""
     body = event.raw_event.get("body") or ""
     if not event.raw_event.get("isBase64Encoded"):
         return body.encode("utf-8", "surrogatepass")
     try:
         return base64.b64decode(body)
-    except ValueError:  # not even ASCII, or no base64
+    except ValueError:  # not ASCII, or not base64
         return b""
 
 
 def _header(event: APIGatewayProxyEvent, name: str) -> list[str]:
-    """All values of a header; API Gateway gives the last one alone in `headers`."""
+    """Return all values of a header; API Gateway's `headers` has only the last one."""
     multiple: dict[str, Any] = event.raw_event.get("multiValueHeaders") or {
         header: [value] for header, value in (event.raw_event.get("headers") or {}).items()
     }

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 
+#: Generated from openapi/operations.py by `make openapi`.
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/emails": ("GET", "POST"),
     "/v1/emails/analytics": ("GET",),

@@ -1,4 +1,4 @@
-"""From pydantic's errors to `details.errors[]`."""
+"""Validate JSON with wire models, and turn pydantic's errors into `details.errors[]`."""
 
 import difflib
 import re
@@ -12,10 +12,10 @@ from pydantic_core import ErrorDetails, PydanticCustomError
 
 from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 
-#: More than this many faults help nobody.
-_MOST: Final = 100
-#: Of a name that the caller made up, in characters: an answer must not grow with the request.
-LONGEST_NAME: Final = 64
+#: A response lists no more errors than this.
+_MAX_ERRORS: Final = 100
+#: In characters, of a name that the client chose: a response must not grow with the request.
+MAX_NAME: Final = 64
 
 _TYPES: Final[Mapping[str, str]] = {
     "bool_type": "must be true or false",
@@ -28,29 +28,31 @@ _TYPES: Final[Mapping[str, str]] = {
 
 
 def validate[M: BaseModel](model: type[M], value: Json) -> M:
-    """Hold a JSON value against a wire model.
+    """Validate a JSON value against a wire model.
 
     Raises:
-        ValidationFailed: with every fault.
+        ValidationFailed: with all errors.
     """
     try:
         return model.model_validate(value)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
-        raise ValidationFailed(*(_fault(item, model) for item in details[:_MOST])) from None
+        raise ValidationFailed(
+            *(_field_error(item, model) for item in details[:_MAX_ERRORS])
+        ) from None
 
 
 def invalid(code: str, message: str) -> PydanticCustomError:
-    """A fault that a validator of ours finds: a stable code and plain words."""
-    # The message is a template to pydantic: braces in it must not be read as one.
+    """Return the error that a validator raises, with a stable code."""
+    # To pydantic the message is a template: it must not interpret braces in ours.
     return PydanticCustomError(code, "{message}", {"message": message})
 
 
-def _fault(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
+def _field_error(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
     kind, context = error["type"], error.get("ctx", {})
-    steps = [str(step)[:LONGEST_NAME] for step in error["loc"]]
+    steps = [str(step)[:MAX_NAME] for step in error["loc"]]
     if kind != "extra_forbidden":
-        # A field that was left out is told by Python's name for it.
+        # pydantic reports a missing field by its Python name.
         steps = list(map(to_camel, steps))
     field = ".".join(steps)
     if kind in _TYPES:
@@ -59,10 +61,10 @@ def _fault(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
         case "missing":
             return FieldFault(field, "is required", "required")
         case "extra_forbidden":
-            return FieldFault(field, _unknown(error["loc"], model), "unknown_field")
+            return FieldFault(field, _unknown_field(error["loc"], model), "unknown_field")
         case "string_too_long":
-            most = context["max_length"]
-            return FieldFault(field, f"must have at most {most} characters", "too_long")
+            limit = context["max_length"]
+            return FieldFault(field, f"must have at most {limit} characters", "too_long")
         case "string_too_short":
             return FieldFault(field, "must not be empty", "too_short")
         case "too_short":
@@ -74,26 +76,26 @@ def _fault(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
     return FieldFault(field, error["msg"], kind)
 
 
-def _unknown(path: tuple[int | str, ...], model: type[BaseModel]) -> str:
+def _unknown_field(path: tuple[int | str, ...], model: type[BaseModel]) -> str:
     *parents, name = path
     lower = {field.lower(): field for field in _field_names(model, parents)}
-    close = difflib.get_close_matches(str(name)[:LONGEST_NAME].lower(), lower, n=1)
+    close = difflib.get_close_matches(str(name)[:MAX_NAME].lower(), lower, n=1)
     return f"is not a field; did you mean {lower[close[0]]}?" if close else "is not a field"
 
 
 def _field_names(model: type[BaseModel], path: Iterable[int | str]) -> Iterable[str]:
-    """The names of the fields of a model, or of the one that a path leads to within it."""
+    """Return the field names of a model, or of the model at a path within it."""
     schema = _schema(model)
     fields: dict[str, Any] = schema["properties"]
     for step in path:
-        if isinstance(step, str):  # a field that holds a model, or a list of one
-            within = re.search(r"#/\$defs/(\w+)", str(fields[step]))
-            assert within is not None  # noqa: S101  else nothing in it could be unknown
-            fields = schema["$defs"][within[1]]["properties"]
+        if isinstance(step, str):  # a field that holds a model or a list of models
+            reference = re.search(r"#/\$defs/(\w+)", str(fields[step]))
+            assert reference is not None  # noqa: S101  only a model can have an unknown field
+            fields = schema["$defs"][reference[1]]["properties"]
     return fields
 
 
 @cache
 def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Made once: a body may have thousands of unknown fields."""
+    """Return a model's schema; cached, because a body may have thousands of unknown fields."""
     return model.model_json_schema()

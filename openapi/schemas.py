@@ -1,0 +1,93 @@
+"""The schemas of requests and responses, made from the types that the service itself uses."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+
+from pydantic import TypeAdapter
+
+from openapi.requests import FIELDS, enriched
+
+_REFERENCE: Final = "#/components/schemas/"
+_MODE: Final = "validation"
+
+#: Client code that is generated from the document has these names. In the service's code the
+#: domain classes have them, so the types of responses are called something else.
+_PUBLISHED_NAMES: Final = {
+    "AnalyticsResult": "Analytics",
+    "BatchResultItem": "BatchItem",
+    "ErrorEnvelope": "Error",
+    "MessageItem": "Message",
+    "ItemPage_MessageItem_": "MessagePage",
+    "ItemPage_TemplateItem_": "SavedTemplatePage",
+    "PreviewResult": "StarterPreview",
+    "StarterItem": "StarterTemplate",
+    "TemplateDetail": "SavedTemplateDetail",
+    "TemplateItem": "SavedTemplate",
+}
+#: For users of the API: the docstrings of these classes are for readers of the code.
+_ENUMS: Final = {
+    "Bucket": "The length of time that one row of analytics covers.",
+    "EventKind": "What can happen to a message or to one of its recipients.",
+    "SortBy": "The field that a list of messages is sorted by, in descending order.",
+    "Status": "The latest known state of a message.",
+}
+
+
+class Schemas:
+    """The schemas of some types and of all types that these refer to."""
+
+    def __init__(self, types: Iterable[Any]) -> None:
+        references, made = TypeAdapter.json_schemas(
+            ((kind, _MODE, TypeAdapter(kind)) for kind in {*types, *FIELDS}),
+            ref_template=_REFERENCE + "{model}",
+        )
+        definitions = made["$defs"]
+        # A type alias has no title; its schema is put in place of references to it.
+        aliases = {name: value for name, value in definitions.items() if "title" not in value}
+        named = {
+            _PUBLISHED_NAMES.get(name, name): _plain(value, aliases)
+            for name, value in definitions.items()
+            if name not in aliases
+        }
+        for name, text in _ENUMS.items():
+            named[name]["description"] = text
+        for model in FIELDS:
+            named[model.__name__] = enriched(model, named[model.__name__])
+        self.named: Final = dict(sorted(named.items()))
+        self._references = {kind: _plain(value, {}) for (kind, _), value in references.items()}
+
+    def reference(self, kind: Any) -> dict[str, Any]:  # noqa: ANN401  a class or a generic alias
+        """Return a reference to the schema of a type."""
+        return dict(self._references[kind])
+
+    def of(self, kind: Any) -> Mapping[str, Any]:  # noqa: ANN401  a class or a generic alias
+        """Return the schema of a type."""
+        schema: Mapping[str, Any] = self.named[self.name_of(kind)]
+        return schema
+
+    def name_of(self, kind: Any) -> str:  # noqa: ANN401  a class or a generic alias
+        """Return the name under which the document has the schema of a type."""
+        return str(self._references[kind]["$ref"]).removeprefix(_REFERENCE)
+
+
+def _plain(schema: Any, aliases: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
+    """Return a schema with published names, without titles, empty defaults and type aliases."""
+    if isinstance(schema, list):
+        return [_plain(item, aliases) for item in schema]
+    if not isinstance(schema, dict):
+        return schema
+    name = str(schema.get("$ref", "")).removeprefix(_REFERENCE)
+    if name in aliases:
+        other = {key: value for key, value in schema.items() if key != "$ref"}
+        return _plain(aliases[name] | other, aliases)
+    plain = {
+        key: {field: _plain(inner, aliases) for field, inner in value.items()}
+        if key == "properties"
+        else _plain(value, aliases)
+        for key, value in schema.items()
+        if not (key == "title" and isinstance(value, str))
+        and not (key == "default" and value in (None, "", {}))
+    }
+    if name in _PUBLISHED_NAMES:
+        plain["$ref"] = _REFERENCE + _PUBLISHED_NAMES[name]
+    return plain
