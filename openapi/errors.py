@@ -67,7 +67,7 @@ ERRORS: Final[Mapping[str, ErrorExample]] = {
     ),
     "recipient_limit_exceeded": ErrorExample(
         "More than 50 recipients in to, cc and bcc.",
-        "A mail goes to at most 50 recipients; this one has 51.",
+        "An email can have at most 50 recipients; this one has 51.",
         {"count": 51, "limit": 50},
     ),
     "attachment_type_not_allowed": ErrorExample(
@@ -87,7 +87,7 @@ ERRORS: Final[Mapping[str, ErrorExample]] = {
     ),
     "too_many_attachments": ErrorExample(
         "More than 10 attachments.",
-        "A mail takes at most 10 attachments; this one has 11.",
+        "An email can have at most 10 attachments; this one has 11.",
         {"count": 11, "limit": 10},
     ),
     "batch_limit_exceeded": ErrorExample(
@@ -156,17 +156,17 @@ ERRORS: Final[Mapping[str, ErrorExample]] = {
     ),
     "rate_limit_exceeded": ErrorExample(
         "The account's minute is full. There is no Retry-After; wait for the next minute.",
-        "The account may send 60 messages a minute; 0 are left in this one.",
+        "The account may send 60 messages per minute; 0 are left.",
         {"limit_per_minute": 60},
     ),
     "daily_limit_exceeded": ErrorExample(
         "The account's day is full; wait until midnight UTC.",
-        "The account may send 300 messages a day; 0 are left in this one.",
+        "The account may send 300 messages per day; 0 are left.",
         {"limit_per_day": 300},
     ),
     "monthly_limit_exceeded": ErrorExample(
         "The account's month is full.",
-        "The account may send 9000 messages a month; 0 are left in this one.",
+        "The account may send 9000 messages per month; 0 are left.",
         {"limit_per_month": 9000},
     ),
     "internal_error": ErrorExample(

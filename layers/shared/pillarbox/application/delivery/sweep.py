@@ -13,13 +13,13 @@ from typing import Final
 
 from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT
 from pillarbox.application.ports import AccountIds, Clock, MessageLog, Messages, Spool, SpoolObject
-from pillarbox.domain.mail import LONGEST_TRIAL
+from pillarbox.domain.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.message import Event, EventKind, Message
 
 #: A pass runs every hour; reading two makes up for one that did not.
 STRETCH: Final = timedelta(hours=2)
 #: After this the worker has given up every mail: its deadline is over.
-OVERDUE: Final = LONGEST_TRIAL + timedelta(hours=1)
+OVERDUE: Final = MAX_DELIVERY_TIME + timedelta(hours=1)
 #: An id may be a day older than its job, when a claim was taken over late.
 HOPELESS: Final = OVERDUE + timedelta(hours=24)
 #: A spooled mail is committed, or never will be, long before.
