@@ -62,7 +62,12 @@ def each_of(mails: list[str], read: Callable[[str], object]) -> Callable[[], obj
 
 def forget() -> None:
     """Drop all that a process keeps between mails."""
-    for kept in (engine._starter, engine._mails, engine._saved, allowlist._environment):
+    for kept in (
+        engine._compile_starter,
+        engine._starter_environment,
+        engine._compile_saved,
+        allowlist._environment,
+    ):
         kept.cache_clear()
 
 
@@ -110,7 +115,7 @@ def assembling() -> None:
     first, inline, compiled = cost(
         lambda: anew("otp"),
         lambda: assemble_starters._inliner().inline(whole),
-        lambda: engine._mails().from_string(stored),
+        lambda: engine._starter_environment().from_string(stored),
     )
     row("assembling a first starter / compiling it", "", first, compiled)
     row("of that, inlining its CSS / compiling it", "", inline, compiled)

@@ -54,10 +54,13 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="An address is invalid, or its domain does not accept email.",
         about_details="`details.recipients` lists each such address with the reason.",
         remedy="Correct these addresses or leave them out. Nothing was sent to anyone.",
-        message="One recipient of this mail cannot be mailed; nothing was sent.",
+        message="One recipient of this email cannot receive mail; nothing was sent.",
         details={
             "recipients": [
-                {"address": "ada@customer.invalid", "reason": "the domain takes no mail"}
+                {
+                    "address": "ada@customer.invalid",
+                    "reason": "the domain accepts no mail: it has no MX record",
+                }
             ]
         },
     ),
@@ -65,14 +68,14 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="An earlier email to an address bounced permanently or led to a complaint.",
         about_details="`details.recipients` lists each such address with the reason.",
         remedy="Leave the address out. An operator can remove a suppression.",
-        message="One recipient of this mail bounced or complained before; nothing was sent.",
+        message="One recipient of this email bounced or complained before; nothing was sent.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
     ),
     "recipient_limit_exceeded": ErrorText(
         when="`to`, `cc` and `bcc` have more than 50 recipients, repetitions included.",
         about_details="`details` has `count` and `limit`.",
         remedy="Send several emails.",
-        message="A mail goes to at most 50 recipients; this one has 51.",
+        message="An email can have at most 50 recipients; this one has 51.",
         details={"count": 51, "limit": 50},
     ),
     "attachment_type_not_allowed": ErrorText(
@@ -102,7 +105,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "too_many_attachments": ErrorText(
         when="The email has more than 10 attachments.",
         remedy="Attach fewer files, or send several emails.",
-        message="A mail takes at most 10 attachments; this one has 11.",
+        message="An email can have at most 10 attachments; this one has 11.",
         details={"count": 11, "limit": 10},
     ),
     "batch_limit_exceeded": ErrorText(

@@ -1,4 +1,4 @@
-"""Addresses: what is taken, in which spelling, and what is refused (RFC 5321 section 4.1.2)."""
+"""Addresses: which are accepted, their normal form, and which are refused (RFC 5321, 4.1.2)."""
 
 import string
 
@@ -16,7 +16,7 @@ from pillarbox.domain.address import (
 )
 
 LABEL = "d" * 63
-#: A domain of 189 octets; with a local part of 64 the whole has 254.
+#: A domain of 189 octets. With a local part of 64 octets, the address has 254.
 LONG_DOMAIN = f"{LABEL}.{LABEL}.{'d' * 57}.com"
 
 
@@ -38,8 +38,8 @@ def parse(text: str) -> str:
         (f"{'l' * 64}@{LONG_DOMAIN}", f"{'l' * 64}@{LONG_DOMAIN}"),
     ],
 )
-def test_addresses_have_one_spelling(text: str, address: str) -> None:
-    """The local part stays as written, the domain becomes lower-case A-labels."""
+def test_addresses_have_one_normal_form(text: str, address: str) -> None:
+    """The local part stays as written; the domain becomes lower-case A-labels."""
     assert parse(text) == address
 
 
@@ -90,16 +90,16 @@ def test_addresses_have_one_spelling(text: str, address: str) -> None:
         f"ann@{'ü' * 5000}.com",
     ],
 )
-def test_what_is_no_bare_address_is_refused(text: str) -> None:
-    """Lists, names, quotes, literals, controls, private names and long parts are no address."""
+def test_other_texts_are_refused(text: str) -> None:
+    """Lists, names, quotes, literals, controls, private domains and long parts are refused."""
     with pytest.raises(AddressSyntaxError):
         parse(text)
 
 
 @given(st.text() | st.text(string.ascii_letters + '@."<>,-\r\n \x00ü', max_size=40))
-@example("a@K.example")  # the Kelvin sign: maps to k
-def test_an_address_is_a_fixed_point(text: str) -> None:
-    """Whatever comes in, what comes out is ASCII, of bounded length, and parses to itself."""
+@example("a@\u212a.example")  # the Kelvin sign, which IDNA maps to k
+def test_a_parsed_address_parses_to_itself(text: str) -> None:
+    """From any text, a parsed address is ASCII, of bounded length, and parses to itself."""
     try:
         address = parse(text)
     except AddressSyntaxError:
@@ -112,6 +112,6 @@ def test_an_address_is_a_fixed_point(text: str) -> None:
 
 
 def test_spellings_of_one_mailbox_share_a_key() -> None:
-    """Addresses that differ in case alone are one mailbox to suppressions."""
+    """Addresses that differ only by case have the same suppression key."""
     assert mailbox_key("Ann@example.com") == mailbox_key("ann@example.com")
     assert domain_of("ann@example.com") == "example.com"

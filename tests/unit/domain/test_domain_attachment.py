@@ -1,4 +1,4 @@
-"""Attachments: limits at the byte, canonical base64, types and programs (contract 2.2, 8.3)."""
+"""Attachments: exact size limits, canonical base64, types and programs (contract 2.2, 8.3)."""
 
 import base64
 import binascii
@@ -29,40 +29,40 @@ def refusal(*attachments: Attachment) -> ServiceError | None:
 
 
 @given(st.binary(max_size=100))
-def test_what_the_standard_encoder_writes_is_canonical(data: bytes) -> None:
-    """Base64 as RFC 4648 section 4 has it is taken, and its decoded size is known unread."""
+def test_output_of_the_standard_encoder_is_canonical(data: bytes) -> None:
+    """Base64 of RFC 4648 section 4 is canonical, and its size is known without decoding."""
     text = base64.b64encode(data).decode()
     assert is_canonical_base64(text)
     assert Attachment("a", "text/plain", text).size == len(data)
 
 
 @given(st.text("ABYZaz09+/=-_ \n", max_size=12))
-def test_no_second_spelling_of_a_file_is_taken(text: str) -> None:
-    """A text that is taken is exactly what encoding its bytes gives."""
+def test_each_file_has_one_canonical_encoding(text: str) -> None:
+    """A text is canonical exactly if encoding its bytes gives the same text."""
     try:
-        again = base64.b64encode(binascii.a2b_base64(text)).decode()
+        encoded = base64.b64encode(binascii.a2b_base64(text)).decode()
     except binascii.Error:
-        again = None
-    assert is_canonical_base64(text) == (again == text)
+        encoded = None
+    assert is_canonical_base64(text) == (encoded == text)
 
 
 @pytest.mark.parametrize(
     "text",
     ["YR==", "YQ=", "YQ", "Y", "YQ==\n", "YQ ==", "YQ==YQ==", "a-_b", "YWJ=", "=", "====", "Ä==="],
 )
-def test_other_spellings_are_refused(text: str) -> None:
-    """Trailing bits, no padding, white space, the url-safe alphabet: none is canonical."""
+def test_other_encodings_are_not_canonical(text: str) -> None:
+    """Unused bits, missing padding, white space and the URL-safe alphabet are not canonical."""
     assert not is_canonical_base64(text)
 
 
 @pytest.mark.parametrize("content_type", [*sorted(ALLOWED_TYPES), "TEXT/Plain", "image/PNG"])
-def test_listed_types_are_taken(content_type: str) -> None:
-    """The fourteen types of section 8.3 are taken, in whatever case."""
+def test_listed_types_are_accepted(content_type: str) -> None:
+    """The fourteen types of section 8.3 are accepted in any case."""
     assert refusal(attachment(content_type=content_type)) is None
 
 
 def test_there_are_fourteen_types() -> None:
-    """The list is the contract's."""
+    """The list has as many types as the contract's."""
     assert len(ALLOWED_TYPES) == 14
 
 
@@ -78,7 +78,7 @@ def test_there_are_fourteen_types() -> None:
     ],
 )
 def test_other_types_are_refused(content_type: str) -> None:
-    """Any other type, one with parameters too, is refused by its name and place."""
+    """Any other type, or a type with parameters, is refused with its name and position."""
     error = refusal(attachment(), attachment(content_type=content_type))
     assert error is not None
     assert (error.status, error.code) == (400, "attachment_type_not_allowed")
@@ -86,8 +86,8 @@ def test_other_types_are_refused(content_type: str) -> None:
 
 
 @pytest.mark.parametrize("head", [b"MZ", b"MZ\x90\x00\x03", b"\x7fELF", b"\x7fELF\x02\x01"])
-def test_programs_are_refused_whatever_their_label(head: bytes) -> None:
-    """Bytes that begin a Windows or Linux program cannot be attached as a picture."""
+def test_programs_are_refused_under_any_type(head: bytes) -> None:
+    """A Windows or Linux program cannot be attached as a picture."""
     content = base64.b64encode(head).decode()
     error = refusal(attachment(content_type="image/png", content=content))
     assert error is not None
@@ -96,7 +96,7 @@ def test_programs_are_refused_whatever_their_label(head: bytes) -> None:
 
 @pytest.mark.parametrize("head", [b"", b"M", b"ZM", b"\x7fEL", b"PK\x03\x04", b"%PDF"])
 def test_other_contents_pass(head: bytes) -> None:
-    """What only resembles a program, or is another type than its label, passes."""
+    """A file that only resembles a program, or has another type than its label, is accepted."""
     assert refusal(attachment(content=base64.b64encode(head).decode())) is None
 
 
@@ -129,15 +129,15 @@ def test_other_contents_pass(head: bytes) -> None:
         ),
     ],
 )
-def test_sizes_are_held_to_the_byte(sizes: list[int], details: dict[str, Json] | None) -> None:
-    """5 MB a file and 10 MB together pass; one byte more is refused with its scope."""
+def test_size_limits_are_exact(sizes: list[int], details: dict[str, Json] | None) -> None:
+    """5 MB per file and 10 MB together are accepted; one byte more is refused with its scope."""
     error = refusal(*map(attachment, sizes))
     assert (error and error.details) == details
     assert error is None or (error.status, error.code) == (400, "attachment_too_large")
 
 
 def test_ten_attachments_at_most() -> None:
-    """Ten attachments pass; eleven are refused before their types and sizes are looked at."""
+    """Ten attachments are accepted; eleven are refused before their types and sizes are checked."""
     assert refusal(*[attachment()] * 10) is None
     error = refusal(*[attachment(MAX_BYTES_EACH + 1, content_type="x")] * 11)
     assert error is not None

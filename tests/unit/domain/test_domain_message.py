@@ -1,4 +1,4 @@
-"""Messages: what happened makes the status, in whatever order it was heard."""
+"""Messages: the set of events decides the status, in any order."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -41,7 +41,7 @@ EVENTS = st.builds(
     ],
 )
 def test_each_kind_has_its_rank_and_status(kind: EventKind, rank: int, status: Status) -> None:
-    """The ranks are those of docs/decisions.md; a delay leaves only its time."""
+    """The ranks are those of docs/decisions.md; a delay changes only the update time."""
     message = MESSAGE.with_events([event(kind, 5)])
     assert (kind.rank, kind.status, message.status) == (rank, status, status)
     assert message.rank == max(rank, 10)
@@ -49,8 +49,8 @@ def test_each_kind_has_its_rank_and_status(kind: EventKind, rank: int, status: S
     assert message.updated_at == at(5)
 
 
-def test_every_order_of_up_to_five_events_ends_alike() -> None:
-    """Every sequence of five kinds, in every order and doubled, ends in one state (promise 5)."""
+def test_every_order_of_five_events_ends_alike() -> None:
+    """Any five events, reversed, rotated or doubled, give the same message (promise 5)."""
     tried = 0
     for kinds in combinations_with_replacement(KINDS, 5):
         events = [
@@ -58,11 +58,11 @@ def test_every_order_of_up_to_five_events_ends_alike() -> None:
             for position, kind in enumerate(kinds)
         ]
         expected = MESSAGE.with_events(events)
-        # One order of each sort is enough here: hypothesis shuffles below.
+        # One order of each sort is enough here, because hypothesis shuffles below.
         for order in (events[::-1], events[2:] + events[:2], events * 2):
             message = MESSAGE
-            for one in order:
-                message = message.with_events([one])
+            for single in order:
+                message = message.with_events([single])
             assert message == expected
             tried += 1
     assert tried == 3 * 792
@@ -70,7 +70,7 @@ def test_every_order_of_up_to_five_events_ends_alike() -> None:
 
 @pytest.mark.parametrize("kinds", list(combinations(KINDS, 3)))
 def test_the_highest_rank_wins(kinds: tuple[EventKind, ...]) -> None:
-    """In all 120 orders of five events on two recipients the highest rank is shown."""
+    """In all 120 orders of five events of two recipients, the highest rank decides."""
     events = [event(kind, 1, ANN) for kind in kinds] + [event(kind, 2, BOB) for kind in kinds[:2]]
     highest = max(kinds, key=lambda kind: kind.rank)
     outcomes = {
@@ -85,32 +85,35 @@ def test_the_highest_rank_wins(kinds: tuple[EventKind, ...]) -> None:
 
 
 @given(st.lists(EVENTS, max_size=5), st.randoms(use_true_random=False))
-def test_no_order_nor_repetition_changes_the_outcome(events: list[Event], random: object) -> None:
-    """Shuffled, doubled and cut into pieces, the same events make the same message."""
+def test_order_and_repetition_do_not_change_the_message(
+    events: list[Event], random: object
+) -> None:
+    """The same events give the same message if shuffled, doubled and added one by one."""
     expected = MESSAGE.with_events(events)
-    again = events * 2
-    random.shuffle(again)  # type: ignore[attr-defined]
+    doubled = events * 2
+    random.shuffle(doubled)  # type: ignore[attr-defined]
     message = MESSAGE
-    for one in again:
-        message = message.with_events([one])
+    for single in doubled:
+        message = message.with_events([single])
     assert message == expected
     assert message.with_events(events) is message
 
 
 @given(st.lists(EVENTS, max_size=30))
 def test_the_record_stays_small(events: list[Event]) -> None:
-    """Of one kind for one recipient one is kept: the latest, of the hand-over the earliest."""
+    """One event per kind and recipient is kept: the latest, or for `sent` the earliest."""
     kept = MESSAGE.with_events(events).events
-    assert len({(one.kind, one.recipient) for one in kept}) == len(kept)
-    for one in kept:
-        times = [e.at for e in events if (e.kind, e.recipient) == (one.kind, one.recipient)]
-        assert one.at == (min(times) if one.kind is EventKind.SENT else max(times))
+    assert len({(event.kind, event.recipient) for event in kept}) == len(kept)
+    for survivor in kept:
+        same = (survivor.kind, survivor.recipient)
+        times = [event.at for event in events if (event.kind, event.recipient) == same]
+        assert survivor.at == (min(times) if survivor.kind is EventKind.SENT else max(times))
 
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("after", [{"at": at(2)}, {"code": "b"}, {"reason": "b"}])
-def test_of_two_of_a_kind_one_is_kept(kind: EventKind, after: dict[str, Any]) -> None:
-    """Whichever is heard first, the latest stays, of the hand-over the earliest; then by words."""
+def test_one_of_two_events_of_a_kind_is_kept(kind: EventKind, after: dict[str, Any]) -> None:
+    """In both orders the latest stays, or for `sent` the earliest; code and reason break ties."""
     first = replace(event(kind, 1, ANN), code="a", reason="a")
     second = replace(first, **after)
     kept = first if kind is EventKind.SENT else second
@@ -133,19 +136,19 @@ def test_of_two_of_a_kind_one_is_kept(kind: EventKind, after: dict[str, Any]) ->
     ],
 )
 def test_the_error_is_the_decisive_failure(kinds: list[EventKind], error: EventKind | None) -> None:
-    """A message shows an error while its decisive event is a failure, and that one's words."""
+    """A message has an error exactly while its decisive event is a failure."""
     message = MESSAGE.with_events([event(kind) for kind in kinds])
     assert (message.error.kind if message.error else None) == error
 
 
-def test_of_equal_ranks_the_earliest_speaks() -> None:
-    """When two recipients bounced, the first bounce gives the reason."""
+def test_the_earliest_of_equal_ranks_decides() -> None:
+    """When two recipients bounced, the first bounce is the error."""
     late, early = event(EventKind.BOUNCED, 9, ANN), event(EventKind.BOUNCED, 3, BOB)
     assert MESSAGE.with_events([late, early]).error == early
 
 
-def test_of_one_moment_the_first_recipient_speaks() -> None:
-    """Of failures at one moment the whole message's decides, then the first recipient's."""
+def test_the_first_recipient_decides_at_equal_times() -> None:
+    """At equal times the whole message's failure decides, then that of the first recipient."""
     whole, ann, bob = (event(EventKind.FAILED, 1, recipient) for recipient in (None, ANN, BOB))
     for order in permutations([whole, ann, bob]):
         assert MESSAGE.with_events(order).error == whole
@@ -153,37 +156,37 @@ def test_of_one_moment_the_first_recipient_speaks() -> None:
         assert MESSAGE.with_events(order).error == ann
 
 
-def test_updated_at_is_the_last_thing_kept() -> None:
-    """A new message was updated when it was made; a late delay moves it, a stale event does not."""
+def test_updated_at_is_the_time_of_the_latest_event() -> None:
+    """The update time starts at creation; a later delay moves it, an older event does not."""
     assert MESSAGE.updated_at == MESSAGE.created_at
     stale = MESSAGE.with_events([event(EventKind.SENT, -5)])
     assert stale.updated_at == MESSAGE.created_at
     assert stale.with_events([event(EventKind.DELAYED, 7)]).updated_at == at(7)
 
 
-def test_the_provider_id_comes_with_the_first_event_that_has_it() -> None:
-    """An id is kept once known, and alone is news as well."""
+def test_the_first_provider_id_is_kept() -> None:
+    """A provider id without an event changes the message, and the same id again does not."""
     known = MESSAGE.with_events([], "ses-1")
     assert known.provider_message_id == "ses-1"
     assert known.with_events([], "ses-1") is known
     assert MESSAGE.with_events([]) is MESSAGE
 
 
-def test_everyone_gets_one_copy() -> None:
-    """Recipients are listed once each, in the order given."""
+def test_each_recipient_is_listed_once() -> None:
+    """A repeated recipient is listed once, in the order of the request."""
     message: Message = builders.message(to=(BOB, ANN), cc=(ANN,), bcc=(BOB, "eve@example.com"))
     assert message.recipients == (BOB, ANN, "eve@example.com")
 
 
-def test_leases_do_not_touch_what_happened() -> None:
-    """The status of a leased message is pending."""
+def test_a_lease_does_not_change_the_status() -> None:
+    """A message that was leased has the status pending and no error."""
     leased = builders.message(attempt=3)
     assert leased.status is Status.PENDING
     assert leased.error is None
     assert leased.updated_at - leased.created_at == timedelta(0)
 
 
-def test_a_new_message_was_neither_handed_over_nor_changed() -> None:
-    """Attempts and revisions count from none."""
+def test_a_new_message_has_no_attempts_and_no_changes() -> None:
+    """Attempt and revision start at zero."""
     message = builders.message()
     assert (message.attempt, message.revision) == (0, 0)

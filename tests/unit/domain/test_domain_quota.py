@@ -1,4 +1,4 @@
-"""Quotas: UTC windows, and the refusal when one is full (contract 8.1)."""
+"""Quotas: UTC windows, and the refusal when a window is full (contract 8.1)."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -13,7 +13,7 @@ from pillarbox.domain.quota import (
     Limits,
     Window,
     first_full,
-    left,
+    remaining_quota,
     window_end,
     window_name,
 )
@@ -24,7 +24,7 @@ TIGHT = Limits(per_minute=2, per_day=5, per_month=9)
 
 
 @pytest.mark.parametrize(
-    ("window", "moment", "name", "end"),
+    ("window", "time", "name", "end"),
     [
         ("minute", "2026-03-14T15:09:26+00:00", "minute:2026-03-14T15:09", "2026-03-14T15:10"),
         ("minute", "2026-12-31T23:59:59+00:00", "minute:2026-12-31T23:59", "2027-01-01T00:00"),
@@ -35,9 +35,9 @@ TIGHT = Limits(per_minute=2, per_day=5, per_month=9)
         ("day", "2026-03-15T01:00:00+02:00", "day:2026-03-14", "2026-03-15T00:00"),
     ],
 )
-def test_windows_are_utc_calendar_units(window: Window, moment: str, name: str, end: str) -> None:
-    """A moment lies in the UTC minute, day and month of its own, whatever its offset."""
-    now = datetime.fromisoformat(moment)
+def test_windows_are_utc_calendar_units(window: Window, time: str, name: str, end: str) -> None:
+    """A time with any offset belongs to its UTC minute, day and month."""
+    now = datetime.fromisoformat(time)
     assert window_name(window, now) == name
     assert window_end(window, now) == datetime.fromisoformat(end).replace(tzinfo=UTC)
 
@@ -49,7 +49,7 @@ def test_windows_are_utc_calendar_units(window: Window, moment: str, name: str, 
     ),
 )
 def test_a_window_ends_where_the_next_begins(window: Window, now: datetime) -> None:
-    """The end of a window lies in another one, and the instant before in the same."""
+    """The end of a window belongs to the next one; a microsecond earlier belongs to the same."""
     end = window_end(window, now)
     assert now < end
     assert window_name(window, end) != window_name(window, now)
@@ -71,10 +71,10 @@ def test_a_window_ends_where_the_next_begins(window: Window, now: datetime) -> N
 def test_the_shortest_full_window_refuses(
     used: dict[Window, int], room: int, full: tuple[str, dict[str, int], str, str] | None
 ) -> None:
-    """A 429 names the shortest full window, its limit and its end; never Retry-After."""
+    """A 429 names the shortest full window, its limit and its end, without Retry-After."""
     refusal = first_full(TIGHT, used, 1, NOW)
 
-    assert left(TIGHT, used) == room
+    assert remaining_quota(TIGHT, used) == room
     if full is None:
         assert refusal is None
         return
@@ -88,18 +88,18 @@ def test_the_shortest_full_window_refuses(
     }
 
 
-def test_several_at_once_need_room_for_all() -> None:
-    """Three messages do not fit where two do, and the refusal tells how many are left."""
+def test_several_messages_need_room_for_all() -> None:
+    """Two messages do not fit where one does, and the refusal says how many are left."""
     refusal = first_full(TIGHT, {"minute": 1}, 2, NOW)
     assert refusal is not None
     assert refusal.headers["RateLimit-Remaining"] == "1"
 
 
 def test_no_limit_is_never_full() -> None:
-    """None is any number; 0 is none at all."""
-    assert left(UNLIMITED, {"minute": 10**9}) is None
+    """None means no limit, and 0 means no messages."""
+    assert remaining_quota(UNLIMITED, {"minute": 10**9}) is None
     assert first_full(UNLIMITED, {"month": 10**9}, 10**6, NOW) is None
-    assert left(Limits(per_minute=0, per_day=None, per_month=None), {}) == 0
+    assert remaining_quota(Limits(per_minute=0, per_day=None, per_month=None), {}) == 0
 
 
 @pytest.mark.parametrize(
@@ -118,16 +118,16 @@ def test_no_limit_is_never_full() -> None:
         (Plan.ENTERPRISE, Limits(per_minute=1, per_day=2, per_month=3), (1, 2, 3)),
     ],
 )
-def test_an_account_puts_its_figures_over_its_plan(
+def test_limits_of_the_account_override_those_of_the_plan(
     plan: Plan, overrides: Limits, limits: tuple[int | None, ...]
 ) -> None:
-    """Each plan has its limits, each figure can be the account's own, 0 too."""
+    """Each plan has its limits, and the account can override each of them, also with 0."""
     own = builders.account(plan=plan, overrides=overrides).limits
     assert (own.per_minute, own.per_day, own.per_month) == limits
 
 
-def test_preview_keys_have_limits_of_their_own() -> None:
-    """A preview key sends 10 a minute, 50 a day and 1,500 a month (contract 8.1)."""
+def test_preview_keys_have_their_own_limits() -> None:
+    """A preview key may send 10 emails per minute, 50 per day, 1,500 per month (contract 8.1)."""
     text = builders.key_text(key_type=KeyType.PREVIEW)
     principal = Principal(builders.preview_key(text), builders.account(plan=Plan.ENTERPRISE))
     assert principal.limits == PREVIEW_LIMITS
@@ -138,12 +138,12 @@ def test_preview_keys_have_limits_of_their_own() -> None:
     ("used", "count", "room"),
     [({}, 2, 2), ({}, 3, 2), ({"minute": 3, "day": 3}, 7, 7), ({"minute": 3, "day": 3}, 8, 7)],
 )
-def test_all_that_fits_is_let_through(used: dict[Window, int], count: int, room: int) -> None:
-    """Up to the last message that fits there is no refusal; one more is told what was left."""
+def test_a_send_that_fits_is_not_refused(used: dict[Window, int], count: int, room: int) -> None:
+    """There is no refusal up to the last message that fits; one more gets what was left."""
     limits = Limits(per_minute=2 if not used else 10, per_day=None, per_month=None)
     refusal = first_full(limits, used, count, NOW)
 
-    assert left(limits, used) == room
+    assert remaining_quota(limits, used) == room
     assert (refusal is None) == (count <= room)
     if refusal is not None:
         assert refusal.headers["RateLimit-Remaining"] == str(room)

@@ -1,4 +1,4 @@
-"""Text that goes into header fields: what is refused, and how subjects are filled."""
+"""Text in header fields: which text is refused, and how a subject is filled."""
 
 from typing import Any
 
@@ -22,7 +22,7 @@ from tests.fakes.builders import SENDER
     ],
 )
 def test_controls_and_overrides_are_unsafe(character: str) -> None:
-    """CR, LF, NEL, other controls, separators and direction overrides never reach a header."""
+    """CR, LF, NEL, other controls, separators and direction overrides are unsafe in a header."""
     assert not is_header_safe(f"a{character}b")
 
 
@@ -30,7 +30,7 @@ def test_controls_and_overrides_are_unsafe(character: str) -> None:
     "text", ["", "Grüße 日本語 😀", "a\u00a0b", 'x" <e@evil>,"', "עברית", "\u200d"]
 )
 def test_other_text_is_safe(text: str) -> None:
-    """Any other text can stand in a header; what it means is the encoder's business."""
+    """Any other text is safe in a header, because the encoder takes care of it."""
     assert is_header_safe(text)
 
 
@@ -55,13 +55,13 @@ def test_other_text_is_safe(text: str) -> None:
 def test_subjects_are_filled_in_one_pass(
     subject: str, values: dict[str, Json], filled: str
 ) -> None:
-    """References become plain text on one line; values are not searched for references."""
+    """References become plain text on one line; references within values stay text."""
     assert fill_subject(subject, values) == filled
 
 
 @given(st.text(), st.text())
 def test_a_filled_subject_is_one_line(subject: str, value: str) -> None:
-    """A filled subject never has a line break."""
+    """A filled subject has no line break."""
     assert len(fill_subject(f"{subject} {{{{ v }}}}", {"v": value}).splitlines()) <= 1
 
 
@@ -85,7 +85,7 @@ def test_references_are_listed_in_order() -> None:
 def test_the_sender_depends_on_the_plan(
     plan: Plan, requested: str | None, sender: str | None
 ) -> None:
-    """Free plans always send from the default; paid plans from any verified sender."""
+    """A free plan always sends from the default sender; a paid one from any verified sender."""
     senders = {SENDER: True, "news@shop.example": True, "new@shop.example": False}
     account = builders.account(plan=plan, senders=senders)
     if sender is not None:
@@ -108,7 +108,7 @@ def test_without_a_verified_default_nothing_is_sent(changes: dict[str, Any]) -> 
 
 
 def test_an_envelope_has_what_the_contract_names() -> None:
-    """code, message and type always; details and upgrade_url where they are given."""
+    """An envelope always has code, message and type, and has details and upgrade_url if set."""
     assert ServiceError("internal_error", "m").envelope() == {
         "code": "internal_error",
         "message": "m",
@@ -126,7 +126,7 @@ def test_an_envelope_has_what_the_contract_names() -> None:
 
 
 def test_a_validation_error_lists_every_fault() -> None:
-    """The first fault and the number of others are in the message, all in the details."""
+    """The message has the first error and the number of others; the details have all."""
     error = ValidationFailed(FieldFault("to", "is required", "required"), FieldFault("", "x", "y"))
     assert error.message == "to: is required (and 1 more)"
     assert error.details == {

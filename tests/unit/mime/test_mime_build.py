@@ -1,4 +1,4 @@
-"""A whole message: its structure, its bodies, its attachments, and what it never holds."""
+"""The built message: structure, bodies, attachments, and values that are refused."""
 
 import base64
 import email
@@ -38,14 +38,14 @@ BODY = st.text(
 
 
 def read(message: bytes) -> EmailMessage:
-    """The message as the present parser sees it, which must find no defect in it."""
+    """Parse a message with the standard library's current parser, which must find no defect."""
     parsed = email.message_from_bytes(message, policy=email.policy.default)
     assert not [part.defects for part in parsed.walk() if part.defects]
     return parsed
 
 
 def tree(part: EmailMessage) -> object:
-    """The content types as nested lists."""
+    """Return the content types as nested lists."""
     if not part.is_multipart():
         return part.get_content_type()
     children = cast("list[EmailMessage]", list(part.iter_parts()))
@@ -53,12 +53,12 @@ def tree(part: EmailMessage) -> object:
 
 
 def with_line_ends(text: str) -> str:
-    """Text as a mail carries it: CRLF wherever there was a CR, an LF or both."""
+    """Return text with CRLF in place of each CR, LF or CRLF."""
     return re.sub(r"\r\n|\r|\n", "\r\n", text)
 
 
 def check_octets(message: bytes) -> None:
-    """Hold a message against RFC 5322 section 2.1: ASCII, CRLF only, lines within limits."""
+    """Check a message against RFC 5322 section 2.1: ASCII, only CRLF, lines within limits."""
     assert message.isascii()
     assert message.endswith(b"\r\n")
     assert not re.search(rb"\r(?!\n)|(?<!\r)\n", message)
@@ -66,7 +66,7 @@ def check_octets(message: bytes) -> None:
 
 
 def test_small_mail() -> None:
-    """The whole text of a small mail, octet by octet."""
+    """A small mail with every structure is built exactly as written here."""
     expected = """\
 Date: Fri, 20 Nov 2026 09:30:00 +0000
 From: "Shop" <no-reply@shop.example>
@@ -154,7 +154,7 @@ JVBERi0xLjc=
     ],
 )
 def test_structure(attachments: tuple[Attachment, ...], structure: list[object]) -> None:
-    """A mail has the levels that its parts need, and no others."""
+    """A message has only the levels that its parts need."""
     parsed = read(build(replace(MAIL, attachments=attachments)))
 
     assert tree(parsed) == structure
@@ -165,7 +165,7 @@ def test_structure(attachments: tuple[Attachment, ...], structure: list[object])
     assert plain.get_content() == "Thank you.\r\n"
 
 
-def test_inline_part_is_found_by_its_content_id() -> None:
+def test_inline_part_has_its_content_id() -> None:
     """An inline image has its Content-ID in angle brackets and the inline disposition."""
     [image] = [
         part
@@ -179,7 +179,7 @@ def test_inline_part_is_found_by_its_content_id() -> None:
 
 
 def test_text_attachment_stays_an_attachment() -> None:
-    """A text file is not shown as part of the body, and its octets are untouched."""
+    """A text file is an attachment, not part of the body, and its octets stay the same."""
     [note] = read(build(replace(MAIL, attachments=(NOTE,)))).iter_attachments()
 
     assert note.get_content_type() == "text/plain"
@@ -188,15 +188,17 @@ def test_text_attachment_stays_an_attachment() -> None:
 
 
 def test_content_types_are_lower_cased() -> None:
-    """The content type goes out as given, in lower case."""
-    loud = replace(PDF, content_type="Application/PDF")
+    """The message has the content type in lower case."""
+    upper_case = replace(PDF, content_type="Application/PDF")
 
-    assert b"\r\nContent-Type: application/pdf\r\n" in build(replace(MAIL, attachments=(loud,)))
+    assert b"\r\nContent-Type: application/pdf\r\n" in build(
+        replace(MAIL, attachments=(upper_case,))
+    )
 
 
 @given(st.binary(max_size=400) | st.sampled_from([19455, 14592, 29184, 57]).map(bytes))
 def test_attachment_decodes_to_its_bytes(content: bytes) -> None:
-    """Re-wrapped base64 of any length decodes to the same bytes, in lines of at most 76."""
+    """Attachments of any length decode to the same bytes, in lines of 76 characters."""
     file = replace(PDF, content=base64.b64encode(content).decode())
 
     message = build(replace(MAIL, attachments=(file,)))
@@ -209,8 +211,8 @@ def test_attachment_decodes_to_its_bytes(content: bytes) -> None:
 
 
 @given(BODY, BODY)
-def test_bodies_read_back(text: str, html: str) -> None:
-    """Whatever a body holds, both parsers give it back with CRLF line ends; octets stay legal."""
+def test_bodies_round_trip(text: str, html: str) -> None:
+    """Both parsers return any body with CRLF line ends, and the octets follow RFC 5322."""
     message = build(replace(MAIL, text=text, html=html, attachments=(LOGO, PDF)))
 
     check_octets(message)
@@ -237,7 +239,7 @@ def test_bodies_read_back(text: str, html: str) -> None:
     ],
 )
 def test_shorter_encoding_is_chosen(text: str, encoding: bytes) -> None:
-    """Text in Latin letters stays legible in the source; other scripts take less room in base64."""
+    """Latin text is quoted-printable, and text in other scripts is base64, which is shorter."""
     message = build(replace(MAIL, text=text))
 
     assert re.findall(rb"Content-Transfer-Encoding: (\S+)", message)[0] == encoding
@@ -257,7 +259,7 @@ def test_shorter_encoding_is_chosen(text: str, encoding: bytes) -> None:
     ],
 )
 def test_awkward_bodies(body: str) -> None:
-    """Long lines, dots at line starts, trailing blanks and odd line ends come through."""
+    """Long lines, dots at line starts, trailing spaces and odd line ends are preserved."""
     message = build(replace(MAIL, html=body))
 
     check_octets(message)
@@ -271,7 +273,7 @@ def test_awkward_bodies(body: str) -> None:
 
 
 def test_same_mail_same_octets() -> None:
-    """A mail built again is identical; another Message-ID has other boundaries."""
+    """A mail that is built twice is identical; another Message-ID gives other boundaries."""
     mail = replace(MAIL, attachments=(PDF, LOGO))
     other = replace(mail, message_id="<other@mail.shop.example>")
 
@@ -282,7 +284,7 @@ def test_same_mail_same_octets() -> None:
 
 
 def test_body_cannot_close_its_part() -> None:
-    """A body that holds the mail's own boundaries changes nothing."""
+    """A body that contains the message's own boundaries does not change the structure."""
     lines = re.findall(rb"(?m)^--=_.*$", build(replace(MAIL, attachments=(PDF, LOGO))))
     body = b"\n".join(lines).decode()
 
@@ -296,7 +298,7 @@ def test_body_cannot_close_its_part() -> None:
 
 
 def test_header_fields() -> None:
-    """Each field that a mail must have is there once, and there is no Bcc."""
+    """A message has each header field once, and no Bcc."""
     mail = replace(MAIL, cc=("cat@mail.example",), reply_to="help@shop.example")
     parsed = read(build(mail))
 
@@ -316,45 +318,45 @@ def test_header_fields() -> None:
 
 
 def test_date_is_written_in_utc() -> None:
-    """A date of another zone is the same moment, in UTC."""
+    """A date in another time zone is written as the same time in UTC."""
     date = datetime(2026, 11, 20, 11, 0, tzinfo=timezone(timedelta(hours=1, minutes=30)))
 
     assert b"Date: Fri, 20 Nov 2026 09:30:00 +0000\r\n" in build(replace(MAIL, date=date))
 
 
-BREAK = "\r\nBcc: eve@evil.example"
+INJECTION = "\r\nBcc: eve@evil.example"
 
 
 @pytest.mark.parametrize(
     "mail",
     [
-        replace(MAIL, message_id=f"<a@b.example{BREAK}>"),
+        replace(MAIL, message_id=f"<a@b.example{INJECTION}>"),
         replace(MAIL, message_id="<no-at-sign>"),
-        replace(MAIL, sender=f"a@b.example{BREAK}"),
-        replace(MAIL, from_name=f"x{BREAK}"),
-        replace(MAIL, from_name=f"ü{BREAK}"),
-        replace(MAIL, to=(f"a@b.example{BREAK}",)),
+        replace(MAIL, sender=f"a@b.example{INJECTION}"),
+        replace(MAIL, from_name=f"x{INJECTION}"),
+        replace(MAIL, from_name=f"ü{INJECTION}"),
+        replace(MAIL, to=(f"a@b.example{INJECTION}",)),
         replace(MAIL, to=("a@b.example,e@evil.example",)),
-        replace(MAIL, cc=(f"a@b.example{BREAK}",)),
-        replace(MAIL, reply_to=f"a@b.example{BREAK}"),
-        replace(MAIL, subject=f"x{BREAK}"),
+        replace(MAIL, cc=(f"a@b.example{INJECTION}",)),
+        replace(MAIL, reply_to=f"a@b.example{INJECTION}"),
+        replace(MAIL, subject=f"x{INJECTION}"),
         replace(MAIL, subject="\ud800"),
         replace(MAIL, html="\ud800"),
-        replace(MAIL, attachments=(replace(PDF, filename=f"x{BREAK}"),)),
-        replace(MAIL, attachments=(replace(PDF, content_type=f"text/plain{BREAK}"),)),
+        replace(MAIL, attachments=(replace(PDF, filename=f"x{INJECTION}"),)),
+        replace(MAIL, attachments=(replace(PDF, content_type=f"text/plain{INJECTION}"),)),
         replace(MAIL, attachments=(replace(PDF, content_type="text/plain; x=y"),)),
-        replace(MAIL, attachments=(replace(PDF, content=f"AAAA{BREAK}"),)),
+        replace(MAIL, attachments=(replace(PDF, content=f"AAAA{INJECTION}"),)),
         replace(MAIL, attachments=(replace(PDF, content="AA--"),)),
         replace(MAIL, attachments=(replace(PDF, content="ÄÄÄÄ"),)),
-        replace(MAIL, attachments=(replace(LOGO, content_id=f"x{BREAK}"),)),
+        replace(MAIL, attachments=(replace(LOGO, content_id=f"x{INJECTION}"),)),
         replace(MAIL, attachments=(replace(LOGO, content_id="a>b"),)),
         replace(MAIL, attachments=(replace(LOGO, content_id="ü"),)),
         replace(MAIL, attachments=(replace(LOGO, content_id=None),)),
-        replace(MAIL, date=datetime(2026, 11, 20, 9, 30)),  # noqa: DTZ001  what is refused
+        replace(MAIL, date=datetime(2026, 11, 20, 9, 30)),  # noqa: DTZ001  has no time zone on purpose
     ],
 )
-def test_no_value_leaves_its_place(mail: OutgoingMail) -> None:
-    """A value that would add a line, an address or a parameter is refused, unrepeated."""
-    with pytest.raises(ValueError) as caught:  # noqa: PT011  each reason has its own words
+def test_no_value_can_inject_a_field(mail: OutgoingMail) -> None:
+    """A value that adds a line, an address or a parameter is refused, and the error hides it."""
+    with pytest.raises(ValueError) as caught:  # noqa: PT011  each reason has its own text
         build(mail)
     assert "evil" not in str(caught.value)

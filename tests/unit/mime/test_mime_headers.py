@@ -1,4 +1,4 @@
-"""Header fields read back as they were meant, by both parsers of the standard library."""
+"""Header fields: both parsers of the standard library read back the original values."""
 
 import email
 import email.policy
@@ -13,34 +13,34 @@ from hypothesis import strategies as st
 
 from pillarbox.mime import headers
 
-#: Any Unicode but controls, line ends and lone surrogates: what the HTTP layer lets through.
+#: The Unicode that the HTTP layer accepts: no control, no line end, no lone surrogate.
 TEXT = st.text(st.characters(exclude_categories=("Cc", "Cs"), exclude_characters="\u2028\u2029"))
-#: The same, denser in what has a meaning in header fields.
-NASTY = st.text(st.sampled_from("ab ü€日😀\"\\,;:<>()@.=?_%'*[]")).map(
+#: Text with many characters that have a meaning in header fields.
+HOSTILE = st.text(st.sampled_from("ab ü€日😀\"\\,;:<>()@.=?_%'*[]")).map(
     lambda text: text.replace("a", "=?utf-8?q?x?=").replace("b", "word " * 3)
 )
-VALUES = TEXT | NASTY
+VALUES = TEXT | HOSTILE
 
 CONTROLS = ["\r", "\n", "\r\n", "\0", "\t", "\x7f", "\x85", "\u2028", "\u2029"]
 
 
 def read(field: bytes) -> EmailMessage:
-    """The field as the present parser sees it."""
+    """Parse a field with the standard library's current parser."""
     return email.message_from_bytes(field + b"\r\n", policy=email.policy.default)
 
 
 def read_compat32(field: bytes) -> Message:
-    """The field as the parser of old programs sees it."""
+    """Parse a field with the standard library's older parser."""
     return email.message_from_bytes(field + b"\r\n")
 
 
 def unfolded(field: bytes) -> str:
-    """The value with its folds taken out (RFC 5322 section 2.2.3)."""
+    """Return the unfolded value of a field (RFC 5322 section 2.2.3)."""
     return field.decode("ascii").replace("\r\n", "").partition(": ")[2]
 
 
 def check_lines(field: bytes) -> None:
-    """Hold a field with foldable words against the limits of RFC 2047 and RFC 5322."""
+    """Check a field with foldable words against the limits of RFC 2047 and RFC 5322."""
     assert field.endswith(b"\r\n")
     lines = field[:-2].split(b"\r\n")
     assert all(len(line) <= 76 and line.strip() for line in lines)
@@ -49,8 +49,8 @@ def check_lines(field: bytes) -> None:
 
 
 @given(VALUES)
-def test_subject_reads_back(subject: str) -> None:
-    """Whatever a subject holds, both parsers give it back."""
+def test_subject_round_trips(subject: str) -> None:
+    """Both parsers return any subject unchanged."""
     field = headers.field("Subject", headers.unstructured(subject))
 
     assert read(field)["Subject"] == subject
@@ -60,8 +60,8 @@ def test_subject_reads_back(subject: str) -> None:
 
 
 @given(VALUES)
-def test_encoded_words_hold_whole_characters(subject: str) -> None:
-    """Each encoded-word decodes by itself (RFC 2047 section 5)."""
+def test_encoded_words_have_whole_characters(subject: str) -> None:
+    """Each encoded-word decodes on its own (RFC 2047 section 5)."""
     for word in headers.unstructured(subject):
         if word.startswith("=?utf-8?"):
             [(octets, charset)] = decode_header(word)
@@ -82,13 +82,13 @@ def test_encoded_words_hold_whole_characters(subject: str) -> None:
         ("=?utf-8?q?x?=", ["=?utf-8?b?PT91dGYtOD9xP3g/PQ==?="]),
     ],
 )
-def test_subject_is_encoded_only_where_it_must_be(subject: str, words: list[str]) -> None:
-    """Plain words stay readable; Q or B is chosen by length; what looks encoded is encoded."""
+def test_subject_is_encoded_only_if_needed(subject: str, words: list[str]) -> None:
+    """Plain words stay plain, the shorter of Q and B is used, and "=?" is always encoded."""
     assert headers.unstructured(subject) == words
 
 
 def test_longest_subject_of_emoji() -> None:
-    """998 emoji, the longest subject (contract 2.1), come through."""
+    """A subject of 998 emoji, the longest (contract 2.1), reads back unchanged."""
     field = headers.field("Subject", headers.unstructured("😀" * 998))
 
     assert read(field)["Subject"] == "😀" * 998
@@ -96,13 +96,13 @@ def test_longest_subject_of_emoji() -> None:
 
 
 @given(VALUES.filter(bool))
-def test_display_name_reads_back_with_one_address(name: str) -> None:
-    """Whatever a display name holds, there is one mailbox, with this name and our address."""
+def test_display_name_round_trips_with_one_address(name: str) -> None:
+    """With any display name, the field is one mailbox with this name and our address."""
     field = headers.field("From", headers.mailbox(name, "no-reply@shop.example"))
 
     [address] = read(field)["From"].addresses
     assert address.addr_spec == "no-reply@shop.example"
-    # This parser keeps the blanks between encoded-words and strips some at the ends.
+    # This parser keeps spaces between encoded-words and strips some at the ends.
     assert "".join(address.display_name.split()) == "".join(name.split())
     [(raw_name, raw_address)] = getaddresses([unfolded(field)])
     assert raw_address == "no-reply@shop.example"
@@ -121,12 +121,12 @@ def test_display_name_reads_back_with_one_address(name: str) -> None:
     ],
 )
 def test_mailbox(name: str | None, words: list[str]) -> None:
-    """A display name is quoted or encoded; without one the address stands alone."""
+    """A display name is quoted or encoded; without a name there is only the address."""
     assert headers.mailbox(name, "a@b.example") == words
 
 
 def test_long_names_are_folded() -> None:
-    """A name of 1,024 characters (contract 2.1) without a space still gives short lines."""
+    """A name of 1,024 characters (contract 2.1) without a space is folded into short lines."""
     field = headers.field("From", headers.mailbox("x" * 1024, "a@b.example"))
 
     check_lines(field)
@@ -136,7 +136,7 @@ def test_long_names_are_folded() -> None:
 
 
 def test_fifty_recipients_are_folded() -> None:
-    """A full list of recipients is one field of short lines, in the order given."""
+    """Fifty recipients are one field of short lines, in the same order."""
     addresses = tuple(f"customer-{number}@mail.example" for number in range(50))
     field = headers.field("To", headers.address_list(addresses))
 
@@ -145,8 +145,8 @@ def test_fifty_recipients_are_folded() -> None:
 
 
 @given(VALUES.filter(lambda name: 0 < len(name) <= 255))
-def test_file_name_reads_back(name: str) -> None:
-    """Whatever a file name holds, both parsers give it back, and nothing but it."""
+def test_file_name_round_trips(name: str) -> None:
+    """Both parsers return any file name, and no other parameter."""
     field = headers.field("Content-Disposition", ["attachment;", *headers.filename_parameter(name)])
 
     disposition = read(field)["Content-Disposition"]
@@ -176,13 +176,13 @@ def test_file_name_reads_back(name: str) -> None:
     ],
 )
 def test_filename_forms(name: str, words: list[str]) -> None:
-    """ASCII goes the plain way that every reader knows, the rest the way of RFC 2231."""
+    """Simple ASCII has the plain form, and other names have the form of RFC 2231."""
     assert headers.filename_parameter(name) == words
 
 
 @pytest.mark.parametrize("control", CONTROLS)
 def test_control_characters_are_refused(control: str) -> None:
-    """Nothing that ends a line, in any reader's eyes, gets into a field, encoded or not."""
+    """A character that may end a line is refused in a field, in ASCII and in encoded text."""
     for text in (f"x{control}Bcc: e@evil.example", f"ü{control}Bcc: e@evil.example"):
         with pytest.raises(ValueError, match="control character"):
             headers.unstructured(text)
@@ -214,7 +214,7 @@ def test_control_characters_are_refused(control: str) -> None:
     ],
 )
 def test_only_bare_addresses_pass(address: str) -> None:
-    """An address that could be read as another, as several or as a new line is refused."""
+    """An address that could be read as another address, several, or a new line is refused."""
     with pytest.raises(ValueError, match="addr-spec") as caught:
         headers.addr_spec(address)
     assert "example" not in str(caught.value)

@@ -1,4 +1,4 @@
-"""Reading submitted messages: fields, parts, and what is refused as unclear."""
+"""Parsing submitted messages: fields, parts, and ambiguous messages, which are refused."""
 
 import base64
 import quopri
@@ -25,11 +25,11 @@ def multipart(*parts: str, boundary: str = "b") -> bytes:
     return crlf(f'Content-Type: multipart/mixed; boundary="{boundary}"\n\n{body}--{boundary}--\n')
 
 
-def test_fields_are_unfolded_and_placed() -> None:
-    """A field is its name in lower case, its value on one line, and where its octets are."""
+def test_fields_are_unfolded_and_located() -> None:
+    """A field has its name in lower case, its value on one line, and its position."""
     octets = crlf("From: a@b.example\nSUBJECT : one\n  two\nX:\n\nbody\n")
     parsed = parse(octets)
-    assert [(each.name, each.value) for each in parsed.fields] == [
+    assert [(field.name, field.value) for field in parsed.fields] == [
         (b"from", b"a@b.example"),
         (b"subject", b"one  two"),
         (b"x", b""),
@@ -40,8 +40,8 @@ def test_fields_are_unfolded_and_placed() -> None:
 
 
 @pytest.mark.parametrize("octets", [b"", b"\r\n", b"From: a@b.example\r\n", b"\r\nbody\r\n"])
-def test_messages_with_little_in_them(octets: bytes) -> None:
-    """An empty message, a header alone and a body alone are messages with one text part."""
+def test_minimal_messages(octets: bytes) -> None:
+    """An empty message, only a header, and only a body each have one text part."""
     (part,) = parse(octets).parts
     assert part.content_type == "text/plain"
 
@@ -59,15 +59,15 @@ def test_messages_with_little_in_them(octets: bytes) -> None:
         "X: " + "x\n " * 60_000 + "\n",
     ],
 )
-def test_headers_that_are_none(header: str) -> None:
-    """A line that is no field, and more header than any mail has, are refused."""
+def test_invalid_headers_are_refused(header: str) -> None:
+    """A header with a line that is not a field, or with too many octets or fields, is refused."""
     with pytest.raises(ValidationFailed) as refused:
         parse(crlf(header + "\nbody\n"))
     assert refused.value.faults[0].code == "bad_header"
 
 
 def test_mail_loop() -> None:
-    """The 101st Received field makes it a loop."""
+    """A message with more than 100 Received fields is refused as a loop."""
     parse(crlf("Received: x\n" * 100 + "\n"))
     with pytest.raises(ValidationFailed) as refused:
         parse(crlf("Received: x\n" * 101 + "\n"))
@@ -75,7 +75,7 @@ def test_mail_loop() -> None:
 
 
 def test_parts() -> None:
-    """The leaves of a mail as mail programs write it, with name, disposition and size."""
+    """The parts of a typical message have their type, disposition and decoded size."""
     mail = EmailMessage()
     mail["From"] = "a@b.example"
     mail.set_content("Hello")
@@ -84,25 +84,25 @@ def test_parts() -> None:
     mail.add_attachment("a,b\r\n" * 99, subtype="csv", filename="list.csv", cte="quoted-printable")
     octets = mail.as_bytes(policy=policy.SMTP)
     parsed = parse(octets)
-    found = [
+    summaries = [
         (part.content_type, part.disposition, decoded_size(octets, part)) for part in parsed.parts
     ]
-    assert found == [
+    assert summaries == [
         ("text/plain", "", 7),
         ("text/html", "", 14),
         ("application/pdf", "attachment", 3996),
         ("text/csv", "attachment", 495),
     ]
     assert first_octets(octets, parsed.parts[2]).startswith(b"%PDF%PDF")
-    # The inner multipart's and the outer's: in its field, before each of two or three parts, and
-    # at the end.
-    written = Counter(octets[start:end] for start, end in parsed.boundaries)
-    assert sorted(written.values()) == [4, 5]
-    assert all(octets.count(boundary) == times for boundary, times in written.items())
+    # Each boundary occurs in its header field, before each part (two in the inner multipart,
+    # three in the outer one), and at the end.
+    occurrences = Counter(octets[start:end] for start, end in parsed.boundaries)
+    assert sorted(occurrences.values()) == [4, 5]
+    assert all(octets.count(boundary) == count for boundary, count in occurrences.items())
 
 
-def test_delimiters_stand_on_lines_of_their_own() -> None:
-    """A line that only begins like a delimiter is text, and so is a delimiter within a line."""
+def test_a_delimiter_is_a_whole_line() -> None:
+    """A line that only starts like a delimiter, and a delimiter within a line, are text."""
     octets = multipart("\nx --b\n--bc\n--b-- x\n", "\nsecond")
     parts = parse(octets).parts
     assert [octets[part.start : part.end] for part in parts] == [
@@ -112,7 +112,7 @@ def test_delimiters_stand_on_lines_of_their_own() -> None:
 
 
 def test_empty_parts_and_a_missing_end() -> None:
-    """Parts may be empty, and a multipart may lack its end, as readers allow."""
+    """Parts may be empty, and the last delimiter of a multipart may be missing."""
     octets = crlf("Content-Type: multipart/mixed; boundary=b\n\n--b\n--b\n\n--b\n\nlast\n")
     parts = parse(octets).parts
     assert [octets[part.start : part.end] for part in parts] == [b"", b"", b"last\r\n"]
@@ -136,8 +136,8 @@ def test_empty_parts_and_a_missing_end() -> None:
         crlf("Content-Type: multipart/mixed; boundary=b\n\n" + "--bb\n" * 5_000 + "--b\n\n"),
     ],
 )
-def test_structures_that_are_unclear(octets: bytes) -> None:
-    """What two readers could take for different messages is refused."""
+def test_ambiguous_structures_are_refused(octets: bytes) -> None:
+    """A structure that two mail programs could read differently is refused."""
     with pytest.raises(ValidationFailed) as refused:
         parse(octets)
     assert refused.value.faults[0].code == "bad_mime"
@@ -152,7 +152,7 @@ def nested(depth: int) -> bytes:
 
 
 def test_depth() -> None:
-    """Parts may be nested ten deep; a thousand are refused without going there."""
+    """Parts may be nested ten levels deep; eleven and a thousand levels are refused."""
     assert len(parse(nested(MAX_DEPTH)).boundaries) == 2 * MAX_DEPTH
     for depth in (MAX_DEPTH + 1, 1_000):
         with pytest.raises(ValidationFailed):
@@ -160,8 +160,8 @@ def test_depth() -> None:
 
 
 @given(st.binary(max_size=600))
-def test_base64_size_is_never_too_small(content: bytes) -> None:
-    """The size of base64 in lines is that of the file."""
+def test_decoded_size_of_base64(content: bytes) -> None:
+    """The decoded size of base64 in lines is the size of the file."""
     octets = b"Content-Transfer-Encoding: base64\r\n\r\n" + base64.encodebytes(content).replace(
         b"\n", b"\r\n"
     )
@@ -195,8 +195,8 @@ LINES = st.lists(
 
 
 @given(LINES)
-def test_any_octets_are_read_or_refused(lines: list[bytes]) -> None:
-    """Whatever is sent, it is read, or refused with a fault; the parts lie within the message."""
+def test_any_octets_are_parsed_or_refused(lines: list[bytes]) -> None:
+    """Any octets are parsed or refused, and the parts are within the message."""
     octets = b"\r\n".join(lines)
     try:
         parsed = parse(octets)
@@ -215,8 +215,8 @@ def test_any_octets_are_read_or_refused(lines: list[bytes]) -> None:
         max_leaves=8,
     )
 )
-def test_leaves_are_those_that_the_standard_library_finds(tree: tuple[str, object]) -> None:
-    """For messages built by rule, the parts are those of Python's own parser."""
+def test_parts_agree_with_the_standard_library(tree: tuple[str, object]) -> None:
+    """For generated messages, the parts are the same as those of the standard library's parser."""
 
     def write(node: tuple[str, object], name: str) -> bytes:
         kind, content = node
@@ -260,7 +260,7 @@ def test_leaves_are_those_that_the_standard_library_finds(tree: tuple[str, objec
     ],
 )
 def test_mailboxes(value: bytes, name: str | None, address: str) -> None:
-    """One address, with or without a name."""
+    """One address with or without a name is read as a mailbox."""
     mailbox = read_mailbox(value)
     assert mailbox is not None
     assert (mailbox.name, mailbox.address) == (name, address)
@@ -285,13 +285,13 @@ def test_mailboxes(value: bytes, name: str | None, address: str) -> None:
         "ä@b.example".encode(),
     ],
 )
-def test_what_is_not_one_mailbox(value: bytes) -> None:
-    """Lists, groups, routes, comments, and whatever readers differ on are no mailbox."""
+def test_other_values_are_not_a_mailbox(value: bytes) -> None:
+    """Lists, groups, routes, comments and ambiguous values are not read as a mailbox."""
     assert read_mailbox(value) is None
 
 
 def test_text_and_addresses() -> None:
-    """Subjects are decoded as far as they can be, and addresses found in any form of list."""
+    """Valid encoded-words are decoded, invalid ones stay, and addresses are read from a list."""
     assert read_text(b"=?utf-8?b?SMOkbGzDtg==?= =?iso-8859-1?q?=E4?=") == "Hällöä"
     for unreadable in ("=?utf-8?b?x?= plain", "=?\xc6?q?x?=", "=?undefined?q?x?=", "=?hex?q?x?="):
         assert read_text(unreadable.encode()) == unreadable
@@ -318,7 +318,7 @@ CHARSETS = sorted({*aliases.values(), "undefined", "unknown-8bit", "x\xc6"})
     )
 )
 def test_any_text_can_be_read(value: bytes) -> None:
-    """Whatever a field holds, reading it raises nothing, and what is read can be stored."""
+    """Reading any value raises nothing, and the text can be stored."""
     read_text(value).encode()
     read_mailbox(value)
     addresses_in(value)

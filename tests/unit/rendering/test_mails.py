@@ -1,4 +1,4 @@
-"""The starter templates as mails: whole, safe, readable."""
+"""The starter templates as emails: complete, safe and readable."""
 
 import re
 from collections.abc import Iterator
@@ -18,8 +18,8 @@ from pillarbox.rendering.values import preview_values
 
 BRANDING = Branding(name="Harbour", logo_url=None, attribution=True)
 LAYOUT = (STARTERS / "layout.html").read_text()
-#: The style sheets within the layout.
-SHEETS = "".join(re.findall(r"<style>(.*?)</style>", LAYOUT, flags=re.DOTALL))
+#: The style sheets in the layout.
+STYLE_SHEETS = "".join(re.findall(r"<style>(.*?)</style>", LAYOUT, flags=re.DOTALL))
 INLINE = re.sub(r"/\*.*?\*/", "", (STARTERS / "inline.css").read_text(), flags=re.DOTALL)
 every_starter = pytest.mark.parametrize("slug", SLUGS)
 
@@ -37,14 +37,14 @@ def shown(html: str) -> LexborNode:
 
 
 def first(node: LexborNode | LexborHTMLParser, selector: str) -> LexborNode:
-    found = node.css_first(selector)
-    assert found
-    return found
+    match = node.css_first(selector)
+    assert match
+    return match
 
 
 @every_starter
-def test_no_holes(slug: str) -> None:
-    """With its samples a starter shows every value, and no mark of a template is left."""
+def test_samples_fill_the_template(slug: str) -> None:
+    """With its samples a starter shows every value, and no template syntax is left."""
     html = sample(slug)
     assert not re.search(r"\{\{|\}\}|\{%|<!--%|%-->|\[%|\[\[", html)
     starter = find_starter(slug)
@@ -58,14 +58,16 @@ def test_no_holes(slug: str) -> None:
 
 @every_starter
 def test_values_are_escaped(slug: str) -> None:
-    """A value is text, wherever it stands: no element and no attribute comes of it."""
-    evil = "\"><script>alert(1)</script>' onload=x"
+    """A value is text everywhere: it adds no element and no attribute."""
+    hostile = "\"><script>alert(1)</script>' onload=x"
     starter = find_starter(slug)
     assert starter
-    given = {v.name: evil for v in starter.variables if v.kind is VariableKind.TEXT}
+    given = {v.name: hostile for v in starter.variables if v.kind is VariableKind.TEXT}
     clean = shown(sample(slug, replace(BRANDING, logo_url="https://x.example/l.png")))
     html = sample(
-        slug, Branding(name=evil, logo_url=f"https://x.example/{evil}", attribution=True), **given
+        slug,
+        Branding(name=hostile, logo_url=f"https://x.example/{hostile}", attribution=True),
+        **given,
     )
     body = shown(html)
     assert "<script" not in html
@@ -76,21 +78,21 @@ def test_values_are_escaped(slug: str) -> None:
 
 
 @pytest.mark.parametrize("value", ["{{7*7}}", "{{ x.__class__ }}", "<!--% if x %-->", "[[ 7 ]]"])
-def test_values_are_no_templates(value: str) -> None:
-    """A value that looks like a template is shown as it is: rendering is one pass."""
+def test_values_are_not_templates(value: str) -> None:
+    """A value that looks like a template is shown unchanged, because rendering is one pass."""
     assert first(shown(sample("otp", otp_code=value)), ".code").text() == value
 
 
 @every_starter
 def test_attribution(slug: str) -> None:
-    """The foot names the service on free plans and not on others."""
+    """The footer names the service only if the branding asks for attribution."""
     assert "Sent with Pillarbox" in sample(slug)
     assert "Pillarbox" not in sample(slug, replace(BRANDING, attribution=False))
 
 
 @every_starter
 def test_head(slug: str) -> None:
-    """The head shows the logo with the brand as its alternative, the brand, or nothing."""
+    """The header shows the logo with the brand as alternative text, the brand, or nothing."""
     logo = shown(sample(slug, replace(BRANDING, logo_url="https://x.example/l.png?a&b")))
     image = first(logo, "img")
     assert image.attributes["src"] == "https://x.example/l.png?a&b"
@@ -104,7 +106,7 @@ def test_head(slug: str) -> None:
 
 @every_starter
 def test_accessible(slug: str) -> None:
-    """A mail has a language, a title, one heading, alternative texts, and says what is layout."""
+    """An email has a language, a title, one heading, alternative texts and marked layout tables."""
     html = sample(slug, replace(BRANDING, logo_url="https://x.example/l.png"))
     document = LexborHTMLParser(html)
     assert document.root
@@ -120,7 +122,7 @@ def test_accessible(slug: str) -> None:
 
 @every_starter
 def test_css_is_inlined(slug: str) -> None:
-    """Each rule of inline.css is found in the style of every element that it selects."""
+    """Each rule of inline.css is in the style attribute of every element that it selects."""
     document = LexborHTMLParser(sample(slug))
     for selector, declarations in re.findall(r"([^{}]+)\{([^{}]+)\}", INLINE):
         for node in document.css(selector.strip()):
@@ -130,8 +132,8 @@ def test_css_is_inlined(slug: str) -> None:
 
 
 def test_every_class_is_styled() -> None:
-    """No mail names a class that neither style sheet knows, and no rule is left over."""
-    known = set(re.findall(r"\.([a-z]+)\b(?=[^{}]*\{)", INLINE + SHEETS))
+    """Every class of an email is in a style sheet, and every rule is used."""
+    styled = set(re.findall(r"\.([a-z]+)\b(?=[^{}]*\{)", INLINE + STYLE_SHEETS))
     used = {
         name
         for slug in SLUGS
@@ -140,33 +142,33 @@ def test_every_class_is_styled() -> None:
         ).css("[class]")
         for name in (node.attributes["class"] or "").split()
     }
-    assert used - known == {"attribution"}
-    assert known - used == set()
+    assert used - styled == {"attribution"}
+    assert styled - used == set()
 
 
 @every_starter
 def test_phones_and_dark_mode_are_kept(slug: str) -> None:
     """The style sheet for phones, dark mode and Outlook's apps stays in the head."""
     html = sample(slug)
-    for kept in (
+    for rule in (
         "@media only screen and (max-width: 480px)",
         "@media (prefers-color-scheme: dark)",
         "[data-ogsc]",
         '<meta name="color-scheme" content="light dark">',
         "<!--[if mso]>",
     ):
-        assert kept in html
+        assert rule in html
 
 
 @every_starter
 def test_size(slug: str) -> None:
-    """A mail stays far below the 102 KB at which Gmail cuts."""
+    """An email is far smaller than the 102 KB at which Gmail cuts it off."""
     assert len(sample(slug).encode()) < 20 * 1024
 
 
 @every_starter
 def test_button_and_address(slug: str) -> None:
-    """Each link stands on a button and, for programs that break it, as an address."""
+    """Each link has a button and, for mail programs that break buttons, a visible URL."""
     starter = find_starter(slug)
     assert starter
     body = shown(sample(slug))
@@ -178,7 +180,7 @@ def test_button_and_address(slug: str) -> None:
 
 @every_starter
 def test_preheader(slug: str) -> None:
-    """The hidden line that inboxes preview comes hidden and is no repetition of the heading."""
+    """The preview line for inboxes is hidden, and does not repeat the heading."""
     body = shown(sample(slug))
     hidden = next(node for node in body.iter())
     assert hidden.attributes["class"] == "preheader"
@@ -189,7 +191,7 @@ def test_preheader(slug: str) -> None:
 
 
 def test_links_of_contacts() -> None:
-    """A bare address opens a new mail, a URL is followed."""
+    """A contact that is a bare address gets a mailto: link, and a URL is the link itself."""
     for contact, href in (
         ("help@x.example", "mailto:help@x.example"),
         ("https://x.example/help", "https://x.example/help"),
@@ -199,7 +201,7 @@ def test_links_of_contacts() -> None:
 
 
 def luminance(colour: str) -> float:
-    """Relative luminance of #rrggbb (WCAG 2.2)."""
+    """Return the relative luminance of #rrggbb (WCAG 2.2)."""
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [p / 12.92 if p <= 0.04045 else ((p + 0.055) / 1.055) ** 2.4 for p in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
@@ -211,19 +213,19 @@ def contrast(one: str, other: str) -> float:
 
 
 def declared(css: str, name: str, prop: str) -> str:
-    """The last value that a style sheet gives to a class for a property."""
-    found = [
+    """Return the last value of a property for a class in a style sheet."""
+    values = [
         value
         for selectors, body in re.findall(r"([^{}]+)\{([^{}]+)\}", css)
         if name in [selector.strip() for selector in selectors.split(",")]
         for value in re.findall(rf"(?<![\w-]){prop}:\s*(#[0-9a-f]{{6}})", body)
     ]
-    assert found, (name, prop)
-    return str(found[-1])
+    assert values, (name, prop)
+    return str(values[-1])
 
 
 def pairs() -> Iterator[tuple[str, str]]:
-    """Each class of text and what it may stand on."""
+    """Yield each class of text with each of its backgrounds."""
     for text in (".ink", ".headline", ".copy", ".quiet", ".link"):
         yield text, ".card"
     yield from ((".ink", ".sheet"), (".quiet", ".sheet"), (".quiet", ".panel"), (".sum", ".panel"))
@@ -231,23 +233,24 @@ def pairs() -> Iterator[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-@pytest.mark.parametrize(("text", "ground"), list(pairs()))
-def test_contrast(scheme: str, text: str, ground: str) -> None:
-    """Text has a contrast of 4.5 to 1 and more in both schemes (WCAG 2.2 AA, 1.4.3)."""
+@pytest.mark.parametrize(("text", "background"), list(pairs()))
+def test_contrast(scheme: str, text: str, background: str) -> None:
+    """Text has a contrast of at least 4.5 to 1 in both schemes (WCAG 2.2 AA, 1.4.3)."""
     dark = LAYOUT[LAYOUT.index("prefers-color-scheme: dark") :].split("[data-ogsb]")[0]
     css = INLINE if scheme == "light" else dark.partition("{")[2]
-    assert contrast(declared(css, text, "color"), declared(css, ground, "background-color")) >= 4.5
+    colour, behind = declared(css, text, "color"), declared(css, background, "background-color")
+    assert contrast(colour, behind) >= 4.5
 
 
 def test_unknown_slug() -> None:
-    """A slug that is no starter is 404 template_not_found, and reads no file."""
+    """An unknown slug, such as a path, is 404 template_not_found."""
     with pytest.raises(ServiceError) as refused:
         render_starter("../otp", {}, BRANDING)
     assert refused.value.code == "template_not_found"
 
 
 def test_too_large() -> None:
-    """Values that make more than 1 MB of mail are refused as variables that are too large."""
+    """Values that make the email larger than 1 MB are refused as too large."""
     with pytest.raises(RenderTooLarge) as refused:
         sample("otp", app_name="<" * 200_000)
     assert [(f.field, f.code) for f in refused.value.faults] == [("variables", "too_large")]
@@ -255,9 +258,9 @@ def test_too_large() -> None:
 
 @given(st.text(), st.text(min_size=1))
 def test_any_value_is_shown(code: str, brand: str) -> None:
-    """Any text as a value is shown as that text."""
+    """Any text as a value is shown as the same text."""
     body = shown(sample("otp", Branding(brand, None, attribution=False), otp_code=code + "."))
-    seen = first(body, ".code").text()
-    # Browsers drop NUL and read CR as LF; lone surrogates never pass the JSON reader.
+    shown_code = first(body, ".code").text()
+    # Browsers drop NUL and read CR as LF. The JSON parser refuses lone surrogates.
     expected = (code + ".").replace("\0", "").replace("\r\n", "\n").replace("\r", "\n")
-    assert seen == expected
+    assert shown_code == expected

@@ -1,4 +1,4 @@
-"""Saved templates: what they may contain, what they need, how they render."""
+"""Saved templates: what they may contain, which values they need, and how they render."""
 
 import pytest
 from hypothesis import given
@@ -31,24 +31,24 @@ def failure(html: str, values: dict[str, Json]) -> tuple[str, str]:
     return fault.field, fault.code
 
 
-def test_what_a_template_refers_to() -> None:
-    """The names are what the template really uses; required is what some place uses bare."""
-    found = check_template("Order {{ order.id }}", RECEIPT)
-    assert found.names == ("order", "customer", "lines", "plan", "trial", "note")
-    assert found.required == (
+def test_variables_of_a_template() -> None:
+    """Names are all variables in use; required are the paths used at least once without default."""
+    variables = check_template("Order {{ order.id }}", RECEIPT)
+    assert variables.names == ("order", "customer", "lines", "plan", "trial", "note")
+    assert variables.required == (
         *("order.id", "lines", "lines[].title", "lines[].price", "plan", "trial", "note"),
     )
 
 
 def test_default_in_every_use() -> None:
-    """A variable is optional only where every use of it has a default."""
+    """A variable is optional only if every use of it has a default."""
     assert check_template("s", "{{ a | default('x') }}").required == ()
     assert check_template("s", "{{ a | default('x') }}{{ a }}").required == ("a",)
     assert check_template("{{ a }}", "{{ a | default('x') }}").required == ("a",)
 
 
 def test_no_variables() -> None:
-    """Plain HTML is a template too, and comments and raw text refer to nothing."""
+    """Plain HTML is a valid template, and comments and raw text have no variables."""
     assert check_template("s", "<p>{# {{ a }} #}{% raw %}{{ b }}{% endraw %}").names == ()
 
 
@@ -98,7 +98,7 @@ def test_no_variables() -> None:
     ],
 )
 def test_not_allowed(html: str) -> None:
-    """Whatever is not on the list is refused when the template is saved, and when it would run."""
+    """Everything outside the allow-list is refused, both on saving and on rendering."""
     assert refusal(html) == ("html", "not_allowed")
     assert failure(html, {}) == ("html", "not_allowed")
 
@@ -120,7 +120,7 @@ def test_not_allowed(html: str) -> None:
     ],
 )
 def test_syntax(html: str) -> None:
-    """What cannot be read as a template is refused with the line, not with a crash."""
+    """A template with a syntax error is refused as such."""
     if html == "{{ x }":
         assert refusal(html) == ("html", "template_syntax")
         return
@@ -129,7 +129,7 @@ def test_syntax(html: str) -> None:
 
 @pytest.mark.parametrize("html", ["x" * (MAX_LENGTH + 1), "{{ x }}" * (MAX_TAGS + 1)])
 def test_too_large(html: str) -> None:
-    """A template of more than its characters or tags is refused before it is read."""
+    """A template with too many characters or tags is refused."""
     assert refusal(html) == ("html", "too_large")
 
 
@@ -138,12 +138,12 @@ def test_too_large(html: str) -> None:
     ["{{ x", "{{ x | upper }}", "{% if x %}a{% endif %}", "{{ x.__y }} {{ 1 }}", "{# a #}"],
 )
 def test_subjects(subject: str) -> None:
-    """A subject takes plain references only."""
+    """A subject with anything but plain references is refused."""
     assert refusal("<p>x</p>", subject) == ("subject", "not_allowed")
 
 
 def test_rendering() -> None:
-    """Paths, defaults, filters, conditions and lists do what they say; values are escaped."""
+    """Paths, defaults, filters, conditions and lists are rendered, and values are escaped."""
     html = render_saved(
         RECEIPT,
         {
@@ -179,7 +179,7 @@ def test_rendering() -> None:
     ],
 )
 def test_values(html: str, values: dict[str, Json], shown: str) -> None:
-    """Each allowed form shows what mails expect."""
+    """Each allowed form shows the expected text."""
     check_template("s", html)
     assert render_saved(html, values) == shown
 
@@ -199,13 +199,13 @@ def test_values(html: str, values: dict[str, Json], shown: str) -> None:
         ("{% for i in x %}{% endfor %}", {"x": [1] * (MAX_ROWS + 1)}, "invalid_type"),
     ],
 )
-def test_values_of_no_use(html: str, values: dict[str, Json], code: str) -> None:
-    """No mail goes out with a hole, a Python object or an endless list in it."""
+def test_unsuitable_values_are_refused(html: str, values: dict[str, Json], code: str) -> None:
+    """A missing value, a value of the wrong type and a list that is too long are refused."""
     assert failure(html, values) == ("variables", code)
 
 
-def test_bomb_stops_early() -> None:
-    """A loop that multiplies its values ends as soon as the mail is over 1 MB."""
+def test_rendering_stops_at_the_size_limit() -> None:
+    """A loop that multiplies its values is refused when the email is over 1 MB."""
     bomb = "{% for i in x %}" + "{{ y }}" * 400 + "{% endfor %}"
     values: dict[str, Json] = {"x": [1] * MAX_ROWS, "y": "ü" * 100_000}
     assert failure(bomb, values) == ("variables", "too_large")
@@ -214,7 +214,7 @@ def test_bomb_stops_early() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "lacking"),
+    ("given", "missing"),
     [
         ({}, ("a", "b.c", "rows")),
         ({"a": None, "b": {}, "rows": None}, ("a", "b.c", "rows")),
@@ -224,12 +224,12 @@ def test_bomb_stops_early() -> None:
         ({"a": 1, "b": {"c": 1}, "rows": "text"}, ("rows[].d",)),
     ],
 )
-def test_missing_values(given: dict[str, Json], lacking: tuple[str, ...]) -> None:
-    """The paths that lead nowhere are named, those into a lacking list once."""
+def test_missing_values(given: dict[str, Json], missing: tuple[str, ...]) -> None:
+    """Each required path without a value is listed, and a missing list is listed once."""
     html = "{{ a }}{{ b.c }}{% for r in rows %}{{ r.d }}{% endfor %}"
     required = check_template("s", html).required
     assert required == ("a", "b.c", "rows", "rows[].d")
-    assert missing_values(required, given) == lacking
+    assert missing_values(required, given) == missing
 
 
 JSON: st.SearchStrategy[Json] = st.recursive(
@@ -248,12 +248,12 @@ PIECES = st.sampled_from(
 
 @given(st.lists(PIECES, max_size=12).map("".join), st.dictionaries(st.sampled_from("abc"), JSON))
 def test_any_template(html: str, values: dict[str, Json]) -> None:
-    """Any template and any values give a mail or a ValidationFailed, and nothing else."""
+    """Any template with any values is rendered or raises ValidationFailed."""
     try:
-        needed = check_template("s", html)
-        lacking = missing_values(needed.required, values)
+        variables = check_template("s", html)
+        missing = missing_values(variables.required, values)
         rendered = render_saved(html, values)
     except ValidationFailed:
         return
     assert isinstance(rendered, str)
-    assert all(path.split(".")[0].removesuffix("[]") in needed.names for path in lacking)
+    assert all(path.split(".")[0].removesuffix("[]") in variables.names for path in missing)

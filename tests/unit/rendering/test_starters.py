@@ -1,4 +1,4 @@
-"""The starter templates: what is known of them without rendering."""
+"""The starter templates: their data, without rendering."""
 
 import pytest
 from hypothesis import given
@@ -29,12 +29,12 @@ CONTRACT = [
 
 def test_table_of_the_contract() -> None:
     """Slugs, names, variables and their order are those of the contract's table."""
-    known = [(s.slug, s.name, ", ".join(v.name for v in s.variables)) for s in all_starters()]
-    assert known == CONTRACT
+    table = [(s.slug, s.name, ", ".join(v.name for v in s.variables)) for s in all_starters()]
+    assert table == CONTRACT
 
 
 def test_required_variables() -> None:
-    """What a mail is useless without is required, and nothing else."""
+    """Exactly the variables without which the email is useless are required."""
     required = {v.name for s in all_starters() for v in s.variables if v.required}
     assert required == {
         *("otp_code", "login_url", "verify_url", "reset_url", "accept_url", "upgrade_url"),
@@ -55,41 +55,41 @@ def test_kinds() -> None:
 
 
 def test_subjects_refer_to_own_variables() -> None:
-    """A subject refers to variables of its template only, so that none leaves a hole."""
+    """A subject refers only to variables of its template, so every reference has a value."""
     for starter in all_starters():
         assert set(subject_references(starter.subject)) <= {v.name for v in starter.variables}
         assert starter.subject.count("{{") == len(subject_references(starter.subject))
 
 
 def test_codes_stay_out_of_subjects() -> None:
-    """No subject shows a code or a link: subjects are kept in the history."""
+    """No subject shows a code or a link, because the history keeps subjects."""
     for starter in all_starters():
         secrets = {"otp_code", *(v.name for v in starter.variables if v.name.endswith("_url"))}
         assert not secrets & set(subject_references(starter.subject))
 
 
-def test_usual_expiry() -> None:
-    """A template that takes expiry_minutes has a usual one, and no other has."""
+def test_default_expiry() -> None:
+    """A template has a default expiry exactly if it has the variable expiry_minutes."""
     for starter in all_starters():
-        takes = any(v.name == "expiry_minutes" for v in starter.variables)
-        assert (starter.expiry_minutes is not None) is takes
+        expires = any(v.name == "expiry_minutes" for v in starter.variables)
+        assert (starter.expiry_minutes is not None) is expires
 
 
 @pytest.mark.parametrize(
     "slug", ["", "../otp", "otp/", "OTP", "__class__", "otp\0", "otp ", ".", "layout.html"]
 )
 def test_hostile_slugs(slug: str) -> None:
-    """A slug is compared, never used as a path: what is no starter is None."""
+    """A text that is not a slug, such as a path, finds no starter."""
     assert find_starter(slug) is None
 
 
 @given(st.text())
 def test_any_slug(slug: str) -> None:
-    """Any text is either one of the ten slugs or leads nowhere."""
+    """Only the ten slugs find a starter."""
     assert (find_starter(slug) is not None) is (slug in SLUGS)
 
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_assembled(slug: str) -> None:
-    """What is stored to be filled is what the sources make; if not, run assemble_starters."""
+    """Each stored template is the one that the sources give; if not, run assemble_starters."""
     assert (STARTERS / slug / "mail.html").read_text(encoding="utf-8") == assembled(slug)

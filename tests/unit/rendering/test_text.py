@@ -1,4 +1,4 @@
-"""The plain-text part: reads well, and stands any input."""
+"""The plain-text part: it reads well, and any input works."""
 
 import pytest
 from hypothesis import given
@@ -19,7 +19,7 @@ def text_of(slug: str) -> str:
 
 
 def test_password_reset() -> None:
-    """A mail with a button reads as a short letter; its address stands there once."""
+    """An email with a button becomes a short letter that shows the URL once."""
     assert text_of("password_reset") == (
         "Harbour\n"
         "\n"
@@ -41,7 +41,7 @@ def test_password_reset() -> None:
 
 
 def test_receipt_and_steps() -> None:
-    """Rows of a table are `label: value`, and steps keep their number beside their title."""
+    """Table rows become `label: value`, and a step keeps its number on the line of its title."""
     receipt = text_of("payment_receipt")
     assert "Amount paid\n49.00 EUR\n\nInvoice: INV-2026-0117\nStatus: Paid in full\n" in receipt
     assert "1  Make it yours\nAdd your details" in text_of("welcome")
@@ -49,7 +49,7 @@ def test_receipt_and_steps() -> None:
 
 @pytest.mark.parametrize("slug", SLUGS)
 def test_starters(slug: str) -> None:
-    """No starter's text has marks of HTML, gaps of two empty lines, or spaces at line ends."""
+    """The text of a starter has no HTML, no two empty lines in a row, and no trailing spaces."""
     text = text_of(slug)
     assert not {"<", ">", "&", "\u00a0", "\u034f"} & set(text)
     assert "\n\n\n" not in text
@@ -85,7 +85,7 @@ def test_starters(slug: str) -> None:
     ],
 )
 def test_blocks(html: str, text: str) -> None:
-    """Each element reads in plain text as people would write it."""
+    """Each element becomes plain text as people would write it."""
     assert text_from_html(html) == text
 
 
@@ -111,7 +111,7 @@ def test_blocks(html: str, text: str) -> None:
     ],
 )
 def test_links(html: str, text: str) -> None:
-    """A link carries its address once, and only one that can be followed from text."""
+    """A link shows its URL once, and only if it can be followed from plain text."""
     assert text_from_html(html) == text
 
 
@@ -131,8 +131,8 @@ TAGS = st.builds(
 
 
 @given(st.lists(TAGS | WORDS, max_size=30).map("".join))
-def test_no_tag_leaks(html: str) -> None:
-    """Whatever is open, crossed or closed twice, no tag is seen in the text."""
+def test_no_tag_is_in_the_text(html: str) -> None:
+    """With tags that are open, crossed or closed twice, the text contains no tag."""
     text = text_from_html(html.replace('"a>b"', '"ab"'))
     assert "<" not in text
     assert ">" not in text.replace("> ", "").removesuffix(">")
@@ -141,7 +141,7 @@ def test_no_tag_leaks(html: str) -> None:
 
 @given(st.text(st.characters() | st.sampled_from("<>/!-='\"&; apre"), max_size=60))
 def test_any_input(html: str) -> None:
-    """Any string has a text part."""
+    """Any string is converted without an exception."""
     text_from_html(html)
 
 
@@ -149,7 +149,7 @@ def test_any_input(html: str) -> None:
     "name", ["iframe", "noembed", "noframes", "script", "style", "textarea", "title"]
 )
 def test_raw_text_is_never_shown(name: str) -> None:
-    """What stands in scripts, styles and the like is no text, closed or not."""
+    """The content of scripts, styles and similar elements is not shown, closed or not."""
     assert text_from_html(f"a<{name}><p>b</{name}x></{name.upper()} >c") == "ac"
     assert text_from_html(f"a<{name}><p>b") == "a"
 
@@ -171,6 +171,6 @@ def test_raw_text_is_never_shown(name: str) -> None:
     ],
 )
 def test_hostile_repetition(unit: str) -> None:
-    """Text stays about as long as its HTML, however deep, crossed or unended that is."""
+    """The text of deep, crossed or unclosed HTML stays about as long as the HTML."""
     html = unit * (200_000 // len(unit))
     assert len(text_from_html(html)) <= 3 * len(html)

@@ -1,4 +1,4 @@
-"""The values of starter templates: kinds, fallbacks, samples."""
+"""The values of starter templates: kinds, fallbacks, samples and wording."""
 
 from datetime import UTC, datetime, timedelta, timezone
 
@@ -9,17 +9,24 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.domain.template import StarterTemplate
 from pillarbox.rendering.starters import all_starters, find_starter
-from pillarbox.rendering.values import check_logo_url, preview_values, starter_values
-from pillarbox.rendering.words import contact_url, days_ahead, duration, moment
+from pillarbox.rendering.values import (
+    check_logo_url,
+    contact_url,
+    days_ahead,
+    duration,
+    format_time,
+    preview_values,
+    starter_values,
+)
 
 LEFT_OUT = "left out"
 NOW = datetime(2026, 11, 20, 14, 5, tzinfo=UTC)
 
 
 def starter(slug: str) -> StarterTemplate:
-    found = find_starter(slug)
-    assert found
-    return found
+    template = find_starter(slug)
+    assert template
+    return template
 
 
 def values(
@@ -50,18 +57,18 @@ def faults(slug: str, given: dict[str, Json]) -> list[tuple[str, str]]:
     ("slug", "name"),
     [(s.slug, v.name) for s in all_starters() for v in s.variables if v.required],
 )
-@pytest.mark.parametrize("lacking", [LEFT_OUT, None, "", " \n"])
-def test_lacking_required_variable(slug: str, name: str, lacking: Json) -> None:
-    """Each required variable that is left out, null or blank is named in a 422."""
+@pytest.mark.parametrize("missing", [LEFT_OUT, None, "", " \n"])
+def test_missing_required_variable(slug: str, name: str, missing: Json) -> None:
+    """A 422 names each required variable that is left out, null or blank."""
     given: dict[str, Json] = {v.name: v.sample for v in starter(slug).variables}
     del given[name]
-    if lacking is not LEFT_OUT:
-        given[name] = lacking
+    if missing is not LEFT_OUT:
+        given[name] = missing
     assert faults(slug, given) == [(f"variables.{name}", "missing_variable")]
 
 
 def test_all_faults_at_once() -> None:
-    """A 422 lists every fault of the variables, in the template's order."""
+    """A 422 lists every error of the variables, in the template's order."""
     assert faults("team_invite", {"inviter_name": ["x"], "accept_url": "javascript:alert(1)"}) == [
         ("variables.inviter_name", "invalid_type"),
         ("variables.team_name", "missing_variable"),
@@ -70,7 +77,7 @@ def test_all_faults_at_once() -> None:
 
 
 def test_fallbacks() -> None:
-    """What can be said without the caller is said by fallbacks."""
+    """A fallback replaces each optional variable that is missing."""
     assert values("otp", {"otp_code": 123456}, brand="Shop", sender_name="Ann") == {
         "otp_code": 123456,
         "expiry_minutes": 10,
@@ -90,7 +97,7 @@ def test_fallbacks() -> None:
 
 
 def test_extra_variables() -> None:
-    """Variables that a template does not know are ignored, whatever they hold."""
+    """Variables that a template does not have are ignored, with any value."""
     assert values("email_verify", {"verify_url": "https://x.example", "other": [{}]}) == {
         "verify_url": "https://x.example"
     }
@@ -98,13 +105,13 @@ def test_extra_variables() -> None:
 
 @pytest.mark.parametrize("value", [True, False, [], ["a"], {}, {"a": 1}])
 def test_kinds_of_text(value: Json) -> None:
-    """Text takes strings and numbers; a boolean, a list or an object is refused."""
+    """A text variable refuses a boolean, a list or an object."""
     assert faults("otp", {"otp_code": value}) == [("variables.otp_code", "invalid_type")]
 
 
 @pytest.mark.parametrize("value", ["K7-QX", 482913, 9.5, 0])
 def test_text_and_numbers(value: Json) -> None:
-    """A value is taken as it was given."""
+    """A text or a number is used unchanged."""
     assert values("otp", {"otp_code": value})["otp_code"] == value
 
 
@@ -118,42 +125,42 @@ def test_text_and_numbers(value: Json) -> None:
     ],
 )
 def test_refused_urls(url: str) -> None:
-    """A URL variable is http: or https: with a host and nothing that hides where it leads."""
+    """A URL variable must be http: or https: with a host, without deceptive characters."""
     assert faults("email_verify", {"verify_url": url}) == [("variables.verify_url", "invalid_url")]
 
 
 @pytest.mark.parametrize(
     "url", ["https://x.example", "HTTP://x.example:8080/a?b=c&d=%20#e", "https://bücher.example/ü"]
 )
-def test_taken_urls(url: str) -> None:
-    """Web addresses pass as they are."""
+def test_accepted_urls(url: str) -> None:
+    """A web URL is used unchanged."""
     assert values("email_verify", {"verify_url": url}) == {"verify_url": url}
 
 
-def test_url_that_is_no_string() -> None:
-    """A number is no URL."""
+def test_url_that_is_not_a_string() -> None:
+    """A number is refused as a URL."""
     assert faults("email_verify", {"verify_url": 5}) == [("variables.verify_url", "invalid_type")]
 
 
 @pytest.mark.parametrize(
-    ("contact", "opens"),
+    ("contact", "link"),
     [
         ("help@x.example", "mailto:help@x.example"),
         ("mailto:help@x.example?subject=Hi", "mailto:help@x.example?subject=Hi"),
         ("https://x.example/help", "https://x.example/help"),
     ],
 )
-def test_contacts(contact: str, opens: str) -> None:
-    """A contact is an address or a URL, and its link opens it."""
+def test_contacts(contact: str, link: str) -> None:
+    """A contact is an address or a URL, and has a link that opens it."""
     assert values("password_changed", {"support_email": contact})["support_email"] == contact
-    assert contact_url(contact) == opens
+    assert contact_url(contact) == link
 
 
 @pytest.mark.parametrize(
     "contact", ["help", "javascript:x@y", "mailto:", "mailto:x", "a@b@c", "a b@c.example", "x@y\n"]
 )
 def test_refused_contacts(contact: str) -> None:
-    """A contact that nobody can follow is refused."""
+    """A contact that is neither an address nor a web or mailto: URL is refused."""
     assert faults("password_changed", {"support_email": contact}) == [
         ("variables.support_email", "invalid_url")
     ]
@@ -161,7 +168,7 @@ def test_refused_contacts(contact: str) -> None:
 
 @pytest.mark.parametrize("slug", [s.slug for s in all_starters()])
 def test_preview_fills_from_samples(slug: str) -> None:
-    """A preview needs no variable: samples fill what is left out, and pass their own check."""
+    """Samples fill the missing variables of a preview, and are valid values themselves."""
     template = starter(slug)
     samples = {v.name: v.sample for v in template.variables}
     assert preview_values(template, {}) == samples
@@ -170,13 +177,13 @@ def test_preview_fills_from_samples(slug: str) -> None:
 
 
 def test_preview_checks_kinds() -> None:
-    """A preview holds the given values against their kinds as a send does."""
+    """A preview checks the kinds of values as a send does."""
     with pytest.raises(ValidationFailed, match="verify_url"):
         preview_values(starter("email_verify"), {"verify_url": "javascript:alert(1)"})
 
 
 def test_logo_url() -> None:
-    """A logo is https: with a host; addresses within a network are not fetched, so they pass."""
+    """A logo must be https: with a host; internal addresses pass, because no logo is fetched."""
     check_logo_url("https://x.example/logo.png")
     check_logo_url("https://169.254.169.254/latest")
     for url in ("http://x.example/l.png", "data:image/png;base64,AA", "https://", "", '"><img>'):
@@ -187,7 +194,7 @@ def test_logo_url() -> None:
 
 @given(st.text())
 def test_any_url(url: str) -> None:
-    """Any text as a URL is taken or refused, and what is taken begins with its scheme."""
+    """Any text is accepted or refused as a URL, and an accepted one starts with its scheme."""
     try:
         values("email_verify", {"verify_url": url})
     except ValidationFailed:
@@ -196,27 +203,29 @@ def test_any_url(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("minutes", "words"),
+    ("minutes", "text"),
     [
         *((1, "1 minute"), ("10", "10 minutes"), (0, "0 minutes"), (59, "59 minutes")),
         *((60, "1 hour"), ("90", "90 minutes"), (120, "2 hours"), (1440, "24 hours")),
         *((2880, "2 days"), ("a few", "a few minutes"), (2.5, "2.5 minutes"), ("²", "² minutes")),
     ],
 )
-def test_durations(minutes: Json, words: str) -> None:
-    """Minutes are said as people say them."""
-    assert duration(minutes) == words
+def test_durations(minutes: Json, text: str) -> None:
+    """Minutes are worded as people say them."""
+    assert duration(minutes) == text
 
 
 @pytest.mark.parametrize(
-    ("days", "words"),
+    ("days", "text"),
     [(0, "today"), ("1", "tomorrow"), (3, "in 3 days"), ("a few", "in a few days")],
 )
-def test_days_ahead(days: Json, words: str) -> None:
-    """A number of days is said as people say it."""
-    assert days_ahead(days) == words
+def test_days_ahead(days: Json, text: str) -> None:
+    """A number of days is worded as people say it."""
+    assert days_ahead(days) == text
 
 
-def test_moments_are_utc() -> None:
-    """A moment is told in UTC, whatever the clock it was read from."""
-    assert moment(NOW.astimezone(timezone(timedelta(hours=9)))) == "20 November 2026, 14:05 UTC"
+def test_times_are_utc() -> None:
+    """A time of any time zone is written in UTC."""
+    assert (
+        format_time(NOW.astimezone(timezone(timedelta(hours=9)))) == "20 November 2026, 14:05 UTC"
+    )

@@ -1,10 +1,10 @@
-"""Mail addresses: one bare addr-spec each (RFC 5321 section 4.1.2)."""
+"""Email addresses: each is one bare addr-spec (RFC 5321 section 4.1.2)."""
 
 import re
 from collections.abc import Callable
 from typing import Final
 
-#: RFC 5321 section 4.5.3.1: octets of a local part, a domain, and a path without its brackets.
+#: RFC 5321 section 4.5.3.1, in octets: local part, domain, and path without its angle brackets.
 MAX_LOCAL: Final = 64
 MAX_DOMAIN: Final = 255
 MAX_ADDRESS: Final = 254
@@ -15,18 +15,19 @@ _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
 class AddressSyntaxError(ValueError):
-    """The text is no address that the service takes; the message says why."""
+    """The service does not accept this text as an address; the exception's text says why."""
 
 
 def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
-    """Give an address its one spelling: local part as written, domain as lower-case A-labels.
+    """Return the normal form of an address: local part as written, domain as lower-case A-labels.
 
-    Quoted local parts, address literals, display names and lists are refused:
-    a transactional mail goes to a mailbox that somebody typed into a form.
+    Refuse quoted local parts, address literals, display names and lists. A
+    transactional email goes to a mailbox that somebody typed into a form, and
+    people do not type these.
 
     Args:
-        text: what the caller sent.
-        to_a_label: turns an internationalised domain into A-labels (IDNA), or
+        text: the address as the caller sent it.
+        to_a_label: converts an internationalised domain to A-labels (IDNA), or
             raises ValueError.
 
     Raises:
@@ -48,15 +49,15 @@ def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
 
 
 def domain_of(address: str) -> str:
-    """The domain of a parsed address."""
+    """Return the domain of a parsed address."""
     return address.rpartition("@")[2]
 
 
 def mailbox_key(address: str) -> str:
-    """What two spellings of one mailbox share; suppressions are kept under it.
+    """Return the key that all spellings of one mailbox share. Suppressions are stored under it.
 
-    RFC 5321 lets local parts differ by case alone, but no mailbox provider
-    does: whoever complained as Ann@ must not get mail as ann@.
+    RFC 5321 allows local parts that differ only by case, but mailbox providers
+    ignore case. So a complaint from Ann@ also stops email to ann@.
     """
     return address.lower()
 

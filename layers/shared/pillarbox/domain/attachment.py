@@ -30,15 +30,16 @@ ALLOWED_TYPES: Final = frozenset(
     }
 )
 
-#: Characters of a content type that an answer repeats; a real one is shorter (RFC 6838, 4.2).
-_SHOWN: Final = 255
+#: How many characters of a content type a response repeats. A valid one is shorter
+#: (RFC 6838 section 4.2).
+_MAX_LABEL: Final = 255
 
-#: Windows and Linux programs, whatever their label says.
+#: The first bytes of Windows and Linux programs. They count more than the content type.
 _EXECUTABLE_MAGIC: Final = (b"MZ", b"\x7fELF")
 
 
 class AttachedFile(Protocol):
-    """A file that a mail carries, in whatever form the mail came."""
+    """A file in an email that was submitted over HTTP or SMTP."""
 
     @property
     def filename(self) -> str: ...
@@ -53,17 +54,16 @@ class AttachedFile(Protocol):
 
     @property
     def first_octets(self) -> bytes:
-        """How it begins, decoded: what a program is known by."""
+        """The first few decoded bytes, which identify a program."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Attachment:
-    """One file of a mail.
+    """One file of an email.
 
-    `content` is the canonical base64 text (RFC 4648 section 4) as the caller
-    sent it: the mail carries base64 as well, so the bytes need not be decoded
-    to be sent.
+    `content` is canonical base64 text (RFC 4648 section 4), as the caller sent
+    it. The MIME message also carries base64, so the content is never decoded.
     """
 
     filename: str
@@ -80,21 +80,22 @@ class Attachment:
 
     @property
     def first_octets(self) -> bytes:
-        """The first six bytes."""
+        """The first six decoded bytes."""
         return binascii.a2b_base64(self.content[:8])
 
 
 def check_attachments(attachments: Sequence[AttachedFile]) -> None:
-    """Hold the attachments of one mail against the contract's limits.
+    """Check the attachments of one email against the contract's limits.
 
     Raises:
         ServiceError: `too_many_attachments`, `attachment_type_not_allowed` or
-            `attachment_too_large`, in this order.
+            `attachment_too_large`, checked in this order.
     """
     if len(attachments) > MAX_ATTACHMENTS:
         raise ServiceError(
             "too_many_attachments",
-            f"A mail takes at most {MAX_ATTACHMENTS} attachments; this one has {len(attachments)}.",
+            f"An email can have at most {MAX_ATTACHMENTS} attachments; "
+            f"this one has {len(attachments)}.",
             details={"count": len(attachments), "limit": MAX_ATTACHMENTS},
         )
     for position, attachment in enumerate(attachments):
@@ -121,10 +122,10 @@ def check_attachments(attachments: Sequence[AttachedFile]) -> None:
 
 
 def is_canonical_base64(text: str) -> bool:
-    """Whether text is base64 with padding, no white space and zero trailing bits.
+    """Return whether text is base64 with padding, without white space and unused bits.
 
-    RFC 4648 section 3.5: bits beyond the data must be zero, so that one file
-    has one spelling. Only the last group can hold such bits.
+    RFC 4648 section 3.5: the bits beyond the data must be zero, so that one file
+    has exactly one encoding. Only the last four characters can hold such bits.
     """
     if len(text) % 4 or not text.isascii():
         return False
@@ -132,20 +133,21 @@ def is_canonical_base64(text: str) -> bool:
         binascii.a2b_base64(text, strict_mode=True)
     except binascii.Error:
         return False
-    last = text[-4:]
-    return binascii.b2a_base64(binascii.a2b_base64(last), newline=False).decode() == last
+    last_group = text[-4:]
+    encoded = binascii.b2a_base64(binascii.a2b_base64(last_group), newline=False)
+    return encoded.decode() == last_group
 
 
 def _check_type(position: int, attachment: AttachedFile) -> None:
-    head = attachment.first_octets
-    if attachment.content_type.lower() in ALLOWED_TYPES and not head.startswith(_EXECUTABLE_MAGIC):
+    is_allowed_type = attachment.content_type.lower() in ALLOWED_TYPES
+    if is_allowed_type and not attachment.first_octets.startswith(_EXECUTABLE_MAGIC):
         return
-    label = attachment.content_type[:_SHOWN]
+    label = attachment.content_type[:_MAX_LABEL]
     raise ServiceError(
         "attachment_type_not_allowed",
-        f"{attachment.filename}: {label} files cannot be attached."
-        if attachment.content_type.lower() not in ALLOWED_TYPES
-        else f"{attachment.filename} is a program; programs cannot be attached.",
+        f"{attachment.filename} is a program; programs cannot be attached."
+        if is_allowed_type
+        else f"{attachment.filename}: {label} files cannot be attached.",
         details={
             "filename": attachment.filename,
             "content_type": label,

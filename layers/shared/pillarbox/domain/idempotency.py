@@ -1,4 +1,4 @@
-"""Idempotency keys as clients send them (contract 4.11)."""
+"""Idempotency keys, as clients send them (contract 4.11)."""
 
 import hashlib
 from collections.abc import Sequence
@@ -6,22 +6,27 @@ from typing import Final
 
 from pillarbox.domain.errors import FieldFault, ValidationFailed
 
-#: Contract 8.2 says "under 256 bytes" and "at most 256": 256 are taken.
+#: Contract 8.2 says both "under 256 bytes" and "at most 256". We accept 256.
 MAX_IDEMPOTENCY_KEY: Final = 256
 
 
 def idempotency_digest(route: str, values: Sequence[str]) -> str | None:
-    """What identifies a route and the values of its Idempotency-Key header, in hex.
+    """Return the digest that identifies a route and an Idempotency-Key, in hex.
 
-    None when there is no such header.
+    Return None if the request has no such header.
+
+    Args:
+        route: the route of the request.
+        values: the values of all its Idempotency-Key headers.
 
     Raises:
-        ValidationFailed: the key is not of the documented form, or there are several.
+        ValidationFailed: there are several keys, or the key does not have the
+            documented form.
     """
     if not values:
         return None
-    visible = all("!" <= c <= "~" for c in values[0])
-    if len(values) > 1 or not visible or not 0 < len(values[0]) <= MAX_IDEMPOTENCY_KEY:
+    is_visible_ascii = all("!" <= character <= "~" for character in values[0])
+    if len(values) > 1 or not is_visible_ascii or not 0 < len(values[0]) <= MAX_IDEMPOTENCY_KEY:
         raise ValidationFailed(
             FieldFault(
                 "Idempotency-Key",

@@ -1,4 +1,4 @@
-"""A mail as it is accepted: what the caller asked for, and what the worker will deliver."""
+"""Emails before delivery: the caller's request, the mail to build, and the job in the queue."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -9,20 +9,20 @@ from uuid import UUID
 from pillarbox.domain.attachment import Attachment, check_attachments
 from pillarbox.domain.errors import Json, ServiceError
 
-#: Contract 2.1 and 8.2: to + cc + bcc together, counted as given.
+#: Contract 2.1 and 8.2: to, cc and bcc together. Repeated addresses count again.
 MAX_RECIPIENTS: Final = 50
 #: RFC 5322 section 2.1.1 and contract 8.2, in characters.
 MAX_SUBJECT: Final = 998
-#: How long delivery of an email is tried when the email itself sets no deadline.
-LONGEST_TRIAL: Final = timedelta(hours=24)
+#: How long delivery is attempted if the email does not expire earlier.
+MAX_DELIVERY_TIME: Final = timedelta(hours=24)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SendRequest:
-    """A send request of the right shape (contract 2.1); addresses as the caller wrote them.
+    """A send request (contract 2.1), parsed but not yet checked. Addresses are as written.
 
-    `body_hash` is the SHA-256 of the request's canonical form, in hex: two
-    requests with one hash are the same request.
+    `body_hash` is the SHA-256 of the request's canonical form, in hex. Two
+    requests with the same hash are the same request.
     """
 
     body_hash: str
@@ -43,16 +43,16 @@ class SendRequest:
 
     @property
     def recipients(self) -> tuple[str, ...]:
-        """All recipients as given, repeated ones too."""
+        """All recipients as written, including repeated ones."""
         return self.to + self.cc + self.bcc
 
     @property
     def template_ids(self) -> tuple[UUID, ...]:
-        """The saved template that the request names, if any."""
+        """The id of the saved template that the request names, if any."""
         return (self.template_id,) if self.template_id else ()
 
     def check_mode(self) -> None:
-        """Exactly one of the three modes must be given (contract 2.1).
+        """Check that the request has exactly one of the three modes (contract 2.1).
 
         Raises:
             ServiceError: `missing_field` or `multiple_modes`.
@@ -62,28 +62,29 @@ class SendRequest:
             "templateId": self.template_id,
             "html": self.html,
         }
-        given: list[Json] = [name for name, value in modes.items() if value is not None]
-        if not given:
+        given_modes: list[Json] = [name for name, value in modes.items() if value is not None]
+        if not given_modes:
             raise ServiceError(
                 "missing_field", "One of starterTemplate, templateId and html must be given."
             )
-        if len(given) > 1:
+        if len(given_modes) > 1:
             raise ServiceError(
                 "multiple_modes",
                 "Only one of starterTemplate, templateId and html may be given.",
-                details={"given": given},
+                details={"given": given_modes},
             )
 
     def check_size(self) -> None:
-        """Hold the counts and sizes against contract 8.2.
+        """Check the counts and sizes against contract 8.2.
 
         Raises:
-            ServiceError: `recipient_limit_exceeded` or one of the attachments' codes.
+            ServiceError: `recipient_limit_exceeded` or a code of
+                `check_attachments`.
         """
         if len(self.recipients) > MAX_RECIPIENTS:
             raise ServiceError(
                 "recipient_limit_exceeded",
-                f"A mail goes to at most {MAX_RECIPIENTS} recipients; "
+                f"An email can have at most {MAX_RECIPIENTS} recipients; "
                 f"this one has {len(self.recipients)}.",
                 details={"count": len(self.recipients), "limit": MAX_RECIPIENTS},
             )
@@ -92,7 +93,7 @@ class SendRequest:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StarterBody:
-    """A body made from a starter template; the values are complete."""
+    """A body that is rendered from a starter template. `values` has every variable."""
 
     slug: str
     values: Mapping[str, Json]
@@ -103,7 +104,10 @@ class StarterBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SavedBody:
-    """A body made from a saved template, as its source was when the mail was accepted."""
+    """A body that is rendered from a saved template.
+
+    `source` is the template's HTML at the time when the email was accepted.
+    """
 
     source: str
     values: Mapping[str, Json]
@@ -111,14 +115,14 @@ class SavedBody:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class HtmlBody:
-    """A body sent as it was written."""
+    """A body that the caller wrote in HTML."""
 
     html: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RawBody:
-    """A whole message (RFC 5322) as its sender wrote it; only what it lacks is added."""
+    """A complete RFC 5322 message as its sender wrote it. Only missing header fields are added."""
 
     octets: bytes
     has_message_id: bool
@@ -131,7 +135,7 @@ type Body = RenderedBody | RawBody
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Mail:
-    """Everything that the worker needs to build and send one message."""
+    """Everything that the worker needs to build and send one email."""
 
     sender: str
     from_name: str | None
@@ -146,12 +150,12 @@ class Mail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
-    """A mail on its way through the queue.
+    """A mail in the queue.
 
-    It is no accepted mail by itself: only the message record with the same id
-    and hash makes it one. `queued_at` starts the wait for that record, since an
-    id may be older than the job when an earlier try was taken over. After
-    `deadline` the mail is of no use any more and is not delivered.
+    A job alone is not an accepted email. It becomes one when the message record
+    with the same id and hash exists. The wait for that record starts at
+    `queued_at`, because the id may be older than the job if a request took over
+    an earlier attempt. After `deadline` the email is useless and is not delivered.
     """
 
     account_id: str
@@ -159,6 +163,6 @@ class Job:
     body_hash: str
     queued_at: datetime
     deadline: datetime
-    #: The mail when it came along in the queue, else where the spool has it.
+    #: The mail if it is in the queue. Otherwise `spool_key` says where it is in the spool.
     mail: Mail | None = None
     spool_key: str | None = None

@@ -1,7 +1,7 @@
-"""Messages and their states: what happened to a mail, and which status that makes.
+"""Messages and their states: the events of an email, and the status that follows from them.
 
-The outcome of a message is a pure function of the set of events it has taken,
-so it cannot depend on the order in which they came, nor on repetition.
+The state of a message is a pure function of the set of its events. So it does
+not depend on their order, and a repeated event changes nothing.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from uuid import UUID
 
 
 class Status(StrEnum):
-    """The statuses that the contract shows (section 2.5)."""
+    """The statuses of the contract (section 2.5)."""
 
     PENDING = "pending"
     SENT = "sent"
@@ -38,12 +38,12 @@ class EventKind(StrEnum):
 
     @property
     def rank(self) -> int:
-        """How final the event is: of several, the highest decides the status."""
+        """How final the event is. The event with the highest rank decides the status."""
         return _RANKS[self]
 
     @property
     def status(self) -> Status:
-        """The status that is shown while this is the highest event."""
+        """The message's status while this event has the highest rank."""
         return _STATUSES[self]
 
 
@@ -73,10 +73,10 @@ _STATUSES: Final = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Event:
-    """Something that happened: to one recipient, or to the whole message (None).
+    """An event of one recipient, or of the whole message if `recipient` is None.
 
-    `code` is stable and short (`mailbox_full`, `delivery_uncertain`); `reason`
-    is what the provider or the remote server said.
+    `code` is stable and short (`mailbox_full`, `delivery_uncertain`). `reason`
+    is the text of the provider or the remote server.
     """
 
     kind: EventKind
@@ -88,7 +88,7 @@ class Event:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lease:
-    """A worker's right to hand a message to the provider."""
+    """A worker's right to hand over one message to the provider."""
 
     owner: str
     taken_at: datetime
@@ -97,7 +97,7 @@ class Lease:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
-    """The record of an accepted mail: who, what about, and what happened; never the body."""
+    """The record of an accepted email: addresses, subject and events, but never the body."""
 
     account_id: str
     message_id: UUID
@@ -113,59 +113,61 @@ class Message:
     provider_message_id: str | None = None
     lease: Lease | None = None
     attempt: int = 0
-    #: Counts the changes: a change is written only over the one it was made from.
+    #: Counts the changes. A change is only written if the stored revision is the one it
+    #: started from.
     revision: int = 0
 
     @property
     def decisive(self) -> Event | None:
-        """The event that decides the status: the highest rank, of those the first."""
+        """The event that decides the status: the earliest of those with the highest rank."""
         ranked = (event for event in self.events if event.kind is not EventKind.DELAYED)
         return min(ranked, key=_decisiveness, default=None)
 
     @property
     def rank(self) -> int:
-        """The rank of the decisive event; that of acceptance while there is none."""
+        """The rank of the decisive event, or the rank of acceptance if there is no such event."""
         return self.decisive.kind.rank if self.decisive else EventKind.ACCEPTED.rank
 
     @property
     def status(self) -> Status:
-        """The status as the contract shows it."""
+        """The status in the contract's terms."""
         return self.decisive.kind.status if self.decisive else Status.PENDING
 
     @property
     def pending(self) -> bool:
-        """Whether nothing is decided yet: a delay decides nothing."""
+        """Whether no event has decided the status yet. A delay decides nothing."""
         return self.status is Status.PENDING
 
     @property
     def error(self) -> Event | None:
-        """The decisive event when it is a failure, else None."""
-        failed = self.status in {Status.FAILED, Status.BOUNCED, Status.COMPLAINED}
-        return self.decisive if failed else None
+        """The decisive event if it is a failure, otherwise None."""
+        has_failed = self.status in {Status.FAILED, Status.BOUNCED, Status.COMPLAINED}
+        return self.decisive if has_failed else None
 
     @property
     def updated_at(self) -> datetime:
-        """When the last thing happened that the record keeps."""
+        """The time of the latest event in the record, or of creation if that is later."""
         return max([self.created_at, *(event.at for event in self.events)])
 
     @property
     def recipients(self) -> tuple[str, ...]:
-        """Everyone the mail goes to, once each, in the order given."""
+        """Every recipient once, in the order of the request."""
         return tuple(dict.fromkeys(self.to + self.cc + self.bcc))
 
     def with_events(
         self, events: Iterable[Event], provider_message_id: str | None = None
     ) -> "Message":
-        """The message after some more events; the same object when they tell nothing new.
+        """Return the message with more events, or the same object if they change nothing.
 
-        Of one kind of event for one recipient the latest is kept, so the record
-        stays small and its update time does not go back; of the hand-over the
-        earliest, which is the worker's own and spares a write for SES's.
+        Keep one event per kind and recipient, so that the record stays small.
+        Keep the latest, so that the update time does not go back. The exception is
+        `sent`: keep the earliest. That is the worker's own event, and so the later
+        Send event from SES needs no write.
         """
         kept = {(event.kind, event.recipient): event for event in self.events}
         for event in events:
-            known = kept.get((event.kind, event.recipient))
-            if known is None or _supersedes(event, known):
+            current = kept.get((event.kind, event.recipient))
+            if current is None or _supersedes(event, current):
                 kept[event.kind, event.recipient] = event
         merged = tuple(sorted(kept.values(), key=_chronology))
         provider_id = self.provider_message_id or provider_message_id
@@ -186,7 +188,7 @@ def _chronology(event: Event) -> tuple[datetime, int, str]:
     return (event.at, event.kind.rank, event.recipient or "")
 
 
-def _supersedes(event: Event, known: Event) -> bool:
-    mine = (event.at, event.code or "", event.reason or "")
-    theirs = (known.at, known.code or "", known.reason or "")
-    return mine < theirs if event.kind is EventKind.SENT else mine > theirs
+def _supersedes(event: Event, current: Event) -> bool:
+    order = (event.at, event.code or "", event.reason or "")
+    current_order = (current.at, current.code or "", current.reason or "")
+    return order < current_order if event.kind is EventKind.SENT else order > current_order

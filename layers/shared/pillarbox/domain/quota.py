@@ -20,21 +20,21 @@ _CODES: Final[Mapping[Window, str]] = {
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How many messages an account may send in each window; None: any number."""
+    """How many messages an account may send in each window. None means no limit."""
 
     per_minute: int | None
     per_day: int | None
     per_month: int | None
 
     def of(self, window: Window) -> int | None:
-        """The limit of one window."""
+        """Return the limit of one window."""
         return {"minute": self.per_minute, "day": self.per_day, "month": self.per_month}[window]
 
 
 class QuotaExceeded(ServiceError):
-    """429: a window is full. Carries the RateLimit headers, never Retry-After.
+    """429: a window has too little quota left. Has the RateLimit headers, never Retry-After.
 
-    `used` are the counts of all windows, as they were found.
+    `used` is the count of each window at the time of the refusal.
     """
 
     def __init__(
@@ -45,7 +45,7 @@ class QuotaExceeded(ServiceError):
         reset = -(-(window_end(window, now) - now) // timedelta(seconds=1))
         super().__init__(
             _CODES[window],
-            f"The account may send {limit} messages a {window}; {remaining} are left in this one.",
+            f"The account may send {limit} messages per {window}; {remaining} are left.",
             details={f"limit_per_{window}": limit},
             headers={
                 "RateLimit-Limit": str(limit),
@@ -56,13 +56,13 @@ class QuotaExceeded(ServiceError):
 
 
 def window_name(window: Window, now: datetime) -> str:
-    """Name the window that a moment lies in, such as `minute:2026-11-20T23:12`."""
+    """Return the name of the window that contains a time, such as `minute:2026-11-20T23:12`."""
     length = {"minute": 16, "day": 10, "month": 7}[window]
     return f"{window}:{now.astimezone(UTC).isoformat()[:length]}"
 
 
 def window_end(window: Window, now: datetime) -> datetime:
-    """The moment at which the window that `now` lies in ends."""
+    """Return the end of the window that contains `now`."""
     start = now.astimezone(UTC).replace(second=0, microsecond=0)
     if window == "minute":
         return start + timedelta(minutes=1)
@@ -72,20 +72,23 @@ def window_end(window: Window, now: datetime) -> datetime:
     return (start.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 
-def left(limits: Limits, used: Mapping[Window, int]) -> int | None:
-    """How many messages still fit into every window; None: any number."""
-    room = [
+def remaining_quota(limits: Limits, used: Mapping[Window, int]) -> int | None:
+    """Return how many messages still fit into every window. None means no limit."""
+    remaining = [
         limit - used.get(window, 0)
         for window in WINDOWS
         if (limit := limits.of(window)) is not None
     ]
-    return max(min(room), 0) if room else None
+    return max(min(remaining), 0) if remaining else None
 
 
 def first_full(
     limits: Limits, used: Mapping[Window, int], count: int, now: datetime
 ) -> QuotaExceeded | None:
-    """The refusal for `count` more messages: the shortest window that lacks the room."""
+    """Return the refusal of `count` more messages, or None if every window has room for them.
+
+    The refusal names the shortest window that has too little room.
+    """
     for window in WINDOWS:
         limit = limits.of(window)
         if limit is not None and used.get(window, 0) + count > limit:

@@ -1,6 +1,6 @@
-"""Building the RFC 5322 message that SES is given.
+"""Build the RFC 5322 message for SES.
 
-The structure, of which a mail gets the levels it needs:
+This is the complete structure. A message has only the levels that it needs:
 
     multipart/mixed
         multipart/alternative
@@ -10,13 +10,13 @@ The structure, of which a mail gets the levels it needs:
                 inline parts
         attachments
 
-Inline parts stand beside the HTML that shows them. The other nesting,
-related(alternative, images), is what Exchange and Gmail send, so today's
-readers know both; but a reader that shows the plain text is then left with
-pictures that nothing refers to. Here they go with the alternative that is not
-chosen (RFC 2046 section 5.1.4, RFC 2387 section 3.1). Attachments stay outside
-both: iOS Mail does not show files inside multipart/related that the HTML does
-not refer to.
+Inline parts belong to the HTML that shows them. Exchange and Gmail send the
+other nesting, related(alternative, images), so mail programs understand both.
+But with that nesting, a program that shows the plain text also has images that
+the text does not refer to. With ours, it ignores them together with the HTML
+(RFC 2046 section 5.1.4, RFC 2387 section 3.1). Attachments stay outside both,
+because iOS Mail does not show files inside multipart/related unless the HTML
+refers to them.
 """
 
 import hashlib
@@ -39,25 +39,28 @@ _CONTENT_TYPE: Final = re.compile(
     r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}"
 )
 
-#: What may stand between the angle brackets of a Content-ID: visible ASCII but them.
+#: The text between the angle brackets of a Content-ID: visible ASCII without these brackets.
 _CONTENT_ID: Final = re.compile(r"[!-;=?-~]{1,255}")
 
-#: RFC 2045 section 6.8: at most 76 characters a line.
+#: RFC 2045 section 6.8: at most 76 characters per line.
 _COLUMNS: Final = 76
 
-#: Lines are cut some hundreds at a time: quick, and never a second copy of the file.
+#: Split 256 lines at a time. That is fast and needs no second copy of the file.
 _LINES: Final = struct.Struct(f"{_COLUMNS}s" * 256)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutgoingMail:
-    """All that a mail shows. Blind copies are the envelope's, so there is no field for them."""
+    """Everything that the recipients see.
 
-    #: The value of the Message-ID header, with its angle brackets.
+    Blind copies are only in the SMTP envelope, so there is no field for them.
+    """
+
+    #: The value of the Message-ID header, with angle brackets.
     message_id: str
-    #: With its time zone; written in UTC.
+    #: Has a time zone. The Date header is in UTC.
     date: datetime
-    #: One addr-spec, as are the items of `to` and `cc`, and `reply_to`.
+    #: One addr-spec, like each item of `to` and `cc`, and `reply_to`.
     sender: str
     from_name: str | None
     to: tuple[str, ...]
@@ -70,12 +73,14 @@ class OutgoingMail:
 
 
 def build(mail: OutgoingMail) -> bytes:
-    """The message: ASCII only, CRLF line ends; the same mail always gives the same bytes.
+    """Return the message in ASCII with CRLF line ends.
+
+    The same mail always gives the same bytes.
 
     Raises:
-        ValueError: a value that cannot stand in a header field (a control
-            character, an address that is not one addr-spec, ...), a date
-            without time zone, or text that is not Unicode.
+        ValueError: a value is not valid in a header field (such as a control
+            character, or an address that is not one addr-spec), the date has no
+            time zone, or a text is not Unicode.
     """
     message = io.BytesIO()
     message.writelines(_message(mail))
@@ -83,11 +88,11 @@ def build(mail: OutgoingMail) -> bytes:
 
 
 def _message(mail: OutgoingMail) -> Iterator[bytes]:
-    # "=_" occurs in neither quoted-printable nor base64 (RFC 2045 section 6.7),
-    # so no body can hold a boundary.
+    # Neither quoted-printable nor base64 contains "=_" (RFC 2045 section 6.7),
+    # so no body can contain a boundary.
     mark = hashlib.sha256(mail.message_id.encode()).hexdigest()[:32]
-    inline = [_file(item) for item in mail.attachments if item.inline]
-    attached = [_file(item) for item in mail.attachments if not item.inline]
+    inline = [_file(file) for file in mail.attachments if file.inline]
+    attached = [_file(file) for file in mail.attachments if not file.inline]
 
     body = _text("html", mail.html)
     if inline:
@@ -103,7 +108,7 @@ def _message(mail: OutgoingMail) -> Iterator[bytes]:
 
 def _fields(mail: OutgoingMail) -> Iterator[bytes]:
     if mail.date.tzinfo is None:
-        raise ValueError("a date without time zone")
+        raise ValueError("the date has no time zone")
     yield headers.field("Date", [format_datetime(mail.date.astimezone(UTC))])
     yield headers.field("From", headers.mailbox(mail.from_name, mail.sender))
     if mail.to:
@@ -132,7 +137,7 @@ def _multipart(
 
 
 def _text(subtype: str, text: str) -> Iterator[bytes]:
-    """A body in UTF-8: quoted-printable, or base64 where that is shorter."""
+    """Write a body in UTF-8, as quoted-printable or as base64 if that is shorter."""
     octets = text.replace("\r\n", "\n").replace("\r", "\n").encode()
     encoding, body = "quoted-printable", b2a_qp(octets).replace(b"\n", b"\r\n")
     base64 = b"".join(_lines(b64encode(octets.replace(b"\n", b"\r\n")).decode()))
@@ -147,11 +152,11 @@ def _text(subtype: str, text: str) -> Iterator[bytes]:
 def _file(attachment: Attachment) -> Iterator[bytes]:
     content_type = attachment.content_type.lower()
     if not _CONTENT_TYPE.fullmatch(content_type):
-        raise ValueError("not a content type")
-    # A delimiter line begins with "--" on a line of its own: without these no
-    # content can end its part, even if it is not the base64 it should be.
+        raise ValueError("the content type is not valid")
+    # A delimiter starts with "--" on a new line. Without these characters the content
+    # cannot end its part, even if it is not valid base64.
     if any(octet in attachment.content for octet in "\r\n-"):
-        raise ValueError("attachment content that is not base64")
+        raise ValueError("the content of an attachment is not base64")
     disposition = "inline;" if attachment.inline else "attachment;"
     yield headers.field("Content-Type", [content_type])
     yield headers.field("Content-Transfer-Encoding", ["base64"])
@@ -160,20 +165,20 @@ def _file(attachment: Attachment) -> Iterator[bytes]:
     )
     if attachment.inline:
         if not _CONTENT_ID.fullmatch(attachment.content_id or ""):
-            raise ValueError("not a content id")
+            raise ValueError("the content id is not valid")
         yield headers.field("Content-ID", [f"<{attachment.content_id}>"])
     yield b"\r\n"
     yield from _lines(attachment.content)
 
 
 def _lines(base64: str) -> Iterator[bytes]:
-    """Cut base64 into lines, with no line end after the last."""
-    for start in range(0, len(base64), _LINES.size):
-        octets = base64[start : start + _LINES.size].encode("ascii")
-        if start:
+    """Split base64 into lines, without a line end after the last one."""
+    for block in range(0, len(base64), _LINES.size):
+        octets = base64[block : block + _LINES.size].encode("ascii")
+        if block:
             yield b"\r\n"
         if len(octets) == _LINES.size:
             yield b"\r\n".join(_LINES.unpack(octets))
         else:
-            cuts = range(0, len(octets), _COLUMNS)
-            yield b"\r\n".join([octets[cut : cut + _COLUMNS] for cut in cuts])
+            starts = range(0, len(octets), _COLUMNS)
+            yield b"\r\n".join([octets[start : start + _COLUMNS] for start in starts])

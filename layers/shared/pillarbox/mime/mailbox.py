@@ -1,4 +1,4 @@
-"""Reading what a header field says: one mailbox, or text with encoded-words."""
+"""Read the value of a header field: one mailbox, or text with encoded-words."""
 
 import re
 from dataclasses import dataclass
@@ -6,8 +6,8 @@ from email.errors import MessageError
 from email.header import decode_header, make_header
 from typing import Final
 
-#: RFC 5322 section 3.4, cut down to what cannot be misread: no comments, no groups, no lists,
-#: no "@" in a name that is not quoted. The dots of "John Q. Public" are let pass.
+#: RFC 5322 section 3.4, only the unambiguous forms: no comment, no group, no list, and no "@"
+#: in an unquoted name. The dots of "John Q. Public" are allowed.
 _WORD: Final = rb'(?:"(?:[^"\\\x00-\x1f]|\\[ -~])*+"|[!#-\'*+\-./0-9=?A-Z^_`a-z{|}~\x80-\xff]++)'
 _ATEXT: Final = rb'[^\x00-\x20<>"(),:;@\\\[\]\x7f-\xff]+'
 _ADDRESS: Final = _ATEXT + rb"@" + _ATEXT
@@ -21,14 +21,14 @@ _WORDS: Final = re.compile(rb'[^\s<>"(),:;]+')
 
 @dataclass(frozen=True, slots=True)
 class Mailbox:
-    """A display name, None when there is none, and an address as it is written."""
+    """A display name (or None), and an address as it is written."""
 
     name: str | None
     address: str
 
 
 def read_mailbox(value: bytes) -> Mailbox | None:
-    """Read the value of a From field; None unless it is one mailbox that all readers see alike."""
+    """Read the value of a From field. Return None unless it is clearly one mailbox."""
     match = _MAILBOX.fullmatch(value.strip(b" \t"))
     if match is None:
         return None
@@ -37,19 +37,19 @@ def read_mailbox(value: bytes) -> Mailbox | None:
 
 
 def read_text(value: bytes) -> str:
-    """Decode unstructured text with its encoded-words (RFC 2047), as far as they can be read."""
+    """Decode unstructured text (RFC 2047). Return it undecoded if an encoded-word is invalid."""
     text = value.decode("utf-8", "replace").strip()
     if "=?" not in text:
         return text
     try:
         decoded = str(make_header(decode_header(text)))
-        # UTF-7 and some codecs of Python's make lone surrogates, which nothing can store.
+        # UTF-7 and some of Python's codecs produce lone surrogates, which no store accepts.
         return decoded.encode("utf-8", "replace").decode()
-    except (MessageError, LookupError, ValueError):  # a charset or coding that nobody knows
+    except (MessageError, LookupError, ValueError):  # an unknown charset or a wrong encoding
         return text
 
 
 def addresses_in(value: bytes) -> frozenset[str]:
-    """Whatever looks like an address in To or Cc, in lower case."""
+    """Return every word of To or Cc that looks like an address, in lower case."""
     words: list[bytes] = _WORDS.findall(value)
-    return frozenset(each.decode("latin-1").lower() for each in words if b"@" in each[1:-1])
+    return frozenset(word.decode("latin-1").lower() for word in words if b"@" in word[1:-1])

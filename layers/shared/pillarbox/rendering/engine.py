@@ -1,7 +1,7 @@
-"""Rendering: a starter or saved template and its values become the HTML of a mail.
+"""Render starter and saved templates with their values to HTML.
 
-A starter is stored ready to be filled, its layout and CSS in place (see
-`assemble_starters.py`). Compiled once per process, it costs a mail its values alone.
+A starter is stored with its layout and inlined CSS (see `assemble_starters.py`). It
+is compiled once per process, so rendering an email only inserts the values.
 """
 
 from collections.abc import Mapping
@@ -15,17 +15,17 @@ from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFa
 from pillarbox.rendering.allowlist import compile_saved
 from pillarbox.rendering.sandbox import MailEnvironment, RenderTooLarge, render_bounded
 from pillarbox.rendering.starters import STARTERS, find_starter
-from pillarbox.rendering.words import contact_url, days_ahead, duration
+from pillarbox.rendering.values import contact_url, days_ahead, duration
 
 __all__ = ["Branding", "RenderTooLarge", "render_saved", "render_starter"]
 
-#: Compiled saved templates kept per process; each is a few times its HTML.
-_SAVED_KEPT: Final = 32
+#: How many compiled saved templates a process keeps. Each is a few times larger than its HTML.
+_MAX_COMPILED: Final = 32
 
 
 @dataclass(frozen=True, slots=True)
 class Branding:
-    """Whose mail it is: shown at the head, and whether the foot names the service."""
+    """The brand in the header of an email, and whether the footer names the service."""
 
     name: str | None
     logo_url: str | None
@@ -33,21 +33,21 @@ class Branding:
 
 
 def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) -> str:
-    """The HTML document of a starter template.
+    """Render a starter template to an HTML document.
 
     Args:
-        slug: a starter's slug.
-        values: a value for each of its variables (see `rendering.values`).
-        branding: the head and foot of the mail.
+        slug: the starter's slug.
+        values: a value for each variable (see `rendering.values`).
+        branding: the content of the header and footer.
 
     Raises:
         ServiceError: `template_not_found`.
         RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
     """
     if find_starter(slug) is None:
-        raise ServiceError("template_not_found", "There is no starter template of this slug.")
+        raise ServiceError("template_not_found", "There is no starter template with this slug.")
     return render_bounded(
-        _starter(slug),
+        _compile_starter(slug),
         {
             **values,
             "brand_name": branding.name,
@@ -58,38 +58,38 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
 
 
 def render_saved(html: str, values: Mapping[str, Json]) -> str:
-    """The HTML of a saved template.
+    """Render a saved template to HTML.
 
-    It is held against the allow-list again: what runs has been checked by the
-    code that runs it, whatever an older release let in.
+    Check the template against the allow-list again, because an older release may
+    have allowed more.
 
     Raises:
-        ValidationFailed: the template is not of the allowed kind, or a value
-            that it needs is lacking or of no use in its place.
+        ValidationFailed: the template is not allowed, or a value is missing or has
+            the wrong type.
         RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
     """
     try:
-        return render_bounded(_saved(html), values)
-    except UndefinedError as lacking:
+        return render_bounded(_compile_saved(html), values)
+    except UndefinedError as error:
         fault = FieldFault(
-            "variables", "The template shows a value that is lacking.", "missing_variable"
+            "variables", "The template uses a value that is missing.", "missing_variable"
         )
-        raise ValidationFailed(fault) from lacking
+        raise ValidationFailed(fault) from error
 
 
 @cache
-def _starter(slug: str) -> Template:
+def _compile_starter(slug: str) -> Template:
     source = (STARTERS / slug / "mail.html").read_text(encoding="utf-8")
-    return _mails().from_string(source)
+    return _starter_environment().from_string(source)
 
 
 @cache
-def _mails() -> MailEnvironment:
+def _starter_environment() -> MailEnvironment:
     environment = MailEnvironment(block_start="<!--%", block_end="%-->")
     environment.filters.update(contact_url=contact_url, days_ahead=days_ahead, duration=duration)
     return environment
 
 
-@lru_cache(_SAVED_KEPT)
-def _saved(html: str) -> Template:
+@lru_cache(_MAX_COMPILED)
+def _compile_saved(html: str) -> Template:
     return compile_saved(html)

@@ -1,10 +1,10 @@
-"""HTML as a flat run of tags and text, in time linear in its length.
+"""Split HTML into a flat sequence of tags and text, in linear time.
 
-A mail's HTML may be anything that an account sends, and a worker serves all
-accounts. Tree builders follow the standard's error handling, which is quadratic
-in places: 80 KB of unclosed <font><p> cost lexbor 20 s and 4 GB. Reading text
-needs no tree. Every branch of the pattern below can end at the end of the input,
-so that none fails after a long look ahead, and none gives back what it has taken.
+An account may send any HTML, and one worker serves all accounts. Tree builders
+follow the standard's error handling, which takes quadratic time in places: 80 KB
+of unclosed <font><p> cost lexbor 20 s and 4 GB. Extracting text needs no tree.
+Every branch of the pattern below can match up to the end of the input, so none
+fails after a long search, and none backtracks over what it has matched.
 """
 
 import re
@@ -14,16 +14,16 @@ from typing import Final
 
 _MARKUP: Final = re.compile(
     r"""
-    # A comment, and with it whole MSO conditionals.
+    # A comment, including a whole MSO conditional.
     <!--(?:-?>|(?:[^-]++|-(?!-!?>))*+(?:--!?>|\Z))
-    # Raw text: no tag in it counts but its own end (HTML standard, 13.2.6).
+    # Raw text: only its own end tag ends it (HTML standard, 13.2.6).
     | <((?i:iframe|noembed|noframes|script|style|textarea|title))(?=[\s/>])
       (?:[^<]++|<(?!/(?i:\1)[\s/>]))*+(?:</[^>]*+(?:>|\Z)|\Z)
-    # The head ends at its end tag, or where the body begins.
+    # The head ends at its end tag, or where the body starts.
     | <(?i:head)(?=[\s/>])(?:[^<]++|<(?!/?(?i:head|body)[\s/>]))*+(?:</(?i:head)[^>]*+(?:>|\Z))?
     | <(/?)([a-zA-Z][^\s/>]*+)
       ((?:[^>="']++(?:="[^"]*+")?+|=\s*+(?:"[^"]*+(?:"|\Z)|'[^']*+(?:'|\Z))?|["'])*+)(?:>|\Z)
-    | <[!?/][^>]*+(?:>|\Z)          # a doctype, or what browsers take for a comment
+    | <[!?/][^>]*+(?:>|\Z)          # a doctype, or markup that browsers treat as a comment
     """,
     re.VERBOSE,
 )
@@ -33,10 +33,10 @@ _ATTRIBUTE: Final = re.compile(
 
 
 def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
-    """A document in pieces: the text before a tag, "/" of an end tag, its name, its attributes.
+    """Split a document into tuples: text before a tag, "/" of an end tag, name, and attributes.
 
-    Text and attributes are as written; name and what follows it are None where
-    something stands that is no tag (a comment, a script, the head), and at the end.
+    Text and attributes are as written. Name and attributes are None at the end, and
+    for markup that is not a tag (a comment, a script, the head).
     """
     parts = _MARKUP.split(html)
     parts += [None] * 4
@@ -44,9 +44,9 @@ def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
 
 
 def attributes_of(source: str) -> dict[str, str]:
-    """The attributes of a start tag; of one given twice the first counts."""
+    """Return the attributes of a start tag. If an attribute occurs twice, the first counts."""
     attributes: dict[str, str] = {}
-    for found in _ATTRIBUTE.finditer(source):
-        value = found[2] or found[3] or found[4] or ""
-        attributes.setdefault(found[1].lower(), unescape(value))
+    for match in _ATTRIBUTE.finditer(source):
+        value = match[2] or match[3] or match[4] or ""
+        attributes.setdefault(match[1].lower(), unescape(value))
     return attributes

@@ -1,4 +1,4 @@
-"""The Jinja2 sandboxes that mails are rendered in, and the limit on what they may produce."""
+"""The Jinja2 sandbox for templates, and the size limit of a rendered email."""
 
 from collections.abc import Mapping
 from typing import Any, Final, override
@@ -8,24 +8,24 @@ from jinja2.sandbox import ImmutableSandboxedEnvironment
 
 from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 
-#: A mail's HTML, in bytes of UTF-8. Programs cut mails off long before.
+#: The size of an email's HTML in UTF-8. Mail programs cut off much shorter ones.
 MAX_BYTES: Final = 1024 * 1024
 
 
 class RenderTooLarge(ValidationFailed):
-    """The values make a mail of more than `MAX_BYTES`."""
+    """The template and its values produce an email of more than `MAX_BYTES`."""
 
     def __init__(self) -> None:
-        message = f"These values make a mail of more than {MAX_BYTES} bytes."
+        message = f"The email is larger than {MAX_BYTES} bytes with these values."
         super().__init__(FieldFault("variables", message, "too_large"))
 
 
 class MailEnvironment(ImmutableSandboxedEnvironment):
-    """Jinja2 over JSON values alone.
+    """A Jinja2 environment for JSON values only.
 
-    A path goes from object to object by key and never to an attribute of
-    Python, so `{{ x.items }}` is the member "items" or nothing. No global and no
-    test is there; filters are those that a subclass or its user puts in.
+    A path reads members of objects by key, and never attributes of Python objects.
+    So `{{ x.items }}` is the member "items" or undefined. There are no globals and no
+    tests, and only the filters that the caller adds.
     """
 
     def __init__(self, *, block_start: str = "{%", block_end: str = "%}") -> None:
@@ -34,7 +34,7 @@ class MailEnvironment(ImmutableSandboxedEnvironment):
             block_end_string=block_end,
             autoescape=True,
             undefined=StrictUndefined,
-            finalize=_written,
+            finalize=_check_output,
         )
         self.globals.clear()
         self.filters.clear()
@@ -52,11 +52,11 @@ class MailEnvironment(ImmutableSandboxedEnvironment):
 
 
 def render_bounded(template: Template, values: Mapping[str, Json]) -> str:
-    """Render piece by piece, and stop as soon as the mail grows too large.
+    """Render a template piece by piece, and stop as soon as the result is too large.
 
     Raises:
-        RenderTooLarge: beyond `MAX_BYTES`.
-        jinja2.UndefinedError: a value is lacking.
+        RenderTooLarge: the result is larger than `MAX_BYTES`.
+        jinja2.UndefinedError: a value is missing.
     """
     room = MAX_BYTES
     pieces: list[str] = []
@@ -68,16 +68,16 @@ def render_bounded(template: Template, values: Mapping[str, Json]) -> str:
     return "".join(pieces)
 
 
-def _written(value: Json | Undefined) -> Json | Undefined:
-    """A value as a mail shows it; lists and objects have no form that people read."""
+def _check_output(value: Json | Undefined) -> Json | Undefined:
+    """Return the value that an email shows. Refuse null, lists and objects."""
     if isinstance(value, str | Undefined):
         return value
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | dict):
-        message = "A list or an object cannot be written out; name a member of it."
+        message = "The template cannot show a list or an object; use one of its members."
         raise ValidationFailed(FieldFault("variables", message, "invalid_type"))
     if value is None:
-        message = "A value that the template shows is null."
+        message = "The template uses a value that is null."
         raise ValidationFailed(FieldFault("variables", message, "missing_variable"))
     return value

@@ -1,20 +1,38 @@
-"""What a saved template needs: its variables, and which of them a send must give.
+"""Saved templates without rendering: their variables, and the values that a send must have.
 
-Accepting a mail imports this, so the template engine is imported only when a
-template is checked, which happens when one is saved.
+Accepting an email imports this module. Therefore it imports the template engine
+only to check a template, which happens when one is saved.
 """
 
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
 
 from pillarbox.domain.errors import Json
-from pillarbox.rendering.variables import EACH, TemplateVariables
+
+#: Marks a step of a path that leads to a list. The rest of the path applies to each entry.
+EACH: Final = "[]"
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateVariables:
+    """The variables that a saved template refers to.
+
+    `names` are the members of `variables`, in order of appearance. `required` are
+    the paths that the template uses at least once without `default`, such as
+    `order.total`, or `lines[].price` for the price of every entry of lines.
+    """
+
+    names: tuple[str, ...]
+    required: tuple[str, ...]
 
 
 def check_template(subject: str, html: str) -> TemplateVariables:
-    """Hold a template against what mails may use, and tell what it refers to.
+    """Check that a template contains only what is allowed, and return its variables.
 
-    The body takes `{{ path }}`, the filters capitalize, default, lower, trim and
-    upper, `if` and `for`, not nested; the subject takes plain references.
+    The body may contain `{{ path }}`, the filters capitalize, default, lower, trim
+    and upper, `if`, and `for` that is not nested. The subject may contain only plain
+    references.
 
     Raises:
         ValidationFailed: on `subject` or `html`, with the code `template_syntax`,
@@ -25,19 +43,45 @@ def check_template(subject: str, html: str) -> TemplateVariables:
     return check(subject, html)
 
 
-def missing_values(required: Iterable[str], given: Mapping[str, Json]) -> tuple[str, ...]:
-    """Those of the required paths that the given variables do not lead to; null leads nowhere."""
-    return tuple(path for path in required if not _leads(dict(given), path.split(".")))
+def missing_values(required: Iterable[str], values: Mapping[str, Json]) -> tuple[str, ...]:
+    """Return the required paths without a value. Null is not a value."""
+    return tuple(path for path in required if not _has_value(dict(values), path.split(".")))
 
 
-def _leads(value: Json, steps: list[str]) -> bool:
+def sample_values(required: Iterable[str]) -> dict[str, Json]:
+    """Create values for the required paths, to show a template outside a send.
+
+    `order.total` becomes the text `[order.total]` within an object. A list gets one
+    entry. If one path continues another, the shorter one becomes an object.
+    """
+    values: dict[str, Json] = {}
+    # Start with the longest paths, so that no text takes the place of an object.
+    for path in sorted(required, key=lambda path: -path.count(".") - path.count(EACH)):
+        _put_sample(values, path.split("."), f"[{path.replace(EACH, '')}]")
+    return values
+
+
+def _has_value(value: Json, steps: list[str]) -> bool:
     for position, step in enumerate(steps):
-        found = value.get(step.removesuffix(EACH)) if isinstance(value, dict) else None
+        member = value.get(step.removesuffix(EACH)) if isinstance(value, dict) else None
         if step.endswith(EACH):
-            # A lacking list is reported once, by the path of the list itself.
+            # The path of the list itself reports a missing list.
             rest = steps[position + 1 :]
-            return found is None or (
-                isinstance(found, list) and all(_leads(entry, rest) for entry in found)
+            return member is None or (
+                isinstance(member, list) and all(_has_value(entry, rest) for entry in member)
             )
-        value = found
+        value = member
     return value is not None
+
+
+def _put_sample(values: dict[str, Json], steps: list[str], sample: str) -> None:
+    step, *rest = steps
+    name = step.removesuffix(EACH)
+    member: Json = {} if rest else sample
+    if step.endswith(EACH):
+        entries = values.setdefault(name, [member])
+        member = entries[0] if isinstance(entries, list) else None
+    else:
+        member = values.setdefault(name, member)
+    if rest and isinstance(member, dict):  # otherwise the template uses it as two types
+        _put_sample(member, rest, sample)

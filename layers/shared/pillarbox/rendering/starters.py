@@ -1,7 +1,7 @@
-"""The ten starter templates of contract section 2.6: what is known of each without rendering it.
+"""The data of the ten starter templates (contract section 2.6), without rendering.
 
-Accepting a mail imports this, so it needs no template engine and reads one
-small file for the one template that is asked for.
+Accepting an email imports this module. Therefore it needs no template engine, and
+reads only the small file of the requested template.
 """
 
 import json
@@ -11,8 +11,8 @@ from typing import Final
 
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
 
-#: One folder per starter: `template.json` (metadata, samples), `body.html`, and the
-#: `mail.html` that is made of it (see `assemble_starters.py`).
+#: Has one folder per starter: `template.json` (metadata, samples), `body.html`, and the
+#: generated `mail.html` (see `assemble_starters.py`).
 STARTERS: Final = Path(__file__).parent / "starter"
 
 #: In the order of the contract's table.
@@ -31,12 +31,12 @@ SLUGS: Final = (
 
 
 def all_starters() -> tuple[StarterTemplate, ...]:
-    """Every starter template, in the contract's order."""
+    """Return all starter templates, in the contract's order."""
     return tuple(_read(slug) for slug in SLUGS)
 
 
 def find_starter(slug: str) -> StarterTemplate | None:
-    """The starter of this slug, or None. A slug is compared, never used as a path."""
+    """Return the starter with this slug, or None. An unknown slug is never used as a path."""
     return _read(slug) if slug in SLUGS else None
 
 

@@ -1,80 +1,89 @@
-"""What fills a starter template: the caller's values, checked, and fallbacks for the rest.
+"""The values of a starter template: checks, fallbacks, and how an email words them.
 
-Accepting a mail imports this, so it needs no template engine.
+Accepting an email imports this module, so it needs no template engine.
 """
 
 import re
 from collections.abc import Mapping
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
 from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
-from pillarbox.rendering.words import moment
 
 #: Contract 8.2: characters of a brandName.
-_LONGEST_BRAND: Final = 128
+_MAX_BRAND: Final = 128
+
+_MINUTES_PER_HOUR: Final = 60
+_MINUTES_PER_DAY: Final = 24 * _MINUTES_PER_HOUR
+#: A longer number is shown as it is.
+_MAX_DIGITS: Final = 9
 
 _WEB: Final = frozenset({"http", "https"})
 _ADDRESS: Final = re.compile(r"[^@\s:;,<>()\[\]\"\\/?#]+@[^@\s:;,<>()\[\]\"\\/?#]+")
 
 
-def starter_values(  # noqa: PLR0913  a send is known by no less; all are named
+def starter_values(  # noqa: PLR0913  the fallbacks need each of them; callers name them
     starter: StarterTemplate,
-    given: Mapping[str, Json],
+    variables: Mapping[str, Json],
     *,
     brand: str | None,
     sender_name: str | None,
     contact: str,
     now: datetime,
 ) -> dict[str, Json]:
-    """The complete values of a send: those given for the starter's variables, and fallbacks.
+    """Return the values for all variables of a starter: those of the request, and fallbacks.
 
-    Values for other names are ignored; null and blank text count as left out.
+    Ignore values with other names. Treat null and blank text as missing.
 
     Args:
         starter: the template to fill.
-        given: the request's `variables`.
+        variables: the request's `variables`.
         brand: the request's or the account's brand name.
         sender_name: the display name of the sender.
-        contact: where answers go: `replyTo`, or else the sender's address.
+        contact: the address for replies: `replyTo`, or the sender's address.
         now: the time of the send.
 
     Raises:
-        ValidationFailed: naming every required variable that is lacking
-            (`missing_variable`) and every value of a wrong kind
+        ValidationFailed: with every required variable that is missing
+            (`missing_variable`), and every value of the wrong kind
             (`invalid_type`, `invalid_url`).
     """
     fallbacks: dict[str, Json] = {
-        # An address says least badly who writes when neither name is known. A sender's
-        # name may be longer than a subject; as a brand's it is cut to what those may have.
-        "app_name": brand or (sender_name or "")[:_LONGEST_BRAND] or contact.rpartition("@")[2],
+        # Without any name, the domain still tells the recipient who sends. A sender's name
+        # may be longer than a subject, so it is cut to the length of a brand name.
+        "app_name": brand or (sender_name or "")[:_MAX_BRAND] or contact.rpartition("@")[2],
         "name": "there",
         "expiry_minutes": starter.expiry_minutes,
         "support_email": contact,
         "event": "Unusual activity on your account",
         "ip": "Not recorded",
-        "at": moment(now),
+        "at": format_time(now),
     }
     return _complete(
         starter,
-        given,
-        {v.name: fallbacks[v.name] for v in starter.variables if not v.required},
+        variables,
+        {
+            variable.name: fallbacks[variable.name]
+            for variable in starter.variables
+            if not variable.required
+        },
     )
 
 
-def preview_values(starter: StarterTemplate, given: Mapping[str, Json]) -> dict[str, Json]:
-    """The values of a preview: the samples with those given merged over (contract 4.7).
+def preview_values(starter: StarterTemplate, variables: Mapping[str, Json]) -> dict[str, Json]:
+    """Return the values of a preview: those of the request, and samples (contract 4.7).
 
     Raises:
-        ValidationFailed: naming every value of a wrong kind.
+        ValidationFailed: with every value of the wrong kind.
     """
-    return _complete(starter, given, {v.name: v.sample for v in starter.variables})
+    samples = {variable.name: variable.sample for variable in starter.variables}
+    return _complete(starter, variables, samples)
 
 
 def check_logo_url(url: str) -> None:
-    """Hold a logo's address against the rule: https: with a host. It is never fetched.
+    """Check that the URL of a logo is https: with a host. The service never fetches it.
 
     Raises:
         ValidationFailed: on `logoUrl`.
@@ -85,17 +94,55 @@ def check_logo_url(url: str) -> None:
         )
 
 
+def duration(minutes: Json) -> str:
+    """Return minutes in words: `10 minutes`, `1 hour`, `2 days`.
+
+    A value that is not a whole number stays as it is.
+    """
+    text = str(minutes).strip()
+    number = _whole_number(text)
+    if number is None:
+        return f"{text} minutes"
+    if number >= 2 * _MINUTES_PER_DAY and number % _MINUTES_PER_DAY == 0:
+        return f"{number // _MINUTES_PER_DAY} days"
+    if number >= _MINUTES_PER_HOUR and number % _MINUTES_PER_HOUR == 0:
+        return _count(number // _MINUTES_PER_HOUR, "hour")
+    return _count(number, "minute")
+
+
+def days_ahead(days: Json) -> str:
+    """Return a number of days in words: `today`, `tomorrow`, `in 3 days`."""
+    text = str(days).strip()
+    number = _whole_number(text)
+    near = {0: "today", 1: "tomorrow"}
+    return f"in {text} days" if number is None else near.get(number, f"in {number} days")
+
+
+def format_time(time: datetime) -> str:
+    """Return a time in words, in UTC: `20 November 2026, 14:05 UTC`."""
+    time = time.astimezone(UTC)
+    return f"{time.day} {time:%B %Y, %H:%M} UTC"
+
+
+def contact_url(contact: Json) -> str:
+    """Return the link to a contact. A bare address becomes a mailto: URL (RFC 6068)."""
+    text = str(contact)
+    return text if ":" in text else f"mailto:{text}"
+
+
 def _complete(
-    starter: StarterTemplate, given: Mapping[str, Json], fallbacks: Mapping[str, Json]
+    starter: StarterTemplate, variables: Mapping[str, Json], fallbacks: Mapping[str, Json]
 ) -> dict[str, Json]:
     values: dict[str, Json] = {}
     faults: list[FieldFault] = []
     for variable in starter.variables:
-        value = given.get(variable.name)
+        value = variables.get(variable.name)
         if value is None or (isinstance(value, str) and not value.strip()):
             value = fallbacks.get(variable.name)
             if value is None:
-                faults.append(_fault(variable, "Is required by this template.", "missing_variable"))
+                faults.append(
+                    _fault(variable, "This template requires a value.", "missing_variable")
+                )
         elif fault := _fault_of(variable, value):
             faults.append(fault)
         values[variable.name] = value
@@ -105,9 +152,9 @@ def _complete(
 
 
 def _fault_of(variable: StarterVariable, value: Json) -> FieldFault | None:
-    """What is wrong with a value, by the kind of its variable."""
+    """Return the error of a value that does not fit the kind of its variable, or None."""
     if variable.kind is VariableKind.TEXT:
-        # bool is an int to Python, and "True" is nothing that a mail says.
+        # In Python bool is an int, but no email should show "True".
         if isinstance(value, bool) or not isinstance(value, str | int | float):
             return _fault(variable, "Must be a string or a number.", "invalid_type")
         return None
@@ -128,11 +175,11 @@ def _fault(variable: StarterVariable, message: str, code: str) -> FieldFault:
 
 
 def _is_url(text: str, schemes: frozenset[str]) -> bool:
-    """Whether text is an absolute URL with a host (RFC 3986 section 3).
+    """Return whether text is an absolute URL with a host (RFC 3986 section 3).
 
-    White space, control and bidirectional characters are refused first, since
-    urlsplit drops some of them silently; so is the backslash, which browsers
-    read as a slash.
+    First refuse white space, control and bidirectional characters, because urlsplit
+    silently drops some of them. Also refuse the backslash, because browsers read it
+    as a slash.
     """
     if not text.isprintable() or " " in text or "\\" in text:
         return False
@@ -149,3 +196,13 @@ def _is_contact(text: str) -> bool:
     if text[:7].lower() == "mailto:":
         return _ADDRESS.fullmatch(text[7:].partition("?")[0]) is not None
     return _ADDRESS.fullmatch(text) is not None or _is_url(text, _WEB)
+
+
+def _whole_number(text: str) -> int | None:
+    """Return the number in the text, or None if it is not a number of at most nine digits."""
+    is_number = text.isascii() and text.isdigit() and len(text) <= _MAX_DIGITS
+    return int(text) if is_number else None
+
+
+def _count(number: int, unit: str) -> str:
+    return f"{number} {unit}" if number == 1 else f"{number} {unit}s"

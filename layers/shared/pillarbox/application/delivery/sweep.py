@@ -12,13 +12,13 @@ from typing import Final
 
 from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT, uncertain_event
 from pillarbox.application.ports import AccountIds, Clock, MessageLog, Messages, Spool, SpoolObject
-from pillarbox.domain.mail import LONGEST_TRIAL
+from pillarbox.domain.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.message import Event, EventKind, Message
 
 #: A pass runs every hour. Reading two hours makes up for a pass that did not run.
 TIME_RANGE: Final = timedelta(hours=2)
 #: After this time the deadline is over and the worker has given up every message.
-OVERDUE: Final = LONGEST_TRIAL + timedelta(hours=1)
+OVERDUE: Final = MAX_DELIVERY_TIME + timedelta(hours=1)
 #: An id may be a day older than its job, if its claim was taken over late.
 HOPELESS: Final = OVERDUE + timedelta(hours=24)
 #: Long before this time a spooled message is committed, or never will be.

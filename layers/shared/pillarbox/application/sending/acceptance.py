@@ -48,7 +48,7 @@ from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import Principal
 from pillarbox.domain.message import Message
-from pillarbox.domain.quota import QuotaExceeded, first_full, left
+from pillarbox.domain.quota import QuotaExceeded, first_full, remaining_quota
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5
@@ -230,7 +230,7 @@ class Acceptance:
             try:
                 self.ports.quotas.reserve(account_id, len(prepared), limits, now)
             except QuotaExceeded as exceeded:
-                room = left(limits, exceeded.used) or 0
+                room = remaining_quota(limits, exceeded.used) or 0
                 if not room and not may_refuse_all:
                     raise
                 used = {window: count + room for window, count in exceeded.used.items()}

@@ -10,7 +10,7 @@ from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.mail import (
-    LONGEST_TRIAL,
+    MAX_DELIVERY_TIME,
     MAX_SUBJECT,
     Body,
     HtmlBody,
@@ -91,8 +91,8 @@ def deadline(mail: Mail, now: datetime) -> datetime:
         minutes = str(mail.body.values.get("expiry_minutes", ""))
         whole = minutes.isascii() and minutes.isdigit() and len(minutes) <= len("1440")
         if whole and int(minutes) > 0:
-            return now + min(timedelta(minutes=int(minutes)), LONGEST_TRIAL)
-    return now + LONGEST_TRIAL
+            return now + min(timedelta(minutes=int(minutes)), MAX_DELIVERY_TIME)
+    return now + MAX_DELIVERY_TIME
 
 
 def _subject_and_body(

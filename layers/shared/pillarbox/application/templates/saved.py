@@ -13,7 +13,7 @@ from pillarbox.application.templates.authoring import (
 )
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.template import SavedTemplate
-from pillarbox.rendering.samples import sample_values
+from pillarbox.rendering.saved import sample_values
 
 #: Characters of a preview (contract 2.7).
 PREVIEW_LENGTH: Final = 500
