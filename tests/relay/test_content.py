@@ -37,7 +37,7 @@ INJECTED = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<victim@example.com>\r\nDATA\r\n".e
 @pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
 def test_smuggling(relay: RunningRelay, octets: bytes, before: bytes) -> None:
     """Any bare CR, LF or NUL gets 550 5.5.2 and the end: neither mail is taken."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(before + octets + INJECTED + b"two\r\n.\r\n")
         assert client.reply().startswith(b"550 5.5.2 ")
@@ -48,7 +48,7 @@ def test_smuggling(relay: RunningRelay, octets: bytes, before: bytes) -> None:
 @pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
 def test_smuggling_octet_by_octet(relay: RunningRelay, octets: bytes) -> None:
     """The same when each octet comes in a record of its own."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client.envelope()
         for octet in b"one" + octets + b"\r\n.\r\n":
@@ -62,7 +62,7 @@ def test_smuggling_octet_by_octet(relay: RunningRelay, octets: bytes) -> None:
 
 def test_bare_controls_behind_a_message(relay: RunningRelay) -> None:
     """A message that has ended is taken; what follows it is commands, and must be lines."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(MESSAGE + b".\r\n\n.\r\n" + INJECTED)
         assert client.reply().startswith(b"250 2.0.0 ")
@@ -73,9 +73,9 @@ def test_bare_controls_behind_a_message(relay: RunningRelay) -> None:
 
 def test_messages_in_pieces_that_are_not_announced(relay: RunningRelay) -> None:
     """BDAT, which is not announced, begins nothing: its octets are commands, and wrong ones."""
-    with relay.ready() as client:
-        client.say(f"MAIL FROM:<{SENDER}>")
-        client.say(f"RCPT TO:<{TO}>")
+    with relay.connect_authenticated() as client:
+        client.command(f"MAIL FROM:<{SENDER}>")
+        client.command(f"RCPT TO:<{TO}>")
         client.send(b"BDAT 20 LAST\r\n.\r\nNOOP\r\n")
         replies = [client.reply()[:10] for _ in range(3)]
         assert replies == [b"500 5.5.1 ", b"500 5.5.1 ", b"250 2.0.0 "]
@@ -97,7 +97,7 @@ def test_messages_in_pieces_that_are_not_announced(relay: RunningRelay) -> None:
 @pytest.mark.parametrize("apart", [False, True])
 def test_dots(relay: RunningRelay, sent: bytes, taken: bytes, *, apart: bool) -> None:
     """Dots are unstuffed (RFC 5321, 4.5.2), however the octets arrive; all else stays."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         client.envelope()
         for piece in [bytes((octet,)) for octet in sent] if apart else [sent]:
             client.send(piece)
@@ -107,7 +107,7 @@ def test_dots(relay: RunningRelay, sent: bytes, taken: bytes, *, apart: bool) ->
 
 def test_several_messages_a_session(relay: RunningRelay) -> None:
     """A session takes one message after another, each with its own envelope."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         for number in range(3):
             client.envelope(f"r{number}@example.com")
             client.send(MESSAGE + b".\r\n")
@@ -119,7 +119,7 @@ def test_several_messages_a_session(relay: RunningRelay) -> None:
 def test_message_of_the_limit() -> None:
     """A message of exactly SIZE is taken, one octet more gets 552 5.3.4; the session goes on."""
     line = b"x" * 98 + b"\r\n"
-    with serve(message_size=10_000) as relay, relay.ready() as client:
+    with serve(message_size=10_000) as relay, relay.connect_authenticated() as client:
         assert client.deliver(line * 100).startswith(b"250 ")
         assert client.deliver(line * 99 + b"x" * 99 + b"\r\n").startswith(b"552 5.3.4 ")
         assert client.deliver().startswith(b"250 ")
@@ -128,21 +128,24 @@ def test_message_of_the_limit() -> None:
 
 def test_size_that_was_a_lie() -> None:
     """What SIZE said counts for nothing once the message comes: its octets do."""
-    with serve(message_size=10_000) as relay, relay.ready() as client:
+    with serve(message_size=10_000) as relay, relay.connect_authenticated() as client:
         for octets, reply in (
             ((b"x" * 98 + b"\r\n") * 100, b"250 "),
             (b"x\r\n" * 4_000, b"552 5.3.4 "),
         ):
-            assert client.say(f"MAIL FROM:<{SENDER}> SIZE=1").startswith(b"250 ")
-            assert client.say(f"RCPT TO:<{TO}>").startswith(b"250 ")
-            client.say("DATA")
+            assert client.command(f"MAIL FROM:<{SENDER}> SIZE=1").startswith(b"250 ")
+            assert client.command(f"RCPT TO:<{TO}>").startswith(b"250 ")
+            client.command("DATA")
             client.send(octets + b".\r\n")
             assert client.reply().startswith(reply)
 
 
 def test_message_far_over_the_limit() -> None:
     """A message that goes on to twice SIZE gets 552 5.3.4 and the end, and no memory."""
-    with serve(message_size=100_000, memory=400_000) as relay, relay.ready() as client:
+    with (
+        serve(message_size=100_000, memory=400_000) as relay,
+        relay.connect_authenticated() as client,
+    ):
         client.envelope()
         reply = b""
         for _ in range(400):
@@ -152,13 +155,17 @@ def test_message_far_over_the_limit() -> None:
                 break
         reply = client.reply()
         assert reply.startswith(b"552 5.3.4 ")
-        assert relay.memory.has_room(400_000)
+        assert relay.budget.has_room(400_000)
 
 
 def test_memory_ceiling() -> None:
     """When all mail in transit takes too much, 452 4.3.1, at MAIL or after DATA; later it fits."""
-    with serve(memory=100_000) as relay, relay.ready() as first, relay.ready() as second:
-        assert first.say(f"MAIL FROM:<{SENDER}> SIZE=60000").startswith(b"452 4.3.1 ")
+    with (
+        serve(memory=100_000) as relay,
+        relay.connect_authenticated() as first,
+        relay.connect_authenticated() as second,
+    ):
+        assert first.command(f"MAIL FROM:<{SENDER}> SIZE=60000").startswith(b"452 4.3.1 ")
         first.envelope()
         first.send((b"x" * 98 + b"\r\n") * 400)
         second.envelope()
@@ -175,19 +182,19 @@ def test_memory_ceiling() -> None:
 @pytest.mark.parametrize("before", [0, 1, 997, 5_000])
 def test_text_lines(relay: RunningRelay, length: int, reply: bytes, before: int) -> None:
     """A line of 1,000 octets with its CR LF is taken, a longer one is 500 5.5.2."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         message = b"a" * min(before, 998) + b"\r\n" + b"b\r\n" * (before // 3)
         assert client.deliver(message + b"x" * length + b"\r\nend\r\n").startswith(reply)
-        assert client.say("NOOP").startswith(b"250 ")
+        assert client.command("NOOP").startswith(b"250 ")
 
 
 def test_disconnect_in_the_middle(relay: RunningRelay) -> None:
     """A client that goes before the end of its message leaves nothing."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(MESSAGE)
-    with relay.ready() as client:
-        assert client.say("NOOP").startswith(b"250 ")
+    with relay.connect_authenticated() as client:
+        assert client.command("NOOP").startswith(b"250 ")
     assert relay.service.accepted == []
 
 
@@ -213,11 +220,11 @@ REFUSALS = {
 def test_what_the_service_refuses(relay: RunningRelay, code: str, reply: bytes) -> None:
     """Each refusal of the service has its reply, and none is a 250."""
     relay.service.fault = ServiceError(code, "text\r\n250 with\nlines")
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         answer = client.deliver()
         assert answer.startswith(reply)
         assert answer.count(b"\r\n") == 1
-        assert client.closed() if reply.startswith(b"421") else client.say("NOOP")
+        assert client.closed() if reply.startswith(b"421") else client.command("NOOP")
 
 
 @pytest.mark.parametrize(
@@ -231,7 +238,7 @@ def test_recipients_that_cannot_be_mailed(relay: RunningRelay, reason: str, repl
         "cannot be mailed",
         details={"recipients": [{"address": TO, "reason": "…", "code": reason}]},
     )
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         assert client.deliver().startswith(reply)
 
 
@@ -239,14 +246,14 @@ def test_recipients_that_cannot_be_mailed(relay: RunningRelay, reason: str, repl
 def test_messages_of_a_wrong_form(relay: RunningRelay, code: str, reply: bytes) -> None:
     """A mail loop is 554 5.4.6, any other fault of the message itself 554 5.6.0."""
     relay.service.fault = ValidationFailed(FieldFault("Received", "…", code))
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         assert client.deliver().startswith(reply)
 
 
 def test_unexpected_error_is_no_250(relay: RunningRelay) -> None:
     """Whatever breaks behind the server, the client is told to come again: 451 4.3.0."""
     relay.service.fault = ZeroDivisionError("canary")
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         assert client.deliver().startswith(b"451 4.3.0 ")
         relay.service.fault = None
         assert client.deliver().startswith(b"250 ")
@@ -254,7 +261,7 @@ def test_unexpected_error_is_no_250(relay: RunningRelay) -> None:
 
 def test_key_revoked_in_a_session(relay: RunningRelay) -> None:
     """A key revoked after AUTH ends the session at MAIL from a new sender, or after DATA: 421."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         relay.service.key_fault = ServiceError("invalid_api_key", "revoked")
-        assert client.say("MAIL FROM:<new@shop.example>").startswith(b"421 4.7.0 ")
+        assert client.command("MAIL FROM:<new@shop.example>").startswith(b"421 4.7.0 ")
         assert client.closed()

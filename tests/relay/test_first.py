@@ -16,5 +16,5 @@ def test_message_is_taken_as_it_was_written(relay: RunningRelay) -> None:
 
 def test_reply_names_the_message(relay: RunningRelay) -> None:
     """The queue id in the 250 is the message's id in the history."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         assert client.deliver() == f"250 2.0.0 Ok: queued as {QUEUED_ID}\r\n".encode()

@@ -14,7 +14,7 @@ from relay.framing import (
     LineBuffer,
     LineTooLong,
 )
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget
 from relay.proxy import ProxyHeaderError, read_header
 
 PIECES = st.lists(
@@ -153,7 +153,7 @@ WORDS = st.lists(
 def test_any_argument_is_read_or_refused(argument: bytes) -> None:
     """Whatever follows a verb, it is read or gets a reply, and what is read is an address."""
     commands.parse_command(argument)
-    for parse in (commands.parse_mail, commands.parse_rcpt, commands.parse_host):
+    for parse in (commands.parse_mail, commands.parse_rcpt, commands.check_host):
         try:
             parsed = parse(argument)
         except commands.CommandRejected:

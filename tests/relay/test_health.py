@@ -20,7 +20,7 @@ def test_health(relay: RunningRelay, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_full_server_is_well(monkeypatch: pytest.MonkeyPatch) -> None:
     """A server that sends everybody away since it is full must not be ended for it."""
-    with serve(connections=1) as relay, relay.greeted():
+    with serve(connections=1) as relay, relay.connect_plaintext():
         monkeypatch.setenv("PILLARBOX_SMTP_PORT", str(relay.port))
         assert health.main() == 0
 

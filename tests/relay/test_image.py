@@ -20,7 +20,7 @@ from pathlib import Path
 import pytest
 
 from tests.needs import need_program, need_root
-from tests.relay.relay_program import connect, write
+from tests.relay.relay_program import connect, write_certificate
 from tests.relay.running_relay import PATIENCE, certificate, plain
 from tests.stack import free_port, wait_for
 
@@ -115,7 +115,7 @@ def service() -> dict[str, str]:
 
 def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
     """What the next tests run in is what they say: nobody, without rights, nothing to write to."""
-    write(tmp_path, certificate())
+    write_certificate(tmp_path, certificate())
     tries = (
         "import json, os, tempfile\n"
         "def writes(folder):\n"
@@ -137,7 +137,7 @@ def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
     """The image's command greets, speaks TLS, reaches for AWS, is well, and ends at SIGTERM."""
-    write(tmp_path, certificate())
+    write_certificate(tmp_path, certificate())
     (command,) = instructions(RUN, "CMD")[-1:]
     port = free_port()
     settings = service() | {
@@ -151,9 +151,9 @@ def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
         with connect(port) as client:
             assert client.reply() == b"220 relay.example ESMTP Pillarbox\r\n"
             client.start_tls()
-            client.say("EHLO client.example")
+            client.command("EHLO client.example")
             key = "bx_live_acct000000010123456789abcdefghjkmnpqrstvwxyz56c98250"
-            assert client.say(f"AUTH PLAIN {plain(key)}").startswith(b"454 4.7.0 ")
+            assert client.command(f"AUTH PLAIN {plain(key)}").startswith(b"454 4.7.0 ")
             with started(site, tmp_path, "-m", "relay.health", **settings) as check:
                 assert check.wait(PATIENCE) == 0
             process.send_signal(signal.SIGTERM)
@@ -165,7 +165,7 @@ def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
 
 def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
     """The image's other command serves too, and is well."""
-    write(tmp_path, certificate())
+    write_certificate(tmp_path, certificate())
     port = free_port()
     settings = service() | {
         "PILLARBOX_FRONT_PORT": str(port),

@@ -25,7 +25,7 @@ from tests.relay.running_relay import (
     RunningRelay,
     plain,
     serve,
-    trusting,
+    trusting_context,
 )
 
 BUSY = Unavailable("data store", aws_error="ThrottlingException")
@@ -63,7 +63,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 def submit(relay: RunningRelay, key: str, to: str = TO) -> None:
     with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
-        client.starttls(context=trusting())
+        client.starttls(context=trusting_context())
         client.login("apikey", key)
         client.sendmail(SENDER, [to], MESSAGE)
 
@@ -134,8 +134,8 @@ def test_a_key_that_cannot_be_read_is_logged(
 ) -> None:
     """A login that fails because AWS does leaves the same facts."""
     world.gate.fault = Fault(0, "before", BUSY)
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"454 ")
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"454 ")
     (line,) = lines(stream)
     assert (line["message"], line["code"]) == ("refused", "service_unavailable")
     assert (line["unavailable"], line["aws_error"]) == ("data store", "ThrottlingException")
@@ -143,8 +143,8 @@ def test_a_key_that_cannot_be_read_is_logged(
 
 def test_a_wrong_key_is_not_logged(relay: RunningRelay, stream: io.StringIO) -> None:
     """Guessing keys does not fill the log."""
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain('bx_live_wrong')}").startswith(b"535 ")
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain('bx_live_wrong')}").startswith(b"535 ")
     assert stream.getvalue() == ""
 
 

@@ -123,8 +123,8 @@ def test_memory_of_one_mail(make: Callable[[], bytes], spooled: list[int]) -> No
     submission = replace(world.ports, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
     service = ThreadedService(lambda: SmtpSubmission(submission))
     small, large = MESSAGE + b"x\r\n" * 70_000, make()
-    with serve(service=service) as relay, relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED
+    with serve(service=service) as relay, relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED
         # The SDK is loaded with the first mail.
         assert client.deliver(small).startswith(b"250 ")
         with measured() as found:
@@ -155,6 +155,6 @@ def test_memory_of_many_mails() -> None:
 
 def deliver(relay: RunningRelay, message: bytes) -> bytes:
     """A session of one message."""
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         client.sock.settimeout(6 * PATIENCE)
         return client.deliver(message)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from relay.certificates import CertificateStore, from_files, from_secret
-from tests.relay.relay_program import COMMAND, connect, program, write
+from tests.relay.relay_program import COMMAND, connect, program, write_certificate
 from tests.relay.running_relay import PATIENCE, certificate, serve
 from tests.stack import wait_for
 
@@ -82,26 +82,26 @@ def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
     newer = certificate.__wrapped__()
     chain, key = tmp_path / "chain.pem", tmp_path / "key.pem"
 
-    write(tmp_path, certificate())
+    write_certificate(tmp_path, certificate())
     certificates = CertificateStore(from_files(str(chain), str(key)))
     with serve(certificates=certificates) as relay:
-        with relay.secured():
+        with relay.connect_tls():
             pass
         for nonsense in (b"nonsense", newer.chain):  # the latter without its key yet
             chain.write_bytes(nonsense)
             relay.call(certificates.refresh())
-            with relay.secured():
+            with relay.connect_tls():
                 pass
-        write(tmp_path, newer)
+        write_certificate(tmp_path, newer)
         relay.call(certificates.refresh())
-        with relay.greeted() as client:
-            client.say("STARTTLS")
+        with relay.connect_plaintext() as client:
+            client.command("STARTTLS")
             with pytest.raises(ssl.SSLCertVerificationError):
                 client.wrap()
-        with relay.greeted() as client:
-            client.say("STARTTLS")
+        with relay.connect_plaintext() as client:
+            client.command("STARTTLS")
             client.wrap(ssl.create_default_context(cadata=newer.chain.decode()))
-            assert client.say("NOOP").startswith(b"250 ")
+            assert client.command("NOOP").startswith(b"250 ")
 
 
 def test_certificate_of_a_secret() -> None:

@@ -24,10 +24,10 @@ def test_proxy_tells_the_address() -> None:
     """Behind a load balancer the limits hold for the addresses that it tells."""
     with (
         serve(proxies=LOOPBACK, connections_of_address=1) as relay,
-        contextlib.ExitStack() as open_ones,
+        contextlib.ExitStack() as open_connections,
     ):
         for number in range(3):
-            client = open_ones.enter_context(relay.connect())
+            client = open_connections.enter_context(relay.connect())
             client.send(proxied(f"192.0.2.{number}"))
             assert client.reply().startswith(b"220 ")
         with relay.connect() as client:
@@ -42,8 +42,8 @@ def test_session_through_a_proxy() -> None:
             client.send(bytes((octet,)))
         assert client.reply().startswith(b"220 ")
         client.start_tls()
-        client.say("EHLO client.example")
-        assert client.say(f"AUTH PLAIN {plain(KEY)}").startswith(b"235 ")
+        client.command("EHLO client.example")
+        assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"235 ")
         assert client.deliver().startswith(b"250 ")
 
 
@@ -92,7 +92,7 @@ def test_addresses_of_version_6() -> None:
     """Of IPv6 a network of 64 bits is one address, and a mapped one is that of IPv4."""
     with (
         serve(proxies=LOOPBACK, connections_of_address=1) as relay,
-        contextlib.ExitStack() as open_ones,
+        contextlib.ExitStack() as open_connections,
     ):
         for address, greeted in {
             "2001:db8:0:1::1": True,
@@ -102,7 +102,7 @@ def test_addresses_of_version_6() -> None:
             "::ffff:192.0.2.1": False,
             "::ffff:192.0.2.2": True,
         }.items():
-            client = open_ones.enter_context(relay.connect())
+            client = open_connections.enter_context(relay.connect())
             client.send(proxied(address))
             assert client.reply().startswith(b"220 " if greeted else b"421 4.7.0 ")
 
@@ -117,7 +117,7 @@ def test_header_that_does_not_end(begun: bytes) -> None:
 
 def test_proxy_header_from_others() -> None:
     """A PROXY header from any other address is no command: nobody gives itself an address."""
-    with serve() as relay, relay.greeted() as client:
+    with serve() as relay, relay.connect_plaintext() as client:
         client.send(proxied("192.0.2.1"))
         replies = list(iter(client.reply, b""))
         assert [reply[:9] for reply in replies] == [b"500 5.5.1", b"500 5.5.1", b"500 5.5.2"]

@@ -51,14 +51,14 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
 
 def send(relay: RunningRelay, key: str, *messages: bytes) -> set[bytes]:
     """A session; gives the codes of the messages."""
-    with relay.secured() as client:
+    with relay.connect_tls() as client:
         client.sock.settimeout(6 * PATIENCE)
-        assert client.say(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
+        assert client.command(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
         codes = set()
         for message in messages:
-            client.say(f"MAIL FROM:<{SENDER}>")
-            client.say("RCPT TO:<ann@example.com>")
-            client.say("DATA")
+            client.command(f"MAIL FROM:<{SENDER}>")
+            client.command("RCPT TO:<ann@example.com>")
+            client.command("DATA")
             client.send(message + b".\r\n")
             codes.add(client.reply()[:3])
         return codes

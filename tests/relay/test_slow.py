@@ -44,7 +44,7 @@ def dripping(client: Client, octets: bytes) -> Iterator[None]:
 
 def test_idle_session() -> None:
     """A session in which nothing is said gets 421 4.4.2."""
-    with serve(idle=0.2) as relay, relay.ready() as client:
+    with serve(idle=0.2) as relay, relay.connect_authenticated() as client:
         assert client.reply().startswith(b"421 4.4.2 ")
         assert client.closed()
 
@@ -55,20 +55,22 @@ def test_session_that_leads_nowhere(limit: str) -> None:
     soon: dict[str, Any] = {limit: 0.2}
     with (
         serve(idle_commands=10**9, **soon) as relay,
-        relay.secured() if limit == "authentication" else relay.ready() as client,
+        relay.connect_tls()
+        if limit == "authentication"
+        else relay.connect_authenticated() as client,
     ):
         reply = b"250"
         while reply.startswith(b"250"):
-            reply = client.say("NOOP")
+            reply = client.command("NOOP")
         assert reply.startswith(b"421 4.4.2 ")
         assert client.closed()
 
 
 def test_session_is_not_ended_within_a_message() -> None:
     """A message that was begun in time is taken to its end, and the session ended after it."""
-    with serve(session=0.2) as relay, relay.ready() as client:
+    with serve(session=0.2) as relay, relay.connect_authenticated() as client:
         client.envelope()
-        with relay.greeted() as other, dripping(other, b"NOOP\r\n"):
+        with relay.connect_plaintext() as other, dripping(other, b"NOOP\r\n"):
             assert [other.reply()[:4] for _ in range(6)] == [b"250 "] * 6
         client.send(b".\r\n")
         assert client.reply().startswith(b"250 ")
@@ -77,7 +79,7 @@ def test_session_is_not_ended_within_a_message() -> None:
 
 def test_message_that_drips() -> None:
     """A message that comes too slowly gets 421 4.4.2; nothing is stored."""
-    with serve(content=0.2) as relay, relay.ready() as client:
+    with serve(content=0.2) as relay, relay.connect_authenticated() as client:
         client.envelope()
         with dripping(client, b"a\r\n"):
             assert client.reply().startswith(b"421 4.4.2 ")
@@ -86,15 +88,15 @@ def test_message_that_drips() -> None:
 
 def test_command_that_drips() -> None:
     """Single octets do not keep a session alive: whole commands do."""
-    with serve(idle=0.2) as relay, relay.ready() as client, dripping(client, b"N"):
+    with serve(idle=0.2) as relay, relay.connect_authenticated() as client, dripping(client, b"N"):
         assert client.reply().startswith(b"421 4.4.2 ")
 
 
 @pytest.mark.parametrize("more", [b"", b"\x00"])
 def test_handshake_that_stalls(more: bytes) -> None:
     """A handshake that is not finished is cut off, also when it comes octet by octet."""
-    with serve(handshake=0.2) as relay, relay.greeted() as client:
-        client.say("STARTTLS")
+    with serve(handshake=0.2) as relay, relay.connect_plaintext() as client:
+        client.command("STARTTLS")
         client.send(b"\x16\x03\x01\x40\x00")
         with dripping(client, more):
             assert client.closed()

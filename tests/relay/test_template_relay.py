@@ -94,7 +94,7 @@ def test_the_health_check_is_the_relays_own() -> None:
     """ECS asks `relay.health`, and waits longer than it does."""
     check = CONTAINER["HealthCheck"]
     assert check["Command"] == ["CMD", "python", "-m", "relay.health"]
-    assert check["Timeout"] > health._PATIENCE
+    assert check["Timeout"] > health._TIMEOUT
     assert ENVIRONMENT["PILLARBOX_SMTP_PORT"] == str(CONTAINER["PortMappings"][0]["ContainerPort"])
 
 

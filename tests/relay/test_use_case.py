@@ -28,7 +28,7 @@ from tests.relay.running_relay import (
     RunningRelay,
     plain,
     serve,
-    trusting,
+    trusting_context,
 )
 from tests.stack import wait_for
 
@@ -48,7 +48,7 @@ def relay(world: World) -> Iterator[RunningRelay]:
 
 def login(relay: RunningRelay, key: str) -> smtplib.SMTP:
     client = smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE)
-    client.starttls(context=trusting())
+    client.starttls(context=trusting_context())
     client.login("apikey", key)
     return client
 
@@ -137,8 +137,8 @@ def test_messages_that_are_refused(
 def test_name_of_a_file_in_a_reply(relay: RunningRelay, world: World) -> None:
     """The name of a refused file is told in one line of visible ASCII, whatever it has."""
     named = 'Content-Type: a/b; name="\x1b[31m\x7f\u202ex' + "\xe9" * 450 + '"\r\n\r\n'
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
         reply = client.deliver(START + named.encode())
     assert re.fullmatch(rb"554 5\.7\.1 \?\[31m\?\?x\?[ -~]*\r\n", reply)
     assert len(reply) <= 512
@@ -176,8 +176,8 @@ def test_keys_that_may_not_send_are_not_told_apart(relay: RunningRelay, world: W
     world.store.keys |= {each.digest: each for each in (read_only, revoked)}
     replies = set()
     for key in (world.preview, *keys.values(), "", "bx_live_", world.live[:-1], world.live + "x"):
-        with relay.secured() as client:
-            replies.add(client.say(f"AUTH PLAIN {plain(key)}"))
+        with relay.connect_tls() as client:
+            replies.add(client.command(f"AUTH PLAIN {plain(key)}"))
     (reply,) = replies
     assert reply.startswith(b"535 5.7.8 ")
 
@@ -186,8 +186,8 @@ def test_paid_plans_only(world: World) -> None:
     """Where the relay is open to paid plans alone, a free account's key gets the same 535."""
     world.set_account(builders.account(plan=Plan.FREE))
     service = ThreadedService(lambda: SmtpSubmission(world.ports, paid_plans_only=True))
-    with serve(service=service) as relay, relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
+    with serve(service=service) as relay, relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
 
 
 @pytest.mark.parametrize(("key", "records"), [(b"", 2), (b"Idempotency-Key: order-1\r\n", 1)])
@@ -202,14 +202,14 @@ def test_client_that_goes_before_its_250(
             committing.set()
             assert go_on.wait(PATIENCE)
 
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
         world.gate.watch = hold
         client.envelope()
         client.send(key + MESSAGE + b".\r\n")
         assert committing.wait(PATIENCE)
     go_on.set()
-    wait_for(lambda: relay.memory.has_room(ServerLimits().memory), PATIENCE)
+    wait_for(lambda: relay.budget.has_room(ServerLimits().memory), PATIENCE)
     first = world.message().message_id
     with login(relay, world.live) as again:
         again.mail(SENDER)
@@ -264,7 +264,7 @@ def test_commit_whose_answer_is_lost(relay: RunningRelay, world: World) -> None:
     assert len(world.store.messages) == 1
 
 
-def test_same_key_over_both_doors(relay: RunningRelay, world: World) -> None:
+def test_same_key_over_both_limiter(relay: RunningRelay, world: World) -> None:
     """An Idempotency-Key of SMTP is another operation than the same key over HTTP."""
     keyed = b"Idempotency-Key: order-1\r\n" + MESSAGE
     with login(relay, world.live) as client:
