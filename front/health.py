@@ -1,17 +1,17 @@
-"""The container's health check: does the front answer?"""
+"""The container's health check: does the front answer GET /health?"""
 
 import http.client
 import os
 import sys
 from typing import Final
 
-_PATIENCE: Final = 3.0
+_TIMEOUT: Final = 3.0
 
 
 def main() -> int:
-    """Give 0 when it does; asked from within, where no load balancer speaks for anybody."""
+    """Return 0 if the front answers 200, else 1. The check runs inside the container."""
     port = int(os.environ.get("PILLARBOX_FRONT_PORT") or 8080)
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
     try:
         connection.request("GET", "/health")
         return 0 if connection.getresponse().status == http.HTTPStatus.OK else 1
