@@ -1,4 +1,4 @@
-"""TLS sessions are resumed: a client that comes again pays no second full handshake."""
+"""TLS sessions are resumed, so a returning client needs no second full handshake."""
 
 import ssl
 
@@ -9,7 +9,7 @@ from tests.relay.running_relay import RunningRelay, trusting_context
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_a_session_is_resumed(relay: RunningRelay, version: ssl.TLSVersion) -> None:
-    """The ticket that comes with the first reply opens the next connection, in 1.2 and 1.3."""
+    """The ticket of the first connection resumes the session, in TLS 1.2 and 1.3."""
     context = trusting_context()
     context.minimum_version = context.maximum_version = version
     session: ssl.SSLSession | None = None

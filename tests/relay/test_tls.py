@@ -1,4 +1,4 @@
-"""STARTTLS: what is said before it, with it and after it; on real sockets."""
+"""STARTTLS: commands before it, together with it and after it, on real sockets."""
 
 import socket
 import ssl
@@ -24,28 +24,31 @@ from tests.relay.running_relay import (
     "command",
     [f"AUTH PLAIN {plain(KEY)}", "AUTH LOGIN", f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>", "DATA"],
 )
-def test_nothing_is_sent_in_the_clear(relay: RunningRelay, command: str) -> None:
+def test_tls_is_required(relay: RunningRelay, command: str) -> None:
     """AUTH, MAIL, RCPT and DATA before STARTTLS get 530 5.7.0."""
     with relay.connect_plaintext() as client:
         client.command("EHLO client.example")
         assert client.command(command).startswith(b"530 5.7.0 ")
 
 
-def test_extensions_are_announced_when_they_are_there(relay: RunningRelay) -> None:
-    """STARTTLS is offered in the clear only, AUTH in TLS only and until it was used."""
+def test_announced_extensions(relay: RunningRelay) -> None:
+    """STARTTLS is announced only before TLS, and AUTH only in TLS before the login."""
     with relay.connect_plaintext() as client:
         clear = client.command("EHLO client.example")
         client.start_tls()
         secure = client.command("EHLO client.example")
         assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
-        known = client.command("EHLO client.example")
+        authenticated = client.command("EHLO client.example")
     always = [b"PIPELINING", b"SIZE 16777216", b"8BITMIME", b"ENHANCEDSTATUSCODES"]
-    offers = [[line[4:] for line in reply.split(b"\r\n")[1:-1]] for reply in (clear, secure, known)]
+    offers = [
+        [line[4:] for line in reply.split(b"\r\n")[1:-1]]
+        for reply in (clear, secure, authenticated)
+    ]
     assert offers == [[*always, b"STARTTLS"], [*always, b"AUTH PLAIN LOGIN"], always]
 
 
 def test_commands_sent_ahead_of_tls_are_dropped(relay: RunningRelay) -> None:
-    """What follows STARTTLS in the same segment is not answered inside TLS (RFC 3207, 4.2)."""
+    """Commands in the same segment as STARTTLS are not answered inside TLS (RFC 3207, 4.2)."""
     with relay.connect_plaintext() as client:
         client.command("EHLO client.example")
         client.send(b"STARTTLS\r\nEHLO injected.example\r\nNOOP\r\n")
@@ -54,8 +57,8 @@ def test_commands_sent_ahead_of_tls_are_dropped(relay: RunningRelay) -> None:
         assert client.command("HELP").startswith(b"214 2.0.0 ")
 
 
-def test_what_was_said_in_the_clear_is_forgotten(relay: RunningRelay) -> None:
-    """After STARTTLS a client has to say EHLO again before AUTH."""
+def test_starttls_resets_the_session(relay: RunningRelay) -> None:
+    """After STARTTLS a client must send EHLO again before AUTH."""
     with relay.connect_plaintext() as client:
         client.command("EHLO client.example")
         client.start_tls()
@@ -76,7 +79,7 @@ def test_starttls_takes_no_argument(relay: RunningRelay) -> None:
 
 
 def test_old_tls_is_refused(relay: RunningRelay) -> None:
-    """A client that speaks nothing newer than TLS 1.1 gets no handshake."""
+    """The handshake of a client that supports only TLS 1.1 or older fails."""
     context = trusting_context()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
@@ -91,7 +94,7 @@ def test_old_tls_is_refused(relay: RunningRelay) -> None:
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_tls_from_1_2_on(relay: RunningRelay, version: ssl.TLSVersion) -> None:
-    """TLS 1.2 and 1.3 are spoken."""
+    """TLS 1.2 and 1.3 work."""
     context = trusting_context()
     context.minimum_version = context.maximum_version = version
     with relay.connect_plaintext() as client:
@@ -103,7 +106,7 @@ def test_tls_from_1_2_on(relay: RunningRelay, version: ssl.TLSVersion) -> None:
 
 
 def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:
-    """What a client sends right behind its Finished is answered, and in TLS."""
+    """A command in the same segment as the client's Finished is answered inside TLS."""
     with relay.connect_plaintext() as client:
         client.command("STARTTLS")
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
@@ -130,16 +133,16 @@ def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:
         assert reply == b"250 2.0.0 Ok\r\n"
 
 
-def test_clear_text_in_a_segment_of_its_own_is_no_handshake(relay: RunningRelay) -> None:
-    """Clear text in place of a handshake ends the connection unanswered."""
+def test_plaintext_is_no_handshake(relay: RunningRelay) -> None:
+    """Plaintext instead of a handshake ends the connection without a reply."""
     with relay.connect_plaintext() as client:
         assert client.command("STARTTLS").startswith(b"220 ")
         client.send(b"EHLO injected.example\r\nNOOP\r\n")
         assert client.closed()
 
 
-def test_nothing_is_answered_in_the_clear_after_starttls(relay: RunningRelay) -> None:
-    """However the group is cut, the 220 is the last that is said in the clear."""
+def test_no_plaintext_reply_after_starttls(relay: RunningRelay) -> None:
+    """However a pipelined group is split, the 220 is the last reply in plaintext."""
     group = f"EHLO c.example\r\nSTARTTLS\r\nAUTH PLAIN {plain(KEY)}\r\nQUIT\r\n".encode()
     for cut in range(20, len(group), 7):
         with relay.connect_plaintext() as client:
@@ -153,8 +156,8 @@ def test_nothing_is_answered_in_the_clear_after_starttls(relay: RunningRelay) ->
     assert relay.service.authentications == 0
 
 
-def test_garbage_within_tls_is_the_end(relay: RunningRelay) -> None:
-    """Octets that are no record, in the middle of a message, end it; nothing is taken."""
+def test_garbage_within_tls(relay: RunningRelay) -> None:
+    """Octets that are not a TLS record end the connection, and nothing is accepted."""
     with relay.connect_authenticated() as client:
         client.envelope()
         client.send(b"half\r\n")
@@ -167,8 +170,8 @@ def test_garbage_within_tls_is_the_end(relay: RunningRelay) -> None:
     assert relay.service.accepted == []
 
 
-def test_end_of_tls_is_no_end_of_a_message(relay: RunningRelay) -> None:
-    """A client that closes its TLS in the middle of a message has sent none."""
+def test_end_of_tls_within_a_message(relay: RunningRelay) -> None:
+    """If a client closes TLS within a message, nothing is accepted."""
     with relay.connect_authenticated() as client:
         client.envelope()
         client.send(b"half\r\n")
@@ -179,8 +182,8 @@ def test_end_of_tls_is_no_end_of_a_message(relay: RunningRelay) -> None:
     assert relay.service.accepted == []
 
 
-def test_certificate_of_the_local_stack_is_the_cheap_kind() -> None:
-    """`make up` makes an ECDSA certificate on P-256, as the document advises."""
+def test_certificate_of_the_local_stack() -> None:
+    """`make up` makes an ECDSA certificate on P-256, as docs/relay.md advises."""
     key = x509.load_pem_x509_certificate(self_signed().chain).public_key()
     assert isinstance(key, ec.EllipticCurvePublicKey)
     assert key.curve.name == "secp256r1"
