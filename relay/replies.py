@@ -23,7 +23,7 @@ _PERMANENT: Final = 500
 
 
 class AfterReply(Enum):
-    """What the connection does after it has written a reply."""
+    """The connection's action after it has written a reply."""
 
     CONTINUE = auto()
     START_TLS = auto()

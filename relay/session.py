@@ -25,7 +25,7 @@ type PendingReply = Reply | Coroutine[Any, Any, Reply]
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
-    """What all sessions of a server share."""
+    """The objects that all sessions of a server share."""
 
     name: str
     limits: ServerLimits

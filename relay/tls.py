@@ -93,7 +93,7 @@ class TlsRecords:
     def end(self) -> None:
         """Announce that no more will be sent (RFC 8446 section 6.1)."""
         if self.established:
-            # OpenSSL raises because the client's own close_notify is missing; nobody waits for it.
+            # OpenSSL raises because the client has not sent its close_notify; it is not awaited.
             with contextlib.suppress(ssl.SSLError):
                 self._tls.unwrap()
 
