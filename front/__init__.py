@@ -1,1 +1,1 @@
-"""The HTTP front: sends over what Lambda takes, answered by the same handlers in a container."""
+"""The HTTP front: runs the send handlers in a container, for requests too large for Lambda."""

@@ -1,4 +1,4 @@
-"""`python -m front`: serve until SIGTERM, then finish what is under way."""
+"""`python -m front`: serve until SIGTERM, then finish the requests in progress."""
 
 import asyncio
 import contextlib
@@ -16,15 +16,15 @@ from front.settings import FrontSettings
 from front.workers import WorkerDied, Workers
 from pillarbox.settings import SettingError, Settings
 
-#: In seconds, longer than the load balancer keeps a connection (60): it must not send a request
-#: on one that is just being closed.
+#: In seconds. It exceeds the load balancer's idle timeout (60), so that the load balancer never
+#: sends a request on a connection that the front is closing.
 _KEEP_ALIVE: Final = 75
 
 
 class _FrontServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """End by ourselves: uvicorn would raise the signal again when it has finished."""
+        """Handle the signals here, since uvicorn would raise them again after its shutdown."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, setattr, self, "should_exit", True)
@@ -32,38 +32,38 @@ class _FrontServer(uvicorn.Server):
 
 
 def main() -> int:
-    """Run the front; 0 after a signal, 1 if the handlers cannot start, 2 if a setting is wrong."""
+    """Run the front. Return 0 after a signal, 1 if no handler starts, 2 if a setting is wrong."""
     try:
-        found = settings.read(Settings(os.environ))
+        front_settings = settings.read(Settings(os.environ))
     except SettingError as error:
-        print(error, file=sys.stderr)  # noqa: T201  there is no log yet
+        print(error, file=sys.stderr)  # noqa: T201  the log is not set up yet
         return 2
     try:
-        asyncio.run(serve(found))
+        asyncio.run(serve(front_settings))
     except WorkerDied:
-        print("the handlers do not start", file=sys.stderr)  # noqa: T201  they said why
+        print("the handlers do not start", file=sys.stderr)  # noqa: T201  their own output says why
         return 1
     return 0
 
 
-async def serve(found: FrontSettings) -> None:
+async def serve(front_settings: FrontSettings) -> None:
     """Serve until SIGTERM or SIGINT.
 
     Raises:
         WorkerDied: the handlers do not start.
     """
-    async with Workers(found.workers) as workers:
+    async with Workers(front_settings.workers) as workers:
         config = uvicorn.Config(
-            Front(workers, found.edge_secret, found.memory),
-            host=found.host,
-            port=found.port,
+            Front(workers, front_settings.edge_secret, front_settings.memory),
+            host=front_settings.host,
+            port=front_settings.port,
             access_log=False,
             date_header=True,
             lifespan="off",
             log_level="warning",
             proxy_headers=False,
             server_header=False,
-            timeout_graceful_shutdown=found.drain_seconds,
+            timeout_graceful_shutdown=front_settings.drain_seconds,
             timeout_keep_alive=_KEEP_ALIVE,
         )
         await _FrontServer(config).serve()

@@ -1,4 +1,4 @@
-"""The ASGI application: what may come in, and how much of it."""
+"""The ASGI application: checks each request's origin, route and size, then runs its handler."""
 
 import asyncio
 import hmac
@@ -14,11 +14,11 @@ from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import ROUTES
 from pillarbox.observability import make_logger
 
-#: In bytes. Two attachments of 5 MB are 14 MB of base64 (contract 2.3), html and text up to 2 MB;
-#: the edge in template.yaml knows the same figure.
+#: In bytes. Two attachments of 5 MB are 14 MB of base64 (contract 2.3), and html and text take up
+#: to 2 MB. The edge in template.yaml uses the same figure.
 BODY_LIMIT: Final = 16 * 1024 * 1024
-#: In seconds: how long a body may take to arrive. The edge gives up after 60.
-_ARRIVES_WITHIN: Final = 50.0
+#: The seconds that a body may take to arrive. The edge gives up after 60.
+_BODY_TIMEOUT: Final = 50.0
 
 type Scope = dict[str, Any]
 type Receive = Callable[[], Awaitable[Mapping[str, Any]]]
@@ -26,23 +26,27 @@ type Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Handlers(Protocol):
-    """Whoever runs the functions: `workers.Workers`."""
+    """Runs the functions, as `workers.Workers` does."""
 
     async def run(self, function: str, event: dict[str, Any], body: bytes) -> Mapping[str, Any]:
-        """Give a function's answer to an event; NoWorkerFree, WorkerDied when there is none."""
+        """Return a function's response to an event.
+
+        Raises:
+            NoWorkerFree, WorkerDied: there is no response.
+        """
         ...
 
 
 class Front:
-    """Answers POST on the send routes, for the edge alone, and GET /health."""
+    """Answers POST on the send routes, only for the edge, and GET /health."""
 
     def __init__(self, handlers: Handlers, edge_secret: str, memory: int) -> None:
-        """Prepare it.
+        """Store the configuration.
 
         Args:
-            handlers: run the functions.
-            edge_secret: what the edge sends in X-Pillarbox-Edge.
-            memory: the most that bodies under way may take, in bytes.
+            handlers: runs the functions.
+            edge_secret: the value that the edge sends in X-Pillarbox-Edge.
+            memory: the bytes that all bodies in progress may occupy.
         """
         self._handlers = handlers
         self._edge_secret = edge_secret.encode()
@@ -50,7 +54,7 @@ class Front:
         self._logger = make_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request; X-Request-Id is on every answer."""
+        """Answer a request. Every response has an X-Request-Id."""
         if scope["type"] != "http":
             raise NotImplementedError(scope["type"])
         if scope["path"] == "/health":
@@ -58,42 +62,42 @@ class Front:
             return
         request_id = str(uuid4())
         try:
-            answer = await self._answer(scope, receive, request_id)
+            response = await self._answer(scope, receive, request_id)
         except ServiceError as error:
             if error.log_fields:
                 ids = {"request_id": request_id, "status": error.status}
                 self._logger.info("refused", extra=ids | error.log_fields)
-            answer = _envelope(error)
-        body = answer["body"]
-        content = b64decode(body) if answer.get("isBase64Encoded") else body.encode()
-        headers = answer["multiValueHeaders"] | {"X-Request-Id": [request_id]}
-        await _reply(send, answer["statusCode"], headers, content)
+            response = _envelope(error)
+        body = response["body"]
+        content = b64decode(body) if response.get("isBase64Encoded") else body.encode()
+        headers = response["multiValueHeaders"] | {"X-Request-Id": [request_id]}
+        await _reply(send, response["statusCode"], headers, content)
 
     async def _answer(self, scope: Scope, receive: Receive, request_id: str) -> Mapping[str, Any]:
-        given = b"".join(value for name, value in scope["headers"] if name == b"x-pillarbox-edge")
-        if not hmac.compare_digest(given, self._edge_secret):
-            raise ServiceError("client_blocked", "Requests come through the service's address.")
+        secret = b"".join(value for name, value in scope["headers"] if name == b"x-pillarbox-edge")
+        if not hmac.compare_digest(secret, self._edge_secret):
+            raise ServiceError("client_blocked", "Send requests to the service's public address.")
         function = _function(scope["method"], route_of(scope["path"]))
-        announced = _announced(scope)
-        size = BODY_LIMIT if announced is None else announced
+        content_length = _content_length(scope)
+        size = BODY_LIMIT if content_length is None else content_length
         if size > BODY_LIMIT:
             raise _too_large()
         if size > self._free:
             raise _busy("memory")
         self._free -= size
         try:
-            body = await _read(receive)
+            body = await _read_body(receive)
             event = event_of(scope, request_id)
             return await self._handlers.run(function, event, body)
         except NoWorkerFree:
             raise _busy("worker") from None
         except WorkerDied as error:
-            self._logger.error(  # noqa: TRY400  where it was raised says nothing: the process is gone
+            self._logger.error(  # noqa: TRY400  a traceback says nothing about the dead process
                 "worker died", extra={"request_id": request_id, "handler": function}
             )
             raise ServiceError(
                 "service_unavailable",
-                "The request was not answered; it may or may not have been carried out."
+                "The outcome is unknown; the request may or may not have been carried out."
                 " Try again with the same Idempotency-Key.",
                 headers={"Retry-After": "5"},
             ) from error
@@ -102,7 +106,7 @@ class Front:
 
 
 def _function(method: str, route: str) -> str:
-    """The function of a route that takes large bodies.
+    """Return the function of a route that accepts large bodies.
 
     Raises:
         ServiceError: `route_not_found`, `method_not_allowed`.
@@ -117,30 +121,30 @@ def _function(method: str, route: str) -> str:
     return FUNCTIONS[route]
 
 
-def _announced(scope: Scope) -> int | None:
+def _content_length(scope: Scope) -> int | None:
     for name, value in scope["headers"]:
         if name == b"content-length":
             return int(value)
     return None
 
 
-async def _read(receive: Receive) -> bytes:
-    """The whole body.
+async def _read_body(receive: Receive) -> bytes:
+    """Return the whole body.
 
-    One that is too large is read to its end all the same, and not kept: a client that is still
-    sending would see a broken connection in place of the answer.
+    A body that is too large is read to its end but not kept. Otherwise a client that is still
+    sending would see a broken connection instead of the response.
 
     Raises:
-        ServiceError: `request_too_large`; `service_unavailable` when it does not arrive.
+        ServiceError: `request_too_large`, or `service_unavailable` if the body does not arrive.
     """
     body = bytearray()
     size, more = 0, True
     try:
-        async with asyncio.timeout(_ARRIVES_WITHIN):
+        async with asyncio.timeout(_BODY_TIMEOUT):
             while more:
                 message = await receive()
                 if message["type"] == "http.disconnect":
-                    raise _gone()
+                    raise _not_received()
                 more = message.get("more_body", False)
                 size += len(message["body"])
                 if size <= BODY_LIMIT:
@@ -148,24 +152,24 @@ async def _read(receive: Receive) -> bytes:
                 else:
                     body.clear()
     except TimeoutError:
-        raise _gone() from None
+        raise _not_received() from None
     if size > BODY_LIMIT:
         raise _too_large()
     return bytes(body)
 
 
-def _busy(lacking: str) -> Unavailable:
+def _busy(resource: str) -> Unavailable:
     return Unavailable(
-        lacking,
-        "Too much large mail is under way at the moment. Try again.",
+        resource,
+        "Too many large requests are in progress. Try again later.",
         headers={"Retry-After": "5"},
     )
 
 
-def _gone() -> ServiceError:
+def _not_received() -> ServiceError:
     return ServiceError(
         "service_unavailable",
-        "The request did not arrive in time; nothing was done.",
+        "The request did not arrive in time. Nothing was sent.",
         headers={"Connection": "close"},
     )
 

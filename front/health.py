@@ -1,4 +1,4 @@
-"""The container's health check: does the front answer?"""
+"""The container's health check: does the front answer GET /health?"""
 
 import http.client
 import os
@@ -7,13 +7,13 @@ from typing import Final
 
 from pillarbox.settings import Settings
 
-_PATIENCE: Final = 3.0
+_TIMEOUT: Final = 3.0
 
 
 def main() -> int:
-    """Give 0 when it does; asked from within, where no load balancer speaks for anybody."""
+    """Return 0 if the front answers 200, else 1. The check runs inside the container."""
     port = Settings(os.environ).front_port
-    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_PATIENCE)
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=_TIMEOUT)
     try:
         connection.request("GET", "/health")
         return 0 if connection.getresponse().status == http.HTTPStatus.OK else 1

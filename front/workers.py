@@ -1,6 +1,7 @@
-"""Processes that run the handlers, one request each at a time, as Lambda does.
+"""Worker processes that run the handlers, each one request at a time, as Lambda does.
 
-Powertools' resolver keeps the current request on its class: threads would read each other's.
+Powertools' resolver keeps the current request on its class, so threads would read each other's
+requests.
 """
 
 import asyncio
@@ -17,29 +18,29 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any, Final, Self
 
-#: In seconds, for one request: the claim of an idempotency key is leased for 35.
+#: In seconds, for one request. It is below the 35 after which a claim can be taken over.
 TIME_LIMIT: Final = 30.0
-#: In seconds; a container that is so busy at its start is not worth waiting for.
-_STARTS_WITHIN: Final = 60.0
-#: In seconds, for a free process: with TIME_LIMIT less than the 60 after which the edge gives up,
-#: so that nothing is begun whose answer would reach nobody.
-_FREE_WITHIN: Final = 25.0
+#: Seconds that a worker may take to start; a container busier than that is of no use.
+_START_TIMEOUT: Final = 60.0
+#: Seconds that a request waits for a free worker. Together with TIME_LIMIT it stays below the 60
+#: after which the edge gives up, so that no request is started whose response nobody would get.
+_WAIT_LIMIT: Final = 25.0
 
 type Event = dict[str, Any]
-type StoredResponse = Mapping[str, Any]
+type LambdaResponse = Mapping[str, Any]
 
 
 class NoWorkerFree(Exception):
-    """All processes were busy for too long; nothing was done."""
+    """All workers were busy for too long. The request was not started."""
 
 
 class WorkerDied(Exception):
-    """The process ended, or had to be ended, before it had answered; the outcome is unknown."""
+    """The worker died or was killed before it answered. The outcome is unknown."""
 
 
 @dataclass(slots=True)
 class Invocation:
-    """What a handler may ask of the run that it is in, as of Lambda's context."""
+    """The part of Lambda's context that the handlers use; `ends` is a monotonic time."""
 
     aws_request_id: str
     function_name: str
@@ -54,18 +55,18 @@ class _Worker:
     process: BaseProcess
     pipe: Connection
 
-    def answer(self, function: str, event: Event, body: bytes, time_limit: float) -> StoredResponse:
+    def run(self, function: str, event: Event, body: bytes, time_limit: float) -> LambdaResponse:
         try:
             self.pipe.send((function, event, time_limit))
             self.pipe.send_bytes(body)
             if not self.pipe.poll(time_limit):
                 raise WorkerDied
-            answer: StoredResponse = self.pipe.recv()
+            response: LambdaResponse = self.pipe.recv()
         except (EOFError, OSError) as error:
             raise WorkerDied from error
-        return answer
+        return response
 
-    def end(self) -> None:
+    def kill(self) -> None:
         self.process.kill()
         self.process.join()
         self.process.close()
@@ -73,9 +74,9 @@ class _Worker:
 
 
 class Workers:
-    """A number of processes; what waits for one is answered in turn.
+    """A pool of workers; waiting requests get one in the order of their arrival.
 
-    One that dies or takes too long is replaced. Use it with `async with`.
+    A worker that dies or takes too long is replaced. Use the pool with `async with`.
     """
 
     def __init__(
@@ -84,58 +85,58 @@ class Workers:
         work: Callable[[Connection], None] | None = None,
         *,
         time_limit: float = TIME_LIMIT,
-        free_within: float = _FREE_WITHIN,
+        wait_limit: float = _WAIT_LIMIT,
     ) -> None:
-        """Prepare them.
+        """Store the configuration.
 
         Args:
-            number: how many.
-            work: what each process runs; the handlers of the send routes unless another is given.
-            time_limit: of one request, in seconds.
-            free_within: how long a request waits for a process, in seconds.
+            number: the number of workers.
+            work: the function that each worker runs; by default the handlers of the send routes.
+            time_limit: the seconds that one request may take.
+            wait_limit: the seconds that a request waits for a free worker.
         """
         self._number = number
         self._work = work or serve_handlers
         self._time_limit = time_limit
-        self._free_within = free_within
+        self._wait_limit = wait_limit
         self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
         self._all: set[_Worker] = set()
-        self._replacing: set[asyncio.Task[None]] = set()
+        self._replacements: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         await asyncio.gather(*(self._add() for _ in range(self._number)))
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        for task in self._replacing:
+        for task in self._replacements:
             task.cancel()
-        await asyncio.gather(*self._replacing, return_exceptions=True)
+        await asyncio.gather(*self._replacements, return_exceptions=True)
         for worker in self._all:
-            worker.end()
+            worker.kill()
 
-    async def run(self, function: str, event: Event, body: bytes) -> StoredResponse:
-        """Let a function answer an event, whose body is given as it came.
+    async def run(self, function: str, event: Event, body: bytes) -> LambdaResponse:
+        """Return a function's response to an event. The body is passed separately, as raw bytes.
 
         Raises:
-            NoWorkerFree: none was in time.
-            WorkerDied: there is no answer, and it is not known what was done.
+            NoWorkerFree: no worker was free in time.
+            WorkerDied: there is no response, and the outcome is unknown.
         """
         try:
-            async with asyncio.timeout(self._free_within):
+            async with asyncio.timeout(self._wait_limit):
                 worker = await self._idle.get()
         except TimeoutError:
             raise NoWorkerFree from None
         try:
-            answer = await asyncio.to_thread(worker.answer, function, event, body, self._time_limit)
+            response = await asyncio.to_thread(worker.run, function, event, body, self._time_limit)
         except WorkerDied:
             self._all.discard(worker)
-            worker.end()
+            worker.kill()
             task = asyncio.create_task(self._replace())
-            self._replacing.add(task)
-            task.add_done_callback(self._replacing.discard)
+            self._replacements.add(task)
+            task.add_done_callback(self._replacements.discard)
             raise
         self._idle.put_nowait(worker)
-        return answer
+        return response
 
     async def _replace(self) -> None:
         while True:
@@ -151,27 +152,27 @@ class Workers:
 
 
 def _start(work: Callable[[Connection], None]) -> _Worker:
-    # Not forked: this process has threads.
+    # Not fork: this process has threads.
     context = multiprocessing.get_context("spawn")
-    ours, its = context.Pipe()
-    process = context.Process(target=work, args=(its,), daemon=True)
+    pipe, worker_pipe = context.Pipe()
+    process = context.Process(target=work, args=(worker_pipe,), daemon=True)
     process.start()
-    its.close()
-    worker = _Worker(process, ours)
+    worker_pipe.close()
+    worker = _Worker(process, pipe)
     try:
-        ready = ours.poll(_STARTS_WITHIN) and ours.recv()
+        ready = pipe.poll(_START_TIMEOUT) and pipe.recv()
     except EOFError:
         ready = False
     if not ready:
-        worker.end()
+        worker.kill()
         raise WorkerDied
     return worker
 
 
 def serve_handlers(pipe: Connection) -> None:
-    """Answer the events that come through the pipe, until its other end is closed."""
+    """Answer the events from the pipe until its other end is closed."""
     for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, signal.SIG_IGN)  # the front finishes what is under way
+        signal.signal(number, signal.SIG_IGN)  # the front finishes the requests in progress
     handlers = {
         name: import_module(f"functions.{name}.app").lambda_handler
         for name in ("send_email", "send_batch")
@@ -181,11 +182,11 @@ def serve_handlers(pipe: Connection) -> None:
         while True:
             function, event, time_limit = pipe.recv()
             event["body"] = b64encode(pipe.recv_bytes()).decode()
-            run = Invocation(
+            context = Invocation(
                 event["requestContext"]["requestId"], function, monotonic() + time_limit
             )
-            pipe.send(handlers[function](event, run))
-            # What failed refers to itself, and with it to its body: tens of MB, in few objects,
-            # for which Python would not look for long.
+            pipe.send(handlers[function](event, context))
+            # A failed request leaves a reference cycle that keeps its body: tens of MB in few
+            # objects, so Python's own collection would come late.
             del event
             gc.collect()

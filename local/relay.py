@@ -15,8 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from pillarbox.wiring import Wiring
 from relay import log
-from relay.limits import ServerLimits
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget, ServerLimits
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import ServerContext
@@ -34,14 +33,14 @@ async def serving(listener: socket.socket, state: Path, wiring: Wiring) -> Async
     trusted.write_bytes(certificate.chain)
     # Who stops a local stack does not wait for slow clients.
     limits = ServerLimits(drain=2)
-    house = ServerContext(
+    server_context = ServerContext(
         name=_NAME,
         limits=limits,
         service=ThreadedService(lambda: wiring.smtp_submission),
-        memory=MemoryBudget(limits.memory),
+        budget=MemoryBudget(limits.memory),
     )
     context = make_context(certificate)
-    server = Server(house, lambda: context)
+    server = Server(server_context, lambda: context)
     with (state / "relay.log").open("w") as lines:
         log.set_up("INFO", lines)
         await server.start(listener)

@@ -1,1 +1,1 @@
-"""The SMTP relay: message submission (RFC 6409) into the same service as the HTTP API."""
+"""The SMTP relay: message submission (RFC 6409) to the same use cases as the HTTP API."""

@@ -1,4 +1,4 @@
-"""`python -m relay`: serve until SIGTERM, then finish what is under way."""
+"""`python -m relay`: serve until SIGTERM, then finish the messages in progress."""
 
 import asyncio
 import logging
@@ -14,7 +14,7 @@ from pillarbox.wiring import read_secret, services
 from relay import certificates, log, settings
 from relay.certificates import CertificateStore
 from relay.launcher import launch
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import ServerContext
@@ -22,47 +22,50 @@ from relay.settings import RelaySettings
 
 
 def main() -> int:
-    """Run the server; 0 after a signal, 2 if a setting is wrong."""
+    """Run the server. Return 0 after a signal, or 2 if a setting is wrong."""
     try:
-        found = settings.read(Settings(os.environ))
+        relay_settings = settings.read(Settings(os.environ))
     except SettingError as error:
-        print(error, file=sys.stderr)  # noqa: T201  there is no log yet
+        print(error, file=sys.stderr)  # noqa: T201  the log is not set up yet
         return 2
-    log.set_up(found.log_level)
-    if found.processes > 1 and not found.one_of_many:
+    log.set_up(relay_settings.log_level)
+    if relay_settings.processes > 1 and not relay_settings.one_of_many:
         environment = os.environ | {Settings.smtp_one_of_many.variable: "true"}
-        asyncio.run(launch(found.processes, environment))
+        asyncio.run(launch(relay_settings.processes, environment))
     else:
-        uvloop.run(serve(found))
+        uvloop.run(serve(relay_settings))
     return 0
 
 
-async def serve(found: RelaySettings) -> None:
-    """Serve until SIGTERM or SIGINT; SIGHUP looks for a new certificate at once."""
+async def serve(relay_settings: RelaySettings) -> None:
+    """Serve until SIGTERM or SIGINT. SIGHUP reloads the certificate at once."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
-    current = CertificateStore(
-        certificates.from_secret(lambda: read_secret(found.secret))
-        if found.secret
-        else certificates.from_files(found.certificate, found.key)
+    certificate_store = CertificateStore(
+        certificates.from_secret(lambda: read_secret(relay_settings.secret))
+        if relay_settings.secret
+        else certificates.from_files(relay_settings.certificate, relay_settings.key)
     )
-    house = ServerContext(
-        name=found.name,
-        limits=found.limits,
+    context = ServerContext(
+        name=relay_settings.name,
+        limits=relay_settings.limits,
         service=ThreadedService(lambda: services().smtp_submission),
-        memory=MemoryBudget(found.limits.memory),
+        budget=MemoryBudget(relay_settings.limits.memory),
     )
-    server = Server(house, current.context, found.proxies)
-    await server.start(socket.create_server((found.host, found.port), reuse_port=True))
-    logging.getLogger("relay").info("listening", extra={"port": found.port})
+    server = Server(context, certificate_store.tls_context, relay_settings.proxies)
+    address = (relay_settings.host, relay_settings.port)
+    await server.start(socket.create_server(address, reuse_port=True))
+    logging.getLogger("relay").info("listening", extra={"port": relay_settings.port})
     async with asyncio.TaskGroup() as group:
-        renewing = group.create_task(current.keep_fresh())
-        loop.add_signal_handler(signal.SIGHUP, lambda: group.create_task(current.refresh()))
+        refreshing = group.create_task(certificate_store.refresh_periodically())
+        loop.add_signal_handler(
+            signal.SIGHUP, lambda: group.create_task(certificate_store.refresh())
+        )
         await stop.wait()
         await server.drain()
-        renewing.cancel()
+        refreshing.cancel()
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""The certificate in use, read again from time to time: renewing it needs no restart."""
+"""The TLS certificate, reloaded periodically so that a renewal needs no restart."""
 
 import asyncio
 import json
@@ -12,12 +12,12 @@ from pillarbox.observability import log_failure
 from relay.tls import Certificate, make_context
 
 _LOG: Final = logging.getLogger("relay")
-#: Seconds between two looks; certificates are renewed weeks before they end.
+#: Seconds between two reads. Certificates are renewed weeks before they expire.
 _INTERVAL: Final = 300.0
 
 
 def from_files(certificate: str, key: str) -> Callable[[], Certificate]:
-    """What reads a certificate from two PEM files."""
+    """Return a function that reads a certificate from two PEM files."""
 
     def read() -> Certificate:
         return Certificate(Path(certificate).read_bytes(), Path(key).read_bytes())
@@ -26,7 +26,10 @@ def from_files(certificate: str, key: str) -> Callable[[], Certificate]:
 
 
 def from_secret(read_secret: Callable[[], str]) -> Callable[[], Certificate]:
-    """What reads one from a secret: JSON with `certificate`, the whole chain, and `key`."""
+    """Return a function that reads a certificate from a secret.
+
+    The secret is JSON with `certificate`, which holds the whole chain, and `key`.
+    """
 
     def read() -> Certificate:
         content = json.loads(read_secret())
@@ -36,35 +39,35 @@ def from_secret(read_secret: Callable[[], str]) -> Callable[[], Certificate]:
 
 
 class CertificateStore:
-    """Gives each new session the context of the newest certificate."""
+    """Provide the TLS context of the newest certificate for each new session."""
 
     def __init__(self, read: Callable[[], Certificate]) -> None:
-        """Read the first one.
+        """Read the first certificate.
 
         Raises:
-            OSError, ssl.SSLError, ValueError, KeyError: there is none that works.
+            OSError, ssl.SSLError, ValueError, KeyError: there is no usable certificate.
         """
         self._read = read
-        self._current = read()
-        self._context = make_context(self._current)
+        self._certificate = read()
+        self._tls_context = make_context(self._certificate)
 
-    def context(self) -> ssl.SSLContext:
-        """The context to begin TLS with."""
-        return self._context
+    def tls_context(self) -> ssl.SSLContext:
+        """Return the context for a new TLS session."""
+        return self._tls_context
 
     async def refresh(self) -> None:
-        """Look for a new one; one that does not work leaves the old one in use."""
+        """Reload the certificate. If the new one is unusable, keep the old one."""
         try:
             newest = await asyncio.to_thread(self._read)
-            if newest != self._current:
-                self._context = make_context(newest)
-                self._current = newest
+            if newest != self._certificate:
+                self._tls_context = make_context(newest)
+                self._certificate = newest
                 _LOG.info("certificate renewed")
-        except Exception as error:  # noqa: BLE001  the old one serves until it ends
+        except Exception as error:  # noqa: BLE001  the old certificate works until it expires
             log_failure(_LOG, error)
 
-    async def keep_fresh(self) -> None:
-        """Look again and again."""
+    async def refresh_periodically(self) -> None:
+        """Reload the certificate every five minutes."""
         while True:
             await asyncio.sleep(_INTERVAL)
             await self.refresh()

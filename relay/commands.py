@@ -1,7 +1,7 @@
-"""Commands and their arguments (RFC 5321 section 4.1), read strictly.
+"""Commands and their arguments (RFC 5321 section 4.1), parsed strictly.
 
-What is not in the grammar is refused, not guessed at: two programs that guess
-differently are how mail gets past a check.
+Anything outside the grammar is refused. If two programs guess differently what a
+malformed command means, mail can get past a check.
 """
 
 import re
@@ -18,12 +18,12 @@ _MAIL: Final = re.compile(rb"FROM:<([^<>]*)>((?: [^ ]+)*)", re.IGNORECASE | re.D
 _RCPT: Final = re.compile(rb"TO:<([^<>]*)>((?: [^ ]+)*)", re.IGNORECASE | re.DOTALL)
 _PARAMETER: Final = re.compile(rb"([A-Za-z0-9][A-Za-z0-9-]*)(?:=([!-<>-~]+))?")
 _SIZE: Final = re.compile(rb"[0-9]{1,20}")
-#: A domain or address literal, as far as its characters go.
+#: The characters of a domain or address literal; their order is not checked.
 _HOST: Final = re.compile(rb"[!-~]{1,255}")
 
 
 class CommandRejected(Exception):
-    """An argument that is not taken, with the reply that says so."""
+    """A command is refused; `reply` is the answer to it."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.lines[0])
@@ -31,7 +31,7 @@ class CommandRejected(Exception):
 
 
 class Command(NamedTuple):
-    """A verb in upper case and its argument; None when there is not even a space."""
+    """A verb in upper case and its argument, which is None if no space follows the verb."""
 
     verb: bytes
     argument: bytes | None
@@ -39,45 +39,45 @@ class Command(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class MailCommand:
-    """MAIL: the reverse-path, None for the null one, and the size that is announced."""
+    """MAIL: the reverse-path, None if it is the null one, and the announced size in octets."""
 
     sender: str | None
     size: int
 
 
 def parse_command(line: bytes) -> Command | None:
-    """Take a line apart; None when it is no command at all. Space at its end is let pass."""
+    """Parse a line, ignoring white space at its end. Return None if it is not a command."""
     match = _COMMAND.fullmatch(line.rstrip(b" \t"))
     return None if match is None else Command(match[1].upper(), match[2])
 
 
-def parse_host(argument: bytes | None) -> None:
-    """The argument of EHLO; nothing is believed of it, so only its form matters.
+def check_host(argument: bytes | None) -> None:
+    """Check the form of EHLO's argument. The server never relies on its value.
 
     Raises:
-        Refused: it is not there or not of visible ASCII.
+        CommandRejected: the argument is missing or is not visible ASCII.
     """
     if argument is None or not _HOST.fullmatch(argument):
         raise CommandRejected(replies.BAD_ARGUMENTS)
 
 
 def parse_mail(argument: bytes | None) -> MailCommand:
-    """The argument of MAIL (RFC 5321 4.1.1.2, SIZE of RFC 1870, BODY of RFC 6152).
+    """Parse the argument of MAIL (RFC 5321 4.1.1.2, SIZE of RFC 1870, BODY of RFC 6152).
 
     Raises:
-        Refused: it is not of that form, or has parameters that were not announced.
+        CommandRejected: the argument is malformed or has a parameter that EHLO did not announce.
     """
     match = _MAIL.fullmatch(argument or b"")
     if match is None:
         raise CommandRejected(replies.BAD_ARGUMENTS)
-    sender = _address(match[1], replies.BAD_SENDER) if match[1] else None
-    parameters = _parameters(match[2])
+    sender = _parse_path(match[1], replies.BAD_SENDER) if match[1] else None
+    parameters = _parse_parameters(match[2])
     size = parameters.pop(b"SIZE", b"0") or b""
     if not _SIZE.fullmatch(size):
         raise CommandRejected(replies.BAD_ARGUMENTS)
     if (parameters.pop(b"BODY", b"7BIT") or b"").upper() not in {b"7BIT", b"8BITMIME"}:
         raise CommandRejected(replies.BAD_ARGUMENTS)
-    # RFC 4954 section 5: whoever announces AUTH takes it here; nobody is trusted for it.
+    # RFC 4954 section 5: a server that announces AUTH accepts this parameter. It is not trusted.
     parameters.pop(b"AUTH", None)
     if parameters:
         raise CommandRejected(replies.UNKNOWN_PARAMETER)
@@ -85,30 +85,30 @@ def parse_mail(argument: bytes | None) -> MailCommand:
 
 
 def parse_rcpt(argument: bytes | None) -> str:
-    """The argument of RCPT (RFC 5321 section 4.1.1.3): the address it names.
+    """Return the address in the argument of RCPT (RFC 5321 section 4.1.1.3).
 
     Raises:
-        Refused: it is not of that form, names no mailbox, or has parameters.
+        CommandRejected: the argument is malformed, names no mailbox, or has parameters.
     """
     match = _RCPT.fullmatch(argument or b"")
     if match is None:
         raise CommandRejected(replies.BAD_ARGUMENTS)
-    address = _address(match[1], replies.BAD_RECIPIENT)
+    address = _parse_path(match[1], replies.BAD_RECIPIENT)
     if match[2]:
         raise CommandRejected(replies.UNKNOWN_PARAMETER)
     return address
 
 
-def _address(path: bytes, fault: Reply) -> str:
+def _parse_path(path: bytes, syntax_error: Reply) -> str:
     if not path.isascii():
         raise CommandRejected(replies.NON_ASCII_ADDRESS)
     try:
         return parse_address(path.decode("ascii"), str)
     except AddressSyntaxError as error:
-        raise CommandRejected(fault) from error
+        raise CommandRejected(syntax_error) from error
 
 
-def _parameters(text: bytes) -> dict[bytes, bytes | None]:
+def _parse_parameters(text: bytes) -> dict[bytes, bytes | None]:
     parameters: dict[bytes, bytes | None] = {}
     for word in text.split():
         match = _PARAMETER.fullmatch(word)

@@ -1,8 +1,7 @@
-"""One TCP connection: octets in, replies out, and what ends it.
+"""One TCP connection: reads octets, sends replies, and enforces the deadlines.
 
-Input is taken while the session is ready for it. During a call of the service,
-or while the client does not read its replies, the transport is paused, so that
-no client makes the server hold more than one read of the socket.
+The transport is paused during a call of the service and while the client does not read its
+replies. So no client can make the server buffer more than one read of the socket.
 """
 
 import asyncio
@@ -20,65 +19,65 @@ from relay.session import PendingReply, ServerContext, SmtpSession
 from relay.tls import TlsRecords
 
 _LOG: Final = logging.getLogger("relay")
-#: Seconds that a client has to take a last reply and go.
+#: Seconds that a client has to read the last reply and disconnect.
 _LINGER: Final = 5.0
-#: Octets of replies that a client may leave unread before it is listened to no more.
-_UNREAD: Final = 16_384
+#: Octets of unread replies above which the server stops reading from a client.
+_MAX_UNREAD: Final = 16_384
 
 
 class Connection(asyncio.Protocol):
-    """Carries a session over TCP, PROXY protocol and TLS."""
+    """Connects a session to its client over TCP, the PROXY protocol and TLS."""
 
     def __init__(
         self,
-        house: ServerContext,
-        doors: ConnectionLimiter,
+        context: ServerContext,
+        limiter: ConnectionLimiter,
         proxies: proxy.Networks,
-        tls: Callable[[], ssl.SSLContext],
+        tls_context: Callable[[], ssl.SSLContext],
         connections: "set[Connection]",
     ) -> None:
-        self._house, self._doors, self._proxies = house, doors, proxies
-        self._make_tls = tls
+        self._context, self._limiter, self._proxies = context, limiter, proxies
+        self._tls_context = tls_context
         self._connections = connections
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
         self._address: str | None = None
-        #: Octets of the PROXY header so far; None when there is none to come.
-        self._proxied: bytearray | None = None
+        #: The octets of an incomplete PROXY header; None if no header is expected.
+        self._proxy_header: bytearray | None = None
         self._records: TlsRecords | None = None
         self._session: SmtpSession | None = None
         self._lines = LineBuffer()
         self._content: ContentBuffer | None = None
         self._replies: list[bytes] = []
-        #: A call of the service that the client waits for.
-        self._calling: asyncio.Task[None] | None = None
-        self._unread = self._ending = self._draining = self._lost = False
-        self._began = self._deadline = self._loop.time()
+        #: The running call of the service; its reply comes next.
+        self._call_task: asyncio.Task[None] | None = None
+        self._replies_unread = self._closing = self._draining = self._lost = False
+        self._started = self._deadline = self._loop.time()
 
-    # --- what asyncio calls ---------------------------------------------------------------------
+    # --- called by asyncio ----------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Take a client in, or learn first who it is."""
+        """Admit the client, or wait for the PROXY header with its address."""
         self._transport = cast("asyncio.Transport", transport)
         self._connections.add(self)
-        self._transport.set_write_buffer_limits(high=_UNREAD)
-        self._deadline = self._began + self._house.limits.handshake
+        self._transport.set_write_buffer_limits(high=_MAX_UNREAD)
+        self._deadline = self._started + self._context.limits.handshake
         peer = transport.get_extra_info("peername")
-        if peer is None:  # gone already
+        if peer is None:  # already disconnected
             self._transport.abort()
         elif proxy.is_proxy(peer[0], self._proxies):
-            self._proxied = bytearray()
+            self._proxy_header = bytearray()
         else:
             self._admit(peer[0])
             self._flush()
 
     def data_received(self, data: bytes) -> None:
-        """Go on with what came."""
-        if self._ending:
+        """Process received octets."""
+        if self._closing:
             return
         try:
-            if self._proxied is not None:
-                data = self._read_proxied(self._proxied, data)
+            if self._proxy_header is not None:
+                data = self._read_proxy_header(self._proxy_header, data)
             if self._records is not None:
                 data = self._decrypt(self._records, data)
             if data:
@@ -93,45 +92,46 @@ class Connection(asyncio.Protocol):
             self._transport.close()
 
     def pause_writing(self) -> None:
-        """The client does not read its replies: listen no more until it does."""
-        self._unread = True
-        self._set_reading()
+        """Stop reading: the client does not read its replies."""
+        self._replies_unread = True
+        self._update_reading()
 
     def resume_writing(self) -> None:
-        """It has read them."""
-        self._unread = False
-        self._set_reading()
+        """Read again: the client has read its replies."""
+        self._replies_unread = False
+        self._update_reading()
         self._advance()
         self._flush()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The client is gone. A call of the service goes on; a half message is nothing."""
+        """Clean up. A running call of the service continues; an incomplete message is dropped."""
         del exc
-        self._ending = self._lost = True
-        # The session knows us and we know it: let go, or TLS's buffers stay until a collection.
+        self._closing = self._lost = True
+        # Break the reference cycle, or the TLS buffers stay until a garbage collection.
         self._session = self._records = None
-        if self._calling is None:
+        if self._call_task is None:
             self._connections.discard(self)
             self._drop_content()
         if self._address is not None:
-            self._doors.leave(self._address)
+            self._limiter.release(self._address)
 
-    # --- what the server calls ------------------------------------------------------------------
+    # --- called by the server -------------------------------------------------------------------
 
-    def check_time(self, now: float) -> None:
-        """End what takes too long."""
-        if self._ending:
+    def check_deadline(self, now: float) -> None:
+        """End the connection if its deadline has passed."""
+        if self._closing:
             if now > self._deadline:
                 self._transport.abort()
             return
-        if self._calling:
+        if self._call_task:
             return
-        limits, session = self._house.limits, self._session
-        last = self._deadline
+        limits, session = self._context.limits, self._session
+        deadline = self._deadline
         if self._content is None:
-            known = session is not None and session.authenticated
-            last = min(last, self._began + (limits.session if known else limits.authentication))
-        if now <= last:
+            authenticated = session is not None and session.authenticated
+            allowed = limits.session if authenticated else limits.authentication
+            deadline = min(deadline, self._started + allowed)
+        if now <= deadline:
             return
         if session is None or (self._records is not None and not self._records.established):
             self._transport.abort()
@@ -139,9 +139,9 @@ class Connection(asyncio.Protocol):
             self._end(replies.TIMED_OUT)
 
     def drain(self) -> None:
-        """Shut down: at once when idle, else after the message that is under way."""
+        """Close: at once if idle, else after the message in progress."""
         self._draining = True
-        if self._ending or self._calling or self._content is not None:
+        if self._closing or self._call_task or self._content is not None:
             return
         if self._session is None or (self._records is not None and not self._records.established):
             self._transport.abort()
@@ -149,52 +149,52 @@ class Connection(asyncio.Protocol):
             self._end(replies.SHUTTING_DOWN)
 
     def abort(self) -> None:
-        """End it now."""
+        """Close without a reply."""
         self._transport.abort()
 
-    # --- inside ---------------------------------------------------------------------------------
+    # --- internal -------------------------------------------------------------------------------
 
-    def _read_proxied(self, begun: bytearray, data: bytes) -> bytes:
-        begun += data
-        proxied = proxy.read_header(begun)
-        if proxied is None:
+    def _read_proxy_header(self, received: bytearray, data: bytes) -> bytes:
+        received += data
+        header = proxy.read_header(received)
+        if header is None:
             return b""
-        self._proxied = None
-        if proxied.address is None:  # the load balancer sees that we are here, and that is all
+        self._proxy_header = None
+        if header.address is None:  # the load balancer only checks that the server answers
             self._transport.close()
-            self._ending = True
+            self._closing = True
             return b""
-        self._admit(proxied.address)
-        return b"" if self._ending else proxied.rest
+        self._admit(header.address)
+        return b"" if self._closing else header.rest
 
     def _admit(self, address: str) -> None:
-        limits, now = self._house.limits, self._loop.time()
-        if self._doors.count >= limits.connections:
+        limits, now = self._context.limits, self._loop.time()
+        if self._limiter.count >= limits.connections:
             self._end(replies.SERVER_FULL)
-        elif not self._doors.admit(address, now):
+        elif not self._limiter.admit(address, now):
             self._end(replies.TOO_MANY_CONNECTIONS)
         else:
             self._address = address
             self._deadline = now + limits.idle
             self._session = SmtpSession(
-                self._house, lambda: self._doors.note_failure(address, self._loop.time())
+                self._context, lambda: self._limiter.record_failed_login(address, self._loop.time())
             )
-            self._say(self._session.greet())
+            self._send_reply(self._session.greet())
 
     def _decrypt(self, records: TlsRecords, data: bytes) -> bytes:
         established = records.established
         content = records.decrypt(data)
         if records.established and not established and self._session is not None:
-            self._deadline = self._loop.time() + self._house.limits.idle
-            self._session.secured()
+            self._deadline = self._loop.time() + self._context.limits.idle
+            self._session.tls_established()
         return content
 
     def _advance(self) -> None:
-        """Answer what is there, as long as the next answer needs no waiting."""
+        """Answer the buffered input until an answer has to wait."""
         session = self._session
         if session is None:
             return
-        while not (self._calling or self._unread or self._ending):
+        while not (self._call_task or self._replies_unread or self._closing):
             try:
                 if self._content is None:
                     line = self._lines.next_line(session.longest_line)
@@ -203,24 +203,24 @@ class Connection(asyncio.Protocol):
                     self._answer(session.command(line))
                     self._begin_content(session)
                 else:
-                    octets = self._lines.remaining()
+                    octets = self._lines.take_all()
                     if not octets:
                         return
-                    self._take_content(session, self._content, octets)
+                    self._add_content(session, self._content, octets)
             except framing.LineTooLong:
                 self._answer(session.line_too_long())
             except framing.BareControlCharacter:
-                bare_in_text = self._content is not None
-                self._end(replies.BARE_CONTROL_IN_CONTENT if bare_in_text else replies.BARE_CONTROL)
+                in_content = self._content is not None
+                self._end(replies.BARE_CONTROL_IN_CONTENT if in_content else replies.BARE_CONTROL)
             except framing.ContentFarTooLarge:
                 self._end(replies.TOO_LARGE_BY_FAR)
 
     def _begin_content(self, session: SmtpSession) -> None:
         if session.content is not None:
             self._content = session.content
-            self._deadline = self._loop.time() + self._house.limits.content
+            self._deadline = self._loop.time() + self._context.limits.content
 
-    def _take_content(self, session: SmtpSession, content: ContentBuffer, octets: bytes) -> None:
+    def _add_content(self, session: SmtpSession, content: ContentBuffer, octets: bytes) -> None:
         rest = content.feed(octets)
         if rest is None:
             return
@@ -231,77 +231,76 @@ class Connection(asyncio.Protocol):
         self._answer(answer)
 
     def _answer(self, answer: PendingReply) -> None:
-        """Send a reply, or wait for it."""
+        """Send a reply, or start the call that produces it."""
         if isinstance(answer, Reply):
-            self._say(answer)
+            self._send_reply(answer)
             return
-        task = asyncio.Task(self._call(answer), loop=self._loop, eager_start=True)
+        task = asyncio.Task(self._run_call(answer), loop=self._loop, eager_start=True)
         if not task.done():
-            self._calling = task
-            self._set_reading()
-            task.add_done_callback(self._called)
+            self._call_task = task
+            self._update_reading()
+            task.add_done_callback(self._call_ended)
 
-    async def _call(self, answer: Coroutine[Any, Any, Reply]) -> None:
+    async def _run_call(self, answer: Coroutine[Any, Any, Reply]) -> None:
         try:
             reply = await answer
-        except Exception as error:  # noqa: BLE001  whatever fails, it is no 250
+        except Exception as error:  # noqa: BLE001  no error may become a 250
             log_failure(_LOG, error)
-            reply = replies.OUT_OF_ORDER
+            reply = replies.TEMPORARY_FAILURE
         self._drop_content()
-        self._say(reply)
+        self._send_reply(reply)
 
-    def _called(self, _: asyncio.Task[None]) -> None:
-        self._calling = None
+    def _call_ended(self, _: asyncio.Task[None]) -> None:
+        self._call_task = None
         if self._lost:
             self._connections.discard(self)
-        if self._ending:
+        if self._closing:
             return
-        self._set_reading()
+        self._update_reading()
         self._advance()
         self._flush()
 
-    def _say(self, reply: Reply) -> None:
-        if self._ending:
+    def _send_reply(self, reply: Reply) -> None:
+        if self._closing:
             return
         self._replies.append(reply.wire)
-        self._deadline = self._loop.time() + self._house.limits.idle
+        self._deadline = self._loop.time() + self._context.limits.idle
         if reply.then is AfterReply.START_TLS:
             self._start_tls()
         elif reply.then is AfterReply.CLOSE:
-            self._close(asked_for=reply is replies.BYE)
+            self._close(client_quit=reply is replies.BYE)
         elif self._draining and reply.code != replies.START_CONTENT.code:
             self._end(replies.SHUTTING_DOWN)
 
     def _start_tls(self) -> None:
-        """RFC 3207 section 4.2: whatever the client said too early, it said in the clear."""
+        """Start the handshake; drop plaintext that came too early (RFC 3207 section 4.2)."""
         self._flush()
-        self._lines.remaining()
-        self._records = TlsRecords(self._make_tls())
-        self._deadline = self._loop.time() + self._house.limits.handshake
+        self._lines.take_all()
+        self._records = TlsRecords(self._tls_context())
+        self._deadline = self._loop.time() + self._context.limits.handshake
 
     def _end(self, reply: Reply) -> None:
         self._replies.append(reply.wire)
         self._close()
 
-    def _close(self, *, asked_for: bool = False) -> None:
-        """Say no more, and let the client read the last reply before the socket goes.
+    def _close(self, *, client_quit: bool = False) -> None:
+        """Send nothing more, and let the client read the last reply before the socket closes.
 
-        A socket that is closed with unread input resets the connection, and the
-        reply may be lost with it: so what comes is read, and dropped, until the
-        client goes.
+        Closing a socket that has unread input resets the connection, and the client may
+        lose the reply. So input is read and dropped until the client disconnects.
         """
         self._flush(last=True)
-        self._ending = True
+        self._closing = True
         self._deadline = self._loop.time() + _LINGER
         self._drop_content()
-        if asked_for:
+        if client_quit:
             self._transport.close()
         elif not self._transport.is_closing():
             try:
                 self._transport.write_eof()
-            except OSError:  # the client was quicker
+            except OSError:  # the client has disconnected
                 self._transport.abort()
-        self._set_reading()
+        self._update_reading()
 
     def _drop_content(self) -> None:
         if self._content is not None:
@@ -309,7 +308,7 @@ class Connection(asyncio.Protocol):
             self._content = None
 
     def _flush(self, *, last: bool = False) -> None:
-        """One write for all that is to be said."""
+        """Write all pending replies at once."""
         octets = b"".join(self._replies)
         self._replies.clear()
         if self._records is not None:
@@ -321,10 +320,10 @@ class Connection(asyncio.Protocol):
         if octets:
             self._transport.write(octets)
 
-    def _set_reading(self) -> None:
+    def _update_reading(self) -> None:
         if self._transport.is_closing():
             return
-        if (self._calling or self._unread) and not self._ending:
+        if (self._call_task or self._replies_unread) and not self._closing:
             self._transport.pause_reading()
         else:
             self._transport.resume_reading()

@@ -1,26 +1,26 @@
-"""From a stream of octets to command lines and messages (RFC 5321 sections 2.3.8, 4.1.1.4, 4.5.2).
+"""Split a stream of octets into command lines and messages (RFC 5321 2.3.8, 4.1.1.4, 4.5.2).
 
-A line ends with CR LF and with nothing else. Whatever takes a bare CR or LF for
-a line end, here or behind us, can be made to see two messages in one (SMTP
-smuggling), so neither is passed on, nor is NUL.
+Only CR LF ends a line. A program that accepts a bare CR or LF as a line end, here or
+downstream, can be made to see two messages in one (SMTP smuggling). So a bare CR or LF
+is refused, and so is NUL.
 """
 
 from typing import Final
 
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget
 
-#: RFC 5321 section 4.5.3.1: octets with the CR LF.
+#: RFC 5321 section 4.5.3.1: octets including CR LF.
 MAX_COMMAND: Final = 512
 MAX_TEXT_LINE: Final = 1_000
 #: RFC 4954 section 4.
 MAX_SASL_LINE: Final = 12_288
 
 _CRLF: Final = b"\r\n"
-_END: Final = b"\r\n.\r\n"
+_END_OF_CONTENT: Final = b"\r\n.\r\n"
 
 
 class BareControlCharacter(Exception):
-    """A CR or LF stands alone, or there is a NUL: no line of SMTP."""
+    """There is a NUL, or a CR or LF that is not part of a CR LF."""
 
 
 class LineTooLong(Exception):
@@ -28,26 +28,27 @@ class LineTooLong(Exception):
 
 
 class ContentFarTooLarge(Exception):
-    """A message went on to twice the limit: whoever sends it does not listen."""
+    """A message has reached twice the limit, so its client ignores the announced SIZE."""
 
 
 class LineBuffer:
-    """Command lines, and the responses of SASL, in the order they came."""
+    """Command lines and SASL responses, in the order of their arrival."""
 
     def __init__(self) -> None:
         self._buffer = bytearray()
         self._skipping = False
 
     def feed(self, octets: bytes) -> None:
-        """Take octets in."""
+        """Append received octets."""
         self._buffer += octets
 
     def next_line(self, longest: int = MAX_COMMAND) -> bytes | None:
-        """Take the next line, without its CR LF; None when none is complete.
+        """Return the next line without its CR LF, or None if no line is complete.
 
         Raises:
-            LineTooLong: it is longer than so many octets; what follows it is the next line.
-            BareControl: it has a CR, LF or NUL within.
+            LineTooLong: the line exceeds `longest` octets, including CR LF. The next call
+                continues after it.
+            BareControlCharacter: the line contains a CR, LF or NUL.
         """
         buffer = self._buffer
         if not buffer:
@@ -68,14 +69,14 @@ class LineBuffer:
             raise BareControlCharacter
         return line
 
-    def remaining(self) -> bytes:
-        """Take what is there, whatever it is."""
+    def take_all(self) -> bytes:
+        """Remove and return all octets."""
         octets = bytes(self._buffer)
         self._buffer.clear()
         return octets
 
     def _skip(self) -> None:
-        """Drop an over-long line; of one without an end, all but what may begin its end."""
+        """Drop an overlong line. If its end has not arrived, keep a CR that may begin it."""
         buffer = self._buffer
         end = buffer.find(_CRLF)
         if end >= 0:
@@ -85,7 +86,7 @@ class LineBuffer:
             del buffer[: len(buffer) - buffer.endswith(b"\r")]
 
     def _check_unfinished(self, end: int) -> None:
-        """A CR at the end may still get its LF."""
+        """Check an incomplete line; its last octet may be a CR that waits for its LF."""
         buffer = self._buffer
         if (
             buffer.find(b"\n", 0, end) >= 0
@@ -96,49 +97,49 @@ class LineBuffer:
 
 
 class ContentBuffer:
-    """The message of one DATA command, taken in as it comes.
+    """The message of one DATA command while it arrives.
 
-    Nothing here goes line by line: what must be known of the lines is counted,
-    and their length is looked at in strides of a thousand octets.
+    Nothing is processed line by line. CR and LF are counted, and the lengths of lines are
+    checked in steps of a thousand octets.
     """
 
-    def __init__(self, limit: int, memory: MemoryBudget) -> None:
+    def __init__(self, limit: int, budget: MemoryBudget) -> None:
         self._limit = limit + len(b".\r\n")
-        self._memory = memory
-        # As if the line before had just ended: a message may end at once.
+        self._budget = budget
+        # Begin as after a line end, since a message may be empty.
         self._octets = bytearray(_CRLF)
         self._checked = len(_CRLF)
-        self._total = self._held = 0
+        self._total = self._reserved = 0
         self.too_large = self.out_of_memory = False
 
     def feed(self, chunk: bytes | bytearray) -> bytes | None:
-        """Take octets in; give what follows the end of the message, None before it came.
+        """Append received octets. Return those after the message, or None before its end.
 
         Raises:
-            BareControl: the message has a bare CR, LF or NUL.
-            FarTooLarge: it is at twice the limit and goes on.
+            BareControlCharacter: the message has a bare CR, LF or NUL.
+            ContentFarTooLarge: the message has reached twice the limit without an end.
         """
         octets = self._octets
-        start = max(len(octets) - len(_END) + 1, 0)
-        self._make_room(len(chunk))
+        start = max(len(octets) - len(_END_OF_CONTENT) + 1, 0)
+        self._reserve(len(chunk))
         octets += chunk
-        end = octets.find(_END, start)
-        self._check(len(octets) if end < 0 else end + len(_END))
+        end = octets.find(_END_OF_CONTENT, start)
+        self._check(len(octets) if end < 0 else end + len(_END_OF_CONTENT))
         if end < 0:
             self._total += len(chunk)
-            self._bound()
+            self._enforce_limit()
             return None
-        rest = bytes(memoryview(octets)[end + len(_END) :])
+        rest = bytes(memoryview(octets)[end + len(_END_OF_CONTENT) :])
         self._total += len(chunk) - len(rest)
-        self._bound()
+        self._enforce_limit()
         del octets[end + len(_CRLF) :]
         return rest
 
     def finish(self) -> bytearray:
-        """The message, its dots unstuffed (RFC 5321 section 4.5.2), with CR LF at its end.
+        """Return the message with its dots unstuffed (RFC 5321 section 4.5.2), ending with CR LF.
 
         Raises:
-            LineTooLong: it has a line of more than 1,000 octets.
+            LineTooLong: a line has more than 1,000 octets.
         """
         octets, self._octets = self._octets, bytearray()
         _check_lines(octets)
@@ -148,41 +149,41 @@ class ContentBuffer:
         return octets
 
     def release(self) -> None:
-        """Give back the memory, once the message is where it is kept, or given up."""
-        self._memory.release(self._held)
-        self._held = 0
+        """Release the memory after the message has been handed over or dropped."""
+        self._budget.release(self._reserved)
+        self._reserved = 0
         self._octets = bytearray()
 
     @property
     def discarding(self) -> bool:
-        """Whether the message is refused already and only its end is waited for."""
+        """Whether the message is refused already and is only read to its end."""
         return self.too_large or self.out_of_memory
 
-    def _make_room(self, size: int) -> None:
+    def _reserve(self, size: int) -> None:
         if self.discarding:
             return
-        # Twice: unstuffing and handing over each make a copy for a moment.
-        if self._memory.reserve(2 * size):
-            self._held += 2 * size
+        # Twice the size, since unstuffing and handing over each make a short-lived copy.
+        if self._budget.reserve(2 * size):
+            self._reserved += 2 * size
         else:
             self.out_of_memory = True
 
-    def _bound(self) -> None:
+    def _enforce_limit(self) -> None:
         if self._total > self._limit:
             self.too_large = True
         if not self.discarding:
             return
-        kept = len(_END) - 1
+        kept = len(_END_OF_CONTENT) - 1
         if len(self._octets) > kept:
             self._checked -= len(self._octets) - kept
             del self._octets[:-kept]
-        self._memory.release(self._held)
-        self._held = 0
+        self._budget.release(self._reserved)
+        self._reserved = 0
         if self._total > 2 * self._limit:
             raise ContentFarTooLarge
 
     def _check(self, stop: int) -> None:
-        """Every CR and LF up to here belongs to a CR LF; a CR at the end waits for the next."""
+        """Check that each CR and LF is part of a CR LF. A CR at the end is checked later."""
         octets, start = self._octets, self._checked
         if octets[stop - 1] == _CRLF[0]:
             stop -= 1
@@ -197,7 +198,7 @@ class ContentBuffer:
 
 
 def _check_lines(octets: bytearray) -> None:
-    """In strides: from the start of a line to the last line end within its longest length."""
+    """Check line lengths in steps: from a line's start to the last line end within the limit."""
     position, size = 0, len(octets)
     while size - position > MAX_TEXT_LINE:
         end = octets.rfind(b"\n", position, position + MAX_TEXT_LINE)

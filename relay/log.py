@@ -1,7 +1,7 @@
-"""The relay's log: JSON lines; ids and outcomes, never a key, a message or an address of mail.
+"""The relay's log: JSON lines with ids and outcomes, never a key, a message or an email address.
 
-Not by Powertools' formatter: a line would take 1.8 times the instructions and each process
-4 MB more, and it would write every field that it is given (docs/decisions.md).
+It does not use Powertools' formatter, which takes 1.8 times the instructions for a line and 4 MB
+more for each process, and which writes every field that it gets (docs/decisions.md).
 """
 
 import json
@@ -10,7 +10,7 @@ import sys
 from datetime import UTC, datetime
 from typing import Final, TextIO
 
-#: The fields that a line may have besides the usual ones; all others are left out.
+#: The fields that a line may have besides the standard ones. All others are left out.
 _FIELDS: Final = (
     "account_id",
     "message_id",
@@ -35,12 +35,12 @@ class _JsonLines(logging.Formatter):
             "timestamp": datetime.fromtimestamp(record.created, UTC).isoformat("T", "milliseconds"),
             "service": "pillarbox-relay",
         }
-        given = vars(record)
-        return _ENCODE(line | {name: given[name] for name in _FIELDS if name in given})
+        fields = vars(record)
+        return _ENCODE(line | {name: fields[name] for name in _FIELDS if name in fields})
 
 
 def set_up(level: str, stream: TextIO | None = None) -> None:
-    """Write the relay's log to a stream, by default to standard output."""
+    """Write the relay's log to a stream; the default is standard output."""
     handler = logging.StreamHandler(stream or sys.stdout)
     handler.setFormatter(_JsonLines())
     logger = logging.getLogger("relay")

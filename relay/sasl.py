@@ -1,7 +1,7 @@
-"""AUTH PLAIN and AUTH LOGIN (RFC 4954, RFC 4616), which carry a user and a password.
+"""AUTH PLAIN and AUTH LOGIN (RFC 4954, RFC 4616), which transmit a user and a password.
 
-An exchange is a generator: it yields challenges, is sent responses, and returns
-the credentials.
+An exchange is a generator: it yields challenges, receives responses, and returns the
+credentials.
 """
 
 import binascii
@@ -12,24 +12,24 @@ from typing import Final
 
 from pillarbox.domain.attachment import is_canonical_base64
 
-#: The one user there is; who is calling, the API key tells (contract 4.12).
+#: The only user name. The API key identifies the account (contract 4.12).
 USER: Final = "apikey"
 
 
 @dataclass(frozen=True, slots=True)
 class Credentials:
-    """What a client says it is; not printed, since the password is a key."""
+    """The user and password that a client sent; not printed, since the password is an API key."""
 
     user: str
     password: str
 
     def __repr__(self) -> str:
-        """Name the class alone."""
+        """Return only the class name."""
         return "Credentials(…)"
 
 
 class BadResponse(Exception):
-    """A response that is no base64, or not of the mechanism's form."""
+    """A response is not base64, or does not have the mechanism's form."""
 
 
 class ExchangeCancelled(Exception):
@@ -40,20 +40,20 @@ type Exchange = Generator[str, bytes, Credentials]
 
 
 def plain(initial: bytes | None) -> Exchange:
-    """RFC 4616: authorization identity, user and password, divided by NULs."""
+    """Run PLAIN (RFC 4616): authorization identity, user and password, separated by NULs."""
     response = _decode((yield "") if initial is None else initial)
     parts = response.split("\0")
     if len(parts) != len(("authzid", "authcid", "passwd")):
         raise BadResponse
     authorize_as, user, password = parts
-    # Whoever asks to act as another user gets what a wrong user gets.
+    # A request to act as another user gets the same reply as a wrong user.
     return Credentials(user if authorize_as in {"", user} else "", password)
 
 
 def login(initial: bytes | None) -> Exchange:
-    """The mechanism of draft-murchison-sasl-login: user and password, asked for in turn."""
-    user = _decode((yield _prompt("Username:")) if initial is None else initial)
-    password = _decode((yield _prompt("Password:")))
+    """Run LOGIN (draft-murchison-sasl-login): ask for the user, then for the password."""
+    user = _decode((yield _encode("Username:")) if initial is None else initial)
+    password = _decode((yield _encode("Password:")))
     return Credentials(user, password)
 
 
@@ -63,7 +63,7 @@ MECHANISMS: Final[dict[bytes, Callable[[bytes | None], Exchange]]] = {
 }
 
 
-def _prompt(text: str) -> str:
+def _encode(text: str) -> str:
     return b64encode(text.encode()).decode()
 
 
@@ -73,5 +73,5 @@ def _decode(response: bytes) -> str:
     text = response.decode("ascii", "replace")
     if not is_canonical_base64(text):
         raise BadResponse
-    # Keys are ASCII: whatever is not becomes a wrong password.
+    # Keys are ASCII, so octets that are not UTF-8 only make the password wrong.
     return binascii.a2b_base64(text).decode("utf-8", "replace")

@@ -1,4 +1,4 @@
-"""The server: one listening socket, its connections, and a shutdown that loses nothing."""
+"""The server: a listening socket, its connections, and a shutdown that loses no message."""
 
 import asyncio
 import contextlib
@@ -12,54 +12,60 @@ from relay.limits import ConnectionLimiter
 from relay.proxy import Networks
 from relay.session import ServerContext
 
-#: Seconds between two looks at the clock for all connections: cheaper than a timer each.
-_TICK: Final = 1.0
-_SOON: Final = 0.05
+#: Seconds between two checks of all deadlines. One timer for each connection would cost more.
+_CHECK_INTERVAL: Final = 1.0
+#: Seconds between two checks whether a drain is done.
+_DRAIN_INTERVAL: Final = 0.05
 _BACKLOG: Final = 512
 
 
 class Server:
-    """Serves sessions on a socket until it is drained."""
+    """Serves SMTP sessions on a socket until it is drained."""
 
     def __init__(
-        self, house: ServerContext, tls: Callable[[], ssl.SSLContext], proxies: Networks = ()
+        self,
+        context: ServerContext,
+        tls_context: Callable[[], ssl.SSLContext],
+        proxies: Networks = (),
     ) -> None:
-        self._house = house
-        self._tls = tls
+        self._context = context
+        self._tls_context = tls_context
         self._proxies = proxies
-        self._doors = ConnectionLimiter(house.limits)
+        self._limiter = ConnectionLimiter(context.limits)
         self._connections: set[Connection] = set()
         self._listening: asyncio.Server | None = None
-        self._clock: asyncio.Task[None] | None = None
+        self._deadline_task: asyncio.Task[None] | None = None
 
     async def start(self, listener: socket.socket) -> None:
-        """Listen; connections that wait already are taken."""
+        """Accept connections, also those that wait already."""
         loop = asyncio.get_running_loop()
         self._listening = await loop.create_server(self._connect, sock=listener, backlog=_BACKLOG)
-        self._clock = asyncio.create_task(self._watch())
+        self._deadline_task = asyncio.create_task(self._check_deadlines())
 
     async def drain(self) -> None:
-        """Listen no more, send the idle away, and wait for the others, up to the limit."""
-        if self._listening is None or self._clock is None:
+        """Stop listening, close idle connections, and wait for the others up to the drain limit."""
+        if self._listening is None or self._deadline_task is None:
             return
         self._listening.close()
         for connection in tuple(self._connections):
             connection.drain()
         with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._house.limits.drain):
-                while self._connections:  # noqa: ASYNC110  once in a server's life
-                    await asyncio.sleep(_SOON)
+            async with asyncio.timeout(self._context.limits.drain):
+                while self._connections:  # noqa: ASYNC110  runs once, at shutdown
+                    await asyncio.sleep(_DRAIN_INTERVAL)
         for connection in tuple(self._connections):
             connection.abort()
-        self._clock.cancel()
+        self._deadline_task.cancel()
 
     def _connect(self) -> Connection:
-        return Connection(self._house, self._doors, self._proxies, self._tls, self._connections)
+        return Connection(
+            self._context, self._limiter, self._proxies, self._tls_context, self._connections
+        )
 
-    async def _watch(self) -> None:
+    async def _check_deadlines(self) -> None:
         loop = asyncio.get_running_loop()
         while True:
-            await asyncio.sleep(_TICK)
+            await asyncio.sleep(_CHECK_INTERVAL)
             now = loop.time()
             for connection in tuple(self._connections):
-                connection.check_time(now)
+                connection.check_deadline(now)

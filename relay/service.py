@@ -1,4 +1,4 @@
-"""What the server needs of the service behind it, and how it reaches the use-case."""
+"""The service that the SMTP server needs, and its implementation with the use case."""
 
 import asyncio
 import logging
@@ -12,92 +12,94 @@ from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.key import Principal
-from relay.groups import SubmissionBatcher
+from relay.batcher import SubmissionBatcher
 
 _LOG: Final = logging.getLogger("relay")
 
 
 @dataclass(frozen=True, slots=True)
 class Envelope:
-    """Where a message comes from and goes to (RFC 5321 section 2.3.1); addresses parsed."""
+    """The sender and recipients of a message (RFC 5321 section 2.3.1), as valid addresses."""
 
     sender: str
     recipients: tuple[str, ...]
 
 
 class SubmissionService(Protocol):
-    """Keys, and the acceptance of messages."""
+    """Authenticates API keys and accepts messages."""
 
     async def authenticate(self, key_text: str) -> Principal:
-        """Tell whose key it is, reading it anew.
+        """Read a key from the store and return its principal.
 
         Raises:
-            ServiceError: it is no live key that may send; `service_unavailable`.
+            ServiceError: it is not a live key that may send, or `service_unavailable`.
         """
         ...
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
-        """Accept a message for good; gives its id once that is committed.
+        """Accept a message and return its id after the commit.
 
         Raises:
-            ServiceError: it is refused, or could not be committed.
+            ServiceError: the message is refused or could not be committed.
         """
         ...
 
 
-#: Calls of AWS at a time. Each waits for the network most of its time.
+#: Concurrent use-case calls. Each spends most of its time waiting for AWS.
 THREADS: Final = 32
 
 
 class ThreadedService:
-    """Fulfils `SubmissionService` with the use-case, whose calls block, in a pool of threads."""
+    """Implements `SubmissionService`: runs the use case, whose calls block, in a thread pool."""
 
-    def __init__(self, relaying: Callable[[], SmtpSubmission]) -> None:
-        """Take what makes the use-case: connecting is for the first call."""
-        self._relaying = relaying
+    def __init__(self, get_submission: Callable[[], SmtpSubmission]) -> None:
+        """Store the function that returns the use case; the first call of it opens connections."""
+        self._get_submission = get_submission
         self._threads = ThreadPoolExecutor(THREADS, "submission")
-        #: By key: an account's mail does not wait for that of others.
-        self._groups = SubmissionBatcher(self._accept)
+        # Batches are per key, so an account's messages do not wait for those of others.
+        self._batcher = SubmissionBatcher(self._accept)
 
     async def authenticate(self, key_text: str) -> Principal:
-        """Read the key in a thread; log only that it could not be read."""
+        """Read the key in a thread. Log only that the store was unavailable, not a wrong key."""
         try:
-            return await self._run(lambda: self._relaying().authenticate(key_text))
+            return await self._run(lambda: self._get_submission().authenticate(key_text))
         except Unavailable as error:
             _log_refusal(error)
             raise
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
-        """Read a message in a thread, and accept it there, with others that are ready."""
+        """Parse a message and accept it, together with others that are ready, in threads."""
         began, size = time.monotonic(), len(octets)
-        facts: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
+        fields: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
         try:
             prepared = await self._run(
-                lambda: self._relaying().prepare(envelope.recipients, octets)
+                lambda: self._get_submission().prepare(envelope.recipients, octets)
             )
             if prepared.groupable:
-                message_id = await self._groups.submit(key_text, prepared)
+                message_id = await self._batcher.submit(key_text, prepared)
             else:
-                message_id = await self._run(lambda: self._relaying().submit(key_text, prepared))
+                message_id = await self._run(
+                    lambda: self._get_submission().submit(key_text, prepared)
+                )
         except ServiceError as error:
-            _log_refusal(error, **facts)
+            _log_refusal(error, **fields)
             raise
         milliseconds = round((time.monotonic() - began) * 1000)
         _LOG.info(
-            "accepted", extra=facts | {"message_id": message_id, "milliseconds": milliseconds}
+            "accepted", extra=fields | {"message_id": message_id, "milliseconds": milliseconds}
         )
         return message_id
 
     async def _accept(
         self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> Sequence[str | Exception]:
-        if len(prepared) == 1:  # a record alone costs half of one in a transaction
-            return [await self._run(lambda: self._relaying().submit(key_text, prepared[0]))]
-        return await self._run(lambda: self._relaying().submit_all(key_text, prepared))
+        if len(prepared) == 1:  # a single put costs half as much as a put in a transaction
+            return [await self._run(lambda: self._get_submission().submit(key_text, prepared[0]))]
+        return await self._run(lambda: self._get_submission().submit_all(key_text, prepared))
 
     async def _run[T](self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)
 
 
-def _log_refusal(error: ServiceError, **facts: object) -> None:
-    _LOG.info("refused", extra=facts | {"code": error.code} | error.log_fields)
+def _log_refusal(error: ServiceError, **fields: object) -> None:
+    _LOG.info("refused", extra=fields | {"code": error.code} | error.log_fields)

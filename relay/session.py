@@ -1,7 +1,7 @@
-"""The dialogue of one client: which command may come when, and what it is answered.
+"""The SMTP session of one client: which commands are allowed when, and the replies to them.
 
-No octet is read or written here: a connection puts lines and messages in, and
-sends the replies that come out.
+A session reads and writes no sockets. A connection passes lines and messages to it and sends
+the replies that it returns.
 """
 
 from collections.abc import Callable, Coroutine, Mapping
@@ -13,25 +13,24 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_RECIPIENTS
 from relay import framing, replies, sasl
-from relay.commands import CommandRejected, parse_command, parse_host, parse_mail, parse_rcpt
+from relay.commands import CommandRejected, check_host, parse_command, parse_mail, parse_rcpt
 from relay.framing import ContentBuffer
-from relay.limits import ServerLimits
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget, ServerLimits
 from relay.replies import AfterReply, Reply
 from relay.service import Envelope, SubmissionService
 
-#: A reply now, or one that takes a call of the service first.
+#: A reply, or a coroutine that returns one after a call of the service.
 type PendingReply = Reply | Coroutine[Any, Any, Reply]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
-    """What all sessions of a server share."""
+    """The objects that all sessions of a server share."""
 
     name: str
     limits: ServerLimits
     service: SubmissionService
-    memory: MemoryBudget
+    budget: MemoryBudget
 
 
 @dataclass(slots=True)
@@ -44,7 +43,7 @@ class _Transaction:
 
 @dataclass(frozen=True, slots=True)
 class _Login:
-    """Who is there: the key, read anew for each message, and what it was at AUTH."""
+    """The key, which is read again for each message, and the principal from its last read."""
 
     key_text: str = field(repr=False)
     principal: Principal
@@ -53,98 +52,98 @@ class _Login:
 class SmtpSession:
     """One client's session (RFC 5321 section 3, RFC 6409)."""
 
-    def __init__(self, house: ServerContext, note_failed_login: Callable[[], None]) -> None:
-        self._house = house
-        self._note_failed_login = note_failed_login
+    def __init__(self, context: ServerContext, record_failed_login: Callable[[], None]) -> None:
+        self._context = context
+        self._record_failed_login = record_failed_login
         self._greeted = self._secure = False
         self._login: _Login | None = None
         self._exchange: sasl.Exchange | None = None
         self._transaction: _Transaction | None = None
         self._failed_logins = self._errors = self._idle_commands = 0
-        #: The message that is coming in, between DATA and its end.
+        #: The message that is arriving, between DATA and its end.
         self.content: ContentBuffer | None = None
 
     @property
     def authenticated(self) -> bool:
-        """Whether the client has shown a key."""
+        """Whether the client has logged in."""
         return self._login is not None
 
     @property
     def longest_line(self) -> int:
-        """The octets that the next line may have."""
+        """The octets that the next line may have, including CR LF."""
         return framing.MAX_COMMAND if self._exchange is None else framing.MAX_SASL_LINE
 
     def greet(self) -> Reply:
-        """The first thing said."""
-        return replies.greeting(self._house.name)
+        """Return the greeting."""
+        return replies.greeting(self._context.name)
 
-    def secured(self) -> None:
-        """TLS is up: forget all that was said before (RFC 3207 section 4.2)."""
+    def tls_established(self) -> None:
+        """Switch to TLS: forget what the client sent before it (RFC 3207 section 4.2)."""
         self._secure = True
         self._greeted = False
         self._transaction = None
 
     def command(self, line: bytes) -> PendingReply:
-        """Answer a line."""
+        """Return the reply to a line: a command, or a response within AUTH."""
         try:
             if self._exchange is not None:
                 answer = self._respond(self._exchange, line)
             else:
-                answer = self._obey(line)
-        except CommandRejected as refused:
-            answer = refused.reply
-        return self._counted(answer) if isinstance(answer, Reply) else answer
+                answer = self._execute(line)
+        except CommandRejected as rejection:
+            answer = rejection.reply
+        return self._check_counts(answer) if isinstance(answer, Reply) else answer
 
     def line_too_long(self) -> Reply:
-        """Answer a line that was dropped."""
+        """Return the reply to a line that was dropped because of its length."""
         self._exchange = None
-        return self._counted(replies.LINE_TOO_LONG)
+        return self._check_counts(replies.LINE_TOO_LONG)
 
     def content_ended(self, content: ContentBuffer) -> PendingReply:
-        """Answer a message whose end has come."""
+        """Return the reply to a complete message."""
         self.content = None
         transaction, self._transaction = self._transaction, None
         if transaction is None or self._login is None:
             raise RuntimeError("content without a transaction")
         if content.too_large:
-            return self._counted(replies.TOO_LARGE)
+            return self._check_counts(replies.TOO_LARGE)
         if content.out_of_memory:
             return replies.OUT_OF_MEMORY
         try:
             octets = content.finish()
         except framing.LineTooLong:
-            return self._counted(replies.CONTENT_LINE_TOO_LONG)
+            return self._check_counts(replies.CONTENT_LINE_TOO_LONG)
         envelope = Envelope(transaction.sender, tuple(transaction.recipients))
         return self._submit(self._login.key_text, envelope, octets)
 
     # --- commands -------------------------------------------------------------------------------
 
-    def _obey(self, line: bytes) -> PendingReply:
+    def _execute(self, line: bytes) -> PendingReply:
         command = parse_command(line)
-        obey = self._COMMANDS.get(command.verb) if command else None
-        if command is None or obey is None:
+        handler = self._COMMANDS.get(command.verb) if command else None
+        if command is None or handler is None:
             return replies.UNKNOWN_COMMAND
-        return obey(self, command.argument)
+        return handler(self, command.argument)
 
     def _ehlo(self, argument: bytes | None) -> Reply:
-        parse_host(argument)
+        check_host(argument)
         self._greeted = True
         self._transaction = None
         self._idle_commands += 1
-        extensions = ["PIPELINING", f"SIZE {self._house.limits.message_size}", "8BITMIME"]
+        extensions = ["PIPELINING", f"SIZE {self._context.limits.message_size}", "8BITMIME"]
         extensions.append("ENHANCEDSTATUSCODES")
         if not self._secure:
             extensions.append("STARTTLS")
         elif self._login is None:
             extensions.append(f"AUTH {b' '.join(sasl.MECHANISMS).decode()}")
-        return replies.hello(self._house.name, tuple(extensions))
+        return replies.hello(self._context.name, tuple(extensions))
 
     def _helo(self, argument: bytes | None) -> Reply:
-        parse_host(argument)
+        check_host(argument)
         self._greeted = True
         self._transaction = None
         self._idle_commands += 1
-        return replies.hello(self._house.name)
+        return replies.hello(self._context.name)
 
     def _starttls(self, argument: bytes | None) -> Reply:
         if self._secure:
@@ -161,15 +160,15 @@ class SmtpSession:
         mechanism, *initial = (argument or b"").split(b" ")
         if not mechanism or len(initial) > 1:
             return replies.BAD_ARGUMENTS
-        begin = sasl.MECHANISMS.get(mechanism.upper())
-        if begin is None:
+        start_exchange = sasl.MECHANISMS.get(mechanism.upper())
+        if start_exchange is None:
             return replies.UNKNOWN_MECHANISM
         response = initial[0] if initial else None
         # RFC 4954 section 4: an empty initial response is written as "=".
-        return self._respond(begin(b"" if response == b"=" else response), None)
+        return self._respond(start_exchange(b"" if response == b"=" else response), None)
 
     def _respond(self, exchange: sasl.Exchange, response: bytes | None) -> PendingReply:
-        """Go on with an exchange of AUTH: the next challenge, or the end."""
+        """Continue an AUTH exchange: return the next challenge or the outcome."""
         self._exchange = None
         try:
             challenge = next(exchange) if response is None else exchange.send(response)
@@ -186,9 +185,9 @@ class SmtpSession:
         try:
             if credentials.user != sasl.USER:
                 return self._failed_login()
-            principal = await self._house.service.authenticate(credentials.password)
+            principal = await self._context.service.authenticate(credentials.password)
         except ServiceError as error:
-            if error.code in replies.KEY_FAULTS:
+            if error.code in replies.KEY_ERRORS:
                 return self._failed_login()
             return replies.AUTH_UNAVAILABLE
         self._login = _Login(credentials.password, principal)
@@ -197,8 +196,8 @@ class SmtpSession:
 
     def _failed_login(self) -> Reply:
         self._failed_logins += 1
-        self._note_failed_login()
-        if self._failed_logins >= self._house.limits.failed_logins:
+        self._record_failed_login()
+        if self._failed_logins >= self._context.limits.failed_logins:
             return replies.TOO_MANY_FAILURES
         return replies.AUTH_FAILED
 
@@ -207,9 +206,9 @@ class SmtpSession:
         if not self._greeted or self._transaction is not None:
             return replies.BAD_SEQUENCE
         mail = parse_mail(argument)
-        if mail.size > self._house.limits.message_size:
+        if mail.size > self._context.limits.message_size:
             return replies.TOO_LARGE
-        if not self._house.memory.has_room(2 * mail.size):
+        if not self._context.budget.has_room(2 * mail.size):
             return replies.OUT_OF_MEMORY
         if mail.sender is None:
             return replies.SENDER_REFUSED
@@ -217,17 +216,17 @@ class SmtpSession:
         if may_send_as(login.principal.account, mail.sender):
             self._transaction = _Transaction(mail.sender)
             return replies.SENDER_OK
-        return self._mail_anew(login, mail.sender)
+        return self._retry_mail(login, mail.sender)
 
-    async def _mail_anew(self, login: _Login, sender: str) -> Reply:
-        """The sender may have been verified since AUTH: look again before refusing it."""
+    async def _retry_mail(self, login: _Login, sender: str) -> Reply:
+        """Read the account again before refusing a sender, which may be verified since AUTH."""
         try:
-            principal = await self._house.service.authenticate(login.key_text)
+            principal = await self._context.service.authenticate(login.key_text)
         except ServiceError as error:
             return replies.refusal(error)
         self._login = _Login(login.key_text, principal)
         if not may_send_as(principal.account, sender):
-            return self._counted(replies.SENDER_REFUSED)
+            return self._check_counts(replies.SENDER_REFUSED)
         self._transaction = _Transaction(sender)
         return replies.SENDER_OK
 
@@ -248,14 +247,14 @@ class SmtpSession:
             return replies.BAD_ARGUMENTS
         if self._transaction is None or not self._transaction.recipients:
             return replies.BAD_SEQUENCE
-        self.content = ContentBuffer(self._house.limits.message_size, self._house.memory)
+        self.content = ContentBuffer(self._context.limits.message_size, self._context.budget)
         return replies.START_CONTENT
 
     async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> Reply:
         try:
-            message_id = await self._house.service.submit(key_text, envelope, octets)
+            message_id = await self._context.service.submit(key_text, envelope, octets)
         except ServiceError as error:
-            return self._counted(replies.refusal(error))
+            return self._check_counts(replies.refusal(error))
         self._errors = self._idle_commands = 0
         return replies.queued(message_id)
 
@@ -299,7 +298,7 @@ class SmtpSession:
         b"QUIT": _quit,
     }
 
-    # --- rules ----------------------------------------------------------------------------------
+    # --- checks ---------------------------------------------------------------------------------
 
     def _require_login(self) -> _Login:
         if not self._secure:
@@ -308,13 +307,13 @@ class SmtpSession:
             raise CommandRejected(replies.AUTH_REQUIRED)
         return self._login
 
-    def _counted(self, reply: Reply) -> Reply:
-        """The reply, or the end of a session that makes nothing but errors and noise."""
-        if reply.refuses:
+    def _check_counts(self, reply: Reply) -> Reply:
+        """Return the reply, or 421 after too many errors or commands that led to no message."""
+        if reply.is_permanent_failure:
             self._errors += 1
         if reply.then is AfterReply.CLOSE:
             return reply
-        limits = self._house.limits
+        limits = self._context.limits
         if self._errors > limits.errors or self._idle_commands > limits.idle_commands:
             return replies.TOO_MANY_COMMANDS
         return reply

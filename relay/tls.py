@@ -1,8 +1,8 @@
-"""TLS in the middle of a connection (RFC 3207): the certificate, and one client's records.
+"""TLS that starts in the middle of a connection (RFC 3207): the certificate and the records.
 
-The records go through memory and not through `loop.start_tls`: nothing can reach
-the session between the handshake's end and its notice, and a group of replies
-becomes one record and one write.
+The records go through memory, not through `loop.start_tls`. So nothing can reach the
+session between the end of the handshake and the moment the session learns of it, and a
+group of replies becomes one record and one write.
 """
 
 import contextlib
@@ -11,33 +11,33 @@ import ssl
 from dataclasses import dataclass
 from typing import Final
 
-#: The most that one record holds (RFC 8446 section 5.1).
-_RECORD: Final = 16_384
+#: The octets that one record holds at most (RFC 8446 section 5.1).
+_MAX_RECORD: Final = 16_384
 
 
 @dataclass(frozen=True, slots=True)
 class Certificate:
-    """A chain and its private key, both PEM; not printed."""
+    """A certificate chain and its private key, both PEM; neither is printed."""
 
     chain: bytes
     key: bytes
 
     def __repr__(self) -> str:
-        """Name the class alone."""
+        """Return only the class name."""
         return "Certificate(…)"
 
 
 def make_context(certificate: Certificate) -> ssl.SSLContext:
-    """TLS 1.2 and 1.3, with forward secrecy; the key touches no disk.
+    """Return a context for TLS 1.2 and 1.3 with forward secrecy. The key is never on disk.
 
     Raises:
-        ssl.SSLError: it is no certificate with its key.
+        ssl.SSLError: the certificate is invalid or does not belong to the key.
     """
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_ciphers("ECDHE+AESGCM:ECDHE+CHACHA20")
     context.options |= ssl.OP_NO_RENEGOTIATION | ssl.OP_CIPHER_SERVER_PREFERENCE
-    # Clients resume a session once, if at all: the second ticket is for browsers.
+    # SMTP clients resume a session at most once. The default second ticket serves browsers.
     context.num_tickets = 1
     descriptor = os.memfd_create("certificate")
     try:
@@ -50,20 +50,20 @@ def make_context(certificate: Certificate) -> ssl.SSLContext:
 
 
 class TlsRecords:
-    """One client's TLS: octets of the wire in and out, octets of SMTP out and in."""
+    """Translate between the TLS records of one client and the SMTP octets inside them."""
 
     def __init__(self, context: ssl.SSLContext) -> None:
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._tls = context.wrap_bio(self._incoming, self._outgoing, server_side=True)
-        self.established = self._hold_ticket = False
-        #: The client said that it sends no more.
+        self.established = self._ticket_held = False
+        #: Whether the client has announced that it sends no more.
         self.ended = False
 
     def decrypt(self, octets: bytes) -> bytes:
-        """Take in what the wire brought, and go on with the handshake or give the content.
+        """Continue the handshake with received octets, or return the SMTP octets in them.
 
         Raises:
-            ssl.SSLError: this is not TLS as we speak it.
+            ssl.SSLError: the octets are not valid TLS, or of an unsupported version.
         """
         self._incoming.write(octets)
         if not self.established:
@@ -72,11 +72,11 @@ class TlsRecords:
             except ssl.SSLWantReadError:
                 return b""
             self.established = True
-            self._hold_ticket = self._tls.version() == "TLSv1.3"
+            self._ticket_held = self._tls.version() == "TLSv1.3"
         pieces = []
         while self._incoming.pending or self._tls.pending():
             try:
-                piece = self._tls.read(_RECORD)
+                piece = self._tls.read(_MAX_RECORD)
             except ssl.SSLWantReadError:
                 break
             if not piece:
@@ -86,19 +86,19 @@ class TlsRecords:
         return pieces[0] if len(pieces) == 1 else b"".join(pieces)
 
     def encrypt(self, octets: bytes) -> None:
-        """Make records of octets; `outgoing` gives them."""
-        self._hold_ticket = False
+        """Turn SMTP octets into records, which `outgoing` returns."""
+        self._ticket_held = False
         self._tls.write(octets)
 
     def end(self) -> None:
-        """Say that no more will be sent (RFC 8446 section 6.1)."""
+        """Announce that no more will be sent (RFC 8446 section 6.1)."""
         if self.established:
-            # The client's own goodbye, which is lacking yet, is not waited for.
+            # OpenSSL raises because the client has not sent its close_notify; it is not awaited.
             with contextlib.suppress(ssl.SSLError):
                 self._tls.unwrap()
 
     def outgoing(self) -> bytes:
-        """What is to be put on the wire now: records, or a part of the handshake."""
-        if self._hold_ticket:
-            return b""  # it goes with the first reply: a write less for each handshake
+        """Return the octets to send now: records, or a part of the handshake."""
+        if self._ticket_held:
+            return b""  # sent with the first reply, which saves a write for each handshake
         return self._outgoing.read()

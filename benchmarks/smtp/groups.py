@@ -21,7 +21,7 @@ import uvloop
 sys.path.insert(0, str(Path(__file__).parents[2]))
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.quota import Limits
-from relay import groups
+from relay import batcher
 from relay.service import Envelope, ThreadedService
 from tests.fakes import builders
 from tests.fakes.world import World
@@ -54,7 +54,7 @@ class Distant:
 def main() -> None:
     """Print a line for each number of groups at a time."""
     for at_once in (1, 2, 3):
-        groups.AT_ONCE = at_once  # type: ignore[misc]
+        batcher.MAX_CONCURRENT_CALLS = at_once  # type: ignore[misc]
         for connections in (1, 10, 50):
             for seconds in (0.002, 0.008):
                 print(f"{at_once} at once:", uvloop.run(measure(connections, seconds)), flush=True)

@@ -13,8 +13,7 @@ from uuid import uuid4
 
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, Principal
-from relay.limits import ServerLimits
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget, ServerLimits
 from relay.server import Server
 from relay.service import Envelope
 from relay.session import ServerContext
@@ -60,13 +59,13 @@ class Instant:
 async def serve(folder: Path, port: int) -> None:
     """Serve until killed."""
     limits = ServerLimits(connections_of_address=1_000)
-    house = ServerContext(
-        name="relay.example", limits=limits, service=Instant(), memory=MemoryBudget(limits.memory)
+    server_context = ServerContext(
+        name="relay.example", limits=limits, service=Instant(), budget=MemoryBudget(limits.memory)
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     context = make_context(certificate)
     listening = socket.create_server(("127.0.0.1", port), reuse_port=True)
-    await Server(house, lambda: context).start(listening)
+    await Server(server_context, lambda: context).start(listening)
     await asyncio.Event().wait()
 
 

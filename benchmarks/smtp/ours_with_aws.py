@@ -12,9 +12,8 @@ import uvloop
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.wiring import services
-from relay import groups
-from relay.limits import ServerLimits
-from relay.memory import MemoryBudget
+from relay import batcher
+from relay.limits import MemoryBudget, ServerLimits
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import ServerContext
@@ -32,19 +31,19 @@ class Known:
 async def serve(folder: Path, port: int, *, together: bool) -> None:
     """Serve until killed."""
     if not together:
-        groups.MOST = 1  # type: ignore[misc]
+        batcher.MAX_BATCH_SIZE = 1  # type: ignore[misc]
     one = replace(services().sending_ports, domains=Known())
     relaying = SmtpSubmission(one)
     limits = ServerLimits(connections_of_address=1_000)
-    house = ServerContext(
+    server_context = ServerContext(
         name="relay.example",
         limits=limits,
         service=ThreadedService(lambda: relaying),
-        memory=MemoryBudget(limits.memory),
+        budget=MemoryBudget(limits.memory),
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     context = make_context(certificate)
-    await Server(house, lambda: context).start(socket.create_server(("127.0.0.1", port)))
+    await Server(server_context, lambda: context).start(socket.create_server(("127.0.0.1", port)))
     await asyncio.Event().wait()
 
 

@@ -39,19 +39,19 @@ def log_in(relay: RunningRelay) -> None:
         f"AUTH {CANARY} {CANARY}",
         f"AUTH LOGIN {b64encode(CANARY.encode()).decode()}",
     ):
-        with relay.secured() as client:
+        with relay.connect_tls() as client:
             refused(client, login)
 
 
 def command(relay: RunningRelay, key: str) -> None:
     """Send invalid commands, and envelopes that are refused."""
-    with relay.greeted() as client:
-        client.say(f"EHLO {CANARY}.example")
+    with relay.connect_plaintext() as client:
+        client.command(f"EHLO {CANARY}.example")
         for line in (CANARY, f"STARTTLS {CANARY}", f"MAIL FROM:<{ADDRESS}>", f"NOOP {key}"):
             refused(client, line)
         client.start_tls()
-        client.say(f"EHLO {CANARY}.example")
-        client.say(f"AUTH PLAIN {plain(key)}")
+        client.command(f"EHLO {CANARY}.example")
+        client.command(f"AUTH PLAIN {plain(key)}")
         for line in (
             f"MAIL FROM:<{ADDRESS}>",
             f"MAIL FROM:{ADDRESS}",
@@ -63,7 +63,7 @@ def command(relay: RunningRelay, key: str) -> None:
             CANARY * 100,
         ):
             refused(client, line)
-        assert client.say(f"MAIL FROM:<{SENDER}>").startswith(b"250")
+        assert client.command(f"MAIL FROM:<{SENDER}>").startswith(b"250")
         refused(client, f"RCPT TO:<{CANARY}>")
         refused(client, f"RCPT TO:<{ADDRESS}> {CANARY}")
 
@@ -96,8 +96,8 @@ def break_off(relay: RunningRelay, key: str) -> None:
         with ready(relay, key) as client:
             client.envelope(ADDRESS)
             client.send(octets)
-    with relay.greeted() as client:
-        assert client.say("STARTTLS").startswith(b"220")
+    with relay.connect_plaintext() as client:
+        assert client.command("STARTTLS").startswith(b"220")
         client.send(f"{CANARY} is not a handshake\r\n".encode())
         assert client.closed()
     with ready(relay, key) as client:
@@ -109,14 +109,14 @@ def break_off(relay: RunningRelay, key: str) -> None:
 
 def ready(relay: RunningRelay, key: str) -> Client:
     """Return a connection that is logged in."""
-    client = relay.secured()
-    assert client.say(f"AUTH PLAIN {plain(key)}").startswith(b"235")
+    client = relay.connect_tls()
+    assert client.command(f"AUTH PLAIN {plain(key)}").startswith(b"235")
     return client
 
 
 def refused(client: Client, line: str) -> None:
     """Send a line; check that the reply does not repeat it."""
-    assert not traces(client.say(line).decode())
+    assert not traces(client.command(line).decode())
 
 
 def message(**changed: str) -> bytes:

@@ -1,4 +1,4 @@
-"""The relay's server on a loopback port, over a service that the tests look into."""
+"""A relay server on a loopback port, with a service that the tests can inspect."""
 
 from collections.abc import Iterator
 
@@ -9,6 +9,6 @@ from tests.relay.running_relay import RunningRelay, serve
 
 @pytest.fixture
 def relay() -> Iterator[RunningRelay]:
-    """A server with small limits, so that a test can reach them."""
+    """Run a server with the default limits."""
     with serve() as running:
         yield running

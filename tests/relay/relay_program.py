@@ -1,4 +1,4 @@
-"""The relay as a program, over an AWS that is not there."""
+"""The relay as a program, with AWS unreachable."""
 
 import os
 import socket
@@ -19,20 +19,20 @@ ROOT = Path(__file__).parents[2]
 COMMAND = (sys.executable, "-m", "relay")
 
 
-def write(folder: Path, made: Certificate) -> None:
-    """Put a certificate where the program looks for it."""
-    (folder / "chain.pem").write_bytes(made.chain)
-    (folder / "key.pem").write_bytes(made.key)
+def write_certificate(folder: Path, certificate: Certificate) -> None:
+    """Write a certificate to the files that the program reads."""
+    (folder / "chain.pem").write_bytes(certificate.chain)
+    (folder / "key.pem").write_bytes(certificate.key)
 
 
 @contextmanager
 def program(
     folder: Path, *, command: tuple[str, ...] = COMMAND, **settings: str
 ) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """`python -m relay` on a free port; settings without their PILLARBOX_SMTP_."""
-    write(folder, certificate())
+    """Run `python -m relay` on a free port; the names of settings omit PILLARBOX_SMTP_."""
+    write_certificate(folder, certificate())
     port = free_port()
-    usual = {
+    defaults = {
         "NAME": "relay.example",
         "HOST": "127.0.0.1",
         "PORT": str(port),
@@ -50,7 +50,7 @@ def program(
     }
     process = subprocess.Popen(
         command,
-        env=environment | {f"PILLARBOX_SMTP_{k}": v for k, v in (usual | settings).items()},
+        env=environment | {f"PILLARBOX_SMTP_{k}": v for k, v in (defaults | settings).items()},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -66,44 +66,44 @@ def program(
 
 
 def children(process: subprocess.Popen[str]) -> list[psutil.Process]:
-    """The processes that it started and that run."""
+    """Return the running processes that a process started."""
     with suppress(psutil.NoSuchProcess):
         return psutil.Process(process.pid).children()
     return []
 
 
 def connect(port: int) -> Client:
-    """A connection, as soon as one can be had."""
+    """Connect as soon as the server listens."""
 
-    def look() -> socket.socket | None:
+    def try_to_connect() -> socket.socket | None:
         with suppress(ConnectionRefusedError):
             return socket.create_connection(("127.0.0.1", port), PATIENCE)
         return None
 
-    return Client(wait_for(look, PATIENCE))
+    return Client(wait_for(try_to_connect, PATIENCE))
 
 
-def serving(process: subprocess.Popen[str], client: Client) -> int:
-    """Which of several processes has a connection."""
+def pid_serving(process: subprocess.Popen[str], client: Client) -> int:
+    """Return the id of the process that serves a connection."""
     port = client.sock.getsockname()[1]
-    (found,) = (
+    (pid,) = (
         child.pid
         for child in children(process)
-        for each in child.net_connections("tcp")
-        if each.raddr and each.raddr.port == port
+        for connection in child.net_connections("tcp")
+        if connection.raddr and connection.raddr.port == port
     )
-    return found
+    return pid
 
 
-def secured(port: int) -> tuple[Client, bytes]:
-    """A connection in TLS, whatever the certificate, and the certificate."""
+def connect_tls(port: int) -> tuple[Client, bytes]:
+    """Connect and start TLS without checks; return the client and the server's certificate."""
     client = connect(port)
     assert client.reply().startswith(b"220 ")
-    assert client.say("STARTTLS").startswith(b"220 ")
+    assert client.command("STARTTLS").startswith(b"220 ")
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
     client.wrap(context)
     assert isinstance(client.sock, ssl.SSLSocket)
-    shown = client.sock.getpeercert(binary_form=True)
-    assert shown
-    return client, shown
+    server_certificate = client.sock.getpeercert(binary_form=True)
+    assert server_certificate
+    return client, server_certificate

@@ -1,4 +1,4 @@
-"""A relay that runs on 127.0.0.1 in the loop that is deployed, and a client for the tests."""
+"""A relay on 127.0.0.1, in the event loop used in production, and an SMTP client for tests."""
 
 import asyncio
 import contextlib
@@ -22,31 +22,30 @@ from cryptography.x509.oid import NameOID
 
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
-from relay.limits import ServerLimits
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget, ServerLimits
 from relay.server import Server
 from relay.service import Envelope
 from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 from tests.fakes import builders
 
-#: Always the same, since it is in the names of tests.
+#: A constant, since the names of parametrized tests contain it.
 KEY = "bx_live_acct000000010123456789abcdefghjkmnpqrstvwxyz56c98250"
 SENDER = builders.SENDER
 TO = "ann@example.com"
 QUEUED_ID = "01936f5e-0000-7000-8000-000000000000"
 MESSAGE = f"From: {SENDER}\r\nSubject: Hello\r\n\r\nHello\r\n".encode()
-#: Seconds for what must come; nothing waits so long unless it fails.
+#: Seconds to wait for an event; only a failing test waits so long.
 PATIENCE = 10
 
 
 @functools.cache
 def certificate() -> Certificate:
-    """A certificate for 127.0.0.1, signed by itself."""
+    """Return a self-signed certificate for 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "127.0.0.1")])
     now = dt.datetime.now(dt.UTC)
-    made = (
+    signed = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -60,7 +59,7 @@ def certificate() -> Certificate:
         .sign(key, hashes.SHA256())
     )
     return Certificate(
-        made.public_bytes(serialization.Encoding.PEM),
+        signed.public_bytes(serialization.Encoding.PEM),
         key.private_bytes(
             serialization.Encoding.PEM,
             serialization.PrivateFormat.PKCS8,
@@ -69,23 +68,24 @@ def certificate() -> Certificate:
     )
 
 
-def trusting() -> ssl.SSLContext:
-    """A client's context that trusts the certificate above and no other."""
+def trusting_context() -> ssl.SSLContext:
+    """Return a client's TLS context that trusts only the certificate above."""
     return ssl.create_default_context(cadata=certificate().chain.decode())
 
 
 @dataclass
 class RecordingService:
-    """Fulfils `relay.service.Service`: knows one key, keeps what it accepted."""
+    """A `SubmissionService` that knows one key and records the accepted messages."""
 
     accepted: list[tuple[Envelope, bytes]] = field(default_factory=list)
     principal: Principal = field(
         default_factory=lambda: Principal(builders.api_key(KEY), builders.account())
     )
-    #: Raised by the next calls of `authenticate` and of `submit`.
+    #: If set, `authenticate` raises it.
     key_fault: Exception | None = None
+    #: If set, `submit` raises it.
     fault: Exception | None = None
-    #: `submit` waits for this; set unless a test holds it.
+    #: `submit` waits for it. It is set unless a test clears it.
     gate: threading.Event = field(default_factory=threading.Event)
     entered: threading.Event = field(default_factory=threading.Event)
     authentications: int = 0
@@ -118,42 +118,42 @@ class RunningRelay:
 
     port: int
     service: RecordingService
-    memory: MemoryBudget
+    budget: MemoryBudget
     server: Server
     loop: asyncio.AbstractEventLoop
 
     def connect(self) -> "Client":
-        """A connection on which nothing was said yet."""
+        """Connect, and read nothing."""
         return Client(socket.create_connection(("127.0.0.1", self.port), PATIENCE))
 
-    def greeted(self) -> "Client":
-        """A connection after the greeting."""
+    def connect_plaintext(self) -> "Client":
+        """Connect and read the greeting."""
         client = self.connect()
         assert client.reply().startswith(b"220 ")
         return client
 
-    def secured(self) -> "Client":
-        """A connection in TLS, after EHLO."""
-        client = self.greeted()
+    def connect_tls(self) -> "Client":
+        """Connect, start TLS and send EHLO."""
+        client = self.connect_plaintext()
         client.start_tls()
-        assert client.say("EHLO client.example").startswith(b"250")
+        assert client.command("EHLO client.example").startswith(b"250")
         return client
 
-    def ready(self) -> "Client":
-        """A connection that may send."""
-        client = self.secured()
-        assert client.say(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
+    def connect_authenticated(self) -> "Client":
+        """Connect and log in, so that the client can send messages."""
+        client = self.connect_tls()
+        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
         return client
 
     def smtplib(self) -> smtplib.SMTP:
-        """The standard library's client, logged in."""
+        """Return the standard library's client, logged in."""
         client = smtplib.SMTP("127.0.0.1", self.port, timeout=PATIENCE)
-        client.starttls(context=trusting())
+        client.starttls(context=trusting_context())
         client.login("apikey", KEY)
         return client
 
     def call(self, work: Any) -> Any:
-        """Run a coroutine in the server's loop."""
+        """Run a coroutine in the server's event loop."""
         return asyncio.run_coroutine_threadsafe(work, self.loop).result(PATIENCE)
 
 
@@ -161,7 +161,7 @@ AUTHENTICATED = b"235 2.7.0 Authentication succeeded\r\n"
 
 
 class Client:
-    """Octets to the server, replies from it."""
+    """Sends octets to the server and reads its replies."""
 
     def __init__(self, sock: socket.socket) -> None:
         self.sock: socket.socket = sock
@@ -177,47 +177,49 @@ class Client:
         self.sock.sendall(octets)
 
     def reply(self) -> bytes:
-        """The next reply, all lines of it; empty when the server has gone."""
-        taken = b""
+        """Return the next reply with all its lines, or nothing if the server has disconnected."""
+        lines = b""
         while True:
             line = self._line()
-            taken += line
+            lines += line
             if not line or line[3:4] != b"-":
-                return taken
+                return lines
 
-    def say(self, line: str) -> bytes:
-        """A command and its reply."""
+    def command(self, line: str) -> bytes:
+        """Send a command and return its reply."""
         self.send(line.encode() + b"\r\n")
         return self.reply()
 
     def start_tls(self) -> None:
-        assert self.say("STARTTLS").startswith(b"220 2.0.0 ")
+        assert self.command("STARTTLS").startswith(b"220 2.0.0 ")
         self.wrap()
 
     def wrap(self, context: ssl.SSLContext | None = None) -> None:
-        self.sock = (context or trusting()).wrap_socket(self.sock, server_hostname="127.0.0.1")
+        self.sock = (context or trusting_context()).wrap_socket(
+            self.sock, server_hostname="127.0.0.1"
+        )
 
     def envelope(self, to: str = TO) -> None:
-        """MAIL, RCPT and DATA, up to the 354."""
-        assert self.say(f"MAIL FROM:<{SENDER}>").startswith(b"250 2.1.0 ")
-        assert self.say(f"RCPT TO:<{to}>").startswith(b"250 2.1.5 ")
-        assert self.say("DATA").startswith(b"354 ")
+        """Send MAIL, RCPT and DATA, and check the replies up to the 354."""
+        assert self.command(f"MAIL FROM:<{SENDER}>").startswith(b"250 2.1.0 ")
+        assert self.command(f"RCPT TO:<{to}>").startswith(b"250 2.1.5 ")
+        assert self.command("DATA").startswith(b"354 ")
 
     def deliver(self, message: bytes = MESSAGE) -> bytes:
-        """A whole message, ended as it must be; the reply to it."""
+        """Send a complete message with its envelope and return the reply to it."""
         self.envelope()
         self.send(message)
         self.send(b".\r\n")
         return self.reply()
 
     def reply_or_end(self) -> bytes:
-        """The next reply; empty when the connection has ended, in whatever way."""
+        """Return the next reply, or nothing if the connection has ended or was reset."""
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             return self.reply()
         return b""
 
     def closed(self) -> bool:
-        """Whether the server has said all it had to say and closed."""
+        """Return whether the server has closed the connection and sent nothing more."""
         with contextlib.suppress(ConnectionError, ssl.SSLError):
             return self._line() == b""
         return True
@@ -234,7 +236,7 @@ class Client:
 
 
 def plain(password: str, user: str = "apikey") -> str:
-    """An initial response of AUTH PLAIN."""
+    """Return an initial response for AUTH PLAIN."""
     return b64encode(f"\0{user}\0{password}".encode()).decode()
 
 
@@ -247,9 +249,9 @@ def serve(
     buffers: int = 0,
     **limits: Any,
 ) -> Iterator[RunningRelay]:
-    """Run a server for the time of a block; its limits are the usual ones but those given.
+    """Run a server within a block; `limits` replace single default limits.
 
-    With `buffers` the system holds so many octets each way for a connection, not megabytes.
+    `buffers` sets the size of the socket buffers in octets; by default they hold megabytes.
     """
     started: list[RunningRelay] = []
     ready, stop = threading.Event(), asyncio.Event()
@@ -259,20 +261,24 @@ def serve(
         if buffers:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)
-        bounds = replace(ServerLimits(drain=1), **limits)
-        memory = MemoryBudget(bounds.memory)
-        recording = service or RecordingService()
-        house = ServerContext(name="relay.example", limits=bounds, service=recording, memory=memory)
-        usual = make_context(certificate())
-        context = certificates.context if certificates else lambda: usual
-        server = Server(house, context, proxies)
+        server_limits = replace(ServerLimits(drain=1), **limits)
+        budget = MemoryBudget(server_limits.memory)
+        submission_service = service or RecordingService()
+        context = ServerContext(
+            name="relay.example", limits=server_limits, service=submission_service, budget=budget
+        )
+        default_tls_context = make_context(certificate())
+        tls_context = certificates.tls_context if certificates else lambda: default_tls_context
+        server = Server(context, tls_context, proxies)
         await server.start(listener)
         loop = asyncio.get_running_loop()
-        started.append(RunningRelay(listener.getsockname()[1], recording, memory, server, loop))
+        started.append(
+            RunningRelay(listener.getsockname()[1], submission_service, budget, server, loop)
+        )
         ready.set()
         await stop.wait()
-        if isinstance(recording, RecordingService):
-            recording.gate.set()
+        if isinstance(submission_service, RecordingService):
+            submission_service.gate.set()
         await server.drain()
 
     thread = threading.Thread(target=uvloop.run, args=(run(),))
@@ -284,4 +290,4 @@ def serve(
         started[0].loop.call_soon_threadsafe(stop.set)
         thread.join(PATIENCE)
         assert not thread.is_alive()
-        assert started[0].memory.has_room(replace(ServerLimits(), **limits).memory)
+        assert started[0].budget.has_room(replace(ServerLimits(), **limits).memory)

@@ -1,4 +1,4 @@
-"""AUTH: its mechanisms, what is wrong with a response, and who is let in; on real sockets."""
+"""AUTH: mechanisms, malformed responses and wrong credentials, on real sockets."""
 
 from base64 import b64encode
 
@@ -8,7 +8,7 @@ from pillarbox.domain.errors import ServiceError
 from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain, serve
 
 AUTH_FAILED = (
-    b"535 5.7.8 Authentication failed: the user is apikey, the password a live API key\r\n"
+    b"535 5.7.8 Authentication failed: use the user apikey and a live API key as the password\r\n"
 )
 
 
@@ -18,23 +18,23 @@ def encoded(text: str) -> str:
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "plain"])
 def test_auth_plain(relay: RunningRelay, mechanism: str) -> None:
-    """AUTH PLAIN takes its response at once or when asked for, and `apikey` as whom to act for."""
-    with relay.secured() as client:
-        assert client.say(f"AUTH {mechanism} {plain(KEY)}") == AUTHENTICATED
-    with relay.secured() as client:
-        assert client.say(f"AUTH {mechanism}") == b"334 \r\n"
-        assert client.say(encoded(f"apikey\0apikey\0{KEY}")) == AUTHENTICATED
+    """AUTH PLAIN accepts its response at once or after a 334, and `apikey` as authorization id."""
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH {mechanism} {plain(KEY)}") == AUTHENTICATED
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH {mechanism}") == b"334 \r\n"
+        assert client.command(encoded(f"apikey\0apikey\0{KEY}")) == AUTHENTICATED
 
 
 def test_auth_login(relay: RunningRelay) -> None:
-    """AUTH LOGIN asks for user and password; the user may come at once."""
-    with relay.secured() as client:
-        assert client.say("AUTH LOGIN") == b"334 VXNlcm5hbWU6\r\n"
-        assert client.say(encoded("apikey")) == b"334 UGFzc3dvcmQ6\r\n"
-        assert client.say(encoded(KEY)) == AUTHENTICATED
-    with relay.secured() as client:
-        assert client.say(f"AUTH LOGIN {encoded('apikey')}") == b"334 UGFzc3dvcmQ6\r\n"
-        assert client.say(encoded(KEY)) == AUTHENTICATED
+    """AUTH LOGIN asks for user and password; the user may come with the command."""
+    with relay.connect_tls() as client:
+        assert client.command("AUTH LOGIN") == b"334 VXNlcm5hbWU6\r\n"
+        assert client.command(encoded("apikey")) == b"334 UGFzc3dvcmQ6\r\n"
+        assert client.command(encoded(KEY)) == AUTHENTICATED
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH LOGIN {encoded('apikey')}") == b"334 UGFzc3dvcmQ6\r\n"
+        assert client.command(encoded(KEY)) == AUTHENTICATED
 
 
 @pytest.mark.parametrize(
@@ -49,127 +49,127 @@ def test_auth_login(relay: RunningRelay) -> None:
         encoded(f"root\0apikey\0{KEY}"),
     ],
 )
-def test_wrong_credentials_get_one_answer(relay: RunningRelay, response: str) -> None:
-    """A wrong user, a wrong key, or acting for another: the same 535 5.7.8 for all."""
-    with relay.secured() as client:
-        assert client.say("AUTH PLAIN").startswith(b"334")
-        assert client.say(response) == AUTH_FAILED
+def test_wrong_credentials_get_one_reply(relay: RunningRelay, response: str) -> None:
+    """A wrong user, a wrong key, and acting for another user all get the same 535 5.7.8."""
+    with relay.connect_tls() as client:
+        assert client.command("AUTH PLAIN").startswith(b"334")
+        assert client.command(response) == AUTH_FAILED
 
 
 @pytest.mark.parametrize("code", ["invalid_api_key", "scope_required", "upgrade_required"])
-def test_keys_that_may_not_send_get_the_same_answer(relay: RunningRelay, code: str) -> None:
-    """Revoked, without the scope, or a preview key: the same 535 5.7.8."""
+def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, code: str) -> None:
+    """A revoked key, one without the scope and a preview key all get the same 535 5.7.8."""
     relay.service.key_fault = ServiceError(code, "no")
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(KEY)}") == AUTH_FAILED
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTH_FAILED
 
 
 def test_third_failed_login_ends_the_session(relay: RunningRelay) -> None:
-    """The third failure gets 421 4.7.0."""
-    with relay.secured() as client:
+    """The third failed login gets 421 4.7.0, and the connection ends."""
+    with relay.connect_tls() as client:
         for _ in range(2):
-            assert client.say(f"AUTH PLAIN {plain('wrong')}") == AUTH_FAILED
-        assert client.say(f"AUTH PLAIN {plain('wrong')}").startswith(b"421 4.7.0 ")
+            assert client.command(f"AUTH PLAIN {plain('wrong')}") == AUTH_FAILED
+        assert client.command(f"AUTH PLAIN {plain('wrong')}").startswith(b"421 4.7.0 ")
         assert client.closed()
 
 
 def test_failed_logins_of_an_address_add_up() -> None:
-    """An address with too many failures, in all its sessions, is not let in for a while."""
+    """An address with too many failed logins in all its sessions gets 421 when it connects."""
     with serve(failed_logins_of_address=4) as relay:
         for _ in range(2):
-            with relay.secured() as client:
+            with relay.connect_tls() as client:
                 for _ in range(2):
-                    client.say(f"AUTH PLAIN {plain('wrong')}")
+                    client.command(f"AUTH PLAIN {plain('wrong')}")
         with relay.connect() as client:
             assert client.reply().startswith(b"421 4.7.0 ")
             assert client.closed()
 
 
 @pytest.mark.parametrize("response", ["!!!", "YR==", "YWJj ZGVm", encoded("no nul"), "=x"])
-def test_auth_response_that_is_none(relay: RunningRelay, response: str) -> None:
-    """What is no base64, or not of the mechanism's form, gets 501 5.5.2 (RFC 4954, 4)."""
-    with relay.secured() as client:
-        client.say("AUTH PLAIN")
-        assert client.say(response).startswith(b"501 5.5.2 ")
-        assert client.say(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
+def test_malformed_auth_response(relay: RunningRelay, response: str) -> None:
+    """A response that is not base64, or is malformed, gets 501 5.5.2 (RFC 4954, 4)."""
+    with relay.connect_tls() as client:
+        client.command("AUTH PLAIN")
+        assert client.command(response).startswith(b"501 5.5.2 ")
+        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
 
 
 def test_auth_can_be_cancelled(relay: RunningRelay) -> None:
     """A response of "*" gets 501 (RFC 4954, 4)."""
-    with relay.secured() as client:
-        client.say("AUTH LOGIN")
-        assert client.say("*").startswith(b"501 5.7.0 ")
+    with relay.connect_tls() as client:
+        client.command("AUTH LOGIN")
+        assert client.command("*").startswith(b"501 5.7.0 ")
 
 
 def test_second_auth_is_refused(relay: RunningRelay) -> None:
-    """AUTH after AUTH gets 503 5.5.1."""
-    with relay.ready() as client:
-        assert client.say(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
+    """AUTH after a successful AUTH gets 503 5.5.1."""
+    with relay.connect_authenticated() as client:
+        assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
 
 
 def test_other_mechanisms_are_refused(relay: RunningRelay) -> None:
-    """AUTH CRAM-MD5 gets 504 5.5.4, AUTH alone 501 5.5.4."""
-    with relay.secured() as client:
-        assert client.say("AUTH CRAM-MD5").startswith(b"504 5.5.4 ")
-        assert client.say("AUTH").startswith(b"501 5.5.4 ")
+    """AUTH CRAM-MD5 gets 504 5.5.4, and AUTH without a mechanism 501 5.5.4."""
+    with relay.connect_tls() as client:
+        assert client.command("AUTH CRAM-MD5").startswith(b"504 5.5.4 ")
+        assert client.command("AUTH").startswith(b"501 5.5.4 ")
 
 
 def test_auth_while_keys_cannot_be_read(relay: RunningRelay) -> None:
-    """With the key store down AUTH gets 454 4.7.0, which counts as no failure."""
+    """If the key store is down, AUTH gets 454 4.7.0, which does not count as a failed login."""
     relay.service.key_fault = ServiceError("service_unavailable", "down")
-    with relay.secured() as client:
+    with relay.connect_tls() as client:
         for _ in range(5):
-            assert client.say(f"AUTH PLAIN {plain(KEY)}").startswith(b"454 4.7.0 ")
+            assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"454 4.7.0 ")
 
 
 def test_mail_before_auth(relay: RunningRelay) -> None:
-    """MAIL, RCPT and DATA in TLS but without AUTH get 530 5.7.0."""
-    with relay.secured() as client:
+    """MAIL, RCPT and DATA in TLS but before AUTH get 530 5.7.0."""
+    with relay.connect_tls() as client:
         for command in (f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>", "DATA"):
-            assert client.say(command).startswith(b"530 5.7.0 ")
+            assert client.command(command).startswith(b"530 5.7.0 ")
 
 
 def test_equals_sign_is_an_empty_initial_response(relay: RunningRelay) -> None:
-    """An equals sign is an empty initial response, and none of base64 later on (RFC 4954, 4)."""
-    with relay.secured() as client:
-        assert client.say("AUTH PLAIN =").startswith(b"501 5.5.2 ")
-        assert client.say("AUTH LOGIN =").startswith(b"334 ")
-        assert client.say(encoded(KEY)) == AUTH_FAILED
-        assert client.say("AUTH LOGIN").startswith(b"334 ")
-        assert client.say("=").startswith(b"501 5.5.2 ")
+    """An equals sign is an empty initial response, but not a valid later one (RFC 4954, 4)."""
+    with relay.connect_tls() as client:
+        assert client.command("AUTH PLAIN =").startswith(b"501 5.5.2 ")
+        assert client.command("AUTH LOGIN =").startswith(b"334 ")
+        assert client.command(encoded(KEY)) == AUTH_FAILED
+        assert client.command("AUTH LOGIN").startswith(b"334 ")
+        assert client.command("=").startswith(b"501 5.5.2 ")
 
 
 @pytest.mark.parametrize(
     "argument", [f"PLAIN {plain(KEY)} more", f"PLAIN  {plain(KEY)}", f" PLAIN {plain(KEY)}"]
 )
 def test_auth_arguments(relay: RunningRelay, argument: str) -> None:
-    """AUTH takes a mechanism and one response, a space between them."""
-    with relay.secured() as client:
-        assert client.say(f"AUTH {argument}").startswith(b"501 5.5.4 ")
+    """AUTH accepts a mechanism and one response, separated by one space."""
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH {argument}").startswith(b"501 5.5.4 ")
 
 
 def test_commands_within_auth_are_responses(relay: RunningRelay) -> None:
-    """A command in the middle of AUTH is a response that is none; then commands are again."""
-    with relay.secured() as client:
+    """A command within AUTH is a malformed response; afterwards commands work again."""
+    with relay.connect_tls() as client:
         for command in (f"MAIL FROM:<{SENDER}>", "QUIT", ""):
-            assert client.say("AUTH PLAIN").startswith(b"334 ")
-            assert client.say(command).startswith(b"501 5.5.2 ")
-        assert client.say("NOOP").startswith(b"250 ")
+            assert client.command("AUTH PLAIN").startswith(b"334 ")
+            assert client.command(command).startswith(b"501 5.5.2 ")
+        assert client.command("NOOP").startswith(b"250 ")
 
 
 def test_longest_response(relay: RunningRelay) -> None:
-    """A response may have 12,288 octets with its CR LF (RFC 4954, 4); a longer one ends AUTH."""
-    with relay.secured() as client:
-        client.say("AUTH LOGIN")
-        assert client.say("QUFB" * 3_071).startswith(b"334 ")
-        assert client.say("*").startswith(b"501 5.7.0 ")
-        client.say("AUTH LOGIN")
-        assert client.say("QUFB" * 3_072).startswith(b"500 5.5.2 ")
-        assert client.say("NOOP").startswith(b"250 ")
+    """A response may have 12,288 octets with CR LF (RFC 4954, 4); a longer one ends AUTH."""
+    with relay.connect_tls() as client:
+        client.command("AUTH LOGIN")
+        assert client.command("QUFB" * 3_071).startswith(b"334 ")
+        assert client.command("*").startswith(b"501 5.7.0 ")
+        client.command("AUTH LOGIN")
+        assert client.command("QUFB" * 3_072).startswith(b"500 5.5.2 ")
+        assert client.command("NOOP").startswith(b"250 ")
 
 
 def test_no_password_is_looked_up_for_another_user(relay: RunningRelay) -> None:
-    """A user that is not `apikey` is refused before the key is looked at."""
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(KEY, 'admin')}") == AUTH_FAILED
+    """A user other than `apikey` is refused before the key is read."""
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(KEY, 'admin')}") == AUTH_FAILED
     assert relay.service.authentications == 0

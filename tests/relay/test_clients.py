@@ -1,4 +1,4 @@
-"""Mail programs as people use them."""
+"""Real mail programs send through the relay."""
 
 import json
 import subprocess
@@ -13,10 +13,10 @@ BODY = "Subject: From a program\r\n\r\nHello\r\n.dot\r\n..\r\n"
 
 
 def run(*command: str, text: str = "", **environment: str) -> str:
-    """Run a program, which must end well."""
+    """Run a program, which must succeed, and return its output."""
     need_program(command[0])
     path = {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/nonexistent"}
-    done = subprocess.run(
+    result = subprocess.run(
         command,
         input=text,
         capture_output=True,
@@ -25,11 +25,11 @@ def run(*command: str, text: str = "", **environment: str) -> str:
         env=path | environment,
         check=False,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
+    assert result.returncode == 0, result.stdout + result.stderr
+    return result.stdout
 
 
-def accepted(relay: RunningRelay) -> bytes:
+def accepted_octets(relay: RunningRelay) -> bytes:
     ((envelope, octets),) = relay.service.accepted
     assert (envelope.sender, envelope.recipients) == (SENDER, (TO,))
     return octets
@@ -37,7 +37,7 @@ def accepted(relay: RunningRelay) -> bytes:
 
 @pytest.fixture
 def trusted(tmp_path: Path) -> str:
-    """The certificate in a file."""
+    """Write the server's certificate to a file and return its path."""
     file = tmp_path / "trusted.pem"
     file.write_bytes(certificate().chain)
     return str(file)
@@ -45,17 +45,17 @@ def trusted(tmp_path: Path) -> str:
 
 @pytest.mark.parametrize("mechanism", ["PLAIN", "LOGIN"])
 def test_swaks(relay: RunningRelay, trusted: str, mechanism: str) -> None:
-    """With swaks: it sends with AUTH PLAIN and AUTH LOGIN, checking the certificate."""
+    """With swaks: it sends with AUTH PLAIN and AUTH LOGIN and checks the certificate."""
     run(
         *("swaks", "--server", f"127.0.0.1:{relay.port}", "--tls", "--tls-verify"),
         *("--tls-ca-path", trusted, "--auth", mechanism, "--auth-user", "apikey"),
         *("--auth-password", KEY, "--from", SENDER, "--to", TO, "--body", "Hello"),
     )
-    assert b"\r\n\r\nHello\r\n" in accepted(relay)
+    assert b"\r\n\r\nHello\r\n" in accepted_octets(relay)
 
 
 def test_curl(relay: RunningRelay, trusted: str, tmp_path: Path) -> None:
-    """With curl: it sends a file as it is."""
+    """With curl: it sends a file unchanged."""
     mail = tmp_path / "mail"
     mail.write_bytes(f"From: {SENDER}\r\n{BODY}".encode())
     run(
@@ -63,18 +63,18 @@ def test_curl(relay: RunningRelay, trusted: str, tmp_path: Path) -> None:
         *("--url", f"smtp://127.0.0.1:{relay.port}", "--user", f"apikey:{KEY}"),
         *("--mail-from", SENDER, "--mail-rcpt", TO, "--upload-file", str(mail)),
     )
-    assert accepted(relay) == mail.read_bytes()
+    assert accepted_octets(relay) == mail.read_bytes()
 
 
 def test_msmtp(relay: RunningRelay, trusted: str) -> None:
-    """With msmtp: it sends what a program pipes into it."""
+    """With msmtp: it sends a message from its standard input."""
     run(
         *("msmtp", "--host=127.0.0.1", f"--port={relay.port}", "--auth=plain", "--user=apikey"),
         *("--tls=on", f"--tls-trust-file={trusted}", f"--passwordeval=echo {KEY}"),
         *(f"--from={SENDER}", TO),
         text=f"From: {SENDER}\n{BODY}".replace("\r\n", "\n"),
     )
-    assert accepted(relay).endswith(b"\r\nHello\r\n.dot\r\n..\r\n")
+    assert accepted_octets(relay).endswith(b"\r\nHello\r\n.dot\r\n..\r\n")
 
 
 NODEMAILER = """
@@ -89,22 +89,22 @@ transport.sendMail({ from: `Shop <${from}>`, to, subject: "Hé", text: "Hello", 
 
 
 def test_nodemailer(relay: RunningRelay, trusted: str) -> None:
-    """With nodemailer: it sends a mail of several parts, and reads the id out of the reply."""
-    kept = Path(__file__).parents[2] / ".local" / "clients"
+    """With nodemailer: it sends a message with several parts and reads the id in the reply."""
+    folder = Path(__file__).parents[2] / ".local" / "clients"
     npm = need_program("npm")
-    if not (kept / "node_modules" / "nodemailer").exists():
-        kept.mkdir(parents=True, exist_ok=True)
+    if not (folder / "node_modules" / "nodemailer").exists():
+        folder.mkdir(parents=True, exist_ok=True)
         install = subprocess.run(
-            [npm, "install", "--silent", "--prefix", str(kept), "nodemailer@7"],
+            [npm, "install", "--silent", "--prefix", str(folder), "nodemailer@7"],
             check=False,
             timeout=60,
         )
         if install.returncode:
             missing("nodemailer cannot be installed here")
-    told = run(
+    output = run(
         *("node", "-e", NODEMAILER, str(relay.port), KEY, SENDER, TO),
-        NODE_PATH=str(kept / "node_modules"),
+        NODE_PATH=str(folder / "node_modules"),
         NODE_EXTRA_CA_CERTS=trusted,
     )
-    assert json.loads(told)["response"].startswith("250 2.0.0 Ok: queued as ")
-    assert b"multipart/mixed" in accepted(relay)
+    assert json.loads(output)["response"].startswith("250 2.0.0 Ok: queued as ")
+    assert b"multipart/mixed" in accepted_octets(relay)

@@ -1,4 +1,4 @@
-"""What each command gets when it is wrong, out of order, or not to be had; on real sockets."""
+"""Commands that are wrong, out of order or not supported, on real sockets."""
 
 import pytest
 
@@ -9,27 +9,27 @@ from tests.relay.running_relay import KEY, SENDER, TO, RunningRelay
 
 
 @pytest.mark.parametrize("sender", ["", "stranger@shop.example", "hello@shop.example.evil.example"])
-def test_sender_that_is_not_verified(relay: RunningRelay, sender: str) -> None:
+def test_unverified_sender(relay: RunningRelay, sender: str) -> None:
     """The null reverse-path and unverified senders get 550 5.7.1 at MAIL."""
-    with relay.ready() as client:
-        assert client.say(f"MAIL FROM:<{sender}>").startswith(b"550 5.7.1 ")
+    with relay.connect_authenticated() as client:
+        assert client.command(f"MAIL FROM:<{sender}>").startswith(b"550 5.7.1 ")
 
 
 def test_free_accounts_send_from_their_default_sender(relay: RunningRelay) -> None:
-    """On a free plan another verified address is refused: only the default sender may be used."""
+    """On a free plan only the default sender is accepted, not another verified address."""
     account = builders.account(plan=Plan.FREE, senders={SENDER: True, "b@shop.example": True})
     relay.service.principal = Principal(builders.api_key(KEY), account)
-    with relay.ready() as client:
-        assert client.say("MAIL FROM:<b@shop.example>").startswith(b"550 5.7.1 ")
-        assert client.say(f"MAIL FROM:<{SENDER}>").startswith(b"250 ")
+    with relay.connect_authenticated() as client:
+        assert client.command("MAIL FROM:<b@shop.example>").startswith(b"550 5.7.1 ")
+        assert client.command(f"MAIL FROM:<{SENDER}>").startswith(b"250 ")
 
 
 def test_sender_verified_since_auth(relay: RunningRelay) -> None:
-    """A sender that was verified after AUTH is taken in the same session."""
-    with relay.ready() as client:
+    """A sender that is verified after AUTH is accepted in the same session."""
+    with relay.connect_authenticated() as client:
         account = builders.account(senders={SENDER: True, "new@shop.example": True})
         relay.service.principal = Principal(builders.api_key(KEY), account)
-        assert client.say("MAIL FROM:<new@shop.example>").startswith(b"250 ")
+        assert client.command("MAIL FROM:<new@shop.example>").startswith(b"250 ")
 
 
 @pytest.mark.parametrize(
@@ -54,18 +54,18 @@ def test_sender_verified_since_auth(relay: RunningRelay) -> None:
     ],
 )
 def test_mail_arguments(relay: RunningRelay, argument: str, reply: bytes) -> None:
-    """MAIL takes a path in brackets and the parameters that were announced, nothing else."""
-    with relay.ready() as client:
-        assert client.say(f"MAIL {argument}").startswith(reply)
+    """MAIL accepts only a path in brackets and the announced parameters."""
+    with relay.connect_authenticated() as client:
+        assert client.command(f"MAIL {argument}").startswith(reply)
 
 
 @pytest.mark.parametrize(
     "parameters", ["SIZE=16777216", "BODY=8BITMIME", "body=7bit size=0", "AUTH=<>"]
 )
 def test_mail_parameters(relay: RunningRelay, parameters: str) -> None:
-    """SIZE up to the limit, BODY, and AUTH of RFC 4954 section 5 are taken."""
-    with relay.ready() as client:
-        assert client.say(f"MAIL FROM:<{SENDER}> {parameters}").startswith(b"250 2.1.0 ")
+    """MAIL accepts SIZE up to the limit, BODY, and AUTH (RFC 4954 section 5)."""
+    with relay.connect_authenticated() as client:
+        assert client.command(f"MAIL FROM:<{SENDER}> {parameters}").startswith(b"250 2.1.0 ")
 
 
 @pytest.mark.parametrize(
@@ -85,51 +85,51 @@ def test_mail_parameters(relay: RunningRelay, parameters: str) -> None:
     ],
 )
 def test_rcpt_arguments(relay: RunningRelay, argument: str, reply: bytes) -> None:
-    """RCPT takes one mailbox: no source route, no literal, no local name, no parameter."""
-    with relay.ready() as client:
-        client.say(f"MAIL FROM:<{SENDER}>")
-        assert client.say(f"RCPT {argument}").startswith(reply)
+    """RCPT accepts one mailbox, but no source route, literal, local name or parameter."""
+    with relay.connect_authenticated() as client:
+        client.command(f"MAIL FROM:<{SENDER}>")
+        assert client.command(f"RCPT {argument}").startswith(reply)
 
 
 def test_fifty_recipients(relay: RunningRelay) -> None:
-    """The 51st recipient gets 452 4.5.3; the message goes to the fifty."""
-    with relay.ready() as client:
-        client.say(f"MAIL FROM:<{SENDER}>")
+    """The 51st recipient gets 452 4.5.3, and the message goes to the first fifty."""
+    with relay.connect_authenticated() as client:
+        client.command(f"MAIL FROM:<{SENDER}>")
         for number in range(50):
-            assert client.say(f"RCPT TO:<r{number}@example.com>").startswith(b"250 ")
-        assert client.say("RCPT TO:<r50@example.com>").startswith(b"452 4.5.3 ")
-        client.say("DATA")
+            assert client.command(f"RCPT TO:<r{number}@example.com>").startswith(b"250 ")
+        assert client.command("RCPT TO:<r50@example.com>").startswith(b"452 4.5.3 ")
+        client.command("DATA")
         client.send(b"\r\n.\r\n")
         assert client.reply().startswith(b"250 ")
     assert len(relay.service.accepted[0][0].recipients) == 50
 
 
-def test_recipients_are_counted_as_they_are_given(relay: RunningRelay) -> None:
-    """Duplicates count against the fifty, as over HTTP."""
-    with relay.ready() as client:
-        client.say(f"MAIL FROM:<{SENDER}>")
+def test_duplicate_recipients_count(relay: RunningRelay) -> None:
+    """Duplicate recipients count against the fifty, as over HTTP."""
+    with relay.connect_authenticated() as client:
+        client.command(f"MAIL FROM:<{SENDER}>")
         for _ in range(50):
-            assert client.say(f"RCPT TO:<{TO}>").startswith(b"250 ")
-        assert client.say(f"RCPT TO:<{TO}>").startswith(b"452 4.5.3 ")
+            assert client.command(f"RCPT TO:<{TO}>").startswith(b"250 ")
+        assert client.command(f"RCPT TO:<{TO}>").startswith(b"452 4.5.3 ")
 
 
 def test_commands_out_of_order(relay: RunningRelay) -> None:
-    """RCPT before MAIL, DATA before RCPT, MAIL inside a transaction: 503 5.5.1."""
-    with relay.ready() as client:
-        assert client.say(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
-        assert client.say("DATA").startswith(b"503 5.5.1 ")
-        client.say(f"MAIL FROM:<{SENDER}>")
-        assert client.say("DATA").startswith(b"503 5.5.1 ")
-        assert client.say(f"MAIL FROM:<{SENDER}>").startswith(b"503 5.5.1 ")
+    """RCPT before MAIL, DATA before RCPT, and MAIL in a transaction get 503 5.5.1."""
+    with relay.connect_authenticated() as client:
+        assert client.command(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
+        assert client.command("DATA").startswith(b"503 5.5.1 ")
+        client.command(f"MAIL FROM:<{SENDER}>")
+        assert client.command("DATA").startswith(b"503 5.5.1 ")
+        assert client.command(f"MAIL FROM:<{SENDER}>").startswith(b"503 5.5.1 ")
 
 
 @pytest.mark.parametrize("reset", ["RSET", "EHLO again.example", "HELO again.example"])
-def test_reset_forgets_the_transaction(relay: RunningRelay, reset: str) -> None:
-    """RSET and EHLO end a transaction (RFC 5321, 4.1.4)."""
-    with relay.ready() as client:
-        client.say(f"MAIL FROM:<{SENDER}>")
-        assert client.say(reset).startswith(b"250")
-        assert client.say(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
+def test_reset_ends_the_transaction(relay: RunningRelay, reset: str) -> None:
+    """RSET, EHLO and HELO end the transaction (RFC 5321, 4.1.4)."""
+    with relay.connect_authenticated() as client:
+        client.command(f"MAIL FROM:<{SENDER}>")
+        assert client.command(reset).startswith(b"250")
+        assert client.command(f"RCPT TO:<{TO}>").startswith(b"503 5.5.1 ")
 
 
 @pytest.mark.parametrize(
@@ -156,40 +156,40 @@ def test_reset_forgets_the_transaction(relay: RunningRelay, reset: str) -> None:
     ],
 )
 def test_other_commands(relay: RunningRelay, command: str, reply: bytes) -> None:
-    """What else can be said, and what a line that is no command gets; the session goes on."""
-    with relay.ready() as client:
-        assert client.say(command).startswith(reply)
-        assert client.say("NOOP") == b"250 2.0.0 Ok\r\n"
+    """Other commands and lines that are not commands get a reply, and the session continues."""
+    with relay.connect_authenticated() as client:
+        assert client.command(command).startswith(reply)
+        assert client.command("NOOP") == b"250 2.0.0 Ok\r\n"
 
 
 def test_longest_command(relay: RunningRelay) -> None:
-    """A command of 512 octets with its CR LF is taken (RFC 5321, 4.5.3.1.4)."""
-    with relay.ready() as client:
-        assert client.say("NOOP " + "x" * 505).startswith(b"250 ")
+    """A command of 512 octets with CR LF is accepted (RFC 5321, 4.5.3.1.4)."""
+    with relay.connect_authenticated() as client:
+        assert client.command("NOOP " + "x" * 505).startswith(b"250 ")
 
 
 @pytest.mark.parametrize(
     "octets", [b"NOOP\n", b"NOOP\rNOOP\r\n", b"NOOP\nNOOP\r\n", b"NO\0OP\r\n", b"NOOP\r\r\n"]
 )
 def test_bare_controls_in_commands(relay: RunningRelay, octets: bytes) -> None:
-    """A bare CR or LF, or a NUL, in a command gets 500 5.5.2 and the end."""
-    with relay.ready() as client:
+    """A bare CR or LF, or a NUL, in a command gets 500 5.5.2, and the connection ends."""
+    with relay.connect_authenticated() as client:
         client.send(octets)
         assert client.reply().startswith(b"500 5.5.2 ")
         assert client.closed()
 
 
 def test_quit(relay: RunningRelay) -> None:
-    """QUIT gets 221 2.0.0, and the connection is closed."""
-    with relay.ready() as client:
-        assert client.say("QUIT") == b"221 2.0.0 Bye\r\n"
+    """QUIT gets 221 2.0.0, and the connection ends."""
+    with relay.connect_authenticated() as client:
+        assert client.command("QUIT") == b"221 2.0.0 Bye\r\n"
         assert client.closed()
 
 
 def test_pipelining(relay: RunningRelay) -> None:
-    """Commands sent at once are answered in order (RFC 2920), two messages in one group too."""
+    """Pipelined commands are answered in order (RFC 2920), also with two messages."""
     transaction = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<{TO}>\r\nDATA\r\n".encode()
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         client.send(transaction)
         assert [client.reply()[:3] for _ in range(3)] == [b"250", b"250", b"354"]
         client.send(b"One\r\n.\r\n" + transaction)

@@ -1,4 +1,4 @@
-"""Messages after DATA: where they end, what they may hold, how large they get; real sockets."""
+"""Messages after DATA: where they end, what they may contain and how large they may be."""
 
 import socket
 
@@ -7,7 +7,7 @@ import pytest
 from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
 from tests.relay.running_relay import MESSAGE, QUEUED_ID, SENDER, TO, RunningRelay, serve
 
-#: What some servers have taken for the end of a message; none of it is.
+#: Octets that some servers wrongly accept as the end of a message.
 SMUGGLING = {
     "LF.LF": b"\n.\n",
     "LF.CRLF": b"\n.\r\n",
@@ -36,8 +36,8 @@ INJECTED = f"MAIL FROM:<{SENDER}>\r\nRCPT TO:<victim@example.com>\r\nDATA\r\n".e
 @pytest.mark.parametrize("before", [b"Subject: one\r\n\r\none", b""])
 @pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
 def test_smuggling(relay: RunningRelay, octets: bytes, before: bytes) -> None:
-    """Any bare CR, LF or NUL gets 550 5.5.2 and the end: neither mail is taken."""
-    with relay.ready() as client:
+    """Any bare CR, LF or NUL gets 550 5.5.2 and ends the connection; no message is accepted."""
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(before + octets + INJECTED + b"two\r\n.\r\n")
         assert client.reply().startswith(b"550 5.5.2 ")
@@ -47,8 +47,8 @@ def test_smuggling(relay: RunningRelay, octets: bytes, before: bytes) -> None:
 
 @pytest.mark.parametrize("octets", SMUGGLING.values(), ids=SMUGGLING)
 def test_smuggling_octet_by_octet(relay: RunningRelay, octets: bytes) -> None:
-    """The same when each octet comes in a record of its own."""
-    with relay.ready() as client:
+    """Smuggling gets the same reply if each octet comes in its own TLS record."""
+    with relay.connect_authenticated() as client:
         client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client.envelope()
         for octet in b"one" + octets + b"\r\n.\r\n":
@@ -60,9 +60,9 @@ def test_smuggling_octet_by_octet(relay: RunningRelay, octets: bytes) -> None:
     assert relay.service.accepted == []
 
 
-def test_bare_controls_behind_a_message(relay: RunningRelay) -> None:
-    """A message that has ended is taken; what follows it is commands, and must be lines."""
-    with relay.ready() as client:
+def test_bare_controls_after_a_message(relay: RunningRelay) -> None:
+    """A complete message is accepted; a bare LF after it is an invalid command."""
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(MESSAGE + b".\r\n\n.\r\n" + INJECTED)
         assert client.reply().startswith(b"250 2.0.0 ")
@@ -71,11 +71,11 @@ def test_bare_controls_behind_a_message(relay: RunningRelay) -> None:
     assert len(relay.service.accepted) == 1
 
 
-def test_messages_in_pieces_that_are_not_announced(relay: RunningRelay) -> None:
-    """BDAT, which is not announced, begins nothing: its octets are commands, and wrong ones."""
-    with relay.ready() as client:
-        client.say(f"MAIL FROM:<{SENDER}>")
-        client.say(f"RCPT TO:<{TO}>")
+def test_bdat_is_not_supported(relay: RunningRelay) -> None:
+    """BDAT, which EHLO does not announce, gets 500, and so does the chunk after it."""
+    with relay.connect_authenticated() as client:
+        client.command(f"MAIL FROM:<{SENDER}>")
+        client.command(f"RCPT TO:<{TO}>")
         client.send(b"BDAT 20 LAST\r\n.\r\nNOOP\r\n")
         replies = [client.reply()[:10] for _ in range(3)]
         assert replies == [b"500 5.5.1 ", b"500 5.5.1 ", b"250 2.0.0 "]
@@ -83,7 +83,7 @@ def test_messages_in_pieces_that_are_not_announced(relay: RunningRelay) -> None:
 
 
 @pytest.mark.parametrize(
-    ("sent", "taken"),
+    ("sent", "accepted"),
     [
         (b".\r\n", b""),
         (b"\r\n.\r\n", b"\r\n"),
@@ -94,20 +94,20 @@ def test_messages_in_pieces_that_are_not_announced(relay: RunningRelay) -> None:
         (b"\xff\xfe\x80 8bit\r\n.\r\n", b"\xff\xfe\x80 8bit\r\n"),
     ],
 )
-@pytest.mark.parametrize("apart", [False, True])
-def test_dots(relay: RunningRelay, sent: bytes, taken: bytes, *, apart: bool) -> None:
-    """Dots are unstuffed (RFC 5321, 4.5.2), however the octets arrive; all else stays."""
-    with relay.ready() as client:
+@pytest.mark.parametrize("octet_by_octet", [False, True])
+def test_dots(relay: RunningRelay, sent: bytes, accepted: bytes, *, octet_by_octet: bool) -> None:
+    """Dots are unstuffed (RFC 5321, 4.5.2), however the octets are split; all else is unchanged."""
+    with relay.connect_authenticated() as client:
         client.envelope()
-        for piece in [bytes((octet,)) for octet in sent] if apart else [sent]:
+        for piece in [bytes((octet,)) for octet in sent] if octet_by_octet else [sent]:
             client.send(piece)
         assert client.reply() == f"250 2.0.0 Ok: queued as {QUEUED_ID}\r\n".encode()
-    assert relay.service.accepted[0][1] == taken
+    assert relay.service.accepted[0][1] == accepted
 
 
-def test_several_messages_a_session(relay: RunningRelay) -> None:
-    """A session takes one message after another, each with its own envelope."""
-    with relay.ready() as client:
+def test_several_messages_in_a_session(relay: RunningRelay) -> None:
+    """A session accepts one message after another, each with its own envelope."""
+    with relay.connect_authenticated() as client:
         for number in range(3):
             client.envelope(f"r{number}@example.com")
             client.send(MESSAGE + b".\r\n")
@@ -116,33 +116,36 @@ def test_several_messages_a_session(relay: RunningRelay) -> None:
     assert recipients == [(f"r{number}@example.com",) for number in range(3)]
 
 
-def test_message_of_the_limit() -> None:
-    """A message of exactly SIZE is taken, one octet more gets 552 5.3.4; the session goes on."""
+def test_message_at_the_limit() -> None:
+    """A message of exactly SIZE is accepted; one octet more gets 552 5.3.4."""
     line = b"x" * 98 + b"\r\n"
-    with serve(message_size=10_000) as relay, relay.ready() as client:
+    with serve(message_size=10_000) as relay, relay.connect_authenticated() as client:
         assert client.deliver(line * 100).startswith(b"250 ")
         assert client.deliver(line * 99 + b"x" * 99 + b"\r\n").startswith(b"552 5.3.4 ")
         assert client.deliver().startswith(b"250 ")
     assert len(relay.service.accepted) == 2
 
 
-def test_size_that_was_a_lie() -> None:
-    """What SIZE said counts for nothing once the message comes: its octets do."""
-    with serve(message_size=10_000) as relay, relay.ready() as client:
+def test_wrong_announced_size() -> None:
+    """The limit applies to the octets of the message, not to the announced SIZE."""
+    with serve(message_size=10_000) as relay, relay.connect_authenticated() as client:
         for octets, reply in (
             ((b"x" * 98 + b"\r\n") * 100, b"250 "),
             (b"x\r\n" * 4_000, b"552 5.3.4 "),
         ):
-            assert client.say(f"MAIL FROM:<{SENDER}> SIZE=1").startswith(b"250 ")
-            assert client.say(f"RCPT TO:<{TO}>").startswith(b"250 ")
-            client.say("DATA")
+            assert client.command(f"MAIL FROM:<{SENDER}> SIZE=1").startswith(b"250 ")
+            assert client.command(f"RCPT TO:<{TO}>").startswith(b"250 ")
+            client.command("DATA")
             client.send(octets + b".\r\n")
             assert client.reply().startswith(reply)
 
 
 def test_message_far_over_the_limit() -> None:
-    """A message that goes on to twice SIZE gets 552 5.3.4 and the end, and no memory."""
-    with serve(message_size=100_000, memory=400_000) as relay, relay.ready() as client:
+    """A message of twice SIZE gets 552 5.3.4, and its memory is released."""
+    with (
+        serve(message_size=100_000, memory=400_000) as relay,
+        relay.connect_authenticated() as client,
+    ):
         client.envelope()
         reply = b""
         for _ in range(400):
@@ -152,13 +155,17 @@ def test_message_far_over_the_limit() -> None:
                 break
         reply = client.reply()
         assert reply.startswith(b"552 5.3.4 ")
-        assert relay.memory.has_room(400_000)
+        assert relay.budget.has_room(400_000)
 
 
 def test_memory_ceiling() -> None:
-    """When all mail in transit takes too much, 452 4.3.1, at MAIL or after DATA; later it fits."""
-    with serve(memory=100_000) as relay, relay.ready() as first, relay.ready() as second:
-        assert first.say(f"MAIL FROM:<{SENDER}> SIZE=60000").startswith(b"452 4.3.1 ")
+    """A message over the memory ceiling gets 452 4.3.1 until memory is free."""
+    with (
+        serve(memory=100_000) as relay,
+        relay.connect_authenticated() as first,
+        relay.connect_authenticated() as second,
+    ):
+        assert first.command(f"MAIL FROM:<{SENDER}> SIZE=60000").startswith(b"452 4.3.1 ")
         first.envelope()
         first.send((b"x" * 98 + b"\r\n") * 400)
         second.envelope()
@@ -174,20 +181,20 @@ def test_memory_ceiling() -> None:
 )
 @pytest.mark.parametrize("before", [0, 1, 997, 5_000])
 def test_text_lines(relay: RunningRelay, length: int, reply: bytes, before: int) -> None:
-    """A line of 1,000 octets with its CR LF is taken, a longer one is 500 5.5.2."""
-    with relay.ready() as client:
+    """A line of 1,000 octets with CR LF is accepted; a longer one gets 500 5.5.2."""
+    with relay.connect_authenticated() as client:
         message = b"a" * min(before, 998) + b"\r\n" + b"b\r\n" * (before // 3)
         assert client.deliver(message + b"x" * length + b"\r\nend\r\n").startswith(reply)
-        assert client.say("NOOP").startswith(b"250 ")
+        assert client.command("NOOP").startswith(b"250 ")
 
 
-def test_disconnect_in_the_middle(relay: RunningRelay) -> None:
-    """A client that goes before the end of its message leaves nothing."""
-    with relay.ready() as client:
+def test_disconnect_within_a_message(relay: RunningRelay) -> None:
+    """If the client disconnects within a message, nothing is accepted."""
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(MESSAGE)
-    with relay.ready() as client:
-        assert client.say("NOOP").startswith(b"250 ")
+    with relay.connect_authenticated() as client:
+        assert client.command("NOOP").startswith(b"250 ")
     assert relay.service.accepted == []
 
 
@@ -210,51 +217,51 @@ REFUSALS = {
 
 
 @pytest.mark.parametrize(("code", "reply"), REFUSALS.items())
-def test_what_the_service_refuses(relay: RunningRelay, code: str, reply: bytes) -> None:
-    """Each refusal of the service has its reply, and none is a 250."""
+def test_refusals_of_the_service(relay: RunningRelay, code: str, reply: bytes) -> None:
+    """Each refusal of the service has its reply of one line."""
     relay.service.fault = ServiceError(code, "text\r\n250 with\nlines")
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         answer = client.deliver()
         assert answer.startswith(reply)
         assert answer.count(b"\r\n") == 1
-        assert client.closed() if reply.startswith(b"421") else client.say("NOOP")
+        assert client.closed() if reply.startswith(b"421") else client.command("NOOP")
 
 
 @pytest.mark.parametrize(
     ("reason", "reply"),
     [("no_mx", b"550 5.1.2 "), ("null_mx", b"556 5.1.10 "), ("syntax", b"501 5.1.3 ")],
 )
-def test_recipients_that_cannot_be_mailed(relay: RunningRelay, reason: str, reply: bytes) -> None:
-    """A domain without MX is 550 5.1.2, with a null MX 556 5.1.10 (RFC 7505)."""
+def test_refused_recipients(relay: RunningRelay, reason: str, reply: bytes) -> None:
+    """A domain without MX gets 550 5.1.2, one with a null MX 556 5.1.10 (RFC 7505)."""
     relay.service.fault = ServiceError(
         "invalid_recipient",
         "cannot receive mail",
         details={"recipients": [{"address": TO, "reason": "…", "code": reason}]},
     )
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         assert client.deliver().startswith(reply)
 
 
 @pytest.mark.parametrize(("code", "reply"), [("mail_loop", b"554 5.4.6 "), ("x", b"554 5.6.0 ")])
-def test_messages_of_a_wrong_form(relay: RunningRelay, code: str, reply: bytes) -> None:
-    """A mail loop is 554 5.4.6, any other fault of the message itself 554 5.6.0."""
+def test_malformed_messages(relay: RunningRelay, code: str, reply: bytes) -> None:
+    """A mail loop gets 554 5.4.6, any other fault of the message 554 5.6.0."""
     relay.service.fault = ValidationFailed(FieldFault("Received", "…", code))
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         assert client.deliver().startswith(reply)
 
 
-def test_unexpected_error_is_no_250(relay: RunningRelay) -> None:
-    """Whatever breaks behind the server, the client is told to come again: 451 4.3.0."""
+def test_unexpected_error_is_a_451(relay: RunningRelay) -> None:
+    """An unexpected error gets 451 4.3.0, and the session continues."""
     relay.service.fault = ZeroDivisionError("canary")
-    with relay.ready() as client:
+    with relay.connect_authenticated() as client:
         assert client.deliver().startswith(b"451 4.3.0 ")
         relay.service.fault = None
         assert client.deliver().startswith(b"250 ")
 
 
 def test_key_revoked_in_a_session(relay: RunningRelay) -> None:
-    """A key revoked after AUTH ends the session at MAIL from a new sender, or after DATA: 421."""
-    with relay.ready() as client:
+    """After its key is revoked, a session gets 421 at MAIL from an unknown sender."""
+    with relay.connect_authenticated() as client:
         relay.service.key_fault = ServiceError("invalid_api_key", "revoked")
-        assert client.say("MAIL FROM:<new@shop.example>").startswith(b"421 4.7.0 ")
+        assert client.command("MAIL FROM:<new@shop.example>").startswith(b"421 4.7.0 ")
         assert client.closed()

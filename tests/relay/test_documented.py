@@ -1,4 +1,4 @@
-"""The examples of docs/relay.md as they are written there, with the libraries that they are for."""
+"""The examples of docs/relay.md work unchanged with their libraries."""
 
 import re
 import subprocess
@@ -11,7 +11,7 @@ from tests.needs import missing
 from tests.relay.running_relay import KEY, PATIENCE, SENDER, TO, RunningRelay, certificate
 
 ROOT = Path(__file__).parents[2]
-KEPT = ROOT / ".local" / "clients" / "python"
+FOLDER = ROOT / ".local" / "clients" / "python"
 UV = ROOT / ".uv" / "bin" / "uv"
 
 DJANGO = """
@@ -45,11 +45,11 @@ message.add_attachment("a,b", subtype="csv", filename="a.csv")
 
 
 def example(name: str, port: int) -> str:
-    """The code below a name in the document, with the server of the test for its host."""
+    """Return a document's example with the test's server as its host."""
     text = (ROOT / "docs" / "relay.md").read_text()
-    found = re.search(rf"^{name}\b[^`]*:\n\n```python\n(.*?)```", text, re.MULTILINE | re.DOTALL)
-    assert found
-    code = found[1]
+    match = re.search(rf"^{name}\b[^`]*:\n\n```python\n(.*?)```", text, re.MULTILINE | re.DOTALL)
+    assert match
+    code = match[1]
     assert '"smtp.example.com"' in code
     assert "587" in code
     return code.replace("smtp.example.com", "127.0.0.1").replace("587", str(port))
@@ -57,19 +57,19 @@ def example(name: str, port: int) -> str:
 
 @cache
 def libraries() -> Path:
-    """A Python that has Django and Flask-Mail, in an environment of its own."""
-    python = KEPT / "bin" / "python"
+    """Return a Python with Django and Flask-Mail, installed in a separate environment."""
+    python = FOLDER / "bin" / "python"
     if not UV.exists():
-        missing("there is no uv to install Django and Flask-Mail")
-    if not (KEPT / "made").exists():
+        missing("uv is needed to install Django and Flask-Mail")
+    if not (FOLDER / "made").exists():
         commands = (
-            (UV, "venv", "--quiet", "--clear", "--python", ROOT / ".venv/bin/python", KEPT),
+            (UV, "venv", "--quiet", "--clear", "--python", ROOT / ".venv/bin/python", FOLDER),
             (UV, "pip", "install", "--quiet", "--python", python, "django>=5.2,<7", "flask-mail<1"),
         )
         for command in commands:
             if subprocess.run(command, check=False, timeout=120).returncode:
                 missing("Django and Flask-Mail cannot be installed here")
-        (KEPT / "made").touch()
+        (FOLDER / "made").touch()
     return python
 
 
@@ -79,12 +79,12 @@ EXAMPLES = {
     "Flask-Mail": (FLASK_BEFORE, FLASK % TO),
     "Plain Python": (PLAIN_BEFORE % (SENDER, TO), ""),
 }
-#: What they replace is deprecated in the newest version, which still takes it.
+#: Examples with settings that the newest version deprecates but still accepts.
 DEPRECATED = {"Django before 6.1"}
 
 
 def run(name: str, port: int, folder: Path, **environment: str) -> subprocess.CompletedProcess[str]:
-    """Run an example with what comes before and after it in a program."""
+    """Run an example with the code that a program has before and after it."""
     before, after = EXAMPLES[name]
     warnings = "ignore" if name in DEPRECATED else "error"
     return subprocess.run(
@@ -100,12 +100,12 @@ def run(name: str, port: int, folder: Path, **environment: str) -> subprocess.Co
 
 @pytest.mark.parametrize("name", EXAMPLES)
 def test_example(relay: RunningRelay, tmp_path: Path, name: str) -> None:
-    """The example sends: text, attachment and a blind copy reach the service, without warnings."""
+    """Each example sends text, an attachment and a blind copy, without warnings."""
     trusted = tmp_path / "trusted.pem"
     trusted.write_bytes(certificate().chain)
-    done = run(name, relay.port, tmp_path, SSL_CERT_FILE=str(trusted))
-    assert done.returncode == 0, done.stderr
-    assert done.stderr == ""
+    result = run(name, relay.port, tmp_path, SSL_CERT_FILE=str(trusted))
+    assert result.returncode == 0, result.stderr
+    assert result.stderr == ""
     ((envelope, octets),) = relay.service.accepted
     assert envelope.sender == SENDER
     assert sorted(envelope.recipients) == sorted((TO, "eve@example.com"))
@@ -115,6 +115,6 @@ def test_example(relay: RunningRelay, tmp_path: Path, name: str) -> None:
 
 @pytest.mark.parametrize("name", [name for name in EXAMPLES if name != "Flask-Mail"])
 def test_example_checks_the_certificate(relay: RunningRelay, tmp_path: Path, name: str) -> None:
-    """To a server whose certificate nobody has signed the key is not told."""
+    """An example sends no key to a server whose certificate it cannot verify."""
     assert "CERTIFICATE_VERIFY_FAILED" in run(name, relay.port, tmp_path).stderr
     assert relay.service.authentications == 0

@@ -1,10 +1,10 @@
-"""A message through the server, as the standard library sends it."""
+"""A message from the standard library's client reaches the service."""
 
 from tests.relay.running_relay import MESSAGE, QUEUED_ID, SENDER, TO, RunningRelay
 
 
-def test_message_is_taken_as_it_was_written(relay: RunningRelay) -> None:
-    """What smtplib sends after STARTTLS and AUTH reaches the service octet for octet."""
+def test_message_reaches_the_service_unchanged(relay: RunningRelay) -> None:
+    """A message that smtplib sends after STARTTLS and AUTH reaches the service unchanged."""
     with relay.smtplib() as client:
         client.sendmail(SENDER, [TO, "bob@example.org"], MESSAGE)
         code, text = client.docmd("NOOP")
@@ -15,6 +15,6 @@ def test_message_is_taken_as_it_was_written(relay: RunningRelay) -> None:
 
 
 def test_reply_names_the_message(relay: RunningRelay) -> None:
-    """The queue id in the 250 is the message's id in the history."""
-    with relay.ready() as client:
+    """The 250 contains the message's id as queue id."""
+    with relay.connect_authenticated() as client:
         assert client.deliver() == f"250 2.0.0 Ok: queued as {QUEUED_ID}\r\n".encode()

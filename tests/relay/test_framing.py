@@ -1,4 +1,4 @@
-"""Lines and messages, against a reader that goes octet by octet, however they are cut up."""
+"""Lines and messages, however they are split, compared with a reader that works octet by octet."""
 
 import contextlib
 
@@ -14,7 +14,7 @@ from relay.framing import (
     LineBuffer,
     LineTooLong,
 )
-from relay.memory import MemoryBudget
+from relay.limits import MemoryBudget
 from relay.proxy import ProxyHeaderError, read_header
 
 PIECES = st.lists(
@@ -25,7 +25,7 @@ PIECES = st.lists(
 
 
 def end_of(octets: bytes) -> int | None:
-    """Where a message ends, going through its octets; raises at the first that must not be."""
+    """Return the length of a message, read octet by octet; raise at the first invalid octet."""
     line = b""
     for position, octet in enumerate(octets):
         line += bytes((octet,))
@@ -43,13 +43,13 @@ def end_of(octets: bytes) -> int | None:
 
 
 def feed(content: ContentBuffer, octets: bytes, step: int) -> None:
-    """Feed octets in pieces."""
+    """Feed octets in pieces of `step` octets."""
     for start in range(0, len(octets), step):
         content.feed(octets[start : start + step])
 
 
 def message_of(octets: bytes) -> bytes:
-    """A message's lines without the last, their dots unstuffed."""
+    """Return a message's lines without the final dot, their dots unstuffed."""
     lines = octets.split(b"\r\n")[:-2]
     if any(len(line) > 998 for line in lines):
         raise LineTooLong
@@ -58,13 +58,13 @@ def message_of(octets: bytes) -> bytes:
 
 @given(PIECES, st.integers(1, 7))
 def test_messages(pieces: list[bytes], step: int) -> None:
-    """A message ends where it ends, octet for octet, or is refused, in whatever pieces it comes."""
+    """A message ends at the same octet, or is refused, however it is split."""
     octets = b"".join(pieces)
     content = ContentBuffer(10**6, MemoryBudget(10**8))
     try:
         end = end_of(octets)
     except BareControlCharacter:
-        # A CR that is last may still get its LF: any other octet tells.
+        # A final CR may still get its LF, so one more octet follows.
         with pytest.raises(BareControlCharacter):
             feed(content, octets + b"x", step)
         return
@@ -87,10 +87,10 @@ def test_messages(pieces: list[bytes], step: int) -> None:
 
 @given(PIECES, st.integers(1, 7), st.integers(0, 2))
 def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, limit: int) -> None:
-    """A message that is too large, or has no room, is read to the same end, and kept nowhere."""
+    """A message over the limit or the memory ends at the same octet and keeps no memory."""
     octets = b"".join(pieces)
-    memory = MemoryBudget(limit)
-    small, large = ContentBuffer(limit, memory), ContentBuffer(10**6, MemoryBudget(10**8))
+    budget = MemoryBudget(limit)
+    small, large = ContentBuffer(limit, budget), ContentBuffer(10**6, MemoryBudget(10**8))
     ends: list[object] = []
     for content in (small, large):
         end: object = None
@@ -105,41 +105,41 @@ def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, 
                 break
         ends.append(end)
     small.release()
-    assert memory.has_room(limit)
+    assert budget.has_room(limit)
     assert ends[0] in {ends[1], ContentFarTooLarge}
 
 
 @given(PIECES, st.integers(1, 600))
 def test_command_lines(pieces: list[bytes], step: int) -> None:
-    """Lines come out as they were sent, the same in whatever pieces; what is none ends it."""
+    """Lines come out as sent, however they are split; a bare control ends them."""
     octets = b"".join(pieces) + b"\r\n"
-    found: list[list[object]] = []
+    results: list[list[object]] = []
     for size in (step, len(octets)):
-        lines, taken = LineBuffer(), []
+        lines, outcomes = LineBuffer(), []
         for start in range(0, len(octets), size):
             lines.feed(octets[start : start + size])
-            taken += drain(lines)
-            if BareControlCharacter in taken:
+            outcomes += drain(lines)
+            if BareControlCharacter in outcomes:
                 break
-        found.append(taken)
-    if BareControlCharacter not in found[0] + found[1]:
+        results.append(outcomes)
+    if BareControlCharacter not in results[0] + results[1]:
         expected = [line if len(line) < 511 else LineTooLong for line in octets.split(b"\r\n")[:-1]]
-        assert found[0] == found[1] == expected
+        assert results[0] == results[1] == expected
 
 
 def drain(lines: LineBuffer) -> list[object]:
-    taken: list[object] = []
+    outcomes: list[object] = []
     while True:
         try:
             line = lines.next_line()
         except LineTooLong:
-            taken.append(LineTooLong)
+            outcomes.append(LineTooLong)
             continue
         except BareControlCharacter:
-            return [*taken, BareControlCharacter]
+            return [*outcomes, BareControlCharacter]
         if line is None:
-            return taken
-        taken.append(line)
+            return outcomes
+        outcomes.append(line)
 
 
 WORDS = st.lists(
@@ -150,10 +150,10 @@ WORDS = st.lists(
 
 
 @given(WORDS)
-def test_any_argument_is_read_or_refused(argument: bytes) -> None:
-    """Whatever follows a verb, it is read or gets a reply, and what is read is an address."""
+def test_any_argument_is_parsed_or_rejected(argument: bytes) -> None:
+    """Any argument is parsed or rejected, and a parsed recipient is an address."""
     commands.parse_command(argument)
-    for parse in (commands.parse_mail, commands.parse_rcpt, commands.parse_host):
+    for parse in (commands.parse_mail, commands.parse_rcpt, commands.check_host):
         try:
             parsed = parse(argument)
         except commands.CommandRejected:
@@ -163,8 +163,8 @@ def test_any_argument_is_read_or_refused(argument: bytes) -> None:
 
 
 @given(st.binary(max_size=60), st.sampled_from([sasl.plain, sasl.login]))
-def test_any_response_is_read_or_refused(response: bytes, mechanism: sasl.Exchange) -> None:
-    """Whatever a client answers in AUTH, it is credentials or a bad response."""
+def test_any_response_is_parsed_or_rejected(response: bytes, mechanism: sasl.Exchange) -> None:
+    """Any AUTH response results in credentials or an error of the mechanism."""
     exchange = mechanism(response)  # type: ignore[operator]
     with contextlib.suppress(StopIteration, sasl.BadResponse, sasl.ExchangeCancelled):
         next(exchange)
@@ -172,10 +172,10 @@ def test_any_response_is_read_or_refused(response: bytes, mechanism: sasl.Exchan
 
 
 @given(st.binary(max_size=60) | st.binary(max_size=40).map(lambda b: b"\r\n\r\n\0\r\nQUIT\n" + b))
-def test_any_proxy_header_is_read_or_refused(octets: bytes) -> None:
-    """Whatever a load balancer's address sends first, it is a header, a part of one, or refused."""
+def test_any_proxy_header_is_parsed_or_rejected(octets: bytes) -> None:
+    """Any first octets are a header, a part of one, or rejected."""
     try:
-        proxied = read_header(octets)
+        header = read_header(octets)
     except ProxyHeaderError:
         return
-    assert proxied is None or octets.endswith(proxied.rest)
+    assert header is None or octets.endswith(header.rest)

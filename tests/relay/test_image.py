@@ -1,7 +1,7 @@
-"""The container's image, as far as it can be made and run without a container.
+"""The container's image, as far as it can be built and run without a container engine.
 
-What relay/Dockerfile copies and runs is copied and run here; then its command is started the
-way ECS does: as nobody, without capabilities, with nothing around it that can be written.
+The test copies and runs what relay/Dockerfile copies and runs. It starts the image's command as
+ECS does: as nobody, without capabilities, on a file system that cannot be written.
 """
 
 import json
@@ -20,14 +20,14 @@ from pathlib import Path
 import pytest
 
 from tests.needs import need_program, need_root
-from tests.relay.relay_program import connect, write
+from tests.relay.relay_program import connect, write_certificate
 from tests.relay.running_relay import PATIENCE, certificate, plain
 from tests.stack import free_port, wait_for
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "relay" / "Dockerfile").read_text().replace("\\\n", " ")
-_, MADE, RUN = DOCKERFILE.split("\nFROM ")
-#: Where a root file system that nobody can write has Python, the image's content, and a secret.
+_, BUILD_STAGE, FINAL_STAGE = DOCKERFILE.split("\nFROM ")
+#: Starts a command on a read-only root file system with Python, the image's content and a secret.
 LIKE_ECS = """
 mount --make-rprivate /
 mount -t tmpfs none /mnt
@@ -36,8 +36,8 @@ mount --bind {python} /mnt/python
 mount --bind {site} /mnt/relay
 cp {tls}/chain.pem {tls}/key.pem /mnt/tls
 chmod -R a+rX /mnt/tls
-for each in / /mnt /mnt/python /mnt/relay; do mount -o remount,ro,bind $each; done
-for each in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro none $each; done
+for folder in / /mnt /mnt/python /mnt/relay; do mount -o remount,ro,bind $folder; done
+for folder in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o ro none $folder; done
 cd /
 exec setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs \
   --bounding-set -all --inh-caps -all \
@@ -45,28 +45,28 @@ exec setpriv --reuid 65534 --regid 65534 --clear-groups --no-new-privs \
 """
 
 
-def instructions(of: str, name: str) -> list[str]:
-    """What the instructions of a name in the Dockerfile say."""
-    return re.findall(rf"^{name} (.+)$", of, re.MULTILINE)
+def instructions(stage: str, name: str) -> list[str]:
+    """Return the arguments of all instructions of a name in a stage of the Dockerfile."""
+    return re.findall(rf"^{name} (.+)$", stage, re.MULTILINE)
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What the first stage makes; anybody may read it."""
+    """Run the first stage and return its folder `site`, which everyone may read."""
     folder = tmp_path_factory.mktemp("made")
     tools = f"{ROOT / '.uv/bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     environment = os.environ | {"PATH": tools, "UV_PYTHON": sys.executable}
-    for instruction, said in re.findall(r"^(COPY|RUN) (.+)$", MADE, re.MULTILINE):
+    for instruction, arguments in re.findall(r"^(COPY|RUN) (.+)$", BUILD_STAGE, re.MULTILINE):
         if instruction == "COPY":
-            *sources, target = said.split()
+            *sources, target = arguments.split()
             for source in sources:
                 to = folder / target
                 if (ROOT / source).is_dir():
                     shutil.copytree(ROOT / source, to)
                 else:
                     shutil.copy(ROOT / source, to)
-        elif not said.startswith("pip install"):  # uv itself
-            subprocess.run(said, shell=True, cwd=folder, env=environment, check=True)  # noqa: S602  the Dockerfile's own words
+        elif not arguments.startswith("pip install"):  # uv itself
+            subprocess.run(arguments, shell=True, cwd=folder, env=environment, check=True)  # noqa: S602  the Dockerfile's own command
     subprocess.run(["chmod", "-R", "a+rX", folder / "site"], check=True)
     return folder / "site"
 
@@ -75,11 +75,11 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def started(
     site: Path, tls: Path, *arguments: str, **variables: str
 ) -> Iterator[subprocess.Popen[str]]:
-    """Python in the image, as ECS runs it."""
-    need_root()  # who may make a file system that cannot be written
+    """Run Python in the image as ECS does."""
+    need_root()  # only root may mount a read-only file system
     need_program("setpriv")
-    (image,) = instructions(RUN, "ENV")
-    given = dict(each.split("=", 1) for each in image.split()) | {
+    (image,) = instructions(FINAL_STAGE, "ENV")
+    environment = dict(entry.split("=", 1) for entry in image.split()) | {
         "PYTHONPATH": "/mnt/relay",
         "LD_LIBRARY_PATH": "/mnt/python/lib",
         "AWS_DEFAULT_REGION": "eu-west-1",
@@ -91,7 +91,9 @@ def started(
         python=sys.base_prefix,
         site=site,
         tls=tls,
-        variables=shlex.join(f"{name}={value}" for name, value in (given | variables).items()),
+        variables=shlex.join(
+            f"{name}={value}" for name, value in (environment | variables).items()
+        ),
         arguments=shlex.join(arguments),
     )
     process = subprocess.Popen(
@@ -107,15 +109,15 @@ def started(
         process.communicate()
 
 
-def service() -> dict[str, str]:
-    """What the service behind reads of its environment."""
+def service_settings() -> dict[str, str]:
+    """Return the settings of the use cases, with made-up values."""
     task = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
     return {f"PILLARBOX_{name}": "https://x.example/1/x" for name in task}
 
 
 def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
-    """What the next tests run in is what they say: nobody, without rights, nothing to write to."""
-    write(tmp_path, certificate())
+    """The sandbox of these tests runs as nobody, without capabilities, and can write nowhere."""
+    write_certificate(tmp_path, certificate())
     tries = (
         "import json, os, tempfile\n"
         "def writes(folder):\n"
@@ -130,17 +132,17 @@ def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
         "                  'CapEff:\\t0000000000000000' in status]))\n"
     )
     with started(site, tmp_path, "-c", tries) as process:
-        output, told = process.communicate(timeout=PATIENCE)
-        assert json.loads(output or "null") == [65534, [], True], told
+        output, errors = process.communicate(timeout=PATIENCE)
+        assert json.loads(output or "null") == [65534, [], True], errors
 
 
 @pytest.mark.parametrize("processes", ["1", "2"])
 def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
-    """The image's command greets, speaks TLS, reaches for AWS, is well, and ends at SIGTERM."""
-    write(tmp_path, certificate())
-    (command,) = instructions(RUN, "CMD")[-1:]
+    """The image's command greets, speaks TLS, calls AWS, is healthy, and ends at SIGTERM."""
+    write_certificate(tmp_path, certificate())
+    (command,) = instructions(FINAL_STAGE, "CMD")[-1:]
     port = free_port()
-    settings = service() | {
+    settings = service_settings() | {
         "PILLARBOX_SMTP_NAME": "relay.example",
         "PILLARBOX_SMTP_PORT": str(port),
         "PILLARBOX_SMTP_CERTIFICATE": "/mnt/tls/chain.pem",
@@ -151,23 +153,23 @@ def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
         with connect(port) as client:
             assert client.reply() == b"220 relay.example ESMTP Pillarbox\r\n"
             client.start_tls()
-            client.say("EHLO client.example")
+            client.command("EHLO client.example")
             key = "bx_live_acct000000010123456789abcdefghjkmnpqrstvwxyz56c98250"
-            assert client.say(f"AUTH PLAIN {plain(key)}").startswith(b"454 4.7.0 ")
+            assert client.command(f"AUTH PLAIN {plain(key)}").startswith(b"454 4.7.0 ")
             with started(site, tmp_path, "-m", "relay.health", **settings) as check:
                 assert check.wait(PATIENCE) == 0
             process.send_signal(signal.SIGTERM)
             assert client.reply().startswith(b"421 4.3.2 ")
-        output, told = process.communicate(timeout=PATIENCE)
-        assert (process.returncode, told) == (0, "")
+        output, errors = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, errors) == (0, "")
         assert "unexpected" not in output
 
 
 def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
-    """The image's other command serves too, and is well."""
-    write(tmp_path, certificate())
+    """The front runs in the same image, is healthy, and ends at SIGTERM."""
+    write_certificate(tmp_path, certificate())
     port = free_port()
-    settings = service() | {
+    settings = service_settings() | {
         "PILLARBOX_FRONT_PORT": str(port),
         "PILLARBOX_FRONT_WORKERS": "2",
         "PILLARBOX_EDGE_SECRET": "secret",
@@ -175,8 +177,8 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
 
     def healthy() -> bool:
         try:
-            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as answer:
-                return bool(answer.status == 200)
+            with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as response:
+                return bool(response.status == 200)
         except OSError:
             return False
 
@@ -190,10 +192,10 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
 
 
 def test_image_runs_as_nobody() -> None:
-    """The image's user is not root; its port, its signal and its health check are told."""
-    assert instructions(RUN, "USER") == ["65534:65534"]
-    (port,) = instructions(RUN, "EXPOSE")
+    """The image declares a non-root user, its port, its stop signal and its health check."""
+    assert instructions(FINAL_STAGE, "USER") == ["65534:65534"]
+    (port,) = instructions(FINAL_STAGE, "EXPOSE")
     assert int(port) > 1_023
-    assert f"PILLARBOX_SMTP_PORT={port}" in RUN
-    assert instructions(RUN, "STOPSIGNAL") == ["SIGTERM"]
-    assert any("relay.health" in check for check in instructions(RUN, "HEALTHCHECK"))
+    assert f"PILLARBOX_SMTP_PORT={port}" in FINAL_STAGE
+    assert instructions(FINAL_STAGE, "STOPSIGNAL") == ["SIGTERM"]
+    assert any("relay.health" in check for check in instructions(FINAL_STAGE, "HEALTHCHECK"))

@@ -1,4 +1,4 @@
-"""The relay's log: what a line has, and what an operator finds there when AWS fails."""
+"""The relay's log: the fields of a line, and what an operator sees when AWS fails."""
 
 import io
 import json
@@ -25,7 +25,7 @@ from tests.relay.running_relay import (
     RunningRelay,
     plain,
     serve,
-    trusting,
+    trusting_context,
 )
 
 BUSY = Unavailable("data store", aws_error="ThrottlingException")
@@ -33,28 +33,28 @@ BUSY = Unavailable("data store", aws_error="ThrottlingException")
 
 @pytest.fixture
 def stream() -> Iterator[io.StringIO]:
-    """Where the relay's log goes during a test."""
+    """Collect the relay's log during a test."""
     logger = logging.getLogger("relay")
     before = (logger.handlers, logger.level, logger.propagate)
-    written = io.StringIO()
-    log.set_up("INFO", written)
-    yield written
+    text = io.StringIO()
+    log.set_up("INFO", text)
+    yield text
     logger.handlers, logger.level, logger.propagate = before
     logger.setLevel(before[1])
 
 
 @pytest.fixture
 def world() -> World:
-    """The service of one account."""
+    """Return a service with one account."""
     return World()
 
 
 @pytest.fixture
 def relay(world: World, stream: io.StringIO) -> Iterator[RunningRelay]:
-    """A server over it, whose log is the stream."""
+    """Run a server over the world that logs to the stream."""
     del stream
-    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as served:
-        yield served
+    with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as running:
+        yield running
 
 
 def lines(stream: io.StringIO) -> list[dict[str, Any]]:
@@ -63,7 +63,7 @@ def lines(stream: io.StringIO) -> list[dict[str, Any]]:
 
 def submit(relay: RunningRelay, key: str, to: str = TO) -> None:
     with smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE) as client:
-        client.starttls(context=trusting())
+        client.starttls(context=trusting_context())
         client.login("apikey", key)
         client.sendmail(SENDER, [to], MESSAGE)
 
@@ -71,7 +71,7 @@ def submit(relay: RunningRelay, key: str, to: str = TO) -> None:
 def test_the_line_of_an_accepted_message(
     relay: RunningRelay, world: World, stream: io.StringIO
 ) -> None:
-    """It has the id, the size, the number of recipients and the time it took, and no more."""
+    """The line has the id, size, number of recipients and duration, and nothing else."""
     submit(relay, world.live)
     (line,) = lines(stream)
     assert datetime.fromisoformat(line.pop("timestamp")).utcoffset() == timedelta(0)
@@ -87,39 +87,39 @@ def test_the_line_of_an_accepted_message(
 
 
 def test_only_known_fields_are_written(stream: io.StringIO) -> None:
-    """Neither another field nor an exception's text gets into a line."""
+    """A line contains neither unknown fields nor the text of an exception."""
     try:
         int("a secret")
     except ValueError:
-        logging.getLogger("relay").exception("said", extra={"code": "x", "body": "a secret"})
+        logging.getLogger("relay").exception("text", extra={"code": "x", "body": "a secret"})
     (line,) = lines(stream)
     assert line.keys() == {"level", "message", "timestamp", "service", "code"}
     assert "secret" not in stream.getvalue()
 
 
 def test_lines_below_the_level_are_not_written(stream: io.StringIO) -> None:
-    """The level is the least that is written."""
-    logging.getLogger("relay").debug("said")
+    """A line below the configured level is not written."""
+    logging.getLogger("relay").debug("text")
     assert stream.getvalue() == ""
 
 
-def test_an_unexpected_error_has_its_kind_and_place(stream: io.StringIO) -> None:
-    """The line tells what was raised where, and not the message, which may quote input."""
+def test_an_unexpected_error_has_its_type_and_place(stream: io.StringIO) -> None:
+    """The line has the type and place of an error, not its text, which may quote input."""
     try:
         int("a secret")
     except ValueError as error:
         log_failure(logging.getLogger("relay"), error)
     (line,) = lines(stream)
     assert (line["level"], line["error"]) == ("ERROR", "ValueError")
-    assert line["raised_at"][-1].endswith("test_an_unexpected_error_has_its_kind_and_place")
+    assert line["raised_at"][-1].endswith("test_an_unexpected_error_has_its_type_and_place")
     assert "secret" not in stream.getvalue()
 
 
 @pytest.mark.parametrize("position", range(1, 6))
-def test_a_refusal_names_what_was_unavailable(
+def test_a_refusal_names_the_unavailable_store(
     relay: RunningRelay, world: World, stream: io.StringIO, position: int
 ) -> None:
-    """Whichever call of an acceptance fails, the line has the store's name and AWS's code."""
+    """Whichever call fails, the line names the store and AWS's error code."""
     world.gate.fault = Fault(position, "before", BUSY)
     with pytest.raises(smtplib.SMTPDataError):
         submit(relay, world.live)
@@ -132,26 +132,26 @@ def test_a_refusal_names_what_was_unavailable(
 def test_a_key_that_cannot_be_read_is_logged(
     relay: RunningRelay, world: World, stream: io.StringIO
 ) -> None:
-    """A login that fails because AWS does leaves the same facts."""
+    """A login that fails because of AWS leaves the same fields."""
     world.gate.fault = Fault(0, "before", BUSY)
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"454 ")
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"454 ")
     (line,) = lines(stream)
     assert (line["message"], line["code"]) == ("refused", "service_unavailable")
     assert (line["unavailable"], line["aws_error"]) == ("data store", "ThrottlingException")
 
 
 def test_a_wrong_key_is_not_logged(relay: RunningRelay, stream: io.StringIO) -> None:
-    """Guessing keys does not fill the log."""
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain('bx_live_wrong')}").startswith(b"535 ")
+    """A failed login is not logged, so guessing keys cannot fill the log."""
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain('bx_live_wrong')}").startswith(b"535 ")
     assert stream.getvalue() == ""
 
 
-def test_any_other_refusal_has_its_code_alone(
+def test_any_other_refusal_names_its_code_only(
     relay: RunningRelay, world: World, stream: io.StringIO
 ) -> None:
-    """A mistake of the client names no store."""
+    """A refusal that the client caused names its code and no store."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     with pytest.raises(smtplib.SMTPDataError):
         submit(relay, world.live, "a@nomx.example")

@@ -1,4 +1,4 @@
-"""What mail in transit takes of the memory: one mail, and more than there is room for."""
+"""The memory that messages in transit take: one message, and more than fit."""
 
 import hashlib
 import json
@@ -35,7 +35,7 @@ FILE = b"Content-Type: application/pdf; name=a.pdf\r\nContent-Transfer-Encoding:
 
 
 def files() -> bytes:
-    """Two files of 5 MB, as the contract allows: 14 MB as they are sent."""
+    """Return a message with two files of 5 MB, the contract's maximum: 14 MB as sent."""
     file = FILE + b"base64\r\n\r\n" + encodebytes(bytes(5 * MIB)).replace(b"\n", b"\r\n")
     return b"".join(
         (
@@ -47,17 +47,17 @@ def files() -> bytes:
 
 
 def dots() -> bytes:
-    """Text whose every line begins with a dot, so that each loses one."""
+    """Return a message in which every line begins with a stuffed dot."""
     return HEAD + b"\r\n" + (b".." + b"x" * 96 + b"\r\n") * (14 * MIB // 100)
 
 
 def quoted() -> bytes:
-    """A file of which each octet is written as three."""
+    """Return a message with a quoted-printable file that encodes every octet as three."""
     return HEAD + FILE + b"quoted-printable\r\n\r\n" + (b"=41" * 24 + b"=\r\n") * (14 * MIB // 75)
 
 
 class _Aws(BaseHTTPRequestHandler):
-    """A queue, and a spool that keeps nothing but the size of what comes."""
+    """A stand-in for SQS and S3 that keeps only the sizes of the spooled objects."""
 
     protocol_version = "HTTP/1.1"
     spooled: list[int]
@@ -72,8 +72,8 @@ class _Aws(BaseHTTPRequestHandler):
 
     def do_POST(self) -> None:
         text = json.loads(self.rfile.read(int(self.headers["Content-Length"])))["MessageBody"]
-        told = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
-        self._answer(json.dumps({"MessageId": "1", "MD5OfMessageBody": told}).encode())
+        digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+        self._answer(json.dumps({"MessageId": "1", "MD5OfMessageBody": digest}).encode())
 
     def _answer(self, body: bytes) -> None:
         self.send_response(200)
@@ -82,12 +82,12 @@ class _Aws(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
 def spooled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """The sizes of the objects in a spool of AWS's, which is one of ours."""
+    """Run the stand-in for AWS and return the sizes of the spooled objects."""
     sizes: list[int] = []
     handler = type("Handler", (_Aws,), {"spooled": sizes})
     with ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
@@ -96,65 +96,65 @@ def spooled(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
             monkeypatch.setenv(name, "x")
         monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
         forget_sessions()
-        serving = threading.Thread(target=server.serve_forever)
-        serving.start()
+        server_thread = threading.Thread(target=server.serve_forever)
+        server_thread.start()
         yield sizes
         server.shutdown()
-        serving.join()
+        server_thread.join()
     forget_sessions()
 
 
 @contextmanager
 def measured() -> Iterator[list[int]]:
-    """What Python holds at most and at the end, in octets, beyond what it held before."""
-    found: list[int] = []
+    """Measure the octets that Python allocates in a block: at most, then at the end."""
+    peak_and_end: list[int] = []
     tracemalloc.start()
     try:
-        yield found
-        found += reversed(tracemalloc.get_traced_memory())
+        yield peak_and_end
+        peak_and_end += reversed(tracemalloc.get_traced_memory())
     finally:
         tracemalloc.stop()
 
 
 @pytest.mark.parametrize("make", [files, dots, quoted])
-def test_memory_of_one_mail(make: Callable[[], bytes], spooled: list[int]) -> None:
-    """From the socket to the spool a mail is held two and a half times at most, then not at all."""
+def test_memory_of_one_message(make: Callable[[], bytes], spooled: list[int]) -> None:
+    """Until it is spooled a message takes at most 2.5 times its size; then its memory is free."""
     world = World()
     submission = replace(world.ports, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
     service = ThreadedService(lambda: SmtpSubmission(submission))
     small, large = MESSAGE + b"x\r\n" * 70_000, make()
-    with serve(service=service) as relay, relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED
-        # The SDK is loaded with the first mail.
+    with serve(service=service) as relay, relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}") == AUTHENTICATED
+        # The first message loads the SDK.
         assert client.deliver(small).startswith(b"250 ")
-        with measured() as found:
+        with measured() as peak_and_end:
             reply = client.deliver(large)
         assert reply.startswith(b"250 "), reply
-    peak, after = found
+    peak, after = peak_and_end
     assert spooled[1] > 0.9 * len(large)
     assert peak <= 2.5 * len(large)
     assert after < MIB
 
 
-def test_memory_of_many_mails() -> None:
-    """Of six mails of 14 MB at once two have room; the others get 452, and nobody is killed."""
+def test_memory_of_many_messages() -> None:
+    """Of six simultaneous messages of 14 MB two fit in memory; the others get 452."""
     large = files()
     with serve(memory=64 * MIB) as relay, ThreadPoolExecutor(6) as clients:
         relay.service.gate.clear()
-        with measured() as found:
+        with measured() as peak_and_end:
             replies = [clients.submit(deliver, relay, large) for _ in range(6)]
             wait_for(lambda: sum(reply.done() for reply in replies) == 4, 6 * PATIENCE)
             assert {reply.result()[:10] for reply in replies if reply.done()} == {b"452 4.3.1 "}
             relay.service.gate.set()
             codes = sorted(reply.result(PATIENCE)[:4] for reply in replies)
         assert codes == [b"250 "] * 2 + [b"452 "] * 4
-        assert found[0] < 64 * MIB
+        assert peak_and_end[0] < 64 * MIB
         assert [octets for _, octets in relay.service.accepted] == [large] * 2
         assert deliver(relay, large).startswith(b"250 ")
 
 
 def deliver(relay: RunningRelay, message: bytes) -> bytes:
-    """A session of one message."""
-    with relay.ready() as client:
+    """Send one message in its own session and return the reply."""
+    with relay.connect_authenticated() as client:
         client.sock.settimeout(6 * PATIENCE)
         return client.deliver(message)

@@ -1,4 +1,4 @@
-"""The PROXY protocol, version 2: who may speak for others, and what becomes of it."""
+"""The PROXY protocol, version 2: which peers may use it and what the relay does with it."""
 
 import contextlib
 import struct
@@ -12,38 +12,38 @@ LOOPBACK = (ip_network("127.0.0.0/8"),)
 SIGNATURE = b"\r\n\r\n\0\r\nQUIT\n"
 
 
-def proxied(address: str, options: bytes = b"\x04\x00\x03abc") -> bytes:
-    """A PROXY header, version 2, of a client at an address; by default with an option."""
+def proxy_header(address: str, options: bytes = b"\x04\x00\x03abc") -> bytes:
+    """Return a PROXY header for a client address, by default with an option."""
     packed = ip_address(address).packed
     family = {4: b"\x11", 16: b"\x21"}[len(packed)]
-    told = packed + packed + struct.pack("!HH", 40_000, 587) + options
-    return SIGNATURE + b"\x21" + family + struct.pack("!H", len(told)) + told
+    payload = packed + packed + struct.pack("!HH", 40_000, 587) + options
+    return SIGNATURE + b"\x21" + family + struct.pack("!H", len(payload)) + payload
 
 
-def test_proxy_tells_the_address() -> None:
-    """Behind a load balancer the limits hold for the addresses that it tells."""
+def test_limits_apply_to_the_reported_address() -> None:
+    """Behind a load balancer the limits apply to the client addresses in its headers."""
     with (
         serve(proxies=LOOPBACK, connections_of_address=1) as relay,
-        contextlib.ExitStack() as open_ones,
+        contextlib.ExitStack() as open_connections,
     ):
         for number in range(3):
-            client = open_ones.enter_context(relay.connect())
-            client.send(proxied(f"192.0.2.{number}"))
+            client = open_connections.enter_context(relay.connect())
+            client.send(proxy_header(f"192.0.2.{number}"))
             assert client.reply().startswith(b"220 ")
         with relay.connect() as client:
-            client.send(proxied("192.0.2.1"))
+            client.send(proxy_header("192.0.2.1"))
             assert client.reply().startswith(b"421 4.7.0 ")
 
 
 def test_session_through_a_proxy() -> None:
-    """A header in pieces, and what follows it in the same segment, are read right."""
+    """A header is read octet by octet, and the session behind it works."""
     with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
-        for octet in proxied("192.0.2.1"):
+        for octet in proxy_header("192.0.2.1"):
             client.send(bytes((octet,)))
         assert client.reply().startswith(b"220 ")
         client.start_tls()
-        client.say("EHLO client.example")
-        assert client.say(f"AUTH PLAIN {plain(KEY)}").startswith(b"235 ")
+        client.command("EHLO client.example")
+        assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"235 ")
         assert client.deliver().startswith(b"250 ")
 
 
@@ -62,8 +62,8 @@ def test_session_through_a_proxy() -> None:
         SIGNATURE + b"\x21\x11\xff\xff",
     ],
 )
-def test_proxy_that_does_not_tell(octets: bytes) -> None:
-    """What comes from a load balancer's address without a good header is cut off."""
+def test_invalid_header(octets: bytes) -> None:
+    """A connection from a load balancer without a valid header is closed."""
     with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
         client.send(octets)
         assert client.reply_or_end() == b""
@@ -71,28 +71,28 @@ def test_proxy_that_does_not_tell(octets: bytes) -> None:
 
 @pytest.mark.parametrize("rest", [b"\x00\x00\x00", b"\x11\x00\x0c" + bytes(12)])
 def test_check_of_the_load_balancer(rest: bytes) -> None:
-    """The load balancer's own connection (LOCAL), with addresses or none, ends without a word."""
+    """The load balancer's own check (LOCAL) gets no reply and is closed."""
     with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
         client.send(SIGNATURE + b"\x20" + rest)
         assert client.reply_or_end() == b""
 
 
 def test_options_of_a_load_balancer() -> None:
-    """Options of some two thousand octets are passed over; more come from nobody."""
+    """Options up to 2,048 octets with the addresses are skipped; a longer header is refused."""
     with serve(proxies=LOOPBACK) as relay:
         with relay.connect() as client:
-            client.send(proxied("192.0.2.1", bytes(2_048 - 12)))
+            client.send(proxy_header("192.0.2.1", bytes(2_048 - 12)))
             assert client.reply().startswith(b"220 ")
         with relay.connect() as client:
-            client.send(proxied("192.0.2.1", bytes(2_048 - 11)))
+            client.send(proxy_header("192.0.2.1", bytes(2_048 - 11)))
             assert client.reply_or_end() == b""
 
 
-def test_addresses_of_version_6() -> None:
-    """Of IPv6 a network of 64 bits is one address, and a mapped one is that of IPv4."""
+def test_ipv6_addresses() -> None:
+    """An IPv6 network of 64 bits counts as one address, and a mapped address as IPv4."""
     with (
         serve(proxies=LOOPBACK, connections_of_address=1) as relay,
-        contextlib.ExitStack() as open_ones,
+        contextlib.ExitStack() as open_connections,
     ):
         for address, greeted in {
             "2001:db8:0:1::1": True,
@@ -102,22 +102,22 @@ def test_addresses_of_version_6() -> None:
             "::ffff:192.0.2.1": False,
             "::ffff:192.0.2.2": True,
         }.items():
-            client = open_ones.enter_context(relay.connect())
-            client.send(proxied(address))
+            client = open_connections.enter_context(relay.connect())
+            client.send(proxy_header(address))
             assert client.reply().startswith(b"220 " if greeted else b"421 4.7.0 ")
 
 
-@pytest.mark.parametrize("begun", [b"", SIGNATURE, proxied("192.0.2.1")[:-1]])
-def test_header_that_does_not_end(begun: bytes) -> None:
-    """A load balancer that does not tell who is there is cut off in time, without a word."""
+@pytest.mark.parametrize("header", [b"", SIGNATURE, proxy_header("192.0.2.1")[:-1]])
+def test_incomplete_header(header: bytes) -> None:
+    """An incomplete header is cut off after the handshake limit, without a reply."""
     with serve(proxies=LOOPBACK, handshake=0.2) as relay, relay.connect() as client:
-        client.send(begun)
+        client.send(header)
         assert client.reply_or_end() == b""
 
 
 def test_proxy_header_from_others() -> None:
-    """A PROXY header from any other address is no command: nobody gives itself an address."""
-    with serve() as relay, relay.greeted() as client:
-        client.send(proxied("192.0.2.1"))
+    """A PROXY header from any other address is an invalid command."""
+    with serve() as relay, relay.connect_plaintext() as client:
+        client.send(proxy_header("192.0.2.1"))
         replies = list(iter(client.reply, b""))
         assert [reply[:9] for reply in replies] == [b"500 5.5.1", b"500 5.5.1", b"500 5.5.2"]

@@ -1,4 +1,4 @@
-"""Replies: their form, their enhanced status codes, and that docs/relay.md tells of each."""
+"""Replies: their form, their enhanced status codes, and their row in docs/relay.md."""
 
 import re
 from pathlib import Path
@@ -10,7 +10,7 @@ from relay import replies
 from relay.replies import Reply
 
 DOCUMENT = Path(__file__).parents[2] / "docs" / "relay.md"
-CONSTANTS = [each for each in vars(replies).values() if isinstance(each, Reply)]
+CONSTANTS = [value for value in vars(replies).values() if isinstance(value, Reply)]
 REFUSALS = [
     *(replies.refusal(ServiceError(code, "no")) for code in CODES if code != "validation_failed"),
     *(
@@ -25,8 +25,8 @@ REFUSALS = [
     ),
 ]
 BAD = ValidationFailed(FieldFault("", "no", "bad_mime"))
-#: Codes of the contract that are the client's doing and that no mail over SMTP gets.
-NOT_OF_MAIL = {
+#: The contract's codes for client errors that cannot occur over SMTP.
+HTTP_ONLY = {
     "missing_field",
     "multiple_modes",
     "batch_limit_exceeded",
@@ -57,21 +57,23 @@ def test_every_reply_has_its_status(reply: Reply) -> None:
     assert len(reply.wire) <= 512
 
 
-def test_what_is_the_clients_doing_is_not_put_off() -> None:
-    """A code with a 4xx status of HTTP is a reply of its own; 451 4.3.0 is for what is ours."""
-    put_off = {
+def test_client_errors_are_not_temporary_failures() -> None:
+    """Each client error that can occur over SMTP has its own reply, not 451 4.3.0."""
+    temporary = {
         code
         for code, (status, _) in CODES.items()
         if replies.refusal(ServiceError(code, "no") if code != "validation_failed" else BAD).status
         == "4.3.0"
         and status < 500
     }
-    assert put_off == NOT_OF_MAIL
+    assert temporary == HTTP_ONLY
 
 
-def test_document_tells_of_every_refusal() -> None:
-    """The table of docs/relay.md has each 4xx and 5xx reply that there is, and no other."""
+def test_document_lists_every_refusal() -> None:
+    """The table of docs/relay.md lists exactly the 4xx and 5xx replies that exist."""
     rows = re.findall(r"^\| (\d{3}) ([\d., ]+) \|", DOCUMENT.read_text(), re.MULTILINE)
-    told = {(int(code), status) for code, listed in rows for status in listed.split(", ")}
-    refusals = {(each.code, each.status) for each in [*CONSTANTS, *REFUSALS] if each.code >= 400}
-    assert {each for each in told if each[0] >= 400} == refusals
+    documented = {(int(code), status) for code, listed in rows for status in listed.split(", ")}
+    refusals = {
+        (reply.code, reply.status) for reply in [*CONSTANTS, *REFUSALS] if reply.code >= 400
+    }
+    assert {row for row in documented if row[0] >= 400} == refusals

@@ -1,4 +1,4 @@
-"""What the relay does in AWS, its role allows; recorded where botocore makes the calls."""
+"""The relay's role allows exactly the AWS calls that it makes, recorded inside botocore."""
 
 import json
 from collections.abc import Mapping
@@ -35,37 +35,37 @@ START = f"From: {SENDER}\r\nSubject: x\r\n".encode()
 
 @pytest.fixture
 def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The actions that are taken in a test."""
+    """Record the AWS actions of a test."""
     recorded = Calls()
     recorded.running = "relay"
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
 
-    def recording(made_by: BaseClient, operation: str, parameters: Mapping[str, Any]) -> Any:
-        recorded.record(made_by.meta.service_model.service_name, operation, parameters)
-        return call(made_by, operation, parameters)
+    def record_call(client: BaseClient, operation: str, parameters: Mapping[str, Any]) -> Any:
+        recorded.record(client.meta.service_model.service_name, operation, parameters)
+        return call(client, operation, parameters)
 
-    monkeypatch.setattr(BaseClient, "_make_api_call", recording)
-    recorded.taken["relay"] = taken = set[str]()
-    return taken
+    monkeypatch.setattr(BaseClient, "_make_api_call", record_call)
+    recorded.taken["relay"] = actions = set[str]()
+    return actions
 
 
 def send(relay: RunningRelay, key: str, *messages: bytes) -> set[bytes]:
-    """A session; gives the codes of the messages."""
-    with relay.secured() as client:
+    """Send messages in one session and return the codes of their replies."""
+    with relay.connect_tls() as client:
         client.sock.settimeout(6 * PATIENCE)
-        assert client.say(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
+        assert client.command(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
         codes = set()
         for message in messages:
-            client.say(f"MAIL FROM:<{SENDER}>")
-            client.say("RCPT TO:<ann@example.com>")
-            client.say("DATA")
+            client.command(f"MAIL FROM:<{SENDER}>")
+            client.command("RCPT TO:<ann@example.com>")
+            client.command("DATA")
             client.send(message + b".\r\n")
             codes.add(client.reply()[:3])
         return codes
 
 
 def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str]) -> None:
-    """Mail alone and in groups, small and large, with a key, and when calls get no answer."""
+    """Single, batched, small, large and keyed messages and failed calls use all permissions."""
     key = service.key(service.account())
     small, large = (
         START + b"\r\nHello\r\n",
@@ -76,8 +76,8 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str])
     boto3.client("secretsmanager").create_secret(Name="smtp", SecretString=secret)
     calls.clear()
     make_context(certificates.from_secret(lambda: wiring.read_secret("smtp"))())
-    relaying = wiring.services().smtp_submission
-    with serve(service=ThreadedService(lambda: relaying)) as relay:
+    submission = wiring.services().smtp_submission
+    with serve(service=ThreadedService(lambda: submission)) as relay:
         assert send(relay, key, small, large, keyed, keyed) == {b"250"}
         with ThreadPoolExecutor(8) as clients:
             for codes in clients.map(lambda _: send(relay, key, *[small] * 5), range(8)):

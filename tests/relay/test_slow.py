@@ -1,6 +1,6 @@
-"""Clients that say nothing, say it slowly, or do not listen; on real sockets.
+"""Clients that send nothing, send slowly, or do not read, on real sockets.
 
-The server looks at its clock each second, so each of these takes about that long.
+The server checks its deadlines once a second, so each of these tests takes about that long.
 """
 
 import contextlib
@@ -16,24 +16,24 @@ import pytest
 from relay.limits import ServerLimits
 from tests.relay.running_relay import PATIENCE, Client, RunningRelay, serve
 
-#: Octets that the system holds for a connection, where megabytes would take long to fill.
-SMALL = 16_384
+#: The size of socket buffers in octets. The default megabytes would take long to fill.
+SMALL_BUFFER = 16_384
 OK = b"250 2.0.0 Ok\r\n"
 
 
 @contextlib.contextmanager
-def dripping(client: Client, octets: bytes) -> Iterator[None]:
-    """Send octets, one at a time, for the time of a block."""
+def sending_slowly(client: Client, octets: bytes) -> Iterator[None]:
+    """Send octets slowly, one at a time, during a block."""
     stop = threading.Event()
 
-    def drip() -> None:
+    def send_slowly() -> None:
         with contextlib.suppress(OSError):
             for octet in octets * 1_000:
                 if stop.wait(0.05):
                     return
                 client.send(bytes((octet,)))
 
-    thread = threading.Thread(target=drip)
+    thread = threading.Thread(target=send_slowly)
     thread.start()
     try:
         yield
@@ -43,107 +43,116 @@ def dripping(client: Client, octets: bytes) -> Iterator[None]:
 
 
 def test_idle_session() -> None:
-    """A session in which nothing is said gets 421 4.4.2."""
-    with serve(idle=0.2) as relay, relay.ready() as client:
+    """An idle session gets 421 4.4.2."""
+    with serve(idle=0.2) as relay, relay.connect_authenticated() as client:
         assert client.reply().startswith(b"421 4.4.2 ")
         assert client.closed()
 
 
 @pytest.mark.parametrize("limit", ["authentication", "session"])
-def test_session_that_leads_nowhere(limit: str) -> None:
-    """A session that does not come to AUTH, or lasts too long, gets 421 4.4.2, whatever it says."""
-    soon: dict[str, Any] = {limit: 0.2}
+def test_session_over_its_time_limit(limit: str) -> None:
+    """A session without AUTH, or one that lasts too long, gets 421 4.4.2 despite its commands."""
+    time_limit: dict[str, Any] = {limit: 0.2}
     with (
-        serve(idle_commands=10**9, **soon) as relay,
-        relay.secured() if limit == "authentication" else relay.ready() as client,
+        serve(idle_commands=10**9, **time_limit) as relay,
+        relay.connect_tls()
+        if limit == "authentication"
+        else relay.connect_authenticated() as client,
     ):
         reply = b"250"
         while reply.startswith(b"250"):
-            reply = client.say("NOOP")
+            reply = client.command("NOOP")
         assert reply.startswith(b"421 4.4.2 ")
         assert client.closed()
 
 
 def test_session_is_not_ended_within_a_message() -> None:
-    """A message that was begun in time is taken to its end, and the session ended after it."""
-    with serve(session=0.2) as relay, relay.ready() as client:
+    """A message in progress is accepted before the session ends at its time limit."""
+    with serve(session=0.2) as relay, relay.connect_authenticated() as client:
         client.envelope()
-        with relay.greeted() as other, dripping(other, b"NOOP\r\n"):
+        with relay.connect_plaintext() as other, sending_slowly(other, b"NOOP\r\n"):
             assert [other.reply()[:4] for _ in range(6)] == [b"250 "] * 6
         client.send(b".\r\n")
         assert client.reply().startswith(b"250 ")
         assert client.reply().startswith(b"421 4.4.2 ")
 
 
-def test_message_that_drips() -> None:
-    """A message that comes too slowly gets 421 4.4.2; nothing is stored."""
-    with serve(content=0.2) as relay, relay.ready() as client:
+def test_slow_message() -> None:
+    """A message that arrives too slowly gets 421 4.4.2 and is not accepted."""
+    with serve(content=0.2) as relay, relay.connect_authenticated() as client:
         client.envelope()
-        with dripping(client, b"a\r\n"):
+        with sending_slowly(client, b"a\r\n"):
             assert client.reply().startswith(b"421 4.4.2 ")
     assert relay.service.accepted == []
 
 
-def test_command_that_drips() -> None:
-    """Single octets do not keep a session alive: whole commands do."""
-    with serve(idle=0.2) as relay, relay.ready() as client, dripping(client, b"N"):
+def test_slow_command() -> None:
+    """Single octets do not keep a session alive; only whole commands do."""
+    with (
+        serve(idle=0.2) as relay,
+        relay.connect_authenticated() as client,
+        sending_slowly(client, b"N"),
+    ):
         assert client.reply().startswith(b"421 4.4.2 ")
 
 
 @pytest.mark.parametrize("more", [b"", b"\x00"])
-def test_handshake_that_stalls(more: bytes) -> None:
-    """A handshake that is not finished is cut off, also when it comes octet by octet."""
-    with serve(handshake=0.2) as relay, relay.greeted() as client:
-        client.say("STARTTLS")
+def test_stalled_handshake(more: bytes) -> None:
+    """An unfinished handshake is cut off, also if it arrives octet by octet."""
+    with serve(handshake=0.2) as relay, relay.connect_plaintext() as client:
+        client.command("STARTTLS")
         client.send(b"\x16\x03\x01\x40\x00")
-        with dripping(client, more):
+        with sending_slowly(client, more):
             assert client.closed()
 
 
-def test_handshake_has_thirty_seconds() -> None:
-    """Without a setting it is cut off after 30 seconds, and idle sessions after five minutes."""
+def test_default_time_limits() -> None:
+    """By default a handshake may take 30 seconds, and a session may be idle for five minutes."""
     limits = ServerLimits()
     assert (limits.handshake, limits.authentication, limits.idle) == (30, 60, 300)
     assert (limits.content, limits.session) == (600, 3_600)
 
 
-def deaf(relay: RunningRelay) -> Client:
-    """A connection of a client that has hardly any room for replies."""
+def connect_with_small_buffers(relay: RunningRelay) -> Client:
+    """Connect with small socket buffers, so that unread replies soon fill them."""
     sock = socket.socket()
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL)
-    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, SMALL_BUFFER)
+    sock.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, SMALL_BUFFER)
     sock.settimeout(PATIENCE)
     sock.connect(("127.0.0.1", relay.port))
     return Client(sock)
 
 
-def test_replies_that_nobody_reads() -> None:
-    """A client that reads no replies is listened to no more, until it has read them."""
-    noops, most = b"NOOP\r\n" * 10_000, 10 * 2**20
-    with serve(idle_commands=10**9, buffers=SMALL) as relay, deaf(relay) as client:
+def test_unread_replies_pause_the_session() -> None:
+    """The server stops reading from a client that does not read its replies, until it does."""
+    noops, limit = b"NOOP\r\n" * 10_000, 10 * 2**20
+    with (
+        serve(idle_commands=10**9, buffers=SMALL_BUFFER) as relay,
+        connect_with_small_buffers(relay) as client,
+    ):
         assert client.reply().startswith(b"220 ")
         sent = 0
         client.sock.settimeout(1)
         with contextlib.suppress(TimeoutError):
-            while sent < most:
+            while sent < limit:
                 sent += client.sock.send(noops[sent % 6 :])
-        assert sent < most
+        assert sent < limit
         client.sock.settimeout(PATIENCE)
-        waiting = bytearray()
-        while len(waiting) < len(OK) * (sent // 6):
+        received = bytearray()
+        while len(received) < len(OK) * (sent // 6):
             octets = client.sock.recv(65_536)
             assert octets
-            waiting += octets
-        assert waiting == OK * (sent // 6)
+            received += octets
+        assert received == OK * (sent // 6)
         client.send(b"NOOP\r\n"[sent % 6 :])
         assert client.reply() == OK
 
 
-def cut_off(client: Client) -> bool:
-    """Whether a client that only sends is, after a while, not let send any more."""
-    late = time.monotonic() + 3 * PATIENCE
+def is_cut_off(client: Client) -> bool:
+    """Return whether the server cuts off a client that only sends."""
+    deadline = time.monotonic() + 3 * PATIENCE
     with contextlib.suppress(ConnectionError, ssl.SSLError):
-        while time.monotonic() < late:
+        while time.monotonic() < deadline:
             client.send(b"NOOP\r\n" * 1_000)
         return False
     return True
@@ -151,10 +160,13 @@ def cut_off(client: Client) -> bool:
 
 @pytest.mark.parametrize("secure", [False, True])
 def test_client_that_never_reads(monkeypatch: pytest.MonkeyPatch, *, secure: bool) -> None:
-    """A client that goes on without reading is cut off, however much waits for it."""
+    """A client that sends without ever reading is cut off."""
     monkeypatch.setattr("relay.connection._LINGER", 0.2)
-    with serve(idle_commands=10**9, idle=0.2, buffers=SMALL) as relay, deaf(relay) as client:
+    with (
+        serve(idle_commands=10**9, idle=0.2, buffers=SMALL_BUFFER) as relay,
+        connect_with_small_buffers(relay) as client,
+    ):
         assert client.reply().startswith(b"220 ")
         if secure:
             client.start_tls()
-        assert cut_off(client)
+        assert is_cut_off(client)

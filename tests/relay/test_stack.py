@@ -14,13 +14,13 @@ import pytest
 pytestmark = pytest.mark.stack
 
 SENDER = "hello@shop.example"
-#: Seconds for a mail to be delivered, on a machine that is busy with other things.
+#: Seconds to wait for a delivery on a busy machine.
 PATIENCE = 60
 
 
 def fetch(url: str, key: str = "") -> Any:
-    request = urllib.request.Request(url, headers={"User-Agent": "tests/1", "X-API-Key": key})  # noqa: S310  our own stack
-    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  the same
+    request = urllib.request.Request(url, headers={"User-Agent": "tests/1", "X-API-Key": key})  # noqa: S310  the local stack
+    with urllib.request.urlopen(request, timeout=PATIENCE) as answer:  # noqa: S310  the local stack
         return answer.read()
 
 
@@ -45,7 +45,7 @@ def mail(subject: str, **fields: str) -> EmailMessage:
 
 
 def send(stack: dict[str, Any], message: EmailMessage, *recipients: str) -> str:
-    """Send with the standard library; gives the id that the 250 names."""
+    """Send with the standard library and return the id in the 250."""
     with connect(stack, stack["keys"]["live"]) as client:
         client.mail(SENDER)
         for recipient in recipients:
@@ -56,14 +56,14 @@ def send(stack: dict[str, Any], message: EmailMessage, *recipients: str) -> str:
 
 
 def delivered(stack: dict[str, Any], message_id: str) -> dict[str, Any]:
-    """The message's detail once it is delivered."""
-    late = time.monotonic() + PATIENCE
+    """Wait until a message is delivered and return its detail."""
+    deadline = time.monotonic() + PATIENCE
     while True:
         url = f"{stack['base_url']}/api/v1/emails/{message_id}"
         detail: dict[str, Any] = json.loads(fetch(url, stack["keys"]["live"]))
         if detail["status"] == "delivered":
             return detail
-        assert time.monotonic() < late, detail
+        assert time.monotonic() < deadline, detail
         time.sleep(0.2)
 
 
@@ -73,8 +73,8 @@ def raw(stack: dict[str, Any], subject: str) -> tuple[dict[str, Any], bytes]:
     return item, fetch(f"{stack['inbox_url']}/messages/{item['id']}/raw")
 
 
-def test_mail_is_delivered_as_it_was_written(stack: dict[str, Any]) -> None:
-    """A mail by smtplib arrives octet for octet, blind copies too, and is in the history."""
+def test_email_is_delivered_unchanged(stack: dict[str, Any]) -> None:
+    """An email sent with smtplib arrives unchanged at all recipients and is in the history."""
     message = mail("Over SMTP", To="ann@example.com", Cc="bob@example.com", Date="now")
     message["Message-ID"] = "<mine@shop.example>"
     message["X-SES-CONFIGURATION-SET"] = "evil"
@@ -92,8 +92,8 @@ def test_mail_is_delivered_as_it_was_written(stack: dict[str, Any]) -> None:
     assert octets == message.as_bytes()
 
 
-def test_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
-    """Two attachments of 5 MB arrive whole."""
+def test_large_email_goes_through_the_spool(stack: dict[str, Any]) -> None:
+    """Two attachments of 5 MB arrive complete."""
     message = mail("Large over SMTP", To="ann@example.com", Date="now")
     message["Message-ID"] = "<large@shop.example>"
     for name in ("a.pdf", "b.pdf"):
@@ -105,8 +105,8 @@ def test_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
     assert octets == message.as_bytes()
 
 
-def test_what_is_refused(stack: dict[str, Any]) -> None:
-    """The stack's own DNS, keys and accounts refuse what they must."""
+def test_refusals(stack: dict[str, Any]) -> None:
+    """The stack's DNS, keys and accounts cause the expected refusals."""
     with connect(stack, stack["keys"]["live_free"]) as client:
         for recipient, code, status in (
             ("a@nomx.example", 550, b"5.1.2"),

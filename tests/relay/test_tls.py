@@ -1,4 +1,4 @@
-"""STARTTLS: what is said before it, with it and after it; on real sockets."""
+"""STARTTLS: commands before it, together with it and after it, on real sockets."""
 
 import socket
 import ssl
@@ -9,97 +9,108 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric import ec
 
 from local.relay import self_signed
-from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain, trusting
+from tests.relay.running_relay import (
+    AUTHENTICATED,
+    KEY,
+    SENDER,
+    TO,
+    RunningRelay,
+    plain,
+    trusting_context,
+)
 
 
 @pytest.mark.parametrize(
     "command",
     [f"AUTH PLAIN {plain(KEY)}", "AUTH LOGIN", f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>", "DATA"],
 )
-def test_nothing_is_sent_in_the_clear(relay: RunningRelay, command: str) -> None:
+def test_tls_is_required(relay: RunningRelay, command: str) -> None:
     """AUTH, MAIL, RCPT and DATA before STARTTLS get 530 5.7.0."""
-    with relay.greeted() as client:
-        client.say("EHLO client.example")
-        assert client.say(command).startswith(b"530 5.7.0 ")
+    with relay.connect_plaintext() as client:
+        client.command("EHLO client.example")
+        assert client.command(command).startswith(b"530 5.7.0 ")
 
 
-def test_extensions_are_announced_when_they_are_there(relay: RunningRelay) -> None:
-    """STARTTLS is offered in the clear only, AUTH in TLS only and until it was used."""
-    with relay.greeted() as client:
-        clear = client.say("EHLO client.example")
+def test_announced_extensions(relay: RunningRelay) -> None:
+    """STARTTLS is announced only before TLS, and AUTH only in TLS before the login."""
+    with relay.connect_plaintext() as client:
+        clear = client.command("EHLO client.example")
         client.start_tls()
-        secure = client.say("EHLO client.example")
-        assert client.say(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
-        known = client.say("EHLO client.example")
+        secure = client.command("EHLO client.example")
+        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
+        authenticated = client.command("EHLO client.example")
     always = [b"PIPELINING", b"SIZE 16777216", b"8BITMIME", b"ENHANCEDSTATUSCODES"]
-    offers = [[line[4:] for line in reply.split(b"\r\n")[1:-1]] for reply in (clear, secure, known)]
+    offers = [
+        [line[4:] for line in reply.split(b"\r\n")[1:-1]]
+        for reply in (clear, secure, authenticated)
+    ]
     assert offers == [[*always, b"STARTTLS"], [*always, b"AUTH PLAIN LOGIN"], always]
 
 
 def test_commands_sent_ahead_of_tls_are_dropped(relay: RunningRelay) -> None:
-    """What follows STARTTLS in the same segment is not answered inside TLS (RFC 3207, 4.2)."""
-    with relay.greeted() as client:
-        client.say("EHLO client.example")
+    """Commands in the same segment as STARTTLS are not answered inside TLS (RFC 3207, 4.2)."""
+    with relay.connect_plaintext() as client:
+        client.command("EHLO client.example")
         client.send(b"STARTTLS\r\nEHLO injected.example\r\nNOOP\r\n")
         assert client.reply().startswith(b"220 2.0.0 ")
         client.wrap()
-        assert client.say("HELP").startswith(b"214 2.0.0 ")
+        assert client.command("HELP").startswith(b"214 2.0.0 ")
 
 
-def test_what_was_said_in_the_clear_is_forgotten(relay: RunningRelay) -> None:
-    """After STARTTLS a client has to say EHLO again before AUTH."""
-    with relay.greeted() as client:
-        client.say("EHLO client.example")
+def test_starttls_resets_the_session(relay: RunningRelay) -> None:
+    """After STARTTLS a client must send EHLO again before AUTH."""
+    with relay.connect_plaintext() as client:
+        client.command("EHLO client.example")
         client.start_tls()
-        assert client.say(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
+        assert client.command(f"AUTH PLAIN {plain(KEY)}").startswith(b"503 5.5.1 ")
 
 
 def test_starttls_inside_tls_is_refused(relay: RunningRelay) -> None:
     """STARTTLS inside TLS gets 503 5.5.1."""
-    with relay.secured() as client:
-        assert client.say("STARTTLS").startswith(b"503 5.5.1 ")
+    with relay.connect_tls() as client:
+        assert client.command("STARTTLS").startswith(b"503 5.5.1 ")
 
 
 def test_starttls_takes_no_argument(relay: RunningRelay) -> None:
     """STARTTLS with an argument gets 501 5.5.4 and starts nothing."""
-    with relay.greeted() as client:
-        assert client.say("STARTTLS now").startswith(b"501 5.5.4 ")
-        assert client.say("NOOP").startswith(b"250 ")
+    with relay.connect_plaintext() as client:
+        assert client.command("STARTTLS now").startswith(b"501 5.5.4 ")
+        assert client.command("NOOP").startswith(b"250 ")
 
 
 def test_old_tls_is_refused(relay: RunningRelay) -> None:
-    """A client that speaks nothing newer than TLS 1.1 gets no handshake."""
-    context = trusting()
+    """The handshake of a client that supports only TLS 1.1 or older fails."""
+    context = trusting_context()
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)
         context.minimum_version = ssl.TLSVersion.TLSv1
         context.maximum_version = ssl.TLSVersion.TLSv1_1
     context.set_ciphers("ALL:@SECLEVEL=0")
-    with relay.greeted() as client:
-        client.say("STARTTLS")
+    with relay.connect_plaintext() as client:
+        client.command("STARTTLS")
         with pytest.raises((ssl.SSLError, ConnectionError)):
             client.wrap(context)
 
 
 @pytest.mark.parametrize("version", [ssl.TLSVersion.TLSv1_2, ssl.TLSVersion.TLSv1_3])
 def test_tls_from_1_2_on(relay: RunningRelay, version: ssl.TLSVersion) -> None:
-    """TLS 1.2 and 1.3 are spoken."""
-    context = trusting()
+    """TLS 1.2 and 1.3 work."""
+    context = trusting_context()
     context.minimum_version = context.maximum_version = version
-    with relay.greeted() as client:
-        client.say("STARTTLS")
+    with relay.connect_plaintext() as client:
+        client.command("STARTTLS")
         client.wrap(context)
         assert isinstance(client.sock, ssl.SSLSocket)
         assert client.sock.version() == f"TLSv1.{version - ssl.TLSVersion.TLSv1}"
-        assert client.say("NOOP").startswith(b"250 ")
+        assert client.command("NOOP").startswith(b"250 ")
 
 
 def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:
-    """What a client sends right behind its Finished is answered, and in TLS."""
-    with relay.greeted() as client:
-        client.say("STARTTLS")
+    """A command in the same segment as the client's Finished is answered inside TLS."""
+    with relay.connect_plaintext() as client:
+        client.command("STARTTLS")
         incoming, outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        tls = trusting().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
+        tls = trusting_context().wrap_bio(incoming, outgoing, server_hostname="127.0.0.1")
         with pytest.raises(ssl.SSLWantReadError):
             tls.do_handshake()
         client.send(outgoing.read())
@@ -122,19 +133,19 @@ def test_command_in_the_segment_of_the_handshake(relay: RunningRelay) -> None:
         assert reply == b"250 2.0.0 Ok\r\n"
 
 
-def test_clear_text_in_a_segment_of_its_own_is_no_handshake(relay: RunningRelay) -> None:
-    """Clear text in place of a handshake ends the connection unanswered."""
-    with relay.greeted() as client:
-        assert client.say("STARTTLS").startswith(b"220 ")
+def test_plaintext_is_no_handshake(relay: RunningRelay) -> None:
+    """Plaintext instead of a handshake ends the connection without a reply."""
+    with relay.connect_plaintext() as client:
+        assert client.command("STARTTLS").startswith(b"220 ")
         client.send(b"EHLO injected.example\r\nNOOP\r\n")
         assert client.closed()
 
 
-def test_nothing_is_answered_in_the_clear_after_starttls(relay: RunningRelay) -> None:
-    """However the group is cut, the 220 is the last that is said in the clear."""
+def test_no_plaintext_reply_after_starttls(relay: RunningRelay) -> None:
+    """However a pipelined group is split, the 220 is the last reply in plaintext."""
     group = f"EHLO c.example\r\nSTARTTLS\r\nAUTH PLAIN {plain(KEY)}\r\nQUIT\r\n".encode()
     for cut in range(20, len(group), 7):
-        with relay.greeted() as client:
+        with relay.connect_plaintext() as client:
             client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             client.send(group[:cut])
             client.send(group[cut:])
@@ -145,9 +156,9 @@ def test_nothing_is_answered_in_the_clear_after_starttls(relay: RunningRelay) ->
     assert relay.service.authentications == 0
 
 
-def test_garbage_within_tls_is_the_end(relay: RunningRelay) -> None:
-    """Octets that are no record, in the middle of a message, end it; nothing is taken."""
-    with relay.ready() as client:
+def test_garbage_within_tls(relay: RunningRelay) -> None:
+    """Octets that are not a TLS record end the connection, and nothing is accepted."""
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(b"half\r\n")
         assert isinstance(client.sock, ssl.SSLSocket)
@@ -159,9 +170,9 @@ def test_garbage_within_tls_is_the_end(relay: RunningRelay) -> None:
     assert relay.service.accepted == []
 
 
-def test_end_of_tls_is_no_end_of_a_message(relay: RunningRelay) -> None:
-    """A client that closes its TLS in the middle of a message has sent none."""
-    with relay.ready() as client:
+def test_end_of_tls_within_a_message(relay: RunningRelay) -> None:
+    """If a client closes TLS within a message, nothing is accepted."""
+    with relay.connect_authenticated() as client:
         client.envelope()
         client.send(b"half\r\n")
         assert isinstance(client.sock, ssl.SSLSocket)
@@ -171,8 +182,8 @@ def test_end_of_tls_is_no_end_of_a_message(relay: RunningRelay) -> None:
     assert relay.service.accepted == []
 
 
-def test_certificate_of_the_local_stack_is_the_cheap_kind() -> None:
-    """`make up` makes an ECDSA certificate on P-256, as the document advises."""
+def test_certificate_of_the_local_stack() -> None:
+    """`make up` makes an ECDSA certificate on P-256, as docs/relay.md advises."""
     key = x509.load_pem_x509_certificate(self_signed().chain).public_key()
     assert isinstance(key, ec.EllipticCurvePublicKey)
     assert key.curve.name == "secp256r1"

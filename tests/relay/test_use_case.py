@@ -1,4 +1,4 @@
-"""The server over the use-case itself, with fakes for what lies behind: codes from end to end."""
+"""The server with the real use case and fake stores: reply codes from end to end."""
 
 import re
 import smtplib
@@ -28,41 +28,41 @@ from tests.relay.running_relay import (
     RunningRelay,
     plain,
     serve,
-    trusting,
+    trusting_context,
 )
 from tests.stack import wait_for
 
 
 @pytest.fixture
 def world() -> World:
-    """The service of one account."""
+    """Return a service with one account."""
     return World()
 
 
 @pytest.fixture
 def relay(world: World) -> Iterator[RunningRelay]:
-    """A server over it."""
+    """Run a server over the world."""
     with serve(service=ThreadedService(lambda: SmtpSubmission(world.ports))) as relay:
         yield relay
 
 
 def login(relay: RunningRelay, key: str) -> smtplib.SMTP:
     client = smtplib.SMTP("127.0.0.1", relay.port, timeout=PATIENCE)
-    client.starttls(context=trusting())
+    client.starttls(context=trusting_context())
     client.login("apikey", key)
     return client
 
 
 def refusal(client: smtplib.SMTP, message: bytes = MESSAGE, to: str = TO) -> tuple[int, bytes]:
-    """The code and enhanced status that a message gets after DATA."""
-    with pytest.raises(smtplib.SMTPDataError) as refused:
+    """Return the code and enhanced status that a message gets after DATA."""
+    with pytest.raises(smtplib.SMTPDataError) as error:
         client.sendmail(SENDER, [to], message)
-    assert isinstance(refused.value.smtp_error, bytes)
-    return refused.value.smtp_code, refused.value.smtp_error.split()[0]
+    assert isinstance(error.value.smtp_error, bytes)
+    return error.value.smtp_code, error.value.smtp_error.split()[0]
 
 
 def test_id_of_the_reply_is_in_the_history(relay: RunningRelay, world: World) -> None:
-    """The queue id of the 250 is the id of the message's record."""
+    """The queue id in the 250 is the id of the message's record."""
     with login(relay, world.live) as client:
         client.mail(SENDER)
         client.rcpt(TO)
@@ -72,7 +72,7 @@ def test_id_of_the_reply_is_in_the_history(relay: RunningRelay, world: World) ->
 
 
 def test_each_rule_has_its_reply(relay: RunningRelay, world: World) -> None:
-    """Senders, MX, suppressions, attachments, loops and structure: the codes of the rules."""
+    """Each rule on senders, recipients, attachments, loops and structure has its reply code."""
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
     world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = "bounced"
@@ -94,7 +94,7 @@ START = f"From: {SENDER}\r\n".encode()
 
 
 def nested(depth: int) -> bytes:
-    """A message of multiparts, one in another."""
+    """Return the start of a message with nested multiparts."""
     return START + b"".join(
         b"Content-Type: multipart/mixed; boundary=b%d\r\n\r\n--b%d\r\n" % (level, level)
         for level in range(depth)
@@ -124,28 +124,28 @@ def nested(depth: int) -> bytes:
         (START + b"Idempotency-Key: " + b"k" * 257 + b"\r\n\r\n", (554, b"5.6.0")),
     ],
 )
-def test_messages_that_are_refused(
+def test_refused_messages(
     relay: RunningRelay, world: World, message: bytes, reply: tuple[int, bytes]
 ) -> None:
-    """Other authors, unclear structures, too many or wrong files: refused as a whole, at once."""
+    """Other authors, ambiguous structures, and too many or wrong files are refused as a whole."""
     with login(relay, world.live) as client:
         assert refusal(client, message) == reply
-        client.sendmail(SENDER, [TO], nested(10) + b"\r\nten is fine\r\n")
+        client.sendmail(SENDER, [TO], nested(10) + b"\r\nallowed\r\n")
     assert len(world.store.messages) == len(world.store.queue) == 1
 
 
 def test_name_of_a_file_in_a_reply(relay: RunningRelay, world: World) -> None:
-    """The name of a refused file is told in one line of visible ASCII, whatever it has."""
+    """A reply names a refused file in one line of visible ASCII."""
     named = 'Content-Type: a/b; name="\x1b[31m\x7f\u202ex' + "\xe9" * 450 + '"\r\n\r\n'
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
         reply = client.deliver(START + named.encode())
     assert re.fullmatch(rb"554 5\.7\.1 \?\[31m\?\?x\?[ -~]*\r\n", reply)
     assert len(reply) <= 512
 
 
-def test_fields_that_do_not_go_out(relay: RunningRelay, world: World) -> None:
-    """Bcc, Return-Path, Idempotency-Key and what SES would obey are stripped; all else stays."""
+def test_removed_fields(relay: RunningRelay, world: World) -> None:
+    """Bcc, Return-Path, Idempotency-Key and X-SES fields are removed; all else is unchanged."""
     with login(relay, world.live) as client:
         client.sendmail(
             SENDER,
@@ -161,55 +161,55 @@ def test_fields_that_do_not_go_out(relay: RunningRelay, world: World) -> None:
 
 
 def test_duplicates_get_one_copy(relay: RunningRelay, world: World) -> None:
-    """A recipient that is named twice in the envelope gets the mail once."""
+    """A recipient that the envelope names twice gets one copy."""
     with login(relay, world.live) as client:
         client.sendmail(SENDER, [TO, TO, "bob@example.com"], MESSAGE)
     message = world.message()
     assert sorted(message.to + message.cc + message.bcc) == [TO, "bob@example.com"]
 
 
-def test_keys_that_may_not_send_are_not_told_apart(relay: RunningRelay, world: World) -> None:
-    """A preview key, a read-only one, a revoked one and an unknown one: 535 5.7.8, all alike."""
+def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, world: World) -> None:
+    """Preview, read-only, revoked, unknown and malformed keys all get the same 535 5.7.8."""
     keys = {name: builders.key_text() for name in ("read-only", "revoked", "unknown")}
     read_only = replace(builders.api_key(keys["read-only"]), scopes=frozenset({EMAILS_READ}))
     revoked = replace(builders.api_key(keys["revoked"]), revoked_at=builders.NOW)
-    world.store.keys |= {each.digest: each for each in (read_only, revoked)}
+    world.store.keys |= {key.digest: key for key in (read_only, revoked)}
     replies = set()
     for key in (world.preview, *keys.values(), "", "bx_live_", world.live[:-1], world.live + "x"):
-        with relay.secured() as client:
-            replies.add(client.say(f"AUTH PLAIN {plain(key)}"))
+        with relay.connect_tls() as client:
+            replies.add(client.command(f"AUTH PLAIN {plain(key)}"))
     (reply,) = replies
     assert reply.startswith(b"535 5.7.8 ")
 
 
 def test_paid_plans_only(world: World) -> None:
-    """Where the relay is open to paid plans alone, a free account's key gets the same 535."""
+    """If the relay is open only to paid plans, the key of a free account gets 535."""
     world.set_account(builders.account(plan=Plan.FREE))
     service = ThreadedService(lambda: SmtpSubmission(world.ports, paid_plans_only=True))
-    with serve(service=service) as relay, relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
+    with serve(service=service) as relay, relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"535 5.7.8 ")
 
 
 @pytest.mark.parametrize(("key", "records"), [(b"", 2), (b"Idempotency-Key: order-1\r\n", 1)])
-def test_client_that_goes_before_its_250(
+def test_client_disconnects_before_its_250(
     relay: RunningRelay, world: World, key: bytes, records: int
 ) -> None:
-    """A mail whose 250 nobody heard is sent once; sent again it is another, but under one key."""
-    committing, go_on = threading.Event(), threading.Event()
+    """A message whose 250 is lost is sent once; a retry is a second message unless it has a key."""
+    committing, continue_commit = threading.Event(), threading.Event()
 
     def hold(call: str) -> None:
         if call.startswith("messages."):
             committing.set()
-            assert go_on.wait(PATIENCE)
+            assert continue_commit.wait(PATIENCE)
 
-    with relay.secured() as client:
-        assert client.say(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
+    with relay.connect_tls() as client:
+        assert client.command(f"AUTH PLAIN {plain(world.live)}").startswith(b"235 ")
         world.gate.watch = hold
         client.envelope()
         client.send(key + MESSAGE + b".\r\n")
         assert committing.wait(PATIENCE)
-    go_on.set()
-    wait_for(lambda: relay.memory.has_room(ServerLimits().memory), PATIENCE)
+    continue_commit.set()
+    wait_for(lambda: relay.budget.has_room(ServerLimits().memory), PATIENCE)
     first = world.message().message_id
     with login(relay, world.live) as again:
         again.mail(SENDER)
@@ -222,7 +222,7 @@ def test_client_that_goes_before_its_250(
 
 
 def test_quotas(relay: RunningRelay, world: World) -> None:
-    """A full minute is 451 4.7.1, a full day 452 4.7.1."""
+    """An exhausted minute quota gets 451 4.7.1, an exhausted day quota 452 4.7.1."""
     with login(relay, world.live) as client:
         world.set_account(
             builders.account(overrides=Limits(per_minute=0, per_day=None, per_month=None))
@@ -235,20 +235,20 @@ def test_quotas(relay: RunningRelay, world: World) -> None:
 
 
 def test_key_revoked_between_two_messages(relay: RunningRelay, world: World) -> None:
-    """A key that is revoked in a session ends it at the next message: 421 4.7.0."""
+    """A key that is revoked in a session ends it at the next message with 421."""
     with login(relay, world.live) as client:
         client.sendmail(SENDER, [TO], MESSAGE)
         for digest, key in world.store.keys.items():
             world.store.keys[digest] = replace(key, revoked_at=builders.NOW)
-        with pytest.raises(smtplib.SMTPResponseException) as refused:
+        with pytest.raises(smtplib.SMTPResponseException) as error:
             client.sendmail(SENDER, [TO], MESSAGE)
-        assert refused.value.smtp_code == 421
+        assert error.value.smtp_code == 421
     assert len(world.store.messages) == 1
 
 
 @pytest.mark.parametrize("position", range(1, 6))
-def test_backend_away(relay: RunningRelay, world: World, position: int) -> None:
-    """Whichever call of an acceptance fails, the client gets 451 4.3.0 and nothing is there."""
+def test_backend_unavailable(relay: RunningRelay, world: World, position: int) -> None:
+    """If any call before the commit fails, the client gets 451 4.3.0 and no message is recorded."""
     # The first call is the login's, the sixth the commit.
     world.gate.fault = Fault(position, "before", ServiceError("service_unavailable", "planted"))
     with login(relay, world.live) as client:
@@ -256,16 +256,16 @@ def test_backend_away(relay: RunningRelay, world: World, position: int) -> None:
     assert not world.store.messages
 
 
-def test_commit_whose_answer_is_lost(relay: RunningRelay, world: World) -> None:
-    """A commit that succeeded unheard is a 250: it is looked for before anything is said."""
+def test_commit_without_a_response(relay: RunningRelay, world: World) -> None:
+    """If the response to a successful commit is lost, the client still gets 250."""
     world.gate.fault = Fault(5, "after", ServiceError("service_unavailable", "planted"))
     with login(relay, world.live) as client:
         client.sendmail(SENDER, [TO], MESSAGE)
     assert len(world.store.messages) == 1
 
 
-def test_same_key_over_both_doors(relay: RunningRelay, world: World) -> None:
-    """An Idempotency-Key of SMTP is another operation than the same key over HTTP."""
+def test_idempotency_key(relay: RunningRelay, world: World) -> None:
+    """A retry with the same Idempotency-Key is one message, and another message gets 554."""
     keyed = b"Idempotency-Key: order-1\r\n" + MESSAGE
     with login(relay, world.live) as client:
         client.sendmail(SENDER, [TO], keyed)

@@ -26,8 +26,7 @@ with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from pillarbox.domain.key import Principal
     from pillarbox.mime.parse import decoded_size, first_octets, parse
     from relay import framing, proxy
-    from relay.limits import ServerLimits
-    from relay.memory import MemoryBudget
+    from relay.limits import MemoryBudget, ServerLimits
     from relay.service import Envelope
     from relay.session import ServerContext, SmtpSession
     from tests.fakes import builders
@@ -59,7 +58,7 @@ class _Service:
 
 
 _HOUSE: Final = ServerContext(
-    name="relay.example", limits=ServerLimits(), service=_Service(), memory=MemoryBudget(_ROOM)
+    name="relay.example", limits=ServerLimits(), service=_Service(), budget=MemoryBudget(_ROOM)
 )
 
 
@@ -100,7 +99,7 @@ def check_dialogue(octets: bytes, *, secure: bool) -> None:
     """Hold a session; whatever is said gets replies of the right form."""
     session, lines = SmtpSession(_HOUSE, lambda: None), framing.LineBuffer()
     if secure:
-        session.secured()
+        session.tls_established()
     lines.feed(octets)
     with contextlib.suppress(*_REFUSALS):
         while (line := lines.next_line(session.longest_line)) is not None:
@@ -110,7 +109,7 @@ def check_dialogue(octets: bytes, *, secure: bool) -> None:
                 assert _REPLY.fullmatch(reply.wire), "a reply is lines of visible ASCII"
                 if session.content is None:
                     break
-                rest = session.content.feed(lines.remaining())
+                rest = session.content.feed(lines.take_all())
                 if rest is None:
                     session.content.release()
                     return

@@ -1,4 +1,4 @@
-"""The front as a program, over loopback: its settings, its limits, its workers and its end."""
+"""The front as a program on loopback: settings, limits, workers and shutdown."""
 
 import http.client
 import json
@@ -24,7 +24,7 @@ from tests.stack import free_port
 ROOT = Path(__file__).parents[3]
 PATIENCE = 60
 SECRET = "edge-secret"
-#: Of the right form, so that the handler asks the table for it.
+#: A well-formed key, so that the handler looks it up in the table.
 KEY = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)
 SETTINGS = {
     "PATH": os.environ["PATH"],
@@ -46,7 +46,7 @@ SETTINGS = {
 
 @contextmanager
 def program(aws: int, **settings: str) -> Iterator[tuple[subprocess.Popen[str], int]]:
-    """`python -m front` on a free port, healthy, with AWS at a port of loopback."""
+    """Run `python -m front` on a free port until healthy, with AWS on a local port."""
     port = free_port()
     process = subprocess.Popen(
         [sys.executable, "-m", "front"],
@@ -58,10 +58,10 @@ def program(aws: int, **settings: str) -> Iterator[tuple[subprocess.Popen[str], 
         text=True,
     )
     try:
-        late = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while status(port) != 200:
             assert process.poll() is None
-            assert time.monotonic() < late
+            assert time.monotonic() < deadline
             time.sleep(0.05)
         yield process, port
     finally:
@@ -82,7 +82,7 @@ def status(port: int) -> int:
 
 @pytest.fixture
 def aws() -> Iterator[socket.socket]:
-    """An AWS that takes connections and says nothing: a handler waits for it."""
+    """A stand-in for AWS that accepts connections and never answers, so handlers wait."""
     with socket.create_server(("127.0.0.1", 0)) as listener:
         listener.settimeout(PATIENCE)
         yield listener
@@ -94,20 +94,20 @@ def port_of(listener: socket.socket) -> int:
 
 
 def begin(port: int, body: Any = b"{}", **headers: str) -> http.client.HTTPConnection:
-    """Send a POST and do not wait for its answer."""
+    """Send a POST and do not wait for the response."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    given = {"X-Pillarbox-Edge": SECRET, "X-API-Key": KEY} | headers
-    connection.request("POST", "/api/v1/emails", body, given)
+    all_headers = {"X-Pillarbox-Edge": SECRET, "X-API-Key": KEY} | headers
+    connection.request("POST", "/api/v1/emails", body, all_headers)
     return connection
 
 
 def finish(connection: http.client.HTTPConnection) -> tuple[int, dict[str, Any]]:
-    """The status and the envelope's error, of an answer that has its request's id."""
-    answer = connection.getresponse()
-    body = answer.read()
+    """Return the status and the error of a response, which must have a request id."""
+    response = connection.getresponse()
+    body = response.read()
     connection.close()
-    assert answer.headers["X-Request-Id"]
-    return answer.status, json.loads(body)["error"]
+    assert response.headers["X-Request-Id"]
+    return response.status, json.loads(body)["error"]
 
 
 def worker_of(process: subprocess.Popen[str]) -> psutil.Process:
@@ -128,9 +128,9 @@ def worker_of(process: subprocess.Popen[str]) -> psutil.Process:
         ("PILLARBOX_FRONT_DRAIN_SECONDS", "soon"),
     ],
 )
-def test_a_wrong_setting_stops_the_start(name: str, value: str) -> None:
-    """What is missing or makes no sense ends the start with 2 and its name."""
-    done = subprocess.run(
+def test_an_invalid_setting_stops_the_start(name: str, value: str) -> None:
+    """A missing or invalid setting ends the program with status 2, and the message names it."""
+    result = subprocess.run(
         [sys.executable, "-m", "front"],
         env=SETTINGS | {name: value},
         capture_output=True,
@@ -138,12 +138,14 @@ def test_a_wrong_setting_stops_the_start(name: str, value: str) -> None:
         check=False,
         timeout=PATIENCE,
     )
-    assert done.returncode == 2
-    assert name in done.stderr
+    assert result.returncode == 2
+    assert name in result.stderr
 
 
-def test_the_program_keeps_its_limits(aws: socket.socket, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Over real connections: 403 without the secret, 413 in chunks, the handlers' own answers."""
+def test_the_program_enforces_its_limits(
+    aws: socket.socket, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """On real connections: 403 without the secret, 413 for a chunked body, 401 from a handler."""
     with program(port_of(aws)) as (process, port):
         monkeypatch.setenv("PILLARBOX_FRONT_PORT", str(port))
         assert health.main() == 0
@@ -166,51 +168,51 @@ def test_the_program_keeps_its_limits(aws: socket.socket, monkeypatch: pytest.Mo
 
 
 def test_a_killed_worker_is_replaced(aws: socket.socket) -> None:
-    """Killed in the middle of a request it leaves a 503; the next request has another."""
+    """A request whose worker is killed gets 503, and a new worker answers the next one."""
     with program(port_of(aws)) as (process, port):
-        under_way = begin(port)
-        asked, _ = aws.accept()  # the handler looks for the key
-        with asked:
+        pending = begin(port)
+        aws_request, _ = aws.accept()  # the handler looks up the key
+        with aws_request:
             killed = worker_of(process)
             killed.kill()
-            code, error = finish(under_way)
+            code, error = finish(pending)
         assert (code, error["code"]) == (503, "service_unavailable")
         code, error = finish(begin(port, **{"X-API-Key": ""}))
         assert (code, error["code"]) == (401, "missing_api_key")
         assert worker_of(process).pid != killed.pid
 
 
-def test_sigterm_finishes_what_is_under_way(aws: socket.socket) -> None:
-    """After SIGTERM nothing new is taken, and the request under way still gets its answer."""
+def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
+    """After SIGTERM no request is accepted, and the pending one still gets its response."""
     with program(port_of(aws)) as (process, port):
-        under_way = begin(port)
-        asked, _ = aws.accept()
-        with asked:
+        pending = begin(port)
+        aws_request, _ = aws.accept()
+        with aws_request:
             process.send_signal(signal.SIGTERM)
-            late = time.monotonic() + PATIENCE
+            deadline = time.monotonic() + PATIENCE
             while status(port):
-                assert time.monotonic() < late
+                assert time.monotonic() < deadline
                 time.sleep(0.05)
-            assert asked.recv(65536)
+            assert aws_request.recv(65536)
             body = b'{"__type":"com.amazonaws.dynamodb.v20120810#ValidationException"}'
-            asked.sendall(
+            aws_request.sendall(
                 b"HTTP/1.1 400 Bad Request\r\nContent-Type: application/x-amz-json-1.0\r\n"
                 b"Content-Length: %d\r\n\r\n%b" % (len(body), body)
             )
-            code, _ = finish(under_way)
+            code, _ = finish(pending)
         assert code in {500, 503}
         process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
 
 
-def test_sigterm_does_not_wait_for_ever(aws: socket.socket) -> None:
-    """What is not finished in the time to drain is given up, with its worker."""
+def test_the_drain_is_limited(aws: socket.socket) -> None:
+    """A request that is not finished within the drain time is dropped and its worker ended."""
     with program(port_of(aws), PILLARBOX_FRONT_DRAIN_SECONDS="0") as (process, port):
-        under_way = begin(port)
-        asked, _ = aws.accept()
-        with asked:
+        pending = begin(port)
+        aws_request, _ = aws.accept()
+        with aws_request:
             worker = worker_of(process)
             process.send_signal(signal.SIGTERM)
             process.communicate(timeout=PATIENCE)
-        under_way.close()
+        pending.close()
         assert not worker.is_running()

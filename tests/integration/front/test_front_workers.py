@@ -1,4 +1,4 @@
-"""Handlers run in processes of their own, one request each at a time; a dead one is replaced."""
+"""Each worker process runs one request at a time, and a dead one is replaced."""
 
 import asyncio
 import os
@@ -12,8 +12,8 @@ import pytest
 from front.workers import NoWorkerFree, WorkerDied, Workers, serve_handlers
 
 
-def obey(pipe: Connection) -> None:
-    """A worker that does what the event says, and tells which process it is."""
+def scripted_worker(pipe: Connection) -> None:
+    """A worker that sleeps or dies as the event says, and returns its process id."""
     pipe.send(True)
     while True:
         try:
@@ -28,20 +28,20 @@ def obey(pipe: Connection) -> None:
 
 
 def never_ready(_: Connection) -> None:
-    """A worker that ends at its start."""
+    """A worker that ends as soon as it starts."""
 
 
 async def pid_of(workers: Workers, **event: Any) -> int:
-    answer = await workers.run("f", event, b"x")
-    pid: int = answer["pid"]
+    response = await workers.run("f", event, b"x")
+    pid: int = response["pid"]
     return pid
 
 
 def test_each_process_has_one_request_at_a_time() -> None:
-    """Of three requests two run side by side; the third waits for a process that is free."""
+    """With two workers and three requests, two run in parallel and the third waits."""
 
     async def run() -> list[int]:
-        async with Workers(2, obey) as workers:
+        async with Workers(2, scripted_worker) as workers:
             return await asyncio.gather(*(pid_of(workers, sleep=0.05) for _ in range(3)))
 
     pids = asyncio.run(run())
@@ -50,10 +50,10 @@ def test_each_process_has_one_request_at_a_time() -> None:
 
 
 def test_a_dead_process_is_replaced() -> None:
-    """The request of a process that dies fails, and the next one is answered by another."""
+    """If a worker dies, its request fails and a new worker answers the next one."""
 
     async def run() -> tuple[int, int]:
-        async with Workers(1, obey) as workers:
+        async with Workers(1, scripted_worker) as workers:
             before = await pid_of(workers)
             with pytest.raises(WorkerDied):
                 await pid_of(workers, die=True)
@@ -63,11 +63,11 @@ def test_a_dead_process_is_replaced() -> None:
     assert before != after
 
 
-def test_a_process_that_takes_too_long_is_ended() -> None:
-    """Past the time limit the process is gone, so that no claim outlives its owner's lease."""
+def test_a_process_over_the_time_limit_is_killed() -> None:
+    """After the time limit the worker is gone, so that it cannot outlive its claim."""
 
     async def run() -> tuple[int, int]:
-        async with Workers(1, obey, time_limit=0.2) as workers:
+        async with Workers(1, scripted_worker, time_limit=0.2) as workers:
             before = await pid_of(workers)
             with pytest.raises(WorkerDied):
                 await pid_of(workers, sleep=3600)
@@ -79,11 +79,11 @@ def test_a_process_that_takes_too_long_is_ended() -> None:
         os.kill(before, 0)
 
 
-def test_a_request_does_not_wait_for_ever() -> None:
-    """When no process gets free in time the request is not begun; a later one is."""
+def test_the_wait_for_a_worker_is_limited() -> None:
+    """A request that gets no worker in time is not started; a later one is answered."""
 
     async def run() -> None:
-        async with Workers(1, obey, free_within=0.1) as workers:
+        async with Workers(1, scripted_worker, wait_limit=0.1) as workers:
             first = asyncio.create_task(pid_of(workers, sleep=0.5))
             await asyncio.sleep(0)
             with pytest.raises(NoWorkerFree):
@@ -94,22 +94,22 @@ def test_a_request_does_not_wait_for_ever() -> None:
     asyncio.run(run())
 
 
-def test_handlers_that_do_not_start_are_told_of() -> None:
-    """When no process gets ready there is nobody to answer: the start fails."""
+def test_workers_that_do_not_start_raise() -> None:
+    """If no worker becomes ready, the start fails."""
 
     async def run() -> None:
         async with Workers(1, never_ready):
-            pytest.fail("there are no workers")
+            pytest.fail("the pool started without workers")
 
     with pytest.raises(WorkerDied):
         asyncio.run(run())
 
 
-def test_no_process_is_left() -> None:
-    """With the end of the block the processes are gone."""
+def test_no_process_remains() -> None:
+    """At the end of the block the workers are gone."""
 
     async def run() -> int:
-        async with Workers(1, obey) as workers:
+        async with Workers(1, scripted_worker) as workers:
             return await pid_of(workers)
 
     with pytest.raises(ProcessLookupError):
@@ -117,7 +117,7 @@ def test_no_process_is_left() -> None:
 
 
 def test_the_functions_answer_as_in_lambda(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The real handlers run in the processes: a request without a key gets the contract's 401."""
+    """The real handlers run in the workers: a request without a key gets the contract's 401."""
     monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "pillarbox")
     event = {
         "resource": "/v1/emails/batch",
@@ -134,9 +134,9 @@ def test_the_functions_answer_as_in_lambda(monkeypatch: pytest.MonkeyPatch) -> N
         async with Workers(1, serve_handlers) as workers:
             return dict(await workers.run("send_batch", event, b"{}"))
 
-    answer = asyncio.run(run())
-    body = answer["body"]
-    text = b64decode(body).decode() if answer["isBase64Encoded"] else body
-    assert answer["statusCode"] == 401
+    response = asyncio.run(run())
+    body = response["body"]
+    text = b64decode(body).decode() if response["isBase64Encoded"] else body
+    assert response["statusCode"] == 401
     assert "missing_api_key" in text
-    assert answer["multiValueHeaders"]["X-Request-Id"] == ["r-1"]
+    assert response["multiValueHeaders"]["X-Request-Id"] == ["r-1"]

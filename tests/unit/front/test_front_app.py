@@ -1,4 +1,4 @@
-"""The front takes what the edge sends it, up to its limits, and answers in the envelope."""
+"""The front accepts the edge's requests up to its limits and reports errors in the envelope."""
 
 import asyncio
 import json
@@ -22,13 +22,13 @@ MIB = 1024 * 1024
 
 @dataclass
 class Handlers:
-    """Handlers that answer what they are told to, and remember what they were given."""
+    """Handlers that return one fixed response or fail, and record their requests."""
 
     failure: Exception | None = None
-    given: list[tuple[str, dict[str, Any], bytes]] = field(default_factory=list)
+    requests: list[tuple[str, dict[str, Any], bytes]] = field(default_factory=list)
 
     async def run(self, function: str, event: dict[str, Any], body: bytes) -> Mapping[str, Any]:
-        self.given.append((function, event, body))
+        self.requests.append((function, event, body))
         await asyncio.sleep(0)
         if self.failure:
             raise self.failure
@@ -56,14 +56,14 @@ class ApiResponse:
         return value
 
 
-async def asked(
+async def request(
     front: Front,
     path: str = "/api/v1/emails",
     method: str = "POST",
     parts: Iterable[bytes] = (b"{}",),
     headers: Mapping[str, str] | None = None,
 ) -> ApiResponse:
-    given = {"x-pillarbox-edge": SECRET} | dict(headers or {})
+    all_headers = {"x-pillarbox-edge": SECRET} | dict(headers or {})
     messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts] + [
         {"type": "http.request", "body": b"", "more_body": False}
     ]
@@ -80,7 +80,7 @@ async def asked(
         "method": method,
         "path": path,
         "query_string": b"a=1&a=2",
-        "headers": [(n.encode(), v.encode()) for n, v in given.items()],
+        "headers": [(n.encode(), v.encode()) for n, v in all_headers.items()],
     }
     await front(scope, receive, send)
     start, body = sent
@@ -89,8 +89,8 @@ async def asked(
     )
 
 
-def ask(handlers: Handlers, memory: int = 64 * MIB, **request: Any) -> ApiResponse:
-    return asyncio.run(asked(Front(handlers, SECRET, memory), **request))
+def ask(handlers: Handlers, memory: int = 64 * MIB, **options: Any) -> ApiResponse:
+    return asyncio.run(request(Front(handlers, SECRET, memory), **options))
 
 
 @pytest.mark.parametrize(
@@ -103,11 +103,11 @@ def ask(handlers: Handlers, memory: int = 64 * MIB, **request: Any) -> ApiRespon
     ],
 )
 def test_a_send_reaches_its_function(path: str, function: str) -> None:
-    """A send route runs its function, with the request as the gateway has it."""
+    """A send route runs its function with the event that API Gateway would pass."""
     handlers = Handlers()
     headers = {"x-api-key": "k", "x-pillarbox-client": "192.0.2.7"}
     answer = ask(handlers, path=path, parts=[b"ab", b"c"], headers=headers)
-    ((name, event, body),) = handlers.given
+    ((name, event, body),) = handlers.requests
     assert (name, body) == (function, b"abc")
     assert event["path"] == event["resource"] == path.removeprefix("/api").rstrip("/")
     assert event["httpMethod"] == "POST"
@@ -121,12 +121,12 @@ def test_a_send_reaches_its_function(path: str, function: str) -> None:
 
 
 @pytest.mark.parametrize("secret", ["", "edge-secre", "edge-secret2"])
-def test_only_the_edge_is_answered(secret: str) -> None:
-    """Without the edge's secret nothing is read or run: 403 in the envelope."""
+def test_requests_without_the_secret_are_blocked(secret: str) -> None:
+    """A request without the edge's secret gets 403, and its function does not run."""
     handlers = Handlers()
     answer = ask(handlers, headers={"x-pillarbox-edge": secret})
     assert (answer.status, answer.error["code"]) == (403, "client_blocked")
-    assert handlers.given == []
+    assert handlers.requests == []
 
 
 @pytest.mark.parametrize(
@@ -138,8 +138,8 @@ def test_only_the_edge_is_answered(secret: str) -> None:
         ("POST", "/", 404, "route_not_found"),
     ],
 )
-def test_other_routes_are_not_the_fronts(method: str, path: str, status: int, code: str) -> None:
-    """Anything but POST on a send route gets the contract's 404 or 405, with X-Request-Id."""
+def test_other_routes_get_404_or_405(method: str, path: str, status: int, code: str) -> None:
+    """Every request except POST on a send route gets 404 or 405, with X-Request-Id."""
     answer = ask(Handlers(), method=method, path=path)
     assert (answer.status, answer.error["code"]) == (status, code)
     assert UUID(answer.header("x-request-id"))
@@ -149,53 +149,53 @@ def test_other_routes_are_not_the_fronts(method: str, path: str, status: int, co
 
 @pytest.mark.parametrize("announced", [True, False])
 def test_a_body_over_the_limit_is_413(announced: bool) -> None:  # noqa: FBT001  a row of the table
-    """One byte too many, announced or found while reading, is 413 with the limit; it is read on."""
+    """A body one byte over the limit, announced or not, gets 413 with the limit."""
     handlers = Handlers()
     parts = [b"x" * MIB] * (BODY_LIMIT // MIB) + [b"x"]
     headers = {"content-length": str(BODY_LIMIT + 1)} if announced else {}
     answer = ask(handlers, parts=parts, headers=headers)
     assert (answer.status, answer.error["code"]) == (413, "request_too_large")
     assert answer.error["details"] == {"limit_bytes": BODY_LIMIT}
-    assert handlers.given == []
+    assert handlers.requests == []
 
 
-def test_a_body_at_the_limit_is_taken() -> None:
-    """The limit itself passes, whole."""
+def test_a_body_at_the_limit_is_accepted() -> None:
+    """A body of exactly the limit reaches the function whole."""
     handlers = Handlers()
     assert ask(handlers, parts=[b"x" * MIB] * (BODY_LIMIT // MIB)).status == 200
-    assert len(handlers.given[0][2]) == BODY_LIMIT
+    assert len(handlers.requests[0][2]) == BODY_LIMIT
 
 
 def test_the_edge_knows_the_same_limit() -> None:
-    """What the edge lets through to the front is what the front takes."""
+    """The edge and the front have the same size limit."""
     assert Route(template.load()).front_bytes == BODY_LIMIT
 
 
-def test_more_than_the_memory_is_put_off() -> None:
-    """Bodies under way beyond the ceiling get 503 with Retry-After; what is done makes room."""
+def test_bodies_beyond_the_memory_are_refused() -> None:
+    """A body beyond the memory ceiling gets 503 with Retry-After; finished requests free memory."""
     handlers = Handlers()
     headers = {"content-length": str(10 * MIB)}
 
-    async def three() -> list[ApiResponse]:
+    async def send_four() -> list[ApiResponse]:
         front = Front(handlers, SECRET, memory=25 * MIB)
-        together = await asyncio.gather(*(asked(front, headers=headers) for _ in range(3)))
-        return [*together, await asked(front, headers=headers)]
+        together = await asyncio.gather(*(request(front, headers=headers) for _ in range(3)))
+        return [*together, await request(front, headers=headers)]
 
-    first, second, third, later = asyncio.run(three())
-    assert [each.status for each in (first, second, third, later)] == [200, 200, 503, 200]
+    first, second, third, later = asyncio.run(send_four())
+    assert [response.status for response in (first, second, third, later)] == [200, 200, 503, 200]
     assert third.error["code"] == "service_unavailable"
     assert third.header("retry-after") == "5"
 
 
-def test_a_failed_request_gives_its_memory_back() -> None:
-    """Whatever becomes of a request, the next one finds the room that it had."""
+def test_a_failed_request_releases_its_memory() -> None:
+    """A failed request releases its memory for the next one."""
 
-    async def two() -> list[int]:
+    async def send_two() -> list[int]:
         front = Front(Handlers(failure=WorkerDied()), SECRET, memory=MIB)
         headers = {"content-length": str(MIB)}
-        return [(await asked(front, headers=headers)).status for _ in range(2)]
+        return [(await request(front, headers=headers)).status for _ in range(2)]
 
-    answers = asyncio.run(two())
+    answers = asyncio.run(send_two())
     assert answers == [503, 503]
 
 
@@ -208,14 +208,14 @@ def test_a_dead_worker_is_503() -> None:
 
 
 def test_no_free_worker_is_503() -> None:
-    """When all workers stay busy nothing was done, and the answer says when to come back."""
+    """If all workers stay busy, the response is 503 with Retry-After."""
     answer = ask(Handlers(failure=NoWorkerFree()))
     assert (answer.status, answer.error["code"]) == (503, "service_unavailable")
     assert answer.header("retry-after") == "5"
 
 
-def test_the_log_says_what_there_was_too_little_of(caplog: pytest.LogCaptureFixture) -> None:
-    """A request that is put off leaves a line with its id and what is full; a wrong one none."""
+def test_the_log_names_the_exhausted_resource(caplog: pytest.LogCaptureFixture) -> None:
+    """A 503 for lack of capacity leaves a log line with the cause; a 403 leaves none."""
     full = ask(Handlers(), memory=MIB, headers={"content-length": str(2 * MIB)})
     busy = ask(Handlers(failure=NoWorkerFree()))
     assert ask(Handlers(), headers={"x-pillarbox-edge": "wrong"}).status == 403
@@ -227,12 +227,12 @@ def test_the_log_says_what_there_was_too_little_of(caplog: pytest.LogCaptureFixt
 
 
 def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A body that does not arrive in time is given up: 503, the connection closed, nothing run."""
-    monkeypatch.setattr(app, "_ARRIVES_WITHIN", 0.01)
+    """A body that does not arrive in time gets 503, and the connection is closed."""
+    monkeypatch.setattr(app, "_BODY_TIMEOUT", 0.01)
     handlers = Handlers()
     sent: list[dict[str, Any]] = []
 
-    async def slow() -> None:
+    async def send_slowly() -> None:
         async def receive() -> Mapping[str, Any]:
             await asyncio.Event().wait()
             raise AssertionError
@@ -249,13 +249,13 @@ def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
         }
         await Front(handlers, SECRET, 64 * MIB)(scope, receive, send)
 
-    asyncio.run(slow())
+    asyncio.run(send_slowly())
     assert sent[0]["status"] == 503
     assert (b"connection", b"close") in sent[0]["headers"]
-    assert handlers.given == []
+    assert handlers.requests == []
 
 
 def test_health_needs_no_secret() -> None:
-    """The load balancer's health check is answered without the edge's secret."""
+    """GET /health is answered without the edge's secret."""
     answer = ask(Handlers(), method="GET", path="/health", headers={"x-pillarbox-edge": ""})
     assert (answer.status, answer.body) == (200, b"ok\n")

@@ -1,0 +1,171 @@
+"""Messages that are ready at the same time: which share a call, and who gets which outcome."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Sequence
+
+import pytest
+
+from relay.batcher import MAX_BATCH_SIZE, MAX_CONCURRENT_CALLS, SubmissionBatcher
+
+
+class RecordingCall:
+    """A call that ends when the test says so; it doubles its arguments and fails negative ones."""
+
+    def __init__(self) -> None:
+        self.calls: list[tuple[str, list[int]]] = []
+        self.ends: list[asyncio.Event] = []
+        self.fault: Exception | None = None
+
+    async def __call__(self, key: str, arguments: Sequence[int]) -> Sequence[int | Exception]:
+        self.calls.append((key, list(arguments)))
+        self.ends.append(asyncio.Event())
+        await self.ends[-1].wait()
+        if self.fault:
+            raise self.fault
+        return [ValueError(number) if number < 0 else 2 * number for number in arguments]
+
+
+type Batcher = SubmissionBatcher[int, int]
+
+
+async def run_pending_tasks() -> None:
+    """Let every task that can continue do so."""
+    for _ in range(10):
+        await asyncio.sleep(0)
+
+
+async def submit_in_turn(
+    batcher: Batcher, *numbers: int, key: str = "a"
+) -> list[asyncio.Task[int]]:
+    """Submit numbers, each after the one before has been taken up."""
+    tasks = []
+    for number in numbers:
+        tasks.append(asyncio.create_task(batcher.submit(key, number)))
+        await run_pending_tasks()
+    return tasks
+
+
+def run_scenario(scenario: Callable[[RecordingCall, Batcher], Awaitable[None]]) -> RecordingCall:
+    """Run a scenario, check that the batcher keeps nothing, and return the recorded calls."""
+
+    async def run() -> RecordingCall:
+        call = RecordingCall()
+        batcher = SubmissionBatcher(call)
+        await scenario(call, batcher)
+        await run_pending_tasks()
+        assert not batcher._queues
+        assert not batcher._tasks
+        return call
+
+    return asyncio.run(run())
+
+
+def test_waiting_messages_go_together() -> None:
+    """The first two go at once, each alone; later ones go together when a call has ended."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        tasks = await submit_in_turn(batcher, 1, 2, 3, 4, 5)
+        assert call.calls == [("a", [1]), ("a", [2])]
+        call.ends[1].set()
+        assert await tasks[1] == 4
+        await run_pending_tasks()
+        assert not tasks[0].done()
+        assert not tasks[2].done()
+        for end in call.ends:
+            end.set()
+        assert await asyncio.gather(*tasks) == [2, 4, 6, 8, 10]
+
+    assert MAX_CONCURRENT_CALLS == 2
+    assert run_scenario(scenario).calls == [("a", [1]), ("a", [2]), ("a", [3, 4, 5])]
+
+
+def test_simultaneous_messages_go_together() -> None:
+    """Messages that arrive in one read of the sockets share a call."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2, 3)]
+        await run_pending_tasks()
+        call.ends[0].set()
+        assert await asyncio.gather(*tasks) == [2, 4, 6]
+
+    assert run_scenario(scenario).calls == [("a", [1, 2, 3])]
+
+
+def test_keys_do_not_wait_for_each_other() -> None:
+    """A running call of one key does not delay the messages of another."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        tasks = await submit_in_turn(batcher, 1, 2, 3)
+        (other,) = await submit_in_turn(batcher, 4, key="b")
+        call.ends[2].set()
+        assert await other == 8
+        for end in call.ends:
+            end.set()
+        await run_pending_tasks()
+        call.ends[3].set()
+        assert await asyncio.gather(*tasks) == [2, 4, 6]
+
+    assert run_scenario(scenario).calls == [("a", [1]), ("a", [2]), ("b", [4]), ("a", [3])]
+
+
+def test_batch_size_is_limited() -> None:
+    """A call contains at most the maximum number of messages; the rest goes with the next call."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        tasks = await submit_in_turn(batcher, *range(MAX_BATCH_SIZE + 5))
+        for number in range(4):
+            call.ends[number].set()
+            await run_pending_tasks()
+        expected = [2 * number for number in range(MAX_BATCH_SIZE + 5)]
+        assert await asyncio.gather(*tasks) == expected
+
+    sizes = [len(numbers) for _, numbers in run_scenario(scenario).calls]
+    assert sizes == [1, 1, MAX_BATCH_SIZE, 3]
+
+
+def test_each_message_has_its_own_outcome() -> None:
+    """The error of one message is raised for that one only; the others get their results."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, -2, 3)]
+        await run_pending_tasks()
+        call.ends[0].set()
+        outcomes = await asyncio.gather(*tasks, return_exceptions=True)
+        assert outcomes[::2] == [2, 6]
+        assert isinstance(outcomes[1], ValueError)
+
+    run_scenario(scenario)
+
+
+def test_failed_call_fails_all_its_messages() -> None:
+    """Every message of a failed call gets the error; the next message is submitted normally."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        call.fault = ConnectionError()
+        tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
+        await run_pending_tasks()
+        call.ends[0].set()
+        for task in tasks:
+            with pytest.raises(ConnectionError):
+                await task
+        call.fault = None
+        (after,) = await submit_in_turn(batcher, 3)
+        call.ends[1].set()
+        assert await after == 6
+
+    run_scenario(scenario)
+
+
+def test_cancelled_submission_does_not_affect_others() -> None:
+    """If one submission is cancelled during its call, the others still get their results."""
+
+    async def scenario(call: RecordingCall, batcher: Batcher) -> None:
+        tasks = [asyncio.create_task(batcher.submit("a", number)) for number in (1, 2)]
+        await run_pending_tasks()
+        tasks[0].cancel()
+        await run_pending_tasks()
+        call.ends[0].set()
+        assert await tasks[1] == 4
+        assert tasks[0].cancelled()
+
+    run_scenario(scenario)
