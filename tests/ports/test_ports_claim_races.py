@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.claims import DynamoClaims, answer_attribute, answer_of
+from pillarbox.adapters.dynamodb.claims import DynamoClaims, response_attribute, response_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
@@ -153,6 +153,6 @@ def test_a_claim_expires_no_sooner_than_it_may(aws: Aws) -> None:
 def test_a_long_answer_is_stored_compressed(length: int, stored: type) -> None:
     """Up to 500 characters stay as they are; either way it is read back byte for byte."""
     answer = StoredResponse("x" * length)
-    attribute = answer_attribute(answer)
+    attribute = response_attribute(answer)
     assert type(attribute) is stored
-    assert answer_of(attribute) == answer
+    assert response_of(attribute) == answer

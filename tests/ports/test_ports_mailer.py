@@ -159,7 +159,9 @@ def test_no_answer_is_uncertain(
     provider: Provider, monkeypatch: pytest.MonkeyPatch, broken: Any
 ) -> None:
     """Hung up, silent, cut off or unreadable: the mail may have been taken, and is not resent."""
-    monkeypatch.setattr(ses, "_ONCE", ses._ONCE.merge(Config(read_timeout=0.3)))
+    monkeypatch.setattr(
+        ses, "_WITHOUT_RETRIES", ses._WITHOUT_RETRIES.merge(Config(read_timeout=0.3))
+    )
     provider.answer = broken
     with pytest.raises(SendUncertain):
         send()
@@ -176,8 +178,8 @@ def test_nobody_there_is_for_later(provider: Provider, monkeypatch: pytest.Monke
 
 def test_an_attempt_ends_in_time() -> None:
     """One attempt waits for an answer no longer than the function that makes it may run."""
-    assert vars(ses._ONCE)["read_timeout"] == 20
-    assert vars(ses._ONCE)["connect_timeout"] == 3
+    assert vars(ses._WITHOUT_RETRIES)["read_timeout"] == 20
+    assert vars(ses._WITHOUT_RETRIES)["connect_timeout"] == 3
 
 
 def test_the_fake_keeps_what_it_took() -> None:

@@ -6,7 +6,7 @@ import pytest
 from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
-from pillarbox.adapters.aws import PATIENT, SINGLE_TRY
+from pillarbox.adapters.aws import WITH_RETRIES, WITHOUT_RETRIES
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
 
@@ -167,4 +167,7 @@ def test_a_read_is_as_consistent_as_it_says(filled: Table, *, consistent: bool) 
 
 def test_what_must_not_take_effect_twice_is_tried_once() -> None:
     """A table is patient, save for writes that are no good twice."""
-    assert [Table("t")._config, Table("t", retries=False)._config] == [PATIENT, SINGLE_TRY]
+    assert [Table("t")._config, Table("t", retries=False)._config] == [
+        WITH_RETRIES,
+        WITHOUT_RETRIES,
+    ]
