@@ -21,15 +21,15 @@ from pillarbox.config import SettingMissing
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordResult:
-    """The result of one queue message. With `again` the message stays in the queue."""
+    """The result of one queue message. With `retry_after` the message stays in the queue."""
 
     outcome: str
-    again: timedelta | None = None
+    retry_after: timedelta | None = None
     ids: Mapping[str, str]
     #: The names of metrics to count in addition to the outcome.
     counts: tuple[str, ...] = ()
     #: Durations by the name of their metric.
-    lasted: Mapping[str, timedelta] = field(default_factory=dict)
+    durations: Mapping[str, timedelta] = field(default_factory=dict)
 
 
 class RetryLater(Exception):
@@ -39,7 +39,7 @@ class RetryLater(Exception):
 type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
-def consume(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
+def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
     """Make the Lambda handler of a queue from a function that handles one message.
 
     SQS delivers only the failed messages again. A missing setting ends the invocation with the
@@ -58,7 +58,7 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handl
         except Exception as error:
             observability.log_failure(logger, error, queue_message_id=record.message_id)
             raise
-        if result.again is not None:
+        if result.retry_after is not None:
             raise RetryLater
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
@@ -79,12 +79,12 @@ def consume(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handl
 def _add_metrics(metrics: Metrics, result: RecordResult) -> None:
     for name in (result.outcome, *result.counts):
         metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
-    for name, duration in result.lasted.items():
+    for name, duration in result.durations.items():
         milliseconds = duration / timedelta(milliseconds=1)
         metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
 
 
-def follow(
+def consume_stream(
     apply: Callable[[Sequence[Mapping[str, Any]]], StreamResult],
     count: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, int]],
 ) -> Handler:
@@ -116,7 +116,7 @@ def follow(
     return lambda_handler
 
 
-def tick(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
+def run_on_schedule(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
     """Make the Lambda handler of a schedule; the counts that `work` returns become metrics.
 
     Zeros become metrics as well: an alarm reads a zero as healthy and a missing figure as a

@@ -51,7 +51,7 @@ def _log_fields(error: Exception) -> dict[str, str]:
     return {}
 
 
-def log_answer(logger: "Logger", event: dict[str, Any], status: int, **context: object) -> None:
+def log_response(logger: "Logger", event: dict[str, Any], status: int, **context: object) -> None:
     """Log one line for a request with its route, status and ids."""
     logger.info(
         "answered",
