@@ -56,9 +56,9 @@ class Store:
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
     #: The messages that an eventually consistent read (`peek`) returns; None: no record.
-    behind: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
+    stale_messages: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
     #: The largest number of addresses in one look-up of the directory.
-    most_asked: int = 0
+    max_addresses: int = 0
 
 
 class FakeDirectory:
@@ -76,7 +76,7 @@ class FakeDirectory:
         template_ids: Iterable[UUID] = (),
     ) -> DirectoryResult:
         store, mailboxes = self._store, set(addresses)
-        store.most_asked = max(store.most_asked, len(mailboxes))
+        store.max_addresses = max(store.max_addresses, len(mailboxes))
         return DirectoryResult(
             key=store.keys.get(key_digest) if key_digest else None,
             account=store.accounts.get(account_id),
@@ -171,7 +171,7 @@ class FakeMessages:
 
     def __init__(self, store: Store) -> None:
         self._messages, self._claims = store.messages, store.claims
-        self._behind = store.behind
+        self._stale_messages = store.stale_messages
 
     def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
         name = (message.account_id, message.message_id)
@@ -196,7 +196,9 @@ class FakeMessages:
 
     def peek(self, account_id: str, message_id: UUID) -> Message | None:
         name = (account_id, message_id)
-        return self._behind[name] if name in self._behind else self._messages.get(name)
+        return (
+            self._stale_messages[name] if name in self._stale_messages else self._messages.get(name)
+        )
 
     def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
