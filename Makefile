@@ -57,7 +57,7 @@ openapi: setup ## write docs/openapi.json and the other generated texts
 
 build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
-	$(RUN)python layers/shared/stamp_release.py .aws-sam/build/template.yaml
+	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml
 
 deploy: setup .venv-sam/made ## deploy to AWS, with a first account: ENVIRONMENT=dev or prod
 	$(RUN)pillarbox deploy --environment $${ENVIRONMENT:-dev}

@@ -18,13 +18,13 @@ from minijinja import Environment as MiniJinja
 from premailer import Premailer
 from selectolax.lexbor import LexborHTMLParser
 
-import assemble_starters
 from pillarbox.domain.errors import Json
 from pillarbox.rendering import allowlist, engine
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import preview_values
+from tools import assemble_starters
 
 ROUNDS: Final = 7
 SECONDS_A_ROUND: Final = 0.15
@@ -108,10 +108,10 @@ def assembling() -> None:
     def anew(slug: str) -> str:
         assemble_starters._sources.cache_clear()
         assemble_starters._inliner.cache_clear()
-        return assemble_starters.assembled(slug)
+        return assemble_starters.assemble(slug)
 
     whole = assemble_starters._sources().get_template("otp/body.html").render()
-    stored = assemble_starters.assembled("otp")
+    stored = assemble_starters.assemble("otp")
     first, inline, compiled = cost(
         lambda: anew("otp"),
         lambda: assemble_starters._inliner().inline(whole),

@@ -1,6 +1,6 @@
-"""AWS in this process (moto), with the resources that the functions are given.
+"""Emulated AWS in this process (moto), with the resources that the functions use.
 
-A conftest.py that wants it says `from tests.aws import aws`.
+To use the fixture, a conftest.py contains `from tests.aws import aws`.
 """
 
 import threading
@@ -30,7 +30,7 @@ REGION: Final = "eu-west-1"
 
 @dataclass(frozen=True)
 class Aws:
-    """The names of what is there."""
+    """The names of the resources."""
 
     table: str
     queue_url: str
@@ -38,19 +38,20 @@ class Aws:
 
 
 class _Loader(yaml.SafeLoader):
-    """Reads a CloudFormation template; `!Ref` and the like become their argument."""
+    """A loader of CloudFormation templates. `!Ref` and similar tags become their argument."""
 
 
 _Loader.add_multi_constructor("!", lambda _loader, _tag, node: node.value)
 
 
 @cache
-def declared(kind: str) -> dict[str, Any]:
-    """The properties of the first resource of a kind that the template declares."""
-    # A loader of safe values, with tags that are read as text.
+def declared(resource_type: str) -> dict[str, Any]:
+    """Return the properties of the first resource of a type in the template."""
+    # The loader is a safe loader that reads tags as text.
     template = yaml.load(TEMPLATE.read_text(), _Loader)  # noqa: S506
-    found = (r for r in template["Resources"].values() if r["Type"] == kind)
-    properties: dict[str, Any] = next(found)["Properties"]
+    resources = template["Resources"].values()
+    matches = (resource for resource in resources if resource["Type"] == resource_type)
+    properties: dict[str, Any] = next(matches)["Properties"]
     return properties
 
 
@@ -77,13 +78,13 @@ def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
 
 @pytest.fixture
 def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
-    """An empty table, queue and bucket, and the settings that name them."""
+    """Return an empty table, queue and bucket, named by the settings."""
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     for name in ("AWS_PROFILE", "AWS_SESSION_TOKEN", "AWS_ENDPOINT_URL"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
-    # One session for all: what the SDK reads of its services it reads once.
+    # All tests share one session, so that the SDK reads its service data only once.
     with emulated_aws({"core": {"reset_boto3_session": False}}):
         table = declared("AWS::DynamoDB::Table")
         boto3.client("dynamodb").create_table(
@@ -113,7 +114,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
 
 
 def forget_sessions() -> None:
-    """Let no credentials that were read in one environment serve in the next."""
+    """Discard the sessions, so that no credentials of this environment are used in the next."""
     boto3.DEFAULT_SESSION = None
     sdk._session.cache_clear()
 

@@ -1,4 +1,4 @@
-"""The local stack for the tests marked `stack`: started once, as a user starts it."""
+"""The local stack for the tests marked `stack`. It starts once, as a user starts it."""
 
 import fcntl
 import json
@@ -14,8 +14,8 @@ from typing import Any
 import hypothesis
 import pytest
 
-# No test depends on how fast the machine is, and each run tries the same: what a run found the
-# next one finds again. `make fuzz`, `make faults` and `make mutants` look further.
+# No test depends on the speed of the machine, and each run tries the same examples, so that a
+# failure is reproducible. `make fuzz`, `make faults` and `make mutants` try more.
 hypothesis.settings.register_profile(
     "pillarbox",
     deadline=None,
@@ -25,38 +25,38 @@ hypothesis.settings.register_profile(
 hypothesis.settings.load_profile("pillarbox")
 
 _ROOT = Path(__file__).resolve().parent.parent
-# What was packed stays here for the next run; the rest is this run's.
+# The packed code stays here for the next run; everything else belongs to one run.
 _STATE = _ROOT / ".local" / "tests"
-_TOLD = _STATE / "stack.json"
-# Seconds. A first start installs the layer's dependencies; a stop waits for its parts;
-# a busy machine takes longer for either.
-_STARTS_WITHIN = 300
-_STOPS_WITHIN = 120
+_DESCRIPTION = _STATE / "stack.json"
+# In seconds. A first start installs the layer's dependencies, a stop waits for the parts of the
+# stack, and both take longer on a busy machine.
+_START_TIMEOUT = 300
+_STOP_TIMEOUT = 120
 
 
 @pytest.fixture(scope="session")
 def stack() -> Iterator[dict[str, Any]]:
-    """What stack.json says of one stack for all workers; it must end as told to.
+    """Return the content of stack.json; all workers share one stack, which must stop cleanly.
 
-    The worker that comes first starts it, and ends it when no other uses it any more.
+    The first worker starts the stack, and stops it when no other worker uses it any more.
     """
     _STATE.mkdir(parents=True, exist_ok=True)
     with (_STATE / "starting").open("a") as starting, (_STATE / "using").open("a") as using:
         fcntl.flock(starting, fcntl.LOCK_EX)
-        process = _start() if _first(using) else None
+        process = _start() if _is_first(using) else None
         fcntl.flock(using, fcntl.LOCK_SH)
         fcntl.flock(starting, fcntl.LOCK_UN)
-        yield json.loads(_TOLD.read_text())
+        yield json.loads(_DESCRIPTION.read_text())
         fcntl.flock(using, fcntl.LOCK_UN)
         if process:
             fcntl.flock(starting, fcntl.LOCK_EX)
             fcntl.flock(using, fcntl.LOCK_EX)
             output = _stop(process)
             assert process.returncode == 0, output
-            assert not _TOLD.exists()
+            assert not _DESCRIPTION.exists()
 
 
-def _first(using: Any) -> bool:
+def _is_first(using: Any) -> bool:
     try:
         fcntl.flock(using, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
@@ -66,7 +66,7 @@ def _first(using: Any) -> bool:
 
 def _start() -> subprocess.Popen[str]:
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
-    _TOLD.unlink(missing_ok=True)
+    _DESCRIPTION.unlink(missing_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "local"],
         cwd=_ROOT,
@@ -75,10 +75,10 @@ def _start() -> subprocess.Popen[str]:
         stderr=subprocess.STDOUT,
         text=True,
     )
-    late = time.monotonic() + _STARTS_WITHIN
-    while not _TOLD.exists() and process.poll() is None and time.monotonic() < late:
+    deadline = time.monotonic() + _START_TIMEOUT
+    while not _DESCRIPTION.exists() and process.poll() is None and time.monotonic() < deadline:
         time.sleep(0.1)
-    if not _TOLD.exists():
+    if not _DESCRIPTION.exists():
         pytest.fail(f"The local stack did not start:\n{_stop(process)}")
     return process
 
@@ -86,7 +86,7 @@ def _start() -> subprocess.Popen[str]:
 def _stop(process: subprocess.Popen[str]) -> str:
     process.send_signal(signal.SIGINT)
     try:
-        return process.communicate(timeout=_STOPS_WITHIN)[0]
+        return process.communicate(timeout=_STOP_TIMEOUT)[0]
     except subprocess.TimeoutExpired:
         process.kill()
         return process.communicate()[0]

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from pillarbox.application.history.aggregate import StreamResult
-from pillarbox.consumer import follow
+from pillarbox.consumer import consume_stream
 from pillarbox.wiring import count_changes, services
 
 
@@ -12,4 +12,4 @@ def aggregate_stats(records: Sequence[Mapping[str, Any]]) -> StreamResult:
     return services().aggregation.apply(records)
 
 
-lambda_handler = follow(aggregate_stats, count_changes)
+lambda_handler = consume_stream(aggregate_stats, count_changes)

@@ -8,7 +8,7 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.ports import UnreadableJob
-from pillarbox.consumer import RecordResult, consume
+from pillarbox.consumer import RecordResult, consume_queue
 from pillarbox.wiring import services
 
 #: In milliseconds. A hand-over may wait 20 s for SES, and must end before the function does.
@@ -24,7 +24,7 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
         services().jobs.postpone(record.receipt_handle, timedelta(0))
-        return RecordResult(outcome="out_of_time", again=timedelta(0), ids=ids)
+        return RecordResult(outcome="out_of_time", retry_after=timedelta(0), ids=ids)
     return _record_result(record, services().delivery.deliver(job), ids)
 
 
@@ -35,10 +35,10 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
     time_to_send = result.time_to_send
     return RecordResult(
         outcome=result.outcome,
-        again=result.retry_after,
+        retry_after=result.retry_after,
         ids=ids,
         counts=counts,
-        lasted={} if time_to_send is None else {"time_to_send": time_to_send},
+        durations={} if time_to_send is None else {"time_to_send": time_to_send},
     )
 
 
@@ -47,4 +47,4 @@ def _sent_at(record: SQSRecord) -> datetime:
     return datetime.fromtimestamp(int(record.attributes.sent_timestamp) / 1000, UTC)
 
 
-lambda_handler = consume(deliver)
+lambda_handler = consume_queue(deliver)

@@ -3,7 +3,7 @@
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.consumer import RecordResult, consume
+from pillarbox.consumer import RecordResult, consume_queue
 from pillarbox.wiring import services
 
 
@@ -18,4 +18,4 @@ def record_feedback(record: SQSRecord, _: LambdaContext) -> RecordResult:
     return RecordResult(outcome=result.outcome, ids=ids)
 
 
-lambda_handler = consume(record_feedback)
+lambda_handler = consume_queue(record_feedback)

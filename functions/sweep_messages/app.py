@@ -5,7 +5,7 @@ from typing import Any
 
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.consumer import tick
+from pillarbox.consumer import run_on_schedule
 from pillarbox.wiring import services
 
 
@@ -13,4 +13,4 @@ def sweep_messages(_: dict[str, Any], __: LambdaContext) -> dict[str, int]:
     return asdict(services().sweep.run())
 
 
-lambda_handler = tick(sweep_messages)
+lambda_handler = run_on_schedule(sweep_messages)

@@ -1,9 +1,12 @@
-"""Leave of botocore's data what the layer's clients read.
+"""Remove the data from botocore that the layer's clients do not read.
 
-    python3.13 trim_sdk.py FOLDER    (the folder that botocore is installed in)
+    python3.13 trim_sdk.py FOLDER    (the folder that contains botocore)
 
-Making its first client, botocore reads the endpoints of all the services that there are: a
-sixth of all that a cold start executes. The code itself stays as it is.
+When botocore makes its first client, it reads the endpoints of all services: a sixth of all
+instructions of a cold start. botocore's code stays unchanged.
+
+This program belongs to the layer's folder: SAM builds the layer from a copy of this folder, and
+rebuilds it only after a change in it.
 """
 
 import json
@@ -12,15 +15,15 @@ import sys
 from pathlib import Path
 from typing import Final
 
-#: The folder of botocore's data and the name in its endpoints, for each client of the layer.
+#: Each client of the layer: the name of its data folder, and its name in the endpoints.
 SERVICES: Final = {"dynamodb": "dynamodb", "s3": "s3", "sesv2": "email", "sqs": "sqs"}
 
 
 def trim(site: Path) -> None:
-    """Remove the data of other services from the botocore that is installed in a folder.
+    """Remove the data of all other services from the botocore installed in a folder.
 
     Raises:
-        FileNotFoundError: there is none, or a service's data is not where it was.
+        FileNotFoundError: botocore or the data of one of the services is missing.
     """
     data = site / "botocore" / "data"
     for service in SERVICES:
@@ -28,16 +31,16 @@ def trim(site: Path) -> None:
     for folder in data.iterdir():
         if folder.is_dir() and folder.name not in SERVICES:
             shutil.rmtree(folder)
-    endpoints = data / "endpoints.json"
-    known = json.loads(endpoints.read_bytes())
-    for partition in known["partitions"]:
+    path = data / "endpoints.json"
+    endpoints = json.loads(path.read_bytes())
+    for partition in endpoints["partitions"]:
         partition["services"] = {
             name: partition["services"][name]
             for name in SERVICES.values()
             if name in partition["services"]
         }
-    endpoints.unlink()  # an installer may have linked the file to its cache
-    endpoints.write_text(json.dumps(known, separators=(",", ":")))
+    path.unlink()  # an installer may have linked the file to its cache
+    path.write_text(json.dumps(endpoints, separators=(",", ":")))
 
 
 if __name__ == "__main__":

@@ -197,10 +197,10 @@ def count_and_sweep(service: Service) -> None:
 @contextmanager
 def leaking() -> Iterator[None]:
     """Log whole requests and whole messages, as the service never should."""
-    log_answer, submit = observability.log_answer, ThreadedService.submit
+    log_response, submit = observability.log_response, ThreadedService.submit
 
     def log_all(logger: Any, event: dict[str, Any], status: int, **context: object) -> None:
-        log_answer(logger, event, status, whole=event, **context)
+        log_response(logger, event, status, whole=event, **context)
 
     async def submit_and_log(
         self: ThreadedService, key_text: str, envelope: Envelope, octets: bytearray
@@ -209,7 +209,7 @@ def leaking() -> Iterator[None]:
         return await submit(self, key_text, envelope, octets)
 
     with (
-        mock.patch.object(observability, "log_answer", log_all),
+        mock.patch.object(observability, "log_response", log_all),
         mock.patch.object(ThreadedService, "submit", submit_and_log),
     ):
         yield

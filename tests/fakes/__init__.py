@@ -1,1 +1,1 @@
-"""Hand-written stand-ins for everything that the use-cases need of the world."""
+"""Hand-written fakes for all ports of the application."""

@@ -1,4 +1,4 @@
-"""Processes that run at the same time, one call of a port after another, as a test says."""
+"""Concurrent processes that make their calls of ports in the order that a test chooses."""
 
 import threading
 from collections.abc import Callable
@@ -7,9 +7,12 @@ from tests.fakes.world import Killed, World
 
 
 class Actor:
-    """A process that stops before each call of a port until it is let go on.
+    """A process that stops before each call of a port until the test continues it.
 
-    It runs in a thread of its own, but never while the test does.
+    It has its own thread, but it never runs at the same time as the test.
+
+    Attributes:
+        at: the call before which the process stops.
     """
 
     def __init__(self, world: World, work: Callable[[], object]) -> None:
@@ -18,46 +21,46 @@ class Actor:
         self.error: BaseException | None = None
         self.done = False
         self._world = world
-        self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
+        self._continue, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
         self._killed = False
         self._thread = threading.Thread(target=self._run, args=(work,), daemon=True)
         self._thread.start()
         self.step()
 
     def step(self) -> None:
-        """Go on to just before the next call, or to the end."""
+        """Continue to just before the next call, or to the end."""
         self._world.gate.watch = self._stop
-        self._go.release()
+        self._continue.release()
         self._stopped.acquire()
 
     def kill(self) -> None:
-        """Let the process die where it stands."""
+        """Kill the process where it has stopped."""
         if not self.done:
             self._killed = True
             self.step()
 
     def run_to(self, call: str) -> None:
-        """Go on to just before a call of this name."""
+        """Continue to just before a call with this name."""
         while not self.done and self.at != call:
             self.step()
 
     def finish(self) -> None:
-        """Go on to the end."""
+        """Continue to the end."""
         while not self.done:
             self.step()
 
     def _stop(self, call: str) -> None:
         self.at = call
         self._stopped.release()
-        self._go.acquire()
+        self._continue.acquire()
         if self._killed:
             raise Killed
 
     def _run(self, work: Callable[[], object]) -> None:
-        self._go.acquire()
+        self._continue.acquire()
         try:
             self.result = work()
-        except BaseException as error:  # noqa: BLE001  the test looks at it
+        except BaseException as error:  # noqa: BLE001  the test reads it
             self.error = error
         self.done = True
         self._stopped.release()

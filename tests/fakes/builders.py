@@ -1,4 +1,4 @@
-"""The things that tests are about, made with as little as a test wants to say of them."""
+"""Builders of test data with defaults, so that a test names only what it is about."""
 
 import base64
 from dataclasses import replace
@@ -36,13 +36,13 @@ UNLIMITED = Limits(per_minute=None, per_day=None, per_month=None)
 
 
 def at(seconds: float) -> datetime:
-    """So many seconds after NOW."""
+    """Return the moment some seconds after NOW."""
     return NOW + timedelta(seconds=seconds)
 
 
 def account(account_id: str = ACCOUNT, **changes: Any) -> Account:
-    """A Standard account with one verified sender."""
-    plain = Account(
+    """Return a Standard account with one verified sender."""
+    default = Account(
         account_id=account_id,
         name="Shop",
         plan=Plan.STANDARD,
@@ -50,12 +50,12 @@ def account(account_id: str = ACCOUNT, **changes: Any) -> Account:
         senders={SENDER: True},
         default_sender=SENDER,
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
 def api_key(text: str, account_id: str = ACCOUNT, **changes: Any) -> ApiKey:
-    """A live key that may send."""
-    plain = ApiKey(
+    """Return a live key that may send."""
+    default = ApiKey(
         key_id=str(new_id(NOW)),
         account_id=account_id,
         name="web",
@@ -65,22 +65,22 @@ def api_key(text: str, account_id: str = ACCOUNT, **changes: Any) -> ApiKey:
         digest=digest_of_key(text),
         created_at=NOW,
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
 def preview_key(text: str, account_id: str = ACCOUNT) -> ApiKey:
-    """A preview key."""
+    """Return a preview key."""
     return api_key(text, account_id, type=KeyType.PREVIEW, preset=None, scopes=PREVIEW_SCOPES)
 
 
 def key_text(account_id: str = ACCOUNT, key_type: KeyType = KeyType.LIVE) -> str:
-    """The text of a new key."""
+    """Return the text of a new key."""
     return new_key_text(account_id, key_type)
 
 
 def template(template_id: UUID, account_id: str = ACCOUNT, **changes: Any) -> SavedTemplate:
-    """A saved template that needs a name."""
-    plain = SavedTemplate(
+    """Return a saved template with the required variable `name`."""
+    default = SavedTemplate(
         account_id=account_id,
         template_id=str(template_id),
         name="Greeting",
@@ -93,19 +93,19 @@ def template(template_id: UUID, account_id: str = ACCOUNT, **changes: Any) -> Sa
         created_at=NOW,
         updated_at=NOW,
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
 def request(**changes: Any) -> SendRequest:
-    """A send of raw HTML to one recipient."""
-    plain = SendRequest(
+    """Return a request to send HTML to one recipient."""
+    default = SendRequest(
         body_hash=HASH, to=("ann@example.com",), html="<p>Hello</p>", subject="Hello"
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
 def starter_request(**changes: Any) -> SendRequest:
-    """A send of a one-time passcode to one recipient."""
+    """Return a request to send a one-time passcode to one recipient."""
     return request(
         **{
             "html": None,
@@ -118,14 +118,14 @@ def starter_request(**changes: Any) -> SendRequest:
 
 
 def attachment(size: int = 3, **changes: Any) -> Attachment:
-    """A text file of so many bytes."""
+    """Return a text file of a size in bytes."""
     content = base64.b64encode(b"x" * size).decode()
     return replace(Attachment("notes.txt", "text/plain", content), **changes)
 
 
 def mail(**changes: Any) -> Mail:
-    """A mail of raw HTML to one recipient."""
-    plain = Mail(
+    """Return an email with HTML to one recipient."""
+    default = Mail(
         sender=SENDER,
         from_name="Shop",
         to=("ann@example.com",),
@@ -135,13 +135,13 @@ def mail(**changes: Any) -> Mail:
         subject="Hello",
         body=HtmlBody(html="<p>Hello</p>"),
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
 def message(account_id: str = ACCOUNT, message_id: UUID | None = None, **changes: Any) -> Message:
-    """The record of an accepted mail to one recipient."""
+    """Return the record of an accepted email to one recipient."""
     identifier = message_id or new_id(NOW)
-    plain = Message(
+    default = Message(
         account_id=account_id,
         message_id=identifier,
         created_at=created_at(identifier),
@@ -153,34 +153,34 @@ def message(account_id: str = ACCOUNT, message_id: UUID | None = None, **changes
         cc=(),
         bcc=(),
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
-def job(of: Message, **changes: Any) -> Job:
-    """The job of a message, with its mail in it."""
-    plain = Job(
-        account_id=of.account_id,
-        message_id=of.message_id,
-        body_hash=of.body_hash,
-        queued_at=of.created_at,
-        deadline=of.created_at + timedelta(hours=24),
-        mail=mail(to=of.to, cc=of.cc, bcc=of.bcc),
+def job(message: Message, **changes: Any) -> Job:
+    """Return the job of a message, with the email in it."""
+    default = Job(
+        account_id=message.account_id,
+        message_id=message.message_id,
+        body_hash=message.body_hash,
+        queued_at=message.created_at,
+        deadline=message.created_at + timedelta(hours=24),
+        mail=mail(to=message.to, cc=message.cc, bcc=message.bcc),
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
 def claim(**changes: Any) -> Claim:
-    """A claim that nobody has taken."""
-    plain = Claim(
+    """Return a claim that is not stored."""
+    default = Claim(
         account_id=ACCOUNT,
         digest=DIGEST,
         owner=new_token(16),
         body_hash=HASH,
         generation=new_id(NOW),
     )
-    return replace(plain, **changes)
+    return replace(default, **changes)
 
 
 def event(kind: EventKind, seconds: float = 0, recipient: str | None = None) -> Event:
-    """An event so many seconds after NOW."""
+    """Return an event some seconds after NOW."""
     return Event(kind=kind, at=at(seconds), recipient=recipient)

@@ -1,4 +1,4 @@
-"""The ports of the application over plain dicts; they pass the suite in tests/ports."""
+"""Fakes of the application's ports over plain dicts. They pass the tests in tests/ports."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -29,37 +29,40 @@ MESSAGE_LEASE = timedelta(seconds=90)
 
 
 @dataclass
-class HeldClaim:
-    """A claim as it is stored; answered once `answer` is there."""
+class StoredClaim:
+    """A stored claim. It is finished if it has a response."""
 
     claim: Claim
     leased_until: datetime
     kept_until: datetime
-    answer: str | None = None
+    response: str | None = None
+
+    def is_pending_for(self, claim: Claim) -> bool:
+        return self.response is None and self.claim.owner == claim.owner
 
 
 @dataclass
 class Store:
-    """What the service keeps."""
+    """Everything that the service stores."""
 
     keys: dict[str, ApiKey] = field(default_factory=dict)
     accounts: dict[str, Account] = field(default_factory=dict)
     templates: dict[tuple[str, UUID], SavedTemplate] = field(default_factory=dict)
     suppressed: dict[tuple[str, str], str] = field(default_factory=dict)
-    claims: dict[tuple[str, str], HeldClaim] = field(default_factory=dict)
+    claims: dict[tuple[str, str], StoredClaim] = field(default_factory=dict)
     counts: dict[tuple[str, str], int] = field(default_factory=dict)
     messages: dict[tuple[str, UUID], Message] = field(default_factory=dict)
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
-    #: Messages as those see them who read without seeing the last writes.
-    behind: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
-    #: The most addresses that a read of the directory was asked for.
-    most_asked: int = 0
+    #: The messages that an eventually consistent read (`peek`) returns; None: no record.
+    stale_messages: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
+    #: The largest number of addresses in one look-up of the directory.
+    max_addresses: int = 0
 
 
 class FakeDirectory:
-    """Fulfils `ports.Directory`."""
+    """Implements `ports.Directory`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -72,14 +75,14 @@ class FakeDirectory:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
     ) -> DirectoryResult:
-        store, wanted = self._store, set(addresses)
-        store.most_asked = max(store.most_asked, len(wanted))
+        store, mailboxes = self._store, set(addresses)
+        store.max_addresses = max(store.max_addresses, len(mailboxes))
         return DirectoryResult(
             key=store.keys.get(key_digest) if key_digest else None,
             account=store.accounts.get(account_id),
             suppressed={
                 mailbox: store.suppressed[account_id, mailbox]
-                for mailbox in wanted
+                for mailbox in mailboxes
                 if (account_id, mailbox) in store.suppressed
             },
             templates={
@@ -91,7 +94,7 @@ class FakeDirectory:
 
 
 class FakeClaims:
-    """Fulfils `ports.Claims`."""
+    """Implements `ports.Claims`."""
 
     def __init__(self, store: Store) -> None:
         self._claims = store.claims
@@ -99,18 +102,20 @@ class FakeClaims:
     def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime
     ) -> Claim | StoredResponse:
-        held = self._claims.get((account_id, digest))
+        stored = self._claims.get((account_id, digest))
         kept_until, generation, resumed = now + CLAIM_WINDOW, new_id(now), False
-        if held is not None and now < held.kept_until:
-            same, alive = held.claim.body_hash == body_hash, now < held.leased_until
-            if not same and (alive or held.answer):
+        if stored is not None and now < stored.kept_until:
+            same_body, leased = stored.claim.body_hash == body_hash, now < stored.leased_until
+            if not same_body and (leased or stored.response):
                 raise ServiceError("idempotency_key_mismatch", "used with a different body")
-            if held.answer is not None:
-                return StoredResponse(held.answer, replayed=True, generation=held.claim.generation)
-            if alive:
+            if stored.response is not None:
+                return StoredResponse(
+                    stored.response, replayed=True, generation=stored.claim.generation
+                )
+            if leased:
                 raise ServiceError("idempotency_in_flight", "", headers={"Retry-After": "5"})
-            if same:
-                kept_until, generation, resumed = held.kept_until, held.claim.generation, True
+            if same_body:
+                kept_until, generation, resumed = stored.kept_until, stored.claim.generation, True
         claim = Claim(
             account_id=account_id,
             digest=digest,
@@ -119,26 +124,26 @@ class FakeClaims:
             generation=generation,
             resumed=resumed,
         )
-        self._claims[account_id, digest] = HeldClaim(claim, now + CLAIM_LEASE, kept_until)
+        self._claims[account_id, digest] = StoredClaim(claim, now + CLAIM_LEASE, kept_until)
         return claim
 
-    def finish(self, claim: Claim, answer: StoredResponse) -> None:
-        held = self._claims.get((claim.account_id, claim.digest))
-        if held is not None and held.answer is None and held.claim.owner == claim.owner:
-            held.answer = answer.body
+    def finish(self, claim: Claim, response: StoredResponse) -> None:
+        stored = self._claims.get((claim.account_id, claim.digest))
+        if stored is not None and stored.is_pending_for(claim):
+            stored.response = response.body
 
     def release(self, claim: Claim) -> StoredResponse | None:
-        held = self._claims.get((claim.account_id, claim.digest))
-        if held is None or held.claim.owner != claim.owner:
+        stored = self._claims.get((claim.account_id, claim.digest))
+        if stored is None or stored.claim.owner != claim.owner:
             return None
-        if held.answer is not None:
-            return StoredResponse(held.answer)
+        if stored.response is not None:
+            return StoredResponse(stored.response)
         del self._claims[claim.account_id, claim.digest]
         return None
 
 
 class FakeQuotas:
-    """Fulfils `ports.Quotas`."""
+    """Implements `ports.Quotas`."""
 
     def __init__(self, store: Store) -> None:
         self._counts = store.counts
@@ -162,20 +167,19 @@ class FakeQuotas:
 
 
 class FakeMessages:
-    """Fulfils `ports.Messages`."""
+    """Implements `ports.Messages`."""
 
     def __init__(self, store: Store) -> None:
         self._messages, self._claims = store.messages, store.claims
-        self._behind = store.behind
+        self._stale_messages = store.stale_messages
 
-    def commit(self, message: Message, claim: Claim | None, answer: StoredResponse) -> None:
+    def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
         name = (message.account_id, message.message_id)
         if claim is not None:
-            held = self._claims.get((claim.account_id, claim.digest))
-            ours = held is not None and held.answer is None and held.claim.owner == claim.owner
-            if held is None or not ours or name in self._messages:
-                raise ServiceError("service_unavailable", "overtaken")
-            held.answer = answer.body
+            stored = self._claims.get((claim.account_id, claim.digest))
+            if stored is None or not stored.is_pending_for(claim) or name in self._messages:
+                raise ServiceError("service_unavailable", "taken over")
+            stored.response = response.body
         self._messages.setdefault(name, message)
 
     def commit_all(self, messages: Sequence[Message]) -> None:
@@ -184,15 +188,17 @@ class FakeMessages:
             self._messages.setdefault((message.account_id, message.message_id), message)
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
-        found = {message_id: self.get(account_id, message_id) for message_id in message_ids}
-        return {message_id: message for message_id, message in found.items() if message}
+        messages = {message_id: self.get(account_id, message_id) for message_id in message_ids}
+        return {message_id: message for message_id, message in messages.items() if message}
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
         return self._messages.get((account_id, message_id))
 
     def peek(self, account_id: str, message_id: UUID) -> Message | None:
         name = (account_id, message_id)
-        return self._behind[name] if name in self._behind else self._messages.get(name)
+        return (
+            self._stale_messages[name] if name in self._stale_messages else self._messages.get(name)
+        )
 
     def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
@@ -205,14 +211,14 @@ class FakeMessages:
             or message.lease is not None
         ):
             return LeaseRefusal(message)
-        taken = replace(
+        leased = replace(
             message,
             lease=Lease(owner=owner, taken_at=now, expires_at=now + MESSAGE_LEASE),
             attempt=message.attempt + 1,
             revision=message.revision + 1,
         )
-        self._messages[account_id, message_id] = taken
-        return taken
+        self._messages[account_id, message_id] = leased
+        return leased
 
     def save(self, message: Message) -> bool:
         name = (message.account_id, message.message_id)
@@ -224,7 +230,7 @@ class FakeMessages:
 
 
 class FakeJobs:
-    """Fulfils `ports.Jobs`; mails with attachments go to the spool."""
+    """Implements `ports.Jobs`. Emails with attachments go to the spool."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -253,7 +259,7 @@ class FakeJobs:
 
 
 class FakeSuppressions:
-    """Fulfils `ports.Suppressions`."""
+    """Implements `ports.Suppressions`."""
 
     def __init__(self, store: Store) -> None:
         self._suppressed = store.suppressed
@@ -261,7 +267,7 @@ class FakeSuppressions:
     def put(
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
     ) -> None:
-        del at, message_id  # kept for operators; no use-case reads them
+        del at, message_id  # operators read them; no use case does
         self._suppressed.setdefault((account_id, mailbox_key(address)), reason)
 
     def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
@@ -269,7 +275,7 @@ class FakeSuppressions:
 
 
 class FakeHeartbeat:
-    """Fulfils `ports.EventHeartbeat`."""
+    """Implements `ports.EventHeartbeat`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -283,7 +289,7 @@ class FakeHeartbeat:
 
 
 class FakeDomains:
-    """Fulfils `ports.MailDomains`: every domain takes mail but those told otherwise."""
+    """Implements `ports.MailDomains`. Every domain without a verdict accepts email."""
 
     def __init__(self) -> None:
         self.verdicts: dict[str, DomainVerdict] = {}
@@ -293,7 +299,7 @@ class FakeDomains:
 
 
 class FakeMailer:
-    """Fulfils `ports.Mailer`, and keeps what it took."""
+    """Implements `ports.Mailer`, and records the emails that it took."""
 
     def __init__(self) -> None:
         self.taken: list[tuple[Message, tuple[str, ...], bytes]] = []

@@ -1,8 +1,7 @@
-"""The use-cases over the fakes, with a clock that tests turn and faults that they plant.
+"""The use cases over the fakes, with a clock and faults that a test controls.
 
-Every call of a port goes through `World.gate`, so a test can list the calls,
-let one of them fail before or after it took effect, kill the process there, or
-let another request go first.
+Every call of a port passes through `World.gate`. There a test can list the calls, make one
+fail before or after it takes effect, kill the process, or run another request first.
 """
 
 from collections.abc import Callable
@@ -24,7 +23,7 @@ from pillarbox.domain.message import Event, EventKind, Message
 from pillarbox.domain.quota import WINDOWS, window_name
 from tests.fakes import builders, stores
 
-#: After this the queue brings a job again whose worker failed.
+#: The queue delivers the job of a failed worker again after this time.
 VISIBILITY = timedelta(minutes=6)
 
 
@@ -34,7 +33,7 @@ class Killed(BaseException):
 
 @dataclass(frozen=True)
 class Fault:
-    """What goes wrong at the call of this number (0: the first) of a run."""
+    """The failure of one call of a run; its position counts from 0."""
 
     position: int
     when: Literal["before", "after"]
@@ -44,12 +43,12 @@ class Fault:
 
 
 class Gate:
-    """Lets the calls of the ports through, in the order that they come."""
+    """The point that every call of a port passes. It records the calls in their order."""
 
     def __init__(self) -> None:
         self.calls: list[str] = []
         self.fault: Fault | None = None
-        #: Called with the name of a call before it is let through.
+        #: It is called with the name of each call before that call.
         self.watch: Callable[[str], None] = lambda _: None
 
     def pass_through(self, name: str, call: Callable[[], Any]) -> Any:
@@ -65,8 +64,8 @@ class Gate:
         return result
 
 
-class Watched:
-    """A port whose calls go through a gate."""
+class GatedPort:
+    """A port whose calls pass through a gate."""
 
     def __init__(self, gate: Gate, name: str, port: object) -> None:
         self._gate, self._name, self._port = gate, name, port
@@ -74,14 +73,16 @@ class Watched:
     def __getattr__(self, method: str) -> Any:
         target = getattr(self._port, method)
 
-        def call(*args: object, **named: object) -> Any:
-            return self._gate.pass_through(f"{self._name}.{method}", lambda: target(*args, **named))
+        def call(*arguments: object, **keywords: object) -> Any:
+            return self._gate.pass_through(
+                f"{self._name}.{method}", lambda: target(*arguments, **keywords)
+            )
 
         return call
 
 
 class World:
-    """One service, one account with a live and a preview key."""
+    """One service with one account, which has a live and a preview key."""
 
     def __init__(self, account: Account | None = None) -> None:
         self.now = builders.NOW
@@ -90,7 +91,7 @@ class World:
         self.domains = stores.FakeDomains()
         self.mailer = stores.FakeMailer()
         self.pauses: list[float] = []
-        #: Called with each pause of a worker that looks for a record.
+        #: It is called at each pause of a worker that waits for a record.
         self.while_paused: Callable[[], None] = lambda: None
         self.live = builders.key_text()
         self.preview = builders.key_text(key_type=KeyType.PREVIEW)
@@ -134,7 +135,7 @@ class World:
         )
 
     def feedback(self, provider_event: ProviderEvent | None) -> Feedback:
-        """Feedback that reads this notice out of whatever text."""
+        """Return the use case. It reads this provider event from any text."""
         return Feedback(
             read=lambda _: provider_event,
             messages=self._port("messages", stores.FakeMessages(self.store)),
@@ -143,7 +144,7 @@ class World:
         )
 
     def report(self, message: Message, *events: Event) -> None:
-        """Let the provider report events of a message."""
+        """Report events of a message as the provider does."""
         provider_event = ProviderEvent(
             account_id=message.account_id,
             message_id=message.message_id,
@@ -154,26 +155,26 @@ class World:
         self.feedback(provider_event).record("")
 
     def used(self) -> set[int]:
-        """The counts of the current minute, day and month, as a set: {1} when all are 1."""
+        """Return the set of the counts of the current minute, day and month: {1} if all are 1."""
         return {
             self.store.counts.get((builders.ACCOUNT, window_name(window, self.now)), 0)
             for window in WINDOWS
         }
 
     def message(self) -> Message:
-        """The one message there is."""
+        """Return the only stored message."""
         (message,) = self.store.messages.values()
         return message
 
     def accept(self, message: Message, **changes: Any) -> Job:
-        """Put a message and its job there as an acceptance leaves them; give the job."""
+        """Store a message as an acceptance does, and return its job."""
         self.store.messages[message.account_id, message.message_id] = message
         return builders.job(message, **changes)
 
     def settle(self, at_most: int = 200) -> None:
-        """Deliver what is queued until nothing comes again.
+        """Deliver the queued jobs until the queue is empty.
 
-        The provider reports each mail that it took, and its events go on coming.
+        The provider reports a Send event for each email that it took, and the heartbeat moves.
         """
         queue: list[tuple[datetime, Job]] = [(self.now, job) for job in self.store.queue]
         reported = 0
@@ -183,28 +184,28 @@ class World:
             queue.sort(key=lambda entry: entry[0])
             due, job = queue.pop(0)
             self.now = max(self.now, due)
-            again = self.run(job)
-            if again is not None:
-                queue.append((self.now + again + timedelta(milliseconds=1), job))
+            retry_after = self.run(job)
+            if retry_after is not None:
+                queue.append((self.now + retry_after + timedelta(milliseconds=1), job))
             for message, _, _ in self.mailer.taken[reported:]:
                 sent = Event(kind=EventKind.SENT, at=self.now)
                 try:
                     self.report(message, sent)
-                except (ServiceError, Killed):  # the queue brings it again
+                except (ServiceError, Killed):  # the queue delivers the event again
                     self.report(message, sent)
             reported = len(self.mailer.taken)
             stores.FakeHeartbeat(self.store).record(self.now)
-        raise AssertionError("the queue does not come to rest")
+        raise AssertionError("the queue never becomes empty")
 
     def run(self, job: Job) -> timedelta | None:
-        """Let a worker take a job; give when the queue brings it again (None: never)."""
+        """Deliver a job as a worker does; return the time to its retry, or None."""
         try:
             return self.delivery.deliver(job).retry_after
         except (ServiceError, Killed):
             return VISIBILITY
 
     def _port(self, name: str, port: object) -> Any:
-        return Watched(self.gate, name, port)
+        return GatedPort(self.gate, name, port)
 
     def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)

@@ -1,4 +1,4 @@
-"""The layer as `sam build` makes it: for the deployed architecture, and for this machine."""
+"""The layer as `sam build` builds it, for the deployed architecture and for this machine."""
 
 import os
 import platform
@@ -11,7 +11,7 @@ ROOT = Path(__file__).parents[2]
 _UV = ROOT / ".uv" / "bin" / "uv"
 
 
-def _built(target: Path, architecture: str) -> Path:
+def _build(target: Path, architecture: str) -> Path:
     subprocess.run(
         [
             *("make", "-C", ROOT / "layers" / "shared", "build-SharedLayer"),
@@ -26,24 +26,26 @@ def _built(target: Path, architecture: str) -> Path:
 
 @pytest.fixture(scope="session")
 def deployed_layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The layer's folder for the architecture that the template declares."""
-    return _built(tmp_path_factory.mktemp("deployed"), "aarch64")
+    """Return the folder of the layer for the architecture that the template declares."""
+    return _build(tmp_path_factory.mktemp("deployed"), "aarch64")
 
 
 @pytest.fixture(scope="session")
 def layer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The layer's folder, as /opt would be, for this machine's architecture; nobody may write."""
-    built = _built(tmp_path_factory.mktemp("layer"), platform.machine().replace("arm64", "aarch64"))
-    for path in (built, *built.rglob("*")):
+    """Return the read-only folder of the layer, like /opt, for this machine's architecture."""
+    layer_folder = _build(
+        tmp_path_factory.mktemp("layer"), platform.machine().replace("arm64", "aarch64")
+    )
+    for path in (layer_folder, *layer_folder.rglob("*")):
         path.chmod(path.stat().st_mode & ~0o222)
-    return built
+    return layer_folder
 
 
 @pytest.fixture(scope="session")
 def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the runtime's own client, which is all that is importable beside the code."""
+    """Return the folder of the runtime's own client: only it and the code can be imported."""
     target = tmp_path_factory.mktemp("runtime")
-    locked = subprocess.run(
+    requirements = subprocess.run(
         [_UV, "export", "--frozen", "--quiet", "--only-group", "runtime"],
         cwd=ROOT,
         check=True,
@@ -52,7 +54,7 @@ def runtime(tmp_path_factory: pytest.TempPathFactory) -> Path:
     subprocess.run(
         [_UV, "pip", "install", "--quiet", "--target", target, "--requirements", "-"],
         cwd=ROOT,
-        input=locked,
+        input=requirements,
         check=True,
         capture_output=True,
     )

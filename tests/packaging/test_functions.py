@@ -1,8 +1,8 @@
-"""Every function in Lambda's runtime, as it is packed: its folder, the layer, and nothing else.
+"""Every packed function in Lambda's runtime: its folder, the layer, and nothing else.
 
-The runtime interface emulator that SAM brings speaks to the runtime's own client; behind the
-functions is the running local stack. The interpreter sees no site-packages, so that a
-dependency that the layer lacks is missing here too.
+SAM's runtime interface emulator calls the runtime's own client, and the functions use the
+running local stack. The interpreter has no site-packages, so a dependency that is missing from
+the layer is missing here too.
 """
 
 import base64
@@ -31,10 +31,10 @@ pytestmark = [
 ]
 
 EMULATORS = template.ROOT / ".venv-sam/lib/python3.13/site-packages/samcli/local/rapid"
-#: The message and template of the samples do not exist; everything else is answered in full.
+#: The message and template of these samples do not exist. All other samples succeed.
 ABSENT = {"get_message", "get_template", "delete_template"}
-#: What the sweeper finds on a stack that has just started.
-NOTHING_FOUND = {"overdue": 0, "given_up": 0, "orphaned_bodies": 0}
+#: The sweeper's result on a stack that has just started.
+NOTHING_TO_SWEEP = {"overdue": 0, "given_up": 0, "orphaned_bodies": 0}
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
 
 type Invoke = Callable[[dict[str, Any]], Any]
@@ -51,11 +51,12 @@ def resource_of(function: str) -> str:
 
 
 def settings_of(function: str) -> dict[str, str]:
-    """What the deployed function's environment would be, of the running stack."""
-    told = template.load(template.ROOT / ".local" / "tests" / "template.json")
-    own = told["Resources"][resource_of(function)]["Properties"].get("Environment", {})
-    variables = told["Globals"]["Function"]["Environment"]["Variables"] | own.get("Variables", {})
-    defaults = {name: str(each.get("Default")) for name, each in told["Parameters"].items()}
+    """Return the environment that the function would have if the running stack were deployed."""
+    deployed = template.load(template.ROOT / ".local" / "tests" / "template.json")
+    properties = deployed["Resources"][resource_of(function)]["Properties"]
+    own_variables = properties.get("Environment", {}).get("Variables", {})
+    variables = deployed["Globals"]["Function"]["Environment"]["Variables"] | own_variables
+    defaults = {name: str(entry.get("Default")) for name, entry in deployed["Parameters"].items()}
     return {
         name: value if isinstance(value, str) else defaults[value["Ref"]]
         for name, value in variables.items()
@@ -66,7 +67,7 @@ def _emulator(
     function: str, pythonpath: str, task: Path, ports: tuple[int, int], log: Path
 ) -> subprocess.Popen[bytes]:
     architecture = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
-    with log.open("wb") as written:
+    with log.open("wb") as output:
         return subprocess.Popen(
             [
                 EMULATORS / f"aws-lambda-rie-{architecture}",
@@ -83,17 +84,17 @@ def _emulator(
                 "LAMBDA_TASK_ROOT": str(task),
                 "NO_PROXY": "127.0.0.1",
                 "PATH": os.environ["PATH"],
-                "PYTHONDONTWRITEBYTECODE": "1",  # to root a folder is never read-only
+                "PYTHONDONTWRITEBYTECODE": "1",  # for root no folder is read-only
                 "PYTHONPATH": pythonpath,
             },
-            stdout=written,
+            stdout=output,
             stderr=subprocess.STDOUT,
         )
 
 
 @contextmanager
 def running(function: str, layer: Path, runtime: Path, task: Path) -> Iterator[Invoke]:
-    """The function in its runtime, until the end of the block."""
+    """Run the function in its runtime until the end of the block."""
     shutil.copytree(
         template.ROOT / "functions" / function, task, ignore=shutil.ignore_patterns("__pycache__")
     )
@@ -105,13 +106,13 @@ def running(function: str, layer: Path, runtime: Path, task: Path) -> Iterator[I
 
     def invoke(event: dict[str, Any]) -> Any:
         url = f"http://127.0.0.1:{ports[0]}/2015-03-31/functions/function/invocations"
-        late = time.monotonic() + PATIENCE
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 return httpx.post(url, json=event, timeout=PATIENCE).json()
             except httpx.ConnectError:
                 assert process.poll() is None
-                assert time.monotonic() < late, "the emulator does not answer"
+                assert time.monotonic() < deadline, "the emulator does not respond"
                 time.sleep(0.05)
 
     try:
@@ -131,10 +132,10 @@ def sample(function: str, key: str) -> dict[str, Any]:
 
 
 def full_key(stack: dict[str, Any]) -> str:
-    """A key with every permission, made as an operator makes one."""
+    """Create a key with every permission as an operator does."""
     account = ("--account", stack["accounts"]["live"])
-    made = operate("key", "create", *account, "--name", "samples", "--preset", "marketing")
-    return str(made["key"])
+    created = operate("key", "create", *account, "--name", "samples", "--preset", "marketing")
+    return str(created["key"])
 
 
 def contents(folder: Path) -> dict[Path, tuple[int, int]]:
@@ -142,20 +143,20 @@ def contents(folder: Path) -> dict[Path, tuple[int, int]]:
 
 
 @pytest.mark.parametrize("function", FUNCTIONS)
-def test_a_packed_function_answers_its_sample(
+def test_a_packed_function_handles_its_sample(
     stack: dict[str, Any], layer: Path, runtime: Path, tmp_path: Path, function: str
 ) -> None:
-    """With its folder and the layer alone, and without writing to them, it does its work."""
+    """A function works with only its folder and the layer, and writes to neither."""
     before = contents(layer)
     event = sample(function, full_key(stack))
     with running(function, layer, runtime, tmp_path / "task") as invoke:
-        answer = invoke(event)
+        response = invoke(event)
         if "httpMethod" in event:
-            body = answer["body"]
-            text = base64.b64decode(body) if answer.get("isBase64Encoded") else body
-            assert answer["statusCode"] == (404 if function in ABSENT else 200), text
+            body = response["body"]
+            text = base64.b64decode(body) if response.get("isBase64Encoded") else body
+            assert response["statusCode"] == (404 if function in ABSENT else 200), text
             assert json.loads(text)
         else:
-            assert answer in ({"batchItemFailures": []}, NOTHING_FOUND)
+            assert response in ({"batchItemFailures": []}, NOTHING_TO_SWEEP)
     assert contents(layer) == before
     assert [path.name for path in (tmp_path / "task").rglob("*")] == ["app.py"]

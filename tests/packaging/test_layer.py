@@ -1,4 +1,4 @@
-"""The layer that is deployed: complete, compiled, of the right architecture, within the limits."""
+"""The deployed layer is complete, compiled, of the right architecture and within the limits."""
 
 import importlib.util
 import re
@@ -12,10 +12,10 @@ import pytest
 from local import template
 from tests.needs import linux_only
 
-#: Lambda's limits: what may be uploaded zipped, and a function with its layers unzipped, in bytes.
+#: Lambda's limits in bytes: a zipped upload, and a function with its layers unzipped.
 ZIPPED = 50 * 1024 * 1024
 UNZIPPED = 250 * 1024 * 1024
-#: The C library of Amazon Linux 2023, which the runtime is made of.
+#: The version of the C library in Amazon Linux 2023, the runtime's operating system.
 GLIBC = (2, 34)
 #: e_machine of the ELF header for AArch64.
 AARCH64 = 183
@@ -26,7 +26,7 @@ def size(folder: Path) -> int:
 
 
 def test_the_layer_and_functions_fit(deployed_layer: Path, tmp_path: Path) -> None:
-    """Zipped and unzipped, the layer and the largest function stay far below what Lambda takes."""
+    """Zipped and unzipped, the layer and the largest function stay far below Lambda's limits."""
     archive = tmp_path / "layer.zip"
     with zipfile.ZipFile(archive, "w", zipfile.ZIP_DEFLATED) as zipped:
         for path in deployed_layer.rglob("*"):
@@ -37,7 +37,7 @@ def test_the_layer_and_functions_fit(deployed_layer: Path, tmp_path: Path) -> No
 
 
 def test_native_code_runs_on_the_runtime(deployed_layer: Path) -> None:
-    """Each shared object is for arm64 and asks for no newer C library than the runtime's."""
+    """Each shared object is for arm64 and needs no newer C library than the runtime's."""
     declared = template.load()["Globals"]["Function"]["Architectures"]
     assert declared == ["arm64"]
     objects = list(deployed_layer.rglob("*.so"))
@@ -51,19 +51,19 @@ def test_native_code_runs_on_the_runtime(deployed_layer: Path) -> None:
 
 
 def test_nothing_is_compiled_at_a_cold_start(deployed_layer: Path) -> None:
-    """Every module has byte code that is valid whatever the files' times become."""
+    """Every module has byte code that stays valid when the times of the files change."""
     modules = list(deployed_layer.rglob("*.py"))
     assert modules
     for module in modules:
         code = Path(importlib.util.cache_from_source(str(module))).read_bytes()
         assert code[:4] == importlib.util.MAGIC_NUMBER
-        assert code[4:8] == b"\x01\x00\x00\x00", f"{module}: by hash, and unchecked (PEP 552)"
+        assert code[4:8] == b"\x01\x00\x00\x00", f"{module}: not unchecked-hash byte code (PEP 552)"
 
 
-@pytest.mark.parametrize("stray", ["boto3", "moto", "pytest", "local", "admin", "relay"])
-def test_the_layer_carries_nothing_else(deployed_layer: Path, stray: str) -> None:
-    """What only development, the operator or the relay needs is no part of the layer."""
-    assert not (deployed_layer / "python" / stray).exists()
+@pytest.mark.parametrize("package", ["boto3", "moto", "pytest", "local", "admin", "relay"])
+def test_the_layer_contains_nothing_else(deployed_layer: Path, package: str) -> None:
+    """The layer contains nothing that only development, the operator or the relay needs."""
+    assert not (deployed_layer / "python" / package).exists()
 
 
 IMPORT_ALL = """
@@ -76,19 +76,19 @@ import dns.resolver, jinja2
 
 @linux_only
 def test_every_module_can_be_imported(layer: Path) -> None:
-    """What is loaded only when it is needed finds all that it imports in the layer too."""
-    done = subprocess.run(
+    """Every module finds its imports in the layer, also modules that load on first use."""
+    completed = subprocess.run(
         [sys.executable, "-S", "-P", "-c", IMPORT_ALL],
         env={"PYTHONPATH": str(layer / "python")},
         capture_output=True,
         text=True,
         check=False,
     )
-    assert (done.returncode, done.stderr) == (0, "")
+    assert (completed.returncode, completed.stderr) == (0, "")
 
 
-def test_the_layer_carries_what_is_locked() -> None:
-    """layers/shared/requirements.txt is what `uv export` makes of uv.lock."""
+def test_the_layer_contains_the_locked_versions() -> None:
+    """layers/shared/requirements.txt is the output of `uv export` for uv.lock."""
     exported = subprocess.run(
         [
             *(template.ROOT / ".uv/bin/uv", "export", "--frozen", "--offline", "--quiet"),

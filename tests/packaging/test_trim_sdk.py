@@ -1,4 +1,4 @@
-"""The layer's SDK is lean, and answers as the whole one."""
+"""The layer's trimmed SDK works like the complete one."""
 
 import re
 import shutil
@@ -11,10 +11,10 @@ import botocore
 from trim_sdk import SERVICES, trim
 
 LAYER = Path(__file__).parents[2] / "layers" / "shared"
-WHOLE = Path(botocore.__file__).parent
+COMPLETE = Path(botocore.__file__).parent
 
-#: Of the operator's command alone, which has the whole SDK.
-OPERATORS = {"cloudformation", "cloudwatch", "lambda", "route53", "sns"}
+#: Services that only the operator's command uses. It has the complete SDK.
+OPERATOR_SERVICES = {"cloudformation", "cloudwatch", "lambda", "route53", "sns"}
 
 ENDPOINTS = """
 import sys, botocore.session
@@ -36,33 +36,33 @@ def endpoints(site: Path, services: list[str]) -> list[str]:
     ).stdout.splitlines()
 
 
-def test_what_is_left_reaches_the_same_endpoints(tmp_path: Path) -> None:
-    """The clients that are left have the endpoints that the whole SDK gives, in each partition."""
-    wanted = {*SERVICES, "sns"}
+def test_the_trimmed_sdk_has_the_same_endpoints(tmp_path: Path) -> None:
+    """The remaining clients have the endpoints of the complete SDK in each partition."""
+    copied = {*SERVICES, "sns"}
     shutil.copytree(
-        WHOLE,
+        COMPLETE,
         tmp_path / "botocore",
         ignore=lambda folder, names: (
-            [name for name in names if (Path(folder) / name).is_dir() and name not in wanted]
+            [name for name in names if (Path(folder) / name).is_dir() and name not in copied]
             if Path(folder).name == "data"
             else []
         ),
     )
     endpoints_file = tmp_path / "botocore" / "data" / "endpoints.json"
-    elsewhere = tmp_path / "cached.json"
-    elsewhere.hardlink_to(endpoints_file)
+    cached = tmp_path / "cached.json"
+    cached.hardlink_to(endpoints_file)
     trim(tmp_path)
     services = list(SERVICES)
-    assert endpoints(tmp_path, services) == endpoints(WHOLE.parent, services)
+    assert endpoints(tmp_path, services) == endpoints(COMPLETE.parent, services)
     assert not (tmp_path / "botocore" / "data" / "sns").exists()
-    assert endpoints_file.stat().st_size < elsewhere.stat().st_size, "the installer's copy is whole"
+    assert endpoints_file.stat().st_size < cached.stat().st_size, "the cached copy stays complete"
 
 
 def test_every_client_of_the_layer_has_its_data() -> None:
-    """The services that are kept are those whose clients the adapters make for the functions."""
-    made = {
+    """The remaining services are those for which the functions' adapters make clients."""
+    used = {
         service
         for path in (LAYER / "pillarbox" / "adapters").rglob("*.py")
         for service in re.findall(r'make_client\("(\w+)"', path.read_text())
     }
-    assert made - OPERATORS == set(SERVICES)
+    assert used - OPERATOR_SERVICES == set(SERVICES)

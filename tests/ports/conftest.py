@@ -1,4 +1,4 @@
-"""The implementations that the suite of the ports runs on."""
+"""The implementations of the ports that these tests run on."""
 
 import pytest
 
@@ -18,5 +18,5 @@ def ports(request: pytest.FixtureRequest) -> Ports:
 
 @pytest.fixture
 def table(aws: Aws) -> Table:
-    """The table by itself, for what is the adapters' own business."""
+    """Return the table, for tests of the adapters alone."""
     return Table(aws.table)

@@ -1,4 +1,4 @@
-"""Both implementations of application/ports.py: the fakes, and the adapters over emulated AWS."""
+"""Both implementations of application/ports.py: the fakes, and the adapters on emulated AWS."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ from tests.fakes import stores
 
 @dataclass(frozen=True, kw_only=True)
 class Ports:
-    """One implementation of the ports, and how a test stores what no port stores."""
+    """One implementation of the ports, with functions for what no port does."""
 
     directory: Directory
     claims: Claims
@@ -42,26 +42,27 @@ class Ports:
     messages: Messages
     jobs: Jobs
     suppressions: Suppressions
-    #: Makes the pulse of another process each time.
+    #: Returns a heartbeat of another process each time.
     heartbeat: Callable[[], EventHeartbeat]
+    #: Stores an object for which the application has no port.
     put: Callable[[Account | ApiKey | SavedTemplate], None]
-    #: Takes the jobs out of the queue as a worker reads them.
+    #: Receives the jobs from the queue as a worker does.
     receive: Callable[[], list[Job]]
-    #: How many mails lie in the spool.
+    #: Returns the number of emails in the spool.
     spooled: Callable[[], int]
 
 
 def fakes() -> Ports:
     store = stores.Store()
 
-    def put(thing: Account | ApiKey | SavedTemplate) -> None:
-        match thing:
+    def put(record: Account | ApiKey | SavedTemplate) -> None:
+        match record:
             case Account():
-                store.accounts[thing.account_id] = thing
+                store.accounts[record.account_id] = record
             case ApiKey():
-                store.keys[thing.digest] = thing
+                store.keys[record.digest] = record
             case SavedTemplate():
-                store.templates[thing.account_id, UUID(thing.template_id)] = thing
+                store.templates[record.account_id, UUID(record.template_id)] = record
 
     def receive() -> list[Job]:
         jobs, store.queue[:] = list(store.queue), []
@@ -86,18 +87,18 @@ def adapters(names: Aws) -> Ports:
     jobs = SqsJobs(names.queue_url, names.bucket)
     sqs, s3 = boto3.client("sqs"), boto3.client("s3")
 
-    def put(thing: Account | ApiKey | SavedTemplate) -> None:
-        match thing:
+    def put(record: Account | ApiKey | SavedTemplate) -> None:
+        match record:
             case Account():
-                table.put(records.account_item(thing))
+                table.put(records.account_item(record))
             case ApiKey():
-                table.put(records.key_item(thing))
+                table.put(records.key_item(record))
             case SavedTemplate():
-                table.put(records.template_item(thing))
+                table.put(records.template_item(record))
 
     def receive() -> list[Job]:
-        answer = sqs.receive_message(QueueUrl=names.queue_url, MaxNumberOfMessages=10)
-        return [jobs.read(message["Body"]) for message in answer.get("Messages", ())]
+        response = sqs.receive_message(QueueUrl=names.queue_url, MaxNumberOfMessages=10)
+        return [jobs.read(message["Body"]) for message in response.get("Messages", ())]
 
     return Ports(
         directory=DynamoDirectory(table),

@@ -1,4 +1,4 @@
-"""Claims on DynamoDB where two are at one key, or a write is tried twice, at the very moment."""
+"""Claims on DynamoDB when two requests race for a key, or the SDK repeats a write."""
 
 from collections.abc import Callable, Iterator
 from itertools import count
@@ -8,20 +8,21 @@ from typing import Any
 import pytest
 
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.claims import DynamoClaims, answer_attribute, answer_of
+from pillarbox.adapters.dynamodb.claims import DynamoClaims, response_attribute, response_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, at
 
-#: Owners are drawn at random: so often, one is before and one after the other in order.
+#: Owners are random, so after several rounds each order of two owners has occurred.
 ROUNDS = 8
+#: Seconds after which a lease is over.
 STALE = 36
 
 
 class Racing(Table):
-    """A table where something happens just before a claim is put."""
+    """A table that runs a function just before each put."""
 
     def __init__(self, name: str, first: Callable[[], object]) -> None:
         super().__init__(name)
@@ -33,30 +34,30 @@ class Racing(Table):
 
 
 class Repeating(Table):
-    """A table that takes each put twice, as when the first answer was lost."""
+    """A table that makes each put twice, as if the first response was lost."""
 
     def put(self, item: Any, **conditions: Any) -> None:
         super().put(item, **conditions)
         super().put(item, **conditions)
 
 
-def take(claims: DynamoClaims, seconds: float = 0, body_hash: str = HASH) -> Claim:
+def acquire(claims: DynamoClaims, seconds: float = 0, body_hash: str = HASH) -> Claim:
     claim = claims.acquire(ACCOUNT, DIGEST, body_hash, at(seconds))
     assert isinstance(claim, Claim)
     return claim
 
 
-def refused(claims: DynamoClaims, seconds: float) -> str:
+def error_code(claims: DynamoClaims, seconds: float) -> str:
     with pytest.raises(ServiceError) as error:
-        take(claims, seconds)
+        acquire(claims, seconds)
     return error.value.code
 
 
-def test_a_write_that_is_tried_twice_is_ours(aws: Aws) -> None:
-    """A fresh claim and a take-over both hold when the SDK put them twice."""
+def test_a_repeated_write_succeeds(aws: Aws) -> None:
+    """A new claim and a takeover both succeed if the SDK repeats the put."""
     claims = DynamoClaims(Repeating(aws.table))
-    first = take(claims)
-    second = take(claims, STALE)
+    first = acquire(claims)
+    second = acquire(claims, STALE)
     assert second.generation == first.generation
     assert second.owner != first.owner
     claims.finish(second, StoredResponse("{}"))
@@ -64,44 +65,46 @@ def test_a_write_that_is_tried_twice_is_ours(aws: Aws) -> None:
 
 
 def test_one_of_two_takes_over(aws: Aws) -> None:
-    """Who finds that another took over in between is told to wait, and changes nothing."""
-    for turn in range(ROUNDS):
-        claims, now = DynamoClaims(Table(aws.table)), turn * 2 * STALE
-        take(claims, now)
+    """If another request took over first, a request gets `in_flight` and changes nothing."""
+    for round_number in range(ROUNDS):
+        claims, now = DynamoClaims(Table(aws.table)), round_number * 2 * STALE
+        acquire(claims, now)
         late, puts, winners = now + STALE, count(1), list[Claim]()
 
-        def win(late: float = late, puts: Iterator[int] = puts, won: list[Claim] = winners) -> None:
-            if next(puts) == 2:  # the first put found the dead owner's claim
-                won.append(take(DynamoClaims(Table(aws.table)), late))
+        def win(
+            late: float = late, puts: Iterator[int] = puts, winners: list[Claim] = winners
+        ) -> None:
+            if next(puts) == 2:  # the first put failed because of the dead owner's claim
+                winners.append(acquire(DynamoClaims(Table(aws.table)), late))
 
-        assert refused(DynamoClaims(Racing(aws.table, win)), late) == "idempotency_in_flight"
+        assert error_code(DynamoClaims(Racing(aws.table, win)), late) == "idempotency_in_flight"
         assert claims.release(winners[0]) is None
 
 
 def test_a_claim_that_is_released_meanwhile_is_not_taken_over(aws: Aws) -> None:
-    """The owner came back and gave up between read and write: wait, and begin anew."""
+    """If the owner releases between read and write, the request waits and starts anew."""
     claims = DynamoClaims(Table(aws.table))
-    owner, puts = take(claims), []
+    owner, puts = acquire(claims), []
 
     def release() -> None:
         puts.append(1)
-        if len(puts) == 2:  # the first put found the old claim
+        if len(puts) == 2:  # the first put failed because of the old claim
             claims.release(owner)
 
-    assert refused(DynamoClaims(Racing(aws.table, release)), STALE) == "idempotency_in_flight"
-    assert take(claims, STALE).owner != owner.owner
+    assert error_code(DynamoClaims(Racing(aws.table, release)), STALE) == "idempotency_in_flight"
+    assert acquire(claims, STALE).owner != owner.owner
 
 
-def test_a_claim_that_is_answered_meanwhile_is_not_taken_over(aws: Aws) -> None:
-    """The owner came back and answered between read and write: its answer stays."""
+def test_a_claim_that_is_finished_meanwhile_is_not_taken_over(aws: Aws) -> None:
+    """If the owner finishes between read and write, its response stays."""
     claims = DynamoClaims(Table(aws.table))
-    owner, puts = take(claims), count(1)
+    owner, puts = acquire(claims), count(1)
 
     def finish() -> None:
-        if next(puts) == 2:  # the first put found the old claim
+        if next(puts) == 2:  # the first put failed because of the old claim
             claims.finish(owner, StoredResponse("{}"))
 
-    assert refused(DynamoClaims(Racing(aws.table, finish)), STALE) == "idempotency_in_flight"
+    assert error_code(DynamoClaims(Racing(aws.table, finish)), STALE) == "idempotency_in_flight"
     assert claims.acquire(ACCOUNT, DIGEST, HASH, at(STALE)) == StoredResponse("{}", replayed=True)
 
 
@@ -109,50 +112,50 @@ def test_a_claim_that_is_answered_meanwhile_is_not_taken_over(aws: Aws) -> None:
     ("body_hash", "same"), [(HASH, True), ("0" * 64, False), ("f" * 64, False)]
 )
 def test_only_the_same_request_is_resumed(aws: Aws, body_hash: str, *, same: bool) -> None:
-    """A take-over by the same body goes on with its ids and says so; any other begins anew."""
+    """A takeover with the same body resumes the generation; another body starts anew."""
     claims = DynamoClaims(Table(aws.table))
-    first = take(claims)
-    second = take(claims, STALE, body_hash)
+    first = acquire(claims)
+    second = acquire(claims, STALE, body_hash)
     assert (second.resumed, second.generation == first.generation) == (same, same)
 
 
 @pytest.mark.parametrize("body_hash", ["0" * 64, "f" * 64])
-@pytest.mark.parametrize("answered", [False, True])
-def test_another_request_is_a_mismatch(aws: Aws, body_hash: str, *, answered: bool) -> None:
-    """Whatever its hash, another body under a key that is held or answered is told so."""
+@pytest.mark.parametrize("finished", [False, True])
+def test_another_request_is_a_mismatch(aws: Aws, body_hash: str, *, finished: bool) -> None:
+    """Another body with a claimed or finished key is a mismatch, whatever its hash."""
     claims = DynamoClaims(Table(aws.table))
-    first = take(claims)
-    if answered:
+    first = acquire(claims)
+    if finished:
         claims.finish(first, StoredResponse("{}"))
     with pytest.raises(ServiceError) as error:
-        take(claims, 1, body_hash)
+        acquire(claims, 1, body_hash)
     assert error.value.code == "idempotency_key_mismatch"
 
 
-def test_a_stale_owner_is_not_told_its_successors_answer(aws: Aws) -> None:
-    """Releasing tells of our own commit alone."""
-    for turn in range(ROUNDS):
-        claims, now = DynamoClaims(Table(aws.table)), turn * 200_000
-        stale = take(claims, now)
-        owner = take(claims, now + STALE)
+def test_a_stale_owner_does_not_get_its_successors_response(aws: Aws) -> None:
+    """A release returns a response only to the owner that finished the claim."""
+    for round_number in range(ROUNDS):
+        claims, now = DynamoClaims(Table(aws.table)), round_number * 200_000
+        stale = acquire(claims, now)
+        owner = acquire(claims, now + STALE)
         claims.finish(owner, StoredResponse("{}"))
         assert claims.release(stale) is None
         assert claims.release(owner) == StoredResponse("{}")
 
 
-def test_a_claim_expires_no_sooner_than_it_may(aws: Aws) -> None:
-    """DynamoDB deletes by whole seconds: a part of one counts as one."""
+def test_a_claim_does_not_expire_too_early(aws: Aws) -> None:
+    """TTL has whole seconds, so the expiry is rounded up."""
     table = Table(aws.table)
-    take(DynamoClaims(table), 0.5)
+    acquire(DynamoClaims(table), 0.5)
     item = table.get(keys.claim(ACCOUNT, DIGEST))
     assert item
     assert item["expires_at"] == ceil(at(86_400.5).timestamp())
 
 
 @pytest.mark.parametrize(("length", "stored"), [(10, str), (500, str), (501, bytes), (9000, bytes)])
-def test_a_long_answer_is_stored_compressed(length: int, stored: type) -> None:
-    """Up to 500 characters stay as they are; either way it is read back byte for byte."""
-    answer = StoredResponse("x" * length)
-    attribute = answer_attribute(answer)
+def test_a_long_response_is_stored_compressed(length: int, stored: type) -> None:
+    """Up to 500 characters are stored as text; both forms read back unchanged."""
+    response = StoredResponse("x" * length)
+    attribute = response_attribute(response)
     assert type(attribute) is stored
-    assert answer_of(attribute) == answer
+    assert response_of(attribute) == response

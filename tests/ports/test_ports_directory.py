@@ -1,4 +1,4 @@
-"""Reading keys, accounts, suppressions and templates: `ports.Directory`, `ports.Suppressions`."""
+"""Keys, accounts, suppressions and templates: `ports.Directory`, `ports.Suppressions`."""
 
 from datetime import datetime
 from uuid import UUID
@@ -19,21 +19,21 @@ OTHER = "acct00000002"
 TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
 
 
-def test_one_read_brings_all(ports: Ports) -> None:
-    """Key, account, template and suppressions come together, as they were written."""
+def test_one_look_up_returns_everything(ports: Ports) -> None:
+    """One look-up returns key, account, template and suppressions as they were stored."""
     text = builders.key_text()
     account, key = builders.account(), builders.api_key(text)
     template = builders.template(TEMPLATE)
-    for thing in (account, key, template):
-        ports.put(thing)
+    for record in (account, key, template):
+        ports.put(record)
     ports.suppressions.put(ACCOUNT, "ann@example.com", "bounced", NOW, UUID(int=1))
-    found = ports.directory.look_up(
+    result = ports.directory.look_up(
         ACCOUNT,
         key_digest=key.digest,
         addresses=["ann@example.com", "bob@example.com", "ann@example.com"],
         template_ids=[TEMPLATE],
     )
-    assert found == DirectoryResult(
+    assert result == DirectoryResult(
         key=key,
         account=account,
         suppressed={"ann@example.com": "bounced"},
@@ -41,21 +41,23 @@ def test_one_read_brings_all(ports: Ports) -> None:
     )
 
 
-def test_what_is_not_there_is_absent(ports: Ports) -> None:
-    """An account without records has none of what is asked for."""
-    found = ports.directory.look_up(
+def test_unknown_records_are_absent(ports: Ports) -> None:
+    """A look-up for an account without records returns nothing."""
+    result = ports.directory.look_up(
         ACCOUNT, key_digest="0" * 64, addresses=["ann@example.com"], template_ids=[TEMPLATE]
     )
-    assert found == DirectoryResult()
+    assert result == DirectoryResult()
 
 
 def test_accounts_do_not_see_each_other(ports: Ports) -> None:
-    """Another account's template and suppressions are absent (promise 8)."""
+    """A look-up returns no template or suppression of another account (promise 8)."""
     ports.put(builders.account(OTHER))
     ports.put(builders.template(TEMPLATE, OTHER))
     ports.suppressions.put(OTHER, "ann@example.com", "bounced", NOW, None)
-    found = ports.directory.look_up(ACCOUNT, addresses=["ann@example.com"], template_ids=[TEMPLATE])
-    assert found == DirectoryResult()
+    result = ports.directory.look_up(
+        ACCOUNT, addresses=["ann@example.com"], template_ids=[TEMPLATE]
+    )
+    assert result == DirectoryResult()
 
 
 @pytest.mark.parametrize(
@@ -72,14 +74,14 @@ def test_accounts_do_not_see_each_other(ports: Ports) -> None:
     ],
 )
 def test_an_account_reads_back(ports: Ports, account: Account) -> None:
-    """Limits of zero and none, senders and the hold are kept."""
+    """Limits of zero and none, senders and `hold_uncertain` are stored."""
     ports.put(account)
     assert ports.directory.look_up(ACCOUNT).account == account
 
 
 @pytest.mark.parametrize("revoked", [None, at(5)])
 def test_a_key_reads_back(ports: Ports, revoked: datetime | None) -> None:
-    """Preview keys have no preset; a revoked key says since when."""
+    """A preview key without a preset and a revoked key with its time are stored."""
     text = builders.key_text()
     for key in (
         builders.preview_key(builders.key_text()),
@@ -91,53 +93,53 @@ def test_a_key_reads_back(ports: Ports, revoked: datetime | None) -> None:
 
 @pytest.mark.parametrize("internal", [False, True])
 def test_a_template_reads_back(ports: Ports, *, internal: bool) -> None:
-    """A template that is ours, not its account's, is known as that again."""
+    """The mark of an internal template is stored."""
     template = builders.template(TEMPLATE, internal=internal)
     ports.put(template)
-    found = ports.directory.look_up(ACCOUNT, template_ids=[TEMPLATE])
-    assert found.templates == {TEMPLATE: template}
+    result = ports.directory.look_up(ACCOUNT, template_ids=[TEMPLATE])
+    assert result.templates == {TEMPLATE: template}
 
 
 def test_the_first_suppression_stays(ports: Ports) -> None:
-    """An address that is suppressed keeps its first reason."""
+    """A suppressed address keeps its first reason."""
     for reason in ("complained", "bounced"):
         ports.suppressions.put(ACCOUNT, "ann@example.com", reason, NOW, None)
-    found = ports.directory.look_up(ACCOUNT, addresses=["ann@example.com"])
-    assert found.suppressed == {"ann@example.com": "complained"}
+    result = ports.directory.look_up(ACCOUNT, addresses=["ann@example.com"])
+    assert result.suppressed == {"ann@example.com": "complained"}
 
 
 def test_the_suppressed_among_some_addresses(ports: Ports) -> None:
-    """Of the addresses asked for those come back that this account must not mail."""
+    """`find_suppressed` returns the addresses that this account suppressed."""
     for account, address in ((ACCOUNT, "ann@example.com"), (OTHER, "bob@example.com")):
         ports.suppressions.put(account, address, "bounced", NOW, None)
-    asked = ["bob@example.com", "ann@example.com", "ann@example.com"]
-    assert ports.suppressions.find_suppressed(ACCOUNT, asked) == {"ann@example.com"}
+    addresses = ["bob@example.com", "ann@example.com", "ann@example.com"]
+    assert ports.suppressions.find_suppressed(ACCOUNT, addresses) == {"ann@example.com"}
     assert ports.suppressions.find_suppressed(ACCOUNT, ["cleo@example.com"]) == frozenset()
 
 
-def test_a_full_mail_fits_one_read(ports: Ports) -> None:
-    """Fifty recipients with key, account and template are read at once."""
+def test_a_full_email_fits_one_look_up(ports: Ports) -> None:
+    """One look-up reads 50 recipients with key, account and template."""
     addresses = [f"a{n}@example.com" for n in range(50)]
     ports.suppressions.put(ACCOUNT, addresses[-1], "bounced", NOW, None)
-    found = ports.directory.look_up(
+    result = ports.directory.look_up(
         ACCOUNT, key_digest="0" * 64, addresses=addresses, template_ids=[TEMPLATE]
     )
-    assert found.suppressed == {addresses[-1]: "bounced"}
+    assert result.suppressed == {addresses[-1]: "bounced"}
 
 
-def test_more_than_one_call_reads_is_read(ports: Ports) -> None:
-    """More addresses than one call of DynamoDB takes keys are looked up all the same."""
+def test_more_keys_than_one_call_takes_are_read(ports: Ports) -> None:
+    """A look-up of more addresses than DynamoDB's limit of 100 keys returns all of them."""
     ports.put(builders.account())
     addresses = {f"a{number}@example.com" for number in range(130)}
     for address in addresses:
         ports.suppressions.put(ACCOUNT, address, "bounced", NOW, None)
-    found = ports.directory.look_up(ACCOUNT, addresses=addresses)
-    assert found.account == builders.account()
-    assert set(found.suppressed) == addresses
+    result = ports.directory.look_up(ACCOUNT, addresses=addresses)
+    assert result.account == builders.account()
+    assert set(result.suppressed) == addresses
 
 
-def test_the_pulse_only_moves_forward(ports: Ports) -> None:
-    """The newest event counts, whichever process saw it and in whatever order."""
+def test_the_heartbeat_only_moves_forward(ports: Ports) -> None:
+    """The newest event counts, in any order and from any process."""
     assert ports.heartbeat().latest() is None
     ports.heartbeat().record(at(60))
     ports.heartbeat().record(at(0))
@@ -146,8 +148,8 @@ def test_the_pulse_only_moves_forward(ports: Ports) -> None:
     assert ports.heartbeat().latest() == at(300)
 
 
-def test_one_process_moves_the_pulse_on(ports: Ports) -> None:
-    """A process that beats often is never more than a minute behind."""
+def test_one_process_moves_the_heartbeat(ports: Ports) -> None:
+    """A process that records events often is never more than a minute behind."""
     heartbeat = ports.heartbeat()
     for second in range(0, 600, 7):
         heartbeat.record(at(second))
@@ -161,12 +163,12 @@ def test_one_process_moves_the_pulse_on(ports: Ports) -> None:
     ["", "ü", 0, -5, 10**30, True, None, [], [1, ["x"]], {}, {"a": {"b": None}}, {"x", "y"}],
 )
 def test_attributes_read_back(value: object) -> None:
-    """What DynamoDB is given is what comes back."""
+    """A value reads back as it was encoded."""
     assert from_attribute(to_attribute(value)) == value
 
 
-def test_other_types_are_no_attributes() -> None:
-    """A type that no store writes is a fault of ours, not a text that looks like it."""
+def test_other_types_are_refused() -> None:
+    """A type that no store writes raises TypeError instead of becoming text."""
     with pytest.raises(TypeError):
         to_attribute(1.5)
     with pytest.raises(TypeError):
@@ -174,7 +176,7 @@ def test_other_types_are_no_attributes() -> None:
 
 
 def test_a_message_costs_one_write_unit(table: Table) -> None:
-    """A record with a name, a subject and two recipients is below 1 KB."""
+    """A record with a name, a subject and two recipients is smaller than 1 KB."""
     message = builders.message(to=("ann.lee@customer.example", "bob@customer.example"))
     table.put(records.message_item(message))
     item = table.get(keys.message(ACCOUNT, message.message_id))

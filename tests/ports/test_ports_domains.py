@@ -1,4 +1,4 @@
-"""Mail exchangers: `ports.MailDomains`, asked of a name server on the loopback."""
+"""Mail exchangers: `ports.MailDomains` with a name server on the loopback interface."""
 
 import pytest
 
@@ -26,18 +26,18 @@ def domains(dns_server: str) -> DnsMailDomains:
 def test_each_answer_has_its_verdict(
     domains: DnsMailDomains, domain: str, verdict: DomainVerdict
 ) -> None:
-    """No domain, no MX and the null MX are told apart; what is broken is unknown."""
+    """No domain, no MX and the null MX are distinct verdicts; a broken answer is unknown."""
     assert domains.look_up([domain]) == {domain: verdict}
 
 
-def test_many_domains_are_asked_at_once(domains: DnsMailDomains) -> None:
-    """All verdicts of a mail come together; none are asked for none."""
+def test_many_domains_are_looked_up_at_once(domains: DnsMailDomains) -> None:
+    """All verdicts of an email come together, and no domains give no verdicts."""
     assert domains.look_up(VERDICTS) == VERDICTS
     assert domains.look_up([]) == {}
 
 
 def test_silence_is_unknown(domains: DnsMailDomains) -> None:
-    """A name server that does not answer leaves its domain unknown, and only that one."""
+    """A domain whose name server does not answer is unknown; other domains are not affected."""
     assert domains.look_up(["slow.example", "nomx.example"]) == {
         "slow.example": DomainVerdict.UNKNOWN,
         "nomx.example": DomainVerdict.NO_MX,
@@ -45,21 +45,21 @@ def test_silence_is_unknown(domains: DnsMailDomains) -> None:
     assert domains.look_up(["a.slow.example"]) == {"a.slow.example": DomainVerdict.UNKNOWN}
 
 
-def test_nobody_waits_longer_than_two_seconds(domains: DnsMailDomains) -> None:
-    """One question ends with the resolver's lifetime, all together with the same figure."""
+def test_a_look_up_ends_within_two_seconds(domains: DnsMailDomains) -> None:
+    """A single query and a look-up of many domains have the same time limit."""
     assert MAX_WAIT == 2.0
     assert domains._resolver.lifetime == MAX_WAIT
     assert domains._resolver.timeout < MAX_WAIT
 
 
 def test_no_name_server_is_unknown() -> None:
-    """When nobody listens there, nothing is known."""
-    nobody = DnsMailDomains(("127.0.0.1:9",))
-    assert nobody.look_up(["example.com"]) == {"example.com": DomainVerdict.UNKNOWN}
+    """If nothing listens at the name server's address, the domain is unknown."""
+    unreachable = DnsMailDomains(("127.0.0.1:9",))
+    assert unreachable.look_up(["example.com"]) == {"example.com": DomainVerdict.UNKNOWN}
 
 
-def test_the_fake_gives_the_verdicts_it_is_told() -> None:
-    """The fake accepts every domain but those told otherwise, as the tests need it."""
+def test_the_fake_returns_its_configured_verdicts() -> None:
+    """In the fake every domain without a configured verdict accepts email."""
     fake = FakeDomains()
     fake.verdicts = dict(VERDICTS)
     assert fake.look_up(VERDICTS) == VERDICTS

@@ -1,4 +1,4 @@
-"""Many mails of one request: `commit_all`, `get_all`, `put_all`, and the claim's `finish`."""
+"""Several emails of one request: `commit_all`, `get_all`, `put_all` and `Claims.finish`."""
 
 import json
 from dataclasses import replace
@@ -14,14 +14,14 @@ from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, at
 from tests.ports.implementations import Ports
 
 ELSEWHERE = "acct00000002"
-#: Stored as it is, and stored compressed.
-ANSWERS = [
+#: One response is stored as text, the other compressed.
+RESPONSES = [
     StoredResponse('{"messageId":"ü"}'),
     StoredResponse(json.dumps([f"ü{n}" for n in range(1000)])),
 ]
 
 
-def take(ports: Ports, now: datetime = NOW) -> Claim:
+def acquire(ports: Ports, now: datetime = NOW) -> Claim:
     claim = ports.claims.acquire(ACCOUNT, DIGEST, HASH, now)
     assert isinstance(claim, Claim)
     return claim
@@ -29,44 +29,44 @@ def take(ports: Ports, now: datetime = NOW) -> Claim:
 
 @pytest.mark.parametrize("count", [1, 2, 100])
 def test_records_are_put_together(ports: Ports, count: int) -> None:
-    """Up to 100 records are put, and each reads back as it was written."""
+    """Up to 100 records are put together, and each reads back unchanged."""
     messages = [builders.message(subject=f"Number {n}") for n in range(count)]
     ports.messages.commit_all(messages)
     ids = [message.message_id for message in messages]
     assert ports.messages.get_all(ACCOUNT, ids) == dict(zip(ids, messages, strict=True))
 
 
-def test_no_records_are_no_write(ports: Ports) -> None:
-    """An empty group is put and read without an error."""
+def test_no_records_are_no_error(ports: Ports) -> None:
+    """Putting and reading no records raises no error."""
     ports.messages.commit_all([])
     assert ports.messages.get_all(ACCOUNT, []) == {}
 
 
-def test_what_an_earlier_try_put_stays(ports: Ports) -> None:
-    """A record that is there, and has gone on since, is left as it is; the others are put."""
+def test_records_of_an_earlier_try_stay(ports: Ports) -> None:
+    """An existing record that has changed since stays unchanged; missing records are put."""
     first, second, third = (builders.message() for _ in range(3))
     ports.messages.commit_all([first, second])
-    taken = ports.messages.lease(ACCOUNT, second.message_id, HASH, "worker", at(1))
-    assert not isinstance(taken, LeaseRefusal)
+    leased = ports.messages.lease(ACCOUNT, second.message_id, HASH, "worker", at(1))
+    assert not isinstance(leased, LeaseRefusal)
     ports.messages.commit_all([first, second, third])
     ports.messages.commit_all([first, second, third])
     ids = [message.message_id for message in (first, second, third)]
     assert ports.messages.get_all(ACCOUNT, ids) == dict(
-        zip(ids, (first, taken, third), strict=True)
+        zip(ids, (first, leased, third), strict=True)
     )
 
 
 def test_absent_and_foreign_records_are_left_out(ports: Ports) -> None:
-    """Of the ids that are asked for only the account's own are given."""
+    """Only the account's own records are returned."""
     own, foreign = builders.message(), builders.message(account_id=ELSEWHERE)
     ports.messages.commit_all([own])
     ports.messages.commit_all([foreign])
-    asked = [foreign.message_id, own.message_id, builders.message().message_id]
-    assert ports.messages.get_all(ACCOUNT, asked) == {own.message_id: own}
+    message_ids = [foreign.message_id, own.message_id, builders.message().message_id]
+    assert ports.messages.get_all(ACCOUNT, message_ids) == {own.message_id: own}
 
 
 def test_jobs_are_queued_together(ports: Ports) -> None:
-    """Jobs beyond one call's ten are queued all, each with its mail, large ones in the spool."""
+    """More jobs than one call takes are queued with their emails, large ones in the spool."""
     large = builders.mail(attachments=(Attachment("a.bin", "text/plain", "QUJD" * 100_000),))
     mails = [builders.mail(subject=f"Number {n}") for n in range(12)] + [large] * 2
     messages = [builders.message() for _ in mails]
@@ -78,49 +78,53 @@ def test_jobs_are_queued_together(ports: Ports) -> None:
     received = []
     while batch := ports.receive():
         received += batch
-    brought = {job.message_id: ports.jobs.load(job) for job in received}
-    assert brought == dict(zip([m.message_id for m in messages], mails, strict=True))
+    loaded = {job.message_id: ports.jobs.load(job) for job in received}
+    assert loaded == dict(zip([m.message_id for m in messages], mails, strict=True))
     assert ports.jobs.put_all([]) == frozenset()
 
 
-@pytest.mark.parametrize("answer", ANSWERS)
-def test_a_finished_claim_replays(ports: Ports, answer: StoredResponse) -> None:
-    """The answer that ended a claim is given to the same request byte for byte."""
-    ports.claims.finish(take(ports), answer)
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(40)) == replace(answer, replayed=True)
+@pytest.mark.parametrize("response", RESPONSES)
+def test_a_finished_claim_replays(ports: Ports, response: StoredResponse) -> None:
+    """The same request gets the response of a finished claim unchanged."""
+    ports.claims.finish(acquire(ports), response)
+    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(40)) == replace(response, replayed=True)
 
 
 def test_a_claim_is_finished_once(ports: Ports) -> None:
-    """What a claim was answered stays its answer, though its owner finishes it once more."""
-    claim = take(ports)
-    for answer in ANSWERS:
-        ports.claims.finish(claim, answer)
-    assert ports.claims.release(claim) == ANSWERS[0]
+    """A second finish of its owner does not change the response of a claim."""
+    claim = acquire(ports)
+    for response in RESPONSES:
+        ports.claims.finish(claim, response)
+    assert ports.claims.release(claim) == RESPONSES[0]
 
 
 def test_a_finished_claim_is_not_released(ports: Ports) -> None:
-    """Who releases what it had finished hears the answer, and it stays."""
-    claim = take(ports)
-    ports.claims.finish(claim, ANSWERS[0])
-    assert ports.claims.release(claim) == ANSWERS[0]
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(ANSWERS[0], replayed=True)
+    """The release of a finished claim returns its response and does not delete it."""
+    claim = acquire(ports)
+    ports.claims.finish(claim, RESPONSES[0])
+    assert ports.claims.release(claim) == RESPONSES[0]
+    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(1)) == replace(
+        RESPONSES[0], replayed=True
+    )
 
 
 def test_a_stale_owner_finishes_nothing(ports: Ports) -> None:
-    """Who was taken over cannot give the answer, before or after its successor (promise 4)."""
-    stale, owner = take(ports), take(ports, at(35))
-    ports.claims.finish(stale, ANSWERS[1])
+    """A stale owner cannot finish, before or after its successor does (promise 4)."""
+    stale, owner = acquire(ports), acquire(ports, at(35))
+    ports.claims.finish(stale, RESPONSES[1])
     with pytest.raises(ServiceError) as error:
         ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(36))
     assert error.value.code == "idempotency_in_flight"
-    ports.claims.finish(owner, ANSWERS[0])
-    ports.claims.finish(stale, ANSWERS[1])
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(37)) == replace(ANSWERS[0], replayed=True)
+    ports.claims.finish(owner, RESPONSES[0])
+    ports.claims.finish(stale, RESPONSES[1])
+    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(37)) == replace(
+        RESPONSES[0], replayed=True
+    )
 
 
 def test_a_released_claim_stays_released(ports: Ports) -> None:
-    """An answer that comes after the release leaves the key free."""
-    claim = take(ports)
+    """A finish after the release changes nothing: the key stays free."""
+    claim = acquire(ports)
     ports.claims.release(claim)
-    ports.claims.finish(claim, ANSWERS[0])
-    assert take(ports, at(1)).generation != claim.generation
+    ports.claims.finish(claim, RESPONSES[0])
+    assert acquire(ports, at(1)).generation != claim.generation

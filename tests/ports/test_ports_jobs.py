@@ -1,4 +1,4 @@
-"""The queue and its spool: `ports.Jobs`."""
+"""The queue of jobs and the spool: `ports.Jobs`."""
 
 import json
 from dataclasses import replace
@@ -58,17 +58,17 @@ def sqs_jobs(aws: Aws) -> SqsJobs:
     return SqsJobs(aws.queue_url, aws.bucket)
 
 
-@pytest.mark.parametrize("sent", MAILS.values(), ids=MAILS)
-def test_a_job_brings_its_mail(ports: Ports, sent: Mail) -> None:
-    """What was put is what the worker reads, every field of every kind of body."""
-    ports.jobs.put(JOB, sent)
+@pytest.mark.parametrize("original", MAILS.values(), ids=MAILS)
+def test_a_job_keeps_its_email(ports: Ports, original: Mail) -> None:
+    """The worker reads every field of an email with any type of body."""
+    ports.jobs.put(JOB, original)
     (job,) = ports.receive()
-    assert ports.jobs.load(job) == sent
+    assert ports.jobs.load(job) == original
     assert replace(job, mail=None, spool_key=None) == JOB
 
 
-def test_the_spool_is_emptied_by_whoever_ends_the_job(ports: Ports) -> None:
-    """A large mail lies in the spool until it is discarded; then it is gone."""
+def test_a_discarded_job_empties_the_spool(ports: Ports) -> None:
+    """A large email is in the spool until its job is discarded."""
     ports.jobs.put(JOB, MAILS["large"])
     (job,) = ports.receive()
     assert (job.mail, ports.spooled()) == (None, 1)
@@ -79,8 +79,8 @@ def test_the_spool_is_emptied_by_whoever_ends_the_job(ports: Ports) -> None:
         ports.jobs.load(job)
 
 
-def test_each_try_has_its_own_place_in_the_spool(ports: Ports) -> None:
-    """The end of one job leaves another one of the same message alone."""
+def test_each_try_has_its_own_spool_key(ports: Ports) -> None:
+    """Discarding one job does not affect another job of the same message."""
     ports.jobs.put(JOB, MAILS["large"])
     ports.jobs.put(JOB, MAILS["large"])
     one, other = ports.receive()
@@ -89,7 +89,7 @@ def test_each_try_has_its_own_place_in_the_spool(ports: Ports) -> None:
 
 
 def test_a_small_job_leaves_nothing_to_discard(ports: Ports) -> None:
-    """A mail that came along in the queue needs no spool; a job with neither is gone."""
+    """A small email is in its job; a job with neither email nor spool key has no payload."""
     ports.jobs.put(JOB, mail())
     (job,) = ports.receive()
     assert ports.spooled() == 0
@@ -100,8 +100,10 @@ def test_a_small_job_leaves_nothing_to_discard(ports: Ports) -> None:
 
 
 @pytest.mark.parametrize(("extra", "spooled"), [(0, 0), (1, 1)])
-def test_the_spool_begins_at_a_size(sqs_jobs: SqsJobs, aws: Aws, extra: int, spooled: int) -> None:
-    """A payload up to the limit goes in the queue; one byte more goes to the spool."""
+def test_only_large_emails_use_the_spool(
+    sqs_jobs: SqsJobs, aws: Aws, extra: int, spooled: int
+) -> None:
+    """A payload up to the limit is in the job; with one byte more it is in the spool."""
     frame = len(json.dumps({"html": ""}, separators=(",", ":")))
     plain = mail(from_name=None, to=(), subject="", sender="")
     around = len(json.dumps({"from": "", "subject": "", "body": {}}, separators=(",", ":"))) - len(
@@ -138,10 +140,10 @@ WRONG: list[dict[str, Any]] = [
     {"payload": FROM | {"body": {}}},
     {"payload": FROM | {"body": {"html": ""}, "attachments": ["x"]}},
 ]
-LACKING = [
-    {name: value for name, value in GOOD.items() if name != left_out}
-    for left_out in GOOD
-    if left_out != "payload"
+INCOMPLETE = [
+    {name: value for name, value in GOOD.items() if name != missing}
+    for missing in GOOD
+    if missing != "payload"
 ]
 
 
@@ -150,17 +152,17 @@ LACKING = [
     [
         *("", "x", "[]", "1", "null", '"x"', "{}"),
         *(json.dumps(GOOD | change) for change in WRONG),
-        *map(json.dumps, LACKING),
+        *map(json.dumps, INCOMPLETE),
     ],
 )
-def test_what_no_version_wrote_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
-    """Text that is no job, or one of a later version, is refused as a whole."""
+def test_other_text_is_unreadable(sqs_jobs: SqsJobs, text: str) -> None:
+    """Text that is not a job, or is a job of a later version, is unreadable."""
     with pytest.raises(UnreadableJob):
         sqs_jobs.read(text)
 
 
 def test_a_job_of_this_version_is_read(sqs_jobs: SqsJobs) -> None:
-    """The form of version 1 stays readable: jobs of an older worker are still in the queue."""
+    """Version 1 stays readable, because its jobs may still be in the queue."""
     job = sqs_jobs.read(json.dumps(GOOD))
     assert isinstance(job, Job)
     assert job.mail is not None
@@ -168,7 +170,7 @@ def test_a_job_of_this_version_is_read(sqs_jobs: SqsJobs) -> None:
 
 
 def test_a_job_is_postponed(sqs_jobs: SqsJobs, aws: Aws) -> None:
-    """A received job is hidden for the wait, in whole seconds, no less, at most 12 hours."""
+    """A received job is hidden for at least the wait, in whole seconds, at most 12 hours."""
     sqs = boto3.client("sqs")
     for wait in (timedelta(seconds=0.001), timedelta(hours=24)):
         sqs_jobs.put(JOB, mail())
@@ -179,8 +181,8 @@ def test_a_job_is_postponed(sqs_jobs: SqsJobs, aws: Aws) -> None:
         assert "Messages" not in sqs.receive_message(QueueUrl=aws.queue_url)
 
 
-def test_a_queue_out_of_reach_is_unavailable(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When nothing answers at the queue's address, the caller gets service_unavailable."""
+def test_an_unreachable_queue_is_unavailable(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If nothing listens at the queue's address, the caller gets `service_unavailable`."""
     del aws
     monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")

@@ -1,4 +1,4 @@
-"""Handing mail to SES: `ports.Mailer`, over real sockets to a provider of our own making."""
+"""Handing emails to SES: `ports.Mailer`, over real sockets to a stand-in for SES."""
 
 import base64
 import json
@@ -25,36 +25,37 @@ TO = ("ann@example.com", "bob@example.com")
 
 @dataclass
 class Provider:
-    """What answers in SES's place, and what it was asked."""
+    """A stand-in for SES: its response, and the requests that it received."""
 
-    #: Status, error type and body; None: hang up; "hang": never answer.
-    answer: tuple[int, str, bytes] | str | None = (200, "", b'{"MessageId": "0102-x"}')
+    #: Status, error type and body. None: close the connection; "hang": never respond; "cut":
+    #: stop in the middle.
+    response: tuple[int, str, bytes] | str | None = (200, "", b'{"MessageId": "0102-x"}')
     requests: list[Any] = field(default_factory=list)
     stop: threading.Event = field(default_factory=threading.Event)
 
 
 @pytest.fixture
 def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
-    told = Provider()
+    stand_in = Provider()
 
     class Handler(BaseHTTPRequestHandler):
         def do_POST(self) -> None:
             length = int(self.headers["Content-Length"])
-            told.requests.append((self.path, json.loads(self.rfile.read(length))))
-            if isinstance(told.answer, tuple):
-                status, kind, body = told.answer
+            stand_in.requests.append((self.path, json.loads(self.rfile.read(length))))
+            if isinstance(stand_in.response, tuple):
+                status, kind, body = stand_in.response
                 self.send_response(status)
                 self.send_header("Content-Length", str(len(body)))
                 self.send_header("x-amzn-ErrorType", kind)
                 self.end_headers()
                 self.wfile.write(body)
-            elif told.answer == "hang":
-                told.stop.wait(30)
-            elif told.answer == "cut":
+            elif stand_in.response == "hang":
+                stand_in.stop.wait(30)
+            elif stand_in.response == "cut":
                 self.wfile.write(b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\n{")
 
         def log_message(self, *_: object) -> None:
-            """Say nothing."""
+            """Log nothing."""
 
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     server.daemon_threads = True
@@ -64,8 +65,8 @@ def provider(monkeypatch: pytest.MonkeyPatch) -> Iterator[Provider]:
     monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", f"http://127.0.0.1:{server.server_port}")
-    yield told
-    told.stop.set()
+    yield stand_in
+    stand_in.stop.set()
     server.shutdown()
     server.server_close()
     thread.join(10)
@@ -75,8 +76,8 @@ def send() -> str:
     return SesMailer("pillarbox").send(MESSAGE, TO, RAW)
 
 
-def test_a_mail_is_handed_over_raw_with_its_tags(provider: Provider) -> None:
-    """SendEmail gets the octets, the envelope, the configuration set and three tags."""
+def test_an_email_is_handed_over_raw_with_its_tags(provider: Provider) -> None:
+    """SendEmail receives the octets, the envelope, the configuration set and three tags."""
     assert send() == "0102-x"
     ((path, body),) = provider.requests
     assert path == "/v2/email/outbound-emails"
@@ -114,7 +115,7 @@ UNCERTAIN = [
     (503, "ServiceUnavailable"),
     (504, "TooManyRequestsException"),
 ]
-REFUSED = [
+REJECTED = [
     ("MessageRejected", "message_rejected"),
     ("MailFromDomainNotVerifiedException", "mail_from_domain_not_verified"),
     ("BadRequestException", "bad_request"),
@@ -122,14 +123,16 @@ REFUSED = [
 ]
 
 
-def answer(provider: Provider, status: int, kind: str) -> None:
-    provider.answer = (status, kind, b'{"message": "said by SES"}')
+def fail_with(provider: Provider, status: int, kind: str) -> None:
+    provider.response = (status, kind, b'{"message": "said by SES"}')
 
 
 @pytest.mark.parametrize(("status", "kind"), THROTTLED)
-def test_limits_pauses_and_rights_are_for_later(provider: Provider, status: int, kind: str) -> None:
-    """What passes by itself or an operator mends was not taken, and is asked once."""
-    answer(provider, status, kind)
+def test_limits_pauses_and_permissions_are_retryable(
+    provider: Provider, status: int, kind: str
+) -> None:
+    """An error that passes or that an operator can repair is retryable, after one request."""
+    fail_with(provider, status, kind)
     with pytest.raises(SendThrottled):
         send()
     assert len(provider.requests) == 1
@@ -137,51 +140,53 @@ def test_limits_pauses_and_rights_are_for_later(provider: Provider, status: int,
 
 @pytest.mark.parametrize(("status", "kind"), UNCERTAIN)
 def test_server_errors_are_uncertain(provider: Provider, status: int, kind: str) -> None:
-    """A 5xx may come after the mail was taken: never asked twice."""
-    answer(provider, status, kind)
+    """SES may have taken the email before a 5xx response: there is only one request."""
+    fail_with(provider, status, kind)
     with pytest.raises(SendUncertain):
         send()
     assert len(provider.requests) == 1
 
 
-@pytest.mark.parametrize(("kind", "code"), REFUSED)
-def test_refusals_are_for_good(provider: Provider, kind: str, code: str) -> None:
-    """SES's other errors are final, with its words."""
-    answer(provider, 400, kind)
-    with pytest.raises(SendRejected) as refusal:
+@pytest.mark.parametrize(("kind", "code"), REJECTED)
+def test_rejections_are_final(provider: Provider, kind: str, code: str) -> None:
+    """SES's other errors are final and keep its message."""
+    fail_with(provider, 400, kind)
+    with pytest.raises(SendRejected) as rejection:
         send()
-    assert (refusal.value.code, refusal.value.reason) == (code, "said by SES")
+    assert (rejection.value.code, rejection.value.reason) == (code, "said by SES")
     assert len(provider.requests) == 1
 
 
 @pytest.mark.parametrize("broken", [None, "hang", "cut", (200, "", b"no JSON"), (200, "", b"{}")])
-def test_no_answer_is_uncertain(
+def test_no_response_is_uncertain(
     provider: Provider, monkeypatch: pytest.MonkeyPatch, broken: Any
 ) -> None:
-    """Hung up, silent, cut off or unreadable: the mail may have been taken, and is not resent."""
-    monkeypatch.setattr(ses, "_ONCE", ses._ONCE.merge(Config(read_timeout=0.3)))
-    provider.answer = broken
+    """After no, an incomplete or an unreadable response SES may have taken the email."""
+    monkeypatch.setattr(
+        ses, "_WITHOUT_RETRIES", ses._WITHOUT_RETRIES.merge(Config(read_timeout=0.3))
+    )
+    provider.response = broken
     with pytest.raises(SendUncertain):
         send()
     assert len(provider.requests) == 1
 
 
-def test_nobody_there_is_for_later(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
-    """When no connection is made, nothing was taken."""
+def test_no_connection_is_retryable(provider: Provider, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Without a connection SES cannot have taken the email."""
     monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", "http://127.0.0.1:9")
     with pytest.raises(SendThrottled):
         send()
     assert not provider.requests
 
 
-def test_an_attempt_ends_in_time() -> None:
-    """One attempt waits for an answer no longer than the function that makes it may run."""
-    assert vars(ses._ONCE)["read_timeout"] == 20
-    assert vars(ses._ONCE)["connect_timeout"] == 3
+def test_a_request_has_time_outs() -> None:
+    """A request ends well within the time that its function may run."""
+    assert vars(ses._WITHOUT_RETRIES)["read_timeout"] == 20
+    assert vars(ses._WITHOUT_RETRIES)["connect_timeout"] == 3
 
 
-def test_the_fake_keeps_what_it_took() -> None:
-    """The fake gives a new id for each mail, and takes each once."""
+def test_the_fake_records_the_emails() -> None:
+    """The fake returns a new id for each email, and records each once."""
     fake = FakeMailer()
     assert [fake.send(MESSAGE, TO, RAW) for _ in range(2)] == ["ses-1", "ses-2"]
     assert fake.taken == [(MESSAGE, TO, RAW)] * 2

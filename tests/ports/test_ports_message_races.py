@@ -1,4 +1,4 @@
-"""Records on DynamoDB where a write is tried twice, or fails for a reason of its own."""
+"""Message records on DynamoDB when the SDK repeats a write or a write fails for good."""
 
 from typing import Any
 
@@ -15,41 +15,41 @@ from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW
 
 
 class Repeating(Table):
-    """A table that takes each update twice, as when the first answer was lost."""
+    """A table that makes each update twice, as if the first response was lost."""
 
     def update(self, *args: Any, **conditions: Any) -> dict[str, Any]:
         super().update(*args, **conditions)
         return super().update(*args, **conditions)
 
 
-def test_a_lease_that_is_tried_twice_is_ours(aws: Aws) -> None:
-    """Who leased a message unheard has it when the SDK tries again, with one attempt counted."""
+def test_a_repeated_lease_succeeds(aws: Aws) -> None:
+    """A worker has the lease if the SDK repeats the write, and it counts one attempt."""
     message = builders.message()
     DynamoMessages(Table(aws.table)).commit(message, None, StoredResponse("{}"))
-    taken = DynamoMessages(Repeating(aws.table)).lease(
+    leased = DynamoMessages(Repeating(aws.table)).lease(
         ACCOUNT, message.message_id, HASH, "worker", NOW
     )
-    assert isinstance(taken, Message)
-    assert taken.lease is not None
-    assert (taken.lease.owner, taken.attempt) == ("worker", 1)
+    assert isinstance(leased, Message)
+    assert leased.lease is not None
+    assert (leased.lease.owner, leased.attempt) == ("worker", 1)
 
 
-def test_a_peek_costs_half_of_a_read(aws: Aws) -> None:
-    """A read sees every write before it; a peek does without that, and costs half as much."""
-    table, seen = Table(aws.table), list[bool]()
+def test_a_peek_costs_half_a_read(aws: Aws) -> None:
+    """A read is strongly consistent; a peek is not, and costs half as much."""
+    table, consistency = Table(aws.table), list[bool]()
 
-    def sent(params: dict[str, Any], **_: object) -> None:
-        seen.append(params["ConsistentRead"])
+    def record(params: dict[str, Any], **_: object) -> None:
+        consistency.append(params["ConsistentRead"])
 
-    table.client.meta.events.register("provide-client-params.dynamodb.GetItem", sent)
+    table.client.meta.events.register("provide-client-params.dynamodb.GetItem", record)
     messages, message_id = DynamoMessages(table), builders.message().message_id
     messages.get(ACCOUNT, message_id)
     messages.peek(ACCOUNT, message_id)
-    assert seen == [True, False]
+    assert consistency == [True, False]
 
 
-def test_a_commit_that_can_never_be_is_not_called_overtaken(aws: Aws) -> None:
-    """Without its table a commit fails as what it is, an error of ours."""
+def test_a_permanent_failure_of_a_commit_is_not_a_takeover(aws: Aws) -> None:
+    """A commit without a table fails with AWS's error."""
     del aws
     claim = Claim(
         account_id=ACCOUNT,

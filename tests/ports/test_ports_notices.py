@@ -1,4 +1,4 @@
-"""Reading what SES publishes: one record of each kind, and what is none."""
+"""Reading SES's events: one record of each type, and texts that are not records."""
 
 import copy
 import json
@@ -178,10 +178,10 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
 
 
 @pytest.mark.parametrize(("published", "expected", "suppressed"), READ)
-def test_each_kind_of_record_is_read(
+def test_each_type_of_record_is_read(
     published: dict[str, Any], expected: Event, suppressed: str | None
 ) -> None:
-    """A record names its message by our tags; hard bounces and complaints suppress."""
+    """The tags of a record identify its message; hard bounces and complaints suppress."""
     provider_event = read_provider_event(json.dumps(published))
     assert provider_event is not None
     assert (provider_event.account_id, str(provider_event.message_id)) == (ACCOUNT, MESSAGE_ID)
@@ -191,23 +191,23 @@ def test_each_kind_of_record_is_read(
     assert provider_event.suppress == (((ANN, suppressed),) if suppressed else ())
 
 
-def test_a_record_may_tell_of_several_recipients() -> None:
-    """Each recipient of a delivery gets an event of its own."""
+def test_a_record_may_have_several_recipients() -> None:
+    """Each recipient of a delivery gets its own event."""
     delivery = {"timestamp": STAMP, "recipients": [ANN, "bob@example.com"]}
     provider_event = read_provider_event(json.dumps(record("Delivery", delivery=delivery)))
     assert provider_event is not None
-    assert [one.recipient for one in provider_event.events] == [ANN, "bob@example.com"]
+    assert [event.recipient for event in provider_event.events] == [ANN, "bob@example.com"]
 
 
 @pytest.mark.parametrize("kind", ["Open", "Click", "Subscription", "SomethingNew"])
-def test_other_kinds_are_ignored(kind: str) -> None:
-    """Opens, clicks and kinds to come change nothing."""
+def test_other_types_are_ignored(kind: str) -> None:
+    """Opens, clicks and unknown types change nothing."""
     assert read_provider_event(json.dumps(record(kind))) is None
 
 
 @pytest.mark.parametrize("missing", ["account", "message"])
-def test_mail_that_is_not_ours_is_ignored(missing: str) -> None:
-    """A record without our tags is another system's mail."""
+def test_emails_of_other_systems_are_ignored(missing: str) -> None:
+    """A record without our tags belongs to another system's email."""
     published = record("Send")
     del published["mail"]["tags"][missing]
     assert read_provider_event(json.dumps(published)) is None
@@ -245,8 +245,8 @@ BROKEN: list[Any] = [
 
 
 @pytest.mark.parametrize("text", BROKEN)
-def test_what_is_no_record_is_a_value_error(text: str) -> None:
-    """Text that is not of SES's form goes to the dead letters, whatever is wrong with it."""
+def test_other_text_is_a_value_error(text: str) -> None:
+    """Any text that is not a record of SES raises ValueError, so it becomes a dead letter."""
     with pytest.raises(ValueError, match=r"."):
         read_provider_event(text)
 
@@ -261,8 +261,8 @@ JSON = st.recursive(
 
 
 @given(st.data())
-def test_nothing_but_a_value_error_comes_of_a_broken_record(data: st.DataObject) -> None:
-    """A record with one part replaced by anything is read or refused, never a crash."""
+def test_a_broken_record_raises_only_a_value_error(data: st.DataObject) -> None:
+    """A record with one part replaced by any value is read or raises ValueError."""
     published, _, _ = data.draw(st.sampled_from(READ))
     published = copy.deepcopy(published)
     part = published

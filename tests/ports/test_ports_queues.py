@@ -1,4 +1,4 @@
-"""The queues on emulated AWS: counted, and moved without loss."""
+"""The queues on emulated AWS: their messages are counted and moved without loss."""
 
 import boto3
 
@@ -8,7 +8,7 @@ from tests.aws import Aws
 
 
 def test_messages_are_counted_and_moved(aws: Aws) -> None:
-    """What was set aside is counted, and a part of it put back as it was."""
+    """Dead letters are counted, and a part of them is moved back unchanged."""
     dead = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
     for number in range(12):
         SqsDeadLetters(dead).put(f"job {number}")

@@ -20,16 +20,16 @@ TIGHT = Limits(per_minute=3, per_day=5, per_month=7)
 
 
 def reserve(ports: Ports, count: int = 1, seconds: float = 0, limits: Limits = TIGHT) -> str | None:
-    """Reserve; None when there was room, else the code and what was left."""
+    """Reserve, and return None, or the error code with the remaining count."""
     try:
         ports.quotas.reserve(ACCOUNT, count, limits, at(seconds))
-    except QuotaExceeded as full:
-        return f"{full.code} {full.headers['RateLimit-Remaining']}"
+    except QuotaExceeded as error:
+        return f"{error.code} {error.headers['RateLimit-Remaining']}"
     return None
 
 
 def test_each_window_has_its_limit(ports: Ports) -> None:
-    """The minute, the day and the month fill in their turn, and a new window has room."""
+    """The minute, the day and the month fill one after another; a new window has room."""
     assert [reserve(ports) for _ in range(4)] == [None] * 3 + ["rate_limit_exceeded 0"]
     assert [reserve(ports, seconds=60) for _ in range(3)] == [None] * 2 + ["daily_limit_exceeded 0"]
     day = 24 * 3600
@@ -39,8 +39,8 @@ def test_each_window_has_its_limit(ports: Ports) -> None:
     assert reserve(ports, seconds=31 * day) is None
 
 
-def test_several_are_counted_in_together_or_not_at_all(ports: Ports) -> None:
-    """Three do not fit where two do; the two still do."""
+def test_several_sends_are_counted_together_or_not_at_all(ports: Ports) -> None:
+    """If three sends do not fit, none is counted, and two still fit."""
     assert reserve(ports) is None
     assert reserve(ports, 3) == "rate_limit_exceeded 2"
     assert reserve(ports, 2) is None
@@ -48,7 +48,7 @@ def test_several_are_counted_in_together_or_not_at_all(ports: Ports) -> None:
 
 
 def test_more_than_a_whole_window_never_fits(ports: Ports) -> None:
-    """A count over the limit is refused in a window that has not begun."""
+    """A count above the limit is refused in an empty window."""
     assert reserve(ports, 4) == "rate_limit_exceeded 3"
 
 
@@ -62,23 +62,23 @@ def test_more_than_a_whole_window_never_fits(ports: Ports) -> None:
         (Limits(per_minute=None, per_day=None, per_month=1), None),
     ],
 )
-def test_none_is_no_limit_and_zero_is_none_left(
+def test_none_is_no_limit_and_zero_is_always_full(
     ports: Ports, limits: Limits, code: str | None
 ) -> None:
-    """A window without a limit is never full; one of zero always is."""
+    """A window without a limit is never full; a limit of zero is always full."""
     assert reserve(ports, limits=limits) == code
 
 
 def test_a_refund_makes_room(ports: Ports) -> None:
-    """What was not accepted is counted out of the windows it was counted into."""
+    """A refund subtracts from the windows in which the send was counted."""
     for _ in range(3):
         reserve(ports)
     ports.quotas.refund(ACCOUNT, 1, at(0))
     assert [reserve(ports), reserve(ports)] == [None, "rate_limit_exceeded 0"]
 
 
-def test_a_refund_of_the_minute_before_leaves_this_one(ports: Ports) -> None:
-    """A send reserved at the end of a minute is refunded there, in the day and in the month."""
+def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:
+    """A refund applies to the minute, day and month of the reservation."""
     for seconds in (0, 60, 60, 60):
         assert reserve(ports, seconds=seconds) is None
     ports.quotas.refund(ACCOUNT, 1, at(0))
@@ -89,7 +89,7 @@ def test_a_refund_of_the_minute_before_leaves_this_one(ports: Ports) -> None:
 
 
 def test_accounts_do_not_share(ports: Ports) -> None:
-    """One account's sends leave another's quota alone."""
+    """The sends of one account do not use the quota of another."""
     while reserve(ports) is None:
         pass
     ports.quotas.reserve("acct00000002", 3, TIGHT, NOW)
@@ -111,20 +111,20 @@ STEPS = st.lists(
     max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None
 )
 @given(LIMITS, STEPS)
-def test_both_sides_count_alike(
+def test_fake_and_adapter_count_alike(
     table: Table, limits: Limits, steps: list[tuple[int, int, bool]]
 ) -> None:
-    """Whatever is reserved and refunded when, the table and plain counting say the same."""
+    """The adapter and the fake give the same results for any reservations and refunds."""
     table.delete(keys.quota(ACCOUNT))
-    sides, seconds = (FakeQuotas(Store()), DynamoQuotas(table)), 0
+    implementations, seconds = (FakeQuotas(Store()), DynamoQuotas(table)), 0
     for wait, count, refund in steps:
         seconds += wait
         outcomes = []
-        for quotas in sides:
+        for quotas in implementations:
             try:
                 quotas.reserve(ACCOUNT, count, limits, at(seconds))
-            except QuotaExceeded as full:
-                outcomes.append((full.code, full.details, full.headers))
+            except QuotaExceeded as error:
+                outcomes.append((error.code, error.details, error.headers))
             else:
                 outcomes.append(("reserved", None, {}))
                 if refund:
@@ -133,25 +133,25 @@ def test_both_sides_count_alike(
 
 
 def size(item: dict[str, object]) -> int:
-    """The size of an item as DynamoDB counts it, at most: names, and values as text."""
+    """Return an upper bound of the size of an item as DynamoDB counts it."""
     return sum(len(name) + max(len(str(value)), 8) for name, value in item.items())
 
 
 def test_the_record_stays_within_a_write_unit(table: Table) -> None:
-    """Three hundred windows on, the item is below 1 KB and the present counts are whole."""
+    """After three hundred windows the item is below 1 KB and the current counts are complete."""
     quotas = DynamoQuotas(table)
     for step in range(100):
         now = NOW + timedelta(days=31 * step)
         quotas.reserve(ACCOUNT, 1, UNLIMITED, now)
-        if step % 12 == 11:  # at its fullest, right before a sweep, too
+        if step % 12 == 11:  # also at its largest, just before a removal
             item = table.get(keys.quota(ACCOUNT))
             assert item is not None
             assert size(item) < 1024
             assert item[window_name("month", now)] == 1
 
 
-def test_the_record_is_swept_no_sooner_than_it_must(table: Table) -> None:
-    """A sweep is a write more: it comes with the twenty-fifth attribute, not with each send."""
+def test_past_windows_are_removed_only_when_needed(table: Table) -> None:
+    """A removal is an extra write, so only the 25th attribute causes one."""
     quotas, sizes = DynamoQuotas(table), []
     for minute in range(22):
         quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * minute))
@@ -159,8 +159,8 @@ def test_the_record_is_swept_no_sooner_than_it_must(table: Table) -> None:
     assert sizes == [*range(5, 25), 6, 7]
 
 
-def test_the_minute_before_outlives_the_sweep(table: Table) -> None:
-    """A refund that comes in the next minute finds its minute, in whatever month."""
+def test_the_previous_minute_is_not_removed(table: Table) -> None:
+    """A refund in the next minute finds the minute of its reservation, in any month."""
     quotas = DynamoQuotas(table)
     for minute in range(30):
         quotas.reserve(ACCOUNT, 1, UNLIMITED, NOW - timedelta(days=30, minutes=minute))
@@ -174,8 +174,8 @@ def test_the_minute_before_outlives_the_sweep(table: Table) -> None:
             assert item[window_name("minute", now - timedelta(minutes=1))] == 0
 
 
-def test_a_refund_brings_no_swept_minute_back(table: Table) -> None:
-    """The minute is over and swept off: the refund counts in its day and month alone."""
+def test_a_refund_does_not_restore_a_removed_minute(table: Table) -> None:
+    """A refund for a removed minute applies only to its day and month."""
     quotas = DynamoQuotas(table)
     for minute in range(30):
         quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * minute))
@@ -186,17 +186,17 @@ def test_a_refund_brings_no_swept_minute_back(table: Table) -> None:
     assert (item["day:2026-03-14"], item["month:2026-03"]) == (29, 29)
 
 
-def test_a_sweep_that_fails_does_not_fail_the_send(
+def test_a_failed_removal_does_not_fail_the_send(
     table: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The send was counted; what the sweep left over is swept by a later one."""
+    """The send was counted, and a later send removes the past windows."""
     quotas = DynamoQuotas(table)
-    plain = table.update
+    original = table.update
 
-    def update(key: object, expression: str, **given: object) -> object:
+    def update(key: object, expression: str, **keywords: object) -> object:
         if expression.startswith("REMOVE"):
             raise ServiceError("service_unavailable", "planted")
-        return plain(key, expression, **given)  # type: ignore[arg-type]
+        return original(key, expression, **keywords)  # type: ignore[arg-type]
 
     monkeypatch.setattr(table, "update", update)
     for minute in range(40):
@@ -210,7 +210,7 @@ def test_a_sweep_that_fails_does_not_fail_the_send(
 
 
 def test_a_refund_is_tried_once(table: Table) -> None:
-    """Its first try may have taken effect unheard; twice would let a mail too many through."""
+    """A repeated refund would allow one email too many."""
     quotas, tries = DynamoQuotas(table), []
 
     def fail(**_: object) -> None:

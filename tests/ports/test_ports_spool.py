@@ -1,4 +1,4 @@
-"""The spool as the sweeper sees it, on S3."""
+"""The sweeper's view of the spool on S3."""
 
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
@@ -26,8 +26,8 @@ def put(aws: Aws, *keys: str) -> None:
         boto3.client("s3").put_object(Bucket=aws.bucket, Key=key, Body=b"x")
 
 
-def test_what_lies_there_is_listed_with_its_message(aws: Aws, spool: S3Spool) -> None:
-    """Each object put before the moment is given, with the account and message of its key."""
+def test_each_object_is_listed_with_its_message(aws: Aws, spool: S3Spool) -> None:
+    """Each object put before the moment is listed with the account and message of its key."""
     key = f"{ACCOUNT}/{MESSAGE}/try"
     put(aws, key)
     now = datetime.now(UTC)
@@ -35,21 +35,21 @@ def test_what_lies_there_is_listed_with_its_message(aws: Aws, spool: S3Spool) ->
     assert [*spool.all_before(now - LATER)] == []
 
 
-def test_what_the_service_did_not_put_is_left_out(aws: Aws, spool: S3Spool) -> None:
-    """A key that names no message is nobody's to delete."""
+def test_foreign_objects_are_left_out(aws: Aws, spool: S3Spool) -> None:
+    """An object whose key names no message is not listed, so nothing deletes it."""
     put(aws, "x", f"{ACCOUNT}/no-id/x", f"{MESSAGE}/x")
     assert [*spool.all_before(datetime.now(UTC) + LATER)] == []
 
 
 def test_more_than_a_page_is_listed(aws: Aws, spool: S3Spool) -> None:
-    """S3 answers by the thousand; all of it is looked at."""
+    """S3 lists 1,000 objects at a time, and all pages are read."""
     keys = {f"{ACCOUNT}/{MESSAGE}/{n}" for n in range(1_001)}
     put(aws, *keys)
     assert {stored.key for stored in spool.all_before(datetime.now(UTC) + LATER)} == keys
 
 
 def test_an_object_is_deleted_once_or_twice(aws: Aws, spool: S3Spool) -> None:
-    """Deleting takes the one object; one that is gone already is fine."""
+    """A deletion removes one object, and its repetition is no error."""
     message = builders.message()
     keys = [f"{ACCOUNT}/{message.message_id}/{n}" for n in range(2)]
     put(aws, *keys)

@@ -1,6 +1,5 @@
 """A new version of the functions takes over by and by, and goes back when it fails."""
 
-import importlib.util
 import shutil
 from pathlib import Path
 from typing import Any
@@ -11,17 +10,9 @@ from samtranslator.parser.parser import Parser
 from samtranslator.translator.translator import Translator
 
 from local import template
+from tools import stamp_release
 
 _LAYER = template.ROOT / "layers" / "shared"
-
-
-def _stamping() -> Any:
-    spec = importlib.util.spec_from_file_location("stamp_release", _LAYER / "stamp_release.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
 
 
 def _deployed(path: Path, **parameters: str) -> dict[str, Any]:
@@ -44,7 +35,6 @@ def _of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
 
 def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path) -> None:
     """SAM does not see such a change; the release that the build names makes it one."""
-    stamping = _stamping()
     layer, built = tmp_path / "layer", tmp_path / "template.yaml"
     shutil.copytree(_LAYER, layer)
     versions: list[set[str]] = []
@@ -52,7 +42,7 @@ def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path
         with (layer / "pillarbox" / "settings.py").open("a") as file:
             file.write(change)
         built.write_text(
-            template.PATH.read_text().replace("unbuilt", f"r-{stamping.release(layer)}", 1)
+            template.PATH.read_text().replace("unbuilt", f"r-{stamp_release.release(layer)}", 1)
         )
         versions.append(set(_of_type(_deployed(built), "AWS::Lambda::Version")))
     assert len(versions[0]) == len(versions[1]) == len(list(template.ROOT.glob("functions/*/")))
@@ -61,14 +51,13 @@ def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path
 
 def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
     """The same sources give the same release, and a template without its place is refused."""
-    stamping = _stamping()
     built = tmp_path / "template.yaml"
     built.write_text(template.PATH.read_text())
-    stamping.stamp(built)
+    stamp_release.stamp(built)
     settings = template.load(built)["Globals"]["Function"]["Environment"]["Variables"]
-    assert settings["RELEASE"] == f"r-{stamping.release()}"
+    assert settings["RELEASE"] == f"r-{stamp_release.release()}"
     with pytest.raises(ValueError, match="RELEASE"):
-        stamping.stamp(built)
+        stamp_release.stamp(built)
 
 
 def test_every_caller_goes_through_the_alias() -> None:

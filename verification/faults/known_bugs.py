@@ -68,9 +68,11 @@ def _unconditional(term: str) -> Bug:
 
 @contextmanager
 def _sdk_retries_on_ses() -> Iterator[None]:
-    retrying = ses._ONCE.merge(Config(retries={"mode": "standard", "total_max_attempts": 3}))
+    retrying = ses._WITHOUT_RETRIES.merge(
+        Config(retries={"mode": "standard", "total_max_attempts": 3})
+    )
     services.cache_clear()
-    with mock.patch.object(ses, "_ONCE", retrying):
+    with mock.patch.object(ses, "_WITHOUT_RETRIES", retrying):
         yield
     services.cache_clear()
 

@@ -21,103 +21,106 @@ from pillarbox.settings import SettingError
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordResult:
-    """What became of one queue message; it is kept in the queue when it is to come again."""
+    """The result of one queue message. With `retry_after` the message stays in the queue."""
 
     outcome: str
-    again: timedelta | None = None
+    retry_after: timedelta | None = None
     ids: Mapping[str, str]
-    #: Things to count besides the outcome.
+    #: The names of metrics to count in addition to the outcome.
     counts: tuple[str, ...] = ()
-    #: How long things took, by the metric's name.
-    lasted: Mapping[str, timedelta] = field(default_factory=dict)
+    #: Durations by the name of their metric.
+    durations: Mapping[str, timedelta] = field(default_factory=dict)
 
 
 class RetryLater(Exception):
-    """Tells the batch processor to leave a message in the queue; nothing went wrong."""
+    """Make the batch processor leave a message in the queue. It is not a failure."""
 
 
 type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
-def consume(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
-    """Wrap what handles one message; a message that fails comes again, the others do not.
+def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
+    """Make the Lambda handler of a queue from a function that handles one message.
 
-    A setting that is missing ends the invocation with its name: no message would fare better.
+    SQS delivers only the failed messages again. A missing setting ends the invocation with the
+    name of the setting, because every message would fail.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
 
     def handle_one(record: SQSRecord, lambda_context: LambdaContext) -> None:
         try:
-            consumed = handle(record, lambda_context)
-            logger.info("consumed", extra={"outcome": consumed.outcome, **consumed.ids})
-            _measure(metrics, consumed)
+            result = handle(record, lambda_context)
+            logger.info("consumed", extra={"outcome": result.outcome, **result.ids})
+            _add_metrics(metrics, result)
         except SettingError:
             raise
         except Exception as error:
             observability.log_failure(logger, error, queue_message_id=record.message_id)
             raise
-        if consumed.again is not None:
+        if result.retry_after is not None:
             raise RetryLater
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
         processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
         try:
-            answer = process_partial_response(event, handle_one, processor, context)
+            response = process_partial_response(event, handle_one, processor, context)
         finally:
             if metrics.metric_set:
                 metrics.flush_metrics()
         for _, error, _ in processor.exceptions:
             if isinstance(error, SettingError):
                 raise error
-        return answer
+        return response
 
     return lambda_handler
 
 
-def _measure(metrics: Metrics, consumed: RecordResult) -> None:
-    for name in (consumed.outcome, *consumed.counts):
+def _add_metrics(metrics: Metrics, result: RecordResult) -> None:
+    for name in (result.outcome, *result.counts):
         metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
-    for name, time in consumed.lasted.items():
-        milliseconds = time / timedelta(milliseconds=1)
+    for name, duration in result.durations.items():
+        milliseconds = duration / timedelta(milliseconds=1)
         metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
 
 
-def follow(
-    take: Callable[[Sequence[Mapping[str, Any]]], StreamResult],
+def consume_stream(
+    apply: Callable[[Sequence[Mapping[str, Any]]], StreamResult],
     count: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, int]],
 ) -> Handler:
-    """Wrap what takes a batch of a stream's records; the stream goes on where it could not.
+    """Make the Lambda handler of a stream from a function that applies a batch of records.
 
-    What `count` makes of those that were taken becomes metrics.
+    Lambda continues the stream with the first record that was not applied. The counts that
+    `count` returns for the applied records become metrics.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
 
     def lambda_handler(event: dict[str, Any], _: LambdaContext) -> Mapping[str, Any]:
         records = event["Records"]
-        taken = take(records)
-        for name, number in count(records[: taken.retry_from]).items():
+        result = apply(records)
+        for name, number in count(records[: result.retry_from]).items():
             metrics.add_metric(name=name, unit=MetricUnit.Count, value=number)
         if metrics.metric_set:
             metrics.flush_metrics()
-        for error in taken.errors:
+        for error in result.errors:
             observability.log_failure(logger, error)
-        logger.info("consumed", extra={"records": len(records), "again_from": taken.retry_from})
-        again = () if taken.retry_from is None else (records[taken.retry_from],)
+        logger.info("consumed", extra={"records": len(records), "again_from": result.retry_from})
+        retried = () if result.retry_from is None else (records[result.retry_from],)
         return {
             "batchItemFailures": [
-                {"itemIdentifier": record["dynamodb"]["SequenceNumber"]} for record in again
+                {"itemIdentifier": record["dynamodb"]["SequenceNumber"]} for record in retried
             ]
         }
 
     return lambda_handler
 
 
-def tick(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
-    """Wrap what a schedule starts; what it counts becomes metrics, zeros too.
+def run_on_schedule(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
+    """Make the Lambda handler of a schedule; the counts that `work` returns become metrics.
 
-    A zero is what tells an alarm that all is well: no figure at all would not.
+    Zeros become metrics as well: an alarm reads a zero as healthy and a missing figure as a
+    failure.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()

@@ -1,4 +1,4 @@
-"""Logs and metrics: ids and outcomes, never a key, a body, a variable or an address."""
+"""Logs and metrics. They contain ids and outcomes, but no key, body, variable or address."""
 
 import traceback
 from typing import TYPE_CHECKING, Any
@@ -12,23 +12,23 @@ if TYPE_CHECKING:
 
 
 def make_logger() -> "Logger":
-    """Make a function's structured logger; its service is POWERTOOLS_SERVICE_NAME."""
-    from aws_lambda_powertools import Logger  # noqa: PLC0415  the relay has a log of its own
+    """Make a function's structured logger. POWERTOOLS_SERVICE_NAME names its service."""
+    from aws_lambda_powertools import Logger  # noqa: PLC0415  the relay formats its own log
 
-    return Logger(location=None)  # a line says what happened; where, a failure says
+    return Logger(location=None)  # only a failure reports a location, in `raised_at`
 
 
 def make_metrics() -> "Metrics":
     """Make the metrics of a function, in CloudWatch's embedded format."""
-    from aws_lambda_powertools import Metrics  # noqa: PLC0415  the read routes have none
+    from aws_lambda_powertools import Metrics  # noqa: PLC0415  the read routes have no metrics
 
     return Metrics()
 
 
 def log_failure(logger: "Logger | logging.Logger", error: Exception, **context: str) -> None:
-    """Log an unexpected error: its kind, AWS's code for it and where it was raised.
+    """Log an unexpected error with its type, its AWS error code and its location.
 
-    Its message stays out of the log: libraries quote their input.
+    The error's message is not logged, because libraries quote their input in it.
     """
     frames = traceback.extract_tb(error.__traceback__)
     logger.error(
@@ -46,13 +46,13 @@ def _log_fields(error: Exception) -> dict[str, str]:
     if isinstance(error, ServiceError):
         return error.log_fields
     match getattr(error, "response", None):
-        case {"Error": {"Code": str(code)}}:  # botocore's: few of its classes name the code
+        case {"Error": {"Code": str(code)}}:  # botocore: few of its classes name the code
             return {"aws_error": code}
     return {}
 
 
-def log_answer(logger: "Logger", event: dict[str, Any], status: int, **context: object) -> None:
-    """Log one line for a request: route, status, ids."""
+def log_response(logger: "Logger", event: dict[str, Any], status: int, **context: object) -> None:
+    """Log one line for a request with its route, status and ids."""
     logger.info(
         "answered",
         extra=context

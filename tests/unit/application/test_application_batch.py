@@ -107,8 +107,8 @@ def test_a_keyed_batch_is_answered_at_its_end(world: World) -> None:
         None,
         str(derived_id(generation, 2)),
     ]
-    assert held.answer is not None
-    assert json.loads(held.answer) == {"results": results}
+    assert held.response is not None
+    assert json.loads(held.response) == {"results": results}
 
 
 def test_a_batch_is_replayed(world: World) -> None:
@@ -154,7 +154,7 @@ def test_records_that_were_put_unheard_are_an_acceptance(world: World) -> None:
     assert codes(submit(world, batch(request(), request()), DIGEST)) == [None, None]
     assert len(ids(world)) == 2
     assert world.used() == {2}
-    assert world.store.claims[ACCOUNT, DIGEST].answer is not None
+    assert world.store.claims[ACCOUNT, DIGEST].response is not None
 
 
 class Halting(FakeMessages):
@@ -176,7 +176,7 @@ def test_records_that_were_not_put_are_counted_out(world: World, most: int, used
     refused(world, batch(request(), request(), request()), DIGEST, messages=messages)
     assert world.used() == {used}
     assert len(ids(world)) == most
-    assert world.store.claims[ACCOUNT, DIGEST].answer is None
+    assert world.store.claims[ACCOUNT, DIGEST].response is None
 
 
 def test_who_takes_over_goes_on_with_what_is_there(world: World) -> None:
@@ -256,7 +256,7 @@ def test_what_was_accepted_is_answered_though_nothing_else_fits() -> None:
 def test_what_was_accepted_is_answered_though_the_rest_is_wrong(world: World) -> None:
     """A successor that finds nothing left to accept draws no quota, and queues nothing."""
     submit(world, batch(request(), WRONG), DIGEST)
-    world.store.claims[ACCOUNT, DIGEST].answer = None
+    world.store.claims[ACCOUNT, DIGEST].response = None
     world.advance(LEASE)
     assert codes(submit(world, batch(request(), WRONG), DIGEST)) == [None, "validation_failed"]
     assert (max(world.used()), len(world.store.queue)) == (1, 1)
@@ -266,7 +266,7 @@ def test_the_answer_is_given_though_it_cannot_be_kept(world: World) -> None:
     """The records are the commit: an error at the claim's answer is nobody's concern."""
     fail(world, LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT, FINISH)
     assert codes(submit(world, batch(request()), DIGEST)) == [None]
-    assert world.store.claims[ACCOUNT, DIGEST].answer is None
+    assert world.store.claims[ACCOUNT, DIGEST].response is None
 
 
 def test_the_quota_is_drawn_in_order() -> None:
@@ -349,7 +349,7 @@ def test_a_hundred_mails_are_the_most(world: World, count: int) -> None:
         "batch_limit_exceeded",
         {"scope": "messages", "count": 101, "limit": 100},
     )
-    assert (world.store.most_asked, world.gate.calls) == (0, [LOOK_UP])
+    assert (world.store.max_addresses, world.gate.calls) == (0, [LOOK_UP])
 
 
 @pytest.mark.parametrize("more", [0, 1])
@@ -396,6 +396,6 @@ def test_a_stale_owner_answers_for_nobody(world: World) -> None:
     world.gate.watch = overtake
     results = submit(world, sent, DIGEST)
     held = world.store.claims[ACCOUNT, DIGEST]
-    assert held.answer is not None
-    assert json.loads(held.answer)["results"] == results
+    assert held.response is not None
+    assert json.loads(held.response)["results"] == results
     assert len(ids(world)) == 2

@@ -73,7 +73,7 @@ class OneKey(RuleBasedStateMachine):
         self.one_key_one_message()
         self.world.gate.watch = lambda _: None
         self.world.advance(timedelta(seconds=36))
-        held = [c.claim.body_hash for c in self.world.store.claims.values() if c.answer]
+        held = [c.claim.body_hash for c in self.world.store.claims.values() if c.response]
         answer = SingleSend(self.world.ports).submit(
             self.world.live, request(body_hash=held[0] if held else HASH), DIGEST, send_result
         )

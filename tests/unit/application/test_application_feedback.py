@@ -85,7 +85,7 @@ def test_a_change_meanwhile_is_not_lost(world: World) -> None:
 
 def test_an_older_sight_of_a_message_harms_nothing(world: World) -> None:
     """What is read a moment behind is written over nothing: the other event stays."""
-    world.store.behind[ACCOUNT, MESSAGE.message_id] = MESSAGE
+    world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = MESSAGE
     newer = replace(MESSAGE, revision=1).with_events([event(EventKind.DELIVERED, 3, ANN)])
     world.store.messages[ACCOUNT, MESSAGE.message_id] = newer
     assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
@@ -94,7 +94,7 @@ def test_an_older_sight_of_a_message_harms_nothing(world: World) -> None:
 
 def test_a_record_that_is_not_seen_yet_is_looked_for_again(world: World) -> None:
     """An event as fast as the record itself is not taken for somebody else's."""
-    world.store.behind[ACCOUNT, MESSAGE.message_id] = None
+    world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = None
     assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert world.message().status == "bounced"
 

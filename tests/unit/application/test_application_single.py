@@ -88,7 +88,7 @@ def test_a_keyed_send_takes_five_rounds(world: World) -> None:
     answer = submit(world, digest=DIGEST)
 
     assert world.gate.calls == [LOOK_UP, ACQUIRE, DNS, RESERVE, PUT, COMMIT]
-    assert world.store.claims[ACCOUNT, DIGEST].answer == answer.body
+    assert world.store.claims[ACCOUNT, DIGEST].response == answer.body
 
 
 def test_a_keyed_message_has_the_first_id_of_its_claim(world: World) -> None:
@@ -413,7 +413,7 @@ def test_too_many_recipients_never_reach_a_store(world: World, number: int) -> N
     error = refused(world, request(to=tuple(f"a{n}@example.com" for n in range(number))))
     assert error.code == "recipient_limit_exceeded"
     assert error.details == {"count": number, "limit": 50}
-    assert world.store.most_asked <= 50
+    assert world.store.max_addresses <= 50
 
 
 def test_repeated_recipients_count_as_given(world: World) -> None:

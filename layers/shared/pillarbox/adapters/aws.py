@@ -1,4 +1,4 @@
-"""The AWS clients: made on first use, with time-outs, and errors told apart."""
+"""AWS clients with time-outs, and the translation of their errors."""
 
 import os
 from collections.abc import Callable, Iterator, Sequence
@@ -13,9 +13,9 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from pillarbox.domain.errors import ServiceError, Unavailable
 
-#: Errors that pass by themselves; anything else is a fault of ours or of the
-#: deployment and is not dressed up as one of these.
-_PASSING: Final = frozenset(
+#: Errors that pass by themselves. Every other error is a fault of the code or of
+#: the deployment, and is not reported as `service_unavailable`.
+_TRANSIENT: Final = frozenset(
     {
         "InternalError",
         "InternalFailure",
@@ -35,32 +35,35 @@ _PASSING: Final = frozenset(
     }
 )
 _SERVER_ERROR: Final = 500
-#: botocore's connection pool holds ten.
-_PARALLEL: Final = 10
+#: botocore's connection pool has ten connections.
+_MAX_PARALLEL: Final = 10
 
-#: A call that hangs must end, and be tried again, well within a handler's time.
-PATIENT: Final = Config(
+#: A call that hangs must end and be retried well within a handler's time.
+WITH_RETRIES: Final = Config(
     connect_timeout=1,
     read_timeout=3,
     retries={"mode": "standard", "total_max_attempts": 3},
     tcp_keepalive=True,
-    # The SDK's own is put together anew, twice for each call: a tenth of the call's CPU.
+    # The SDK builds its own user agent twice for each call: a tenth of the call's CPU.
     user_agent="pillarbox",
 )
-#: The same for a call that must not take effect twice: a try whose answer was lost may have.
-SINGLE_TRY: Final = PATIENT.merge(Config(retries={"mode": "standard", "total_max_attempts": 1}))
+#: For calls that must not take effect twice: a try whose response was lost may have
+#: taken effect.
+WITHOUT_RETRIES: Final = WITH_RETRIES.merge(
+    Config(retries={"mode": "standard", "total_max_attempts": 1})
+)
 
 
-def make_client(service: str, config: Config = PATIENT) -> Any:  # noqa: ANN401  typed by callers
+def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
     """Make a client of an AWS service.
 
-    By botocore itself: what boto3 adds is not used here and costs a cold start.
+    It uses botocore directly: what boto3 adds is not needed and slows a cold start.
 
-    Each has its own endpoint variable (`AWS_ENDPOINT_URL_SQS`, …): the seam at
-    which the local stack stands in for AWS.
+    Each service has its own endpoint variable (`AWS_ENDPOINT_URL_SQS`, …). The local
+    stack sets these variables to replace AWS.
     """
     if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
-        # A bucket's own host name exists in AWS alone.
+        # Only AWS has a host name for each bucket.
         config = config.merge(Config(s3={"addressing_style": "path"}))
     return _session().create_client(service, config=config)
 
@@ -71,54 +74,54 @@ def _session() -> botocore.session.Session:
 
 
 def in_parallel[T, R](call: Callable[[T], R], arguments: Sequence[T]) -> list[R]:
-    """Make one call for each argument at the same time; a single one needs no thread.
+    """Make one call for each argument in parallel. A single call runs without a thread.
 
     Raises:
-        Exception: what the first failing call raised; the others end all the same.
+        Exception: the error of the first failed call. The other calls run to their end.
     """
     if len(arguments) <= 1:
         return [call(argument) for argument in arguments]
-    with ThreadPoolExecutor(min(len(arguments), _PARALLEL)) as pool:
+    with ThreadPoolExecutor(min(len(arguments), _MAX_PARALLEL)) as pool:
         return list(pool.map(call, arguments))
 
 
 def code_of(error: ClientError) -> str:
-    """The error code of an AWS answer."""
+    """Return the error code of an AWS response."""
     return error.response.get("Error", {}).get("Code", "")
 
 
 @contextmanager
-def service_errors(what: str) -> Iterator[None]:
-    """Turn the errors of an AWS service that is out of reach into `service_unavailable`.
+def service_errors(service_name: str) -> Iterator[None]:
+    """Raise `service_unavailable` for errors that show that an AWS service is out of reach.
 
     Raises:
-        Unavailable: with the name of what could not be reached.
+        Unavailable: it names the service.
     """
     try:
         yield
     except ClientError as error:
         status = error.response.get("ResponseMetadata", {}).get("HTTPStatusCode", 0)
-        if code_of(error) in _PASSING or status >= _SERVER_ERROR:
-            raise Unavailable(what, aws_error=code_of(error)) from error
+        if code_of(error) in _TRANSIENT or status >= _SERVER_ERROR:
+            raise Unavailable(service_name, aws_error=code_of(error)) from error
         raise
     except BotoCoreError as error:
-        raise Unavailable(what, aws_error=type(error).__name__) from error
+        raise Unavailable(service_name, aws_error=type(error).__name__) from error
 
 
 @contextmanager
-def operator_errors(what: str) -> Iterator[None]:
-    """Turn every error of an AWS service into `service_unavailable`.
+def operator_errors(service_name: str) -> Iterator[None]:
+    """Raise `service_unavailable` for every error of an AWS service.
 
     Raises:
-        ServiceError: `service_unavailable`, with what AWS said, such as the right
-            that the operator lacks.
+        ServiceError: `service_unavailable` with AWS's message, such as the permission
+            that the operator does not have.
     """
     try:
-        with service_errors(what):
+        with service_errors(service_name):
             yield
     except ClientError as error:
-        said = error.response.get("Error", {}).get("Message", "")
+        reason = error.response.get("Error", {}).get("Message", "")
         raise ServiceError(
             "service_unavailable",
-            f"AWS refused {error.operation_name}: {code_of(error)}: {said}",
+            f"AWS refused {error.operation_name}: {code_of(error)}: {reason}",
         ) from error

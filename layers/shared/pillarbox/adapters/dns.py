@@ -12,19 +12,19 @@ from dns.rdtypes.ANY.MX import MX
 
 from pillarbox.application.ports import DomainVerdict
 
-#: For all domains of a mail together, in seconds.
+#: For all domains of an email together, in seconds.
 MAX_WAIT: Final = 2.0
-#: Long enough for two tries within the wait.
-_TRY: Final = 0.9
-_PARALLEL: Final = 16
-_CACHED: Final = 10_000
+#: The time-out of one try in seconds: MAX_WAIT allows two tries.
+_TRY_TIMEOUT: Final = 0.9
+_MAX_PARALLEL: Final = 16
+_CACHE_SIZE: Final = 10_000
 
 
 class DnsMailDomains:
-    """Fulfils `ports.MailDomains`.
+    """Implements `ports.MailDomains`.
 
     Args:
-        servers: name servers as `host:port`; empty for the system's.
+        servers: name servers as `host:port`; if empty, the system's name servers.
     """
 
     def __init__(self, servers: tuple[str, ...] = ()) -> None:
@@ -33,22 +33,22 @@ class DnsMailDomains:
     @cached_property
     def _resolver(self) -> dns.resolver.Resolver:
         resolver = make_resolver(self._servers)
-        resolver.cache = dns.resolver.LRUCache(_CACHED)
+        resolver.cache = dns.resolver.LRUCache(_CACHE_SIZE)
         return resolver
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
-        """Ask for all domains at once; what is not known in time is unknown."""
-        wanted = list(domains)
-        if len(wanted) == 1:
-            return {wanted[0]: self._ask(wanted[0])}
-        verdicts = dict.fromkeys(wanted, DomainVerdict.UNKNOWN)
-        pool = ThreadPoolExecutor(_PARALLEL, thread_name_prefix="mx")
-        asked = {pool.submit(self._ask, domain): domain for domain in wanted}
-        done, _ = wait(asked, timeout=MAX_WAIT)
+        """Look up all domains in parallel. A domain without a timely answer is `UNKNOWN`."""
+        names = list(domains)
+        if len(names) == 1:
+            return {names[0]: self._look_up_one(names[0])}
+        verdicts = dict.fromkeys(names, DomainVerdict.UNKNOWN)
+        pool = ThreadPoolExecutor(_MAX_PARALLEL, thread_name_prefix="mx")
+        lookups = {pool.submit(self._look_up_one, name): name for name in names}
+        done, _ = wait(lookups, timeout=MAX_WAIT)
         pool.shutdown(wait=False, cancel_futures=True)
-        return verdicts | {asked[future]: future.result() for future in done}
+        return verdicts | {lookups[future]: future.result() for future in done}
 
-    def _ask(self, domain: str) -> DomainVerdict:
+    def _look_up_one(self, domain: str) -> DomainVerdict:
         try:
             answer = self._resolver.resolve(f"{domain}.", "MX", search=False)
         except dns.resolver.NXDOMAIN:
@@ -56,7 +56,7 @@ class DnsMailDomains:
         except dns.resolver.NoAnswer:
             return DomainVerdict.NO_MX
         except dns.exception.DNSException:
-            # Time-out, SERVFAIL, a broken chain: delivery will tell, not we.
+            # A time-out, SERVFAIL or a broken chain: only the delivery can show.
             return DomainVerdict.UNKNOWN
         exchangers = [record for record in answer if isinstance(record, MX)]
         if len(exchangers) == 1 and exchangers[0].exchange.to_text() == ".":
@@ -65,11 +65,15 @@ class DnsMailDomains:
 
 
 def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:
-    """A resolver that asks these name servers (`host:port`), or the system's, for two seconds."""
+    """Make a resolver that waits two seconds.
+
+    Args:
+        servers: name servers as `host:port`; if empty, the system's name servers.
+    """
     resolver = dns.resolver.Resolver(configure=not servers)
     if servers:
         resolver.nameservers = [_name_server(server) for server in servers]
-    resolver.timeout = _TRY
+    resolver.timeout = _TRY_TIMEOUT
     resolver.lifetime = MAX_WAIT
     return resolver
 
@@ -80,10 +84,10 @@ def _name_server(server: str) -> dns.nameserver.Do53Nameserver:
 
 
 class DnsRecords:
-    """Fulfils `administration.ports.DnsLookup`.
+    """Implements `accounts.ports.DnsLookup`.
 
     Args:
-        servers: name servers as `host:port`; empty for the system's.
+        servers: name servers as `host:port`; if empty, the system's name servers.
     """
 
     def __init__(self, servers: tuple[str, ...] = ()) -> None:
@@ -94,8 +98,11 @@ class DnsRecords:
         return make_resolver(self._servers)
 
     def look_up(self, name: str, kind: str) -> Sequence[str] | None:
-        """The values as `DnsRecord` writes them; none when the name or the type is not there."""
-        from dns.rdtypes.txtbase import TXTBase  # noqa: PLC0415  sends never read a text record
+        """Return the values as `DnsRecord` writes them.
+
+        They are empty if the name or the type does not exist, and None if the DNS gives no answer.
+        """
+        from dns.rdtypes.txtbase import TXTBase  # noqa: PLC0415  a send reads no TXT record
 
         try:
             answer = self._resolver.resolve(f"{name}.", kind, search=False)
@@ -104,7 +111,7 @@ class DnsRecords:
         except dns.exception.DNSException:
             return None
         return tuple(
-            # The strings of a text are one (RFC 7208 section 3.3).
+            # The strings of a TXT record are joined (RFC 7208 section 3.3).
             b"".join(record.strings).decode("ascii", "replace")
             if isinstance(record, TXTBase)
             else record.to_text().rstrip(".")

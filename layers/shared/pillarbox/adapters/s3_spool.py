@@ -1,4 +1,4 @@
-"""The spool as the sweeper sees it: what lies there, and since when."""
+"""The spool for the sweeper: its objects with their ages."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -17,7 +17,7 @@ _NAME: Final = "spool"
 
 
 class S3Spool:
-    """Fulfils `ports.Spool`."""
+    """Implements `ports.Spool`."""
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
@@ -28,17 +28,17 @@ class S3Spool:
         return client
 
     def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
-        """List what was put before a moment; keys are `<account>/<message id>/<token>`."""
+        """List the objects put before a moment. Keys are `<account>/<message id>/<token>`."""
         with service_errors(_NAME):
             pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket)
             for page in pages:
-                for entry in page.get("Contents", ()):
-                    account_id, _, rest = entry["Key"].partition("/")
+                for stored in page.get("Contents", ()):
+                    account_id, _, rest = stored["Key"].partition("/")
                     message_id = rest.partition("/")[0]
-                    if entry["LastModified"] < moment and is_uuid(message_id):
-                        yield SpoolObject(entry["Key"], account_id, UUID(message_id))
+                    if stored["LastModified"] < moment and is_uuid(message_id):
+                        yield SpoolObject(stored["Key"], account_id, UUID(message_id))
 
     def delete(self, key: str) -> None:
-        """Delete an object; one that is gone already is fine."""
+        """Delete an object. A missing object is no error."""
         with service_errors(_NAME):
             self._s3.delete_object(Bucket=self._bucket, Key=key)

@@ -55,7 +55,7 @@ def entrypoint(app: APIGatewayRestResolver) -> Handler:
         answer = app.resolve(event, context)
         answer["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
         noted = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})
-        observability.log_answer(logger, event, answer["statusCode"], **noted)
+        observability.log_response(logger, event, answer["statusCode"], **noted)
         return answer
 
     return lambda_handler

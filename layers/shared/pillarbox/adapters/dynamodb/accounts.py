@@ -1,4 +1,4 @@
-"""Accounts and their senders."""
+"""Accounts with their senders."""
 
 from collections.abc import Iterable
 from itertools import batched
@@ -11,24 +11,24 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Account
 
-#: BatchGetItem takes so many keys.
+#: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
 
 
 class DynamoAccounts:
-    """Fulfils `administration.ports.AccountRecords`."""
+    """Implements `accounts.ports.AccountRecords`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def add(self, account: Account) -> None:
-        """Put the record and its entry in the list of all."""
+        """Put the record and its entry in the list of all accounts."""
         put_with_list_entry(
             self._table, account_item(account), keys.account_list(account.account_id)
         )
 
     def get(self, account_id: str) -> Account | None:
-        """Read one account, consistently."""
+        """Read one account with strong consistency."""
         item = self._table.get(keys.account(account_id))
         return account_of(item) if item else None
 
@@ -37,15 +37,15 @@ class DynamoAccounts:
         return (entry["sk"] for entry in self._table.query(keys.account_list()))
 
     def all(self) -> Iterable[Account]:
-        """Read the list, then the records by the hundred."""
+        """Read the list, then the records in batches of 100."""
         ids = self.all_ids()
-        for some in batched(ids, _BATCH, strict=False):
-            accounts = map(account_of, self._table.get_all([keys.account(each) for each in some]))
+        for batch in batched(ids, _BATCH, strict=False):
+            accounts = map(account_of, self._table.get_all([*map(keys.account, batch)]))
             yield from sorted(accounts, key=lambda account: account.account_id)
 
     def change(self, account_id: str, changes: AccountChanges) -> Account | None:
         """Set the attributes that the changes name."""
-        given = {
+        fields = {
             "name": changes.name,
             "plan": changes.plan.value if changes.plan else None,
             "hold_uncertain": changes.hold_uncertain,
@@ -55,30 +55,30 @@ class DynamoAccounts:
             "per_day": changes.limits.per_day,
             "per_month": changes.limits.per_month,
         }
-        values = {name: value for name, value in (given | limits).items() if value is not None}
-        gone = [name for name in limits if name not in values] if changes.plan_limits else []
+        values = {name: value for name, value in (fields | limits).items() if value is not None}
+        removed = [name for name in limits if name not in values] if changes.plan_limits else []
         expression = ""
         if values:
             expression += "SET " + ", ".join(f"#{name} = :{name}" for name in values)
-        if gone:
-            expression += " REMOVE " + ", ".join(f"#{name}" for name in gone)
+        if removed:
+            expression += " REMOVE " + ", ".join(f"#{name}" for name in removed)
         return self._update(
             account_id,
             expression,
             condition="attribute_exists(pk)",
-            names={f"#{name}": name for name in [*values, *gone]},
+            names={f"#{name}": name for name in [*values, *removed]},
             values={f":{name}": value for name, value in values.items()},
         )
 
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:
-        """Set one member of the map of senders, and the default with it."""
+        """Set one member of the map of senders and, if needed, the default sender."""
         expression = "SET senders.#address = :verified"
         values: dict[str, object] = {":verified": verified}
         if verified:
-            chosen = ":address" if default else "if_not_exists(default_sender, :address)"
-            expression += f", default_sender = {chosen}"
+            default_sender = ":address" if default else "if_not_exists(default_sender, :address)"
+            expression += f", default_sender = {default_sender}"
             values[":address"] = address
         return self._update(
             account_id,
@@ -91,8 +91,8 @@ class DynamoAccounts:
     def remove_sender(self, account_id: str, address: str) -> Account | None:
         """Remove one member of the map of senders.
 
-        An update cannot remove the default only where it is this address, so
-        there are two: for the default, and for any other.
+        One update cannot remove the default sender only if it is this address. So one
+        update removes the default sender, and another removes any other sender.
         """
         return self._update(
             account_id,
@@ -110,7 +110,7 @@ class DynamoAccounts:
         )
 
     def set_default_sender(self, account_id: str, address: str) -> Account | None:
-        """Set the default, if it is a verified sender in that moment."""
+        """Set the default if it is a verified sender at that moment."""
         return self._update(
             account_id,
             "SET default_sender = :address",

@@ -1,4 +1,4 @@
-"""API keys: each under the digest of its text, and in the list of its account."""
+"""API keys: each is stored under the digest of its text and in its account's list."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -12,12 +12,12 @@ from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.key import ApiKey
 
-#: BatchGetItem takes so many keys.
+#: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
 
 
 class DynamoApiKeys:
-    """Fulfils `administration.ports.KeyRecords`."""
+    """Implements `accounts.ports.KeyRecords`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -28,13 +28,13 @@ class DynamoApiKeys:
         put_with_list_entry(self._table, key_item(key), entry)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
-        """Read the list, then the records by the hundred."""
+        """Read the list, then the records in batches of 100."""
         digests = (entry["digest"] for entry in self._table.query(keys.key_list(account_id)))
-        for some in batched(digests, _BATCH, strict=False):
-            yield from map(key_of, self._table.get_all([keys.api_key(each) for each in some]))
+        for batch in batched(digests, _BATCH, strict=False):
+            yield from map(key_of, self._table.get_all([*map(keys.api_key, batch)]))
 
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
-        """Set the time of revocation, which every authentication reads."""
+        """Set the time of revocation. Every authentication reads it."""
         entry = self._table.get(keys.key_list(account_id, key_id))
         if entry is None:
             return None

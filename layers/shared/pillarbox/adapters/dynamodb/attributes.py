@@ -1,4 +1,4 @@
-"""Between Python values and DynamoDB's attribute values."""
+"""Encode Python values as DynamoDB's attribute values, and decode them."""
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -27,13 +27,13 @@ def to_attribute(value: object) -> AttributeValue:
             return {"SS": sorted(value)}
         case Mapping():
             return {"M": {name: to_attribute(item) for name, item in value.items()}}
-    raise TypeError(f"no attribute value can hold a {type(value).__name__}")
+    raise TypeError(f"no attribute value is defined for {type(value).__name__}")
 
 
-def from_attribute(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401  as stored
+def from_attribute(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401  any stored value
     """Decode one attribute value."""
-    ((kind, value),) = attribute.items()
-    match kind:
+    ((data_type, value),) = attribute.items()
+    match data_type:
         case "S" | "B" | "BOOL":
             return value
         case "N":
@@ -46,11 +46,11 @@ def from_attribute(attribute: Mapping[str, Any]) -> Any:  # noqa: ANN401  as sto
             return set(value)
         case "M":
             return from_item(value)
-    raise TypeError(f"no attribute of kind {kind} is written by this service")
+    raise TypeError(f"this service writes no attribute of type {data_type}")
 
 
 def to_item(values: Mapping[str, object]) -> Item:
-    """Encode an item, leaving out what is None: an absent attribute costs nothing."""
+    """Encode an item without the values that are None: an absent attribute costs nothing."""
     return {name: to_attribute(value) for name, value in values.items() if value is not None}
 
 
@@ -60,7 +60,7 @@ def from_item(item: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def to_text(moment: datetime) -> str:
-    """Write a moment as ISO 8601 in UTC with milliseconds; such texts sort by time."""
+    """Write a moment as ISO 8601 in UTC with milliseconds. These texts sort by time."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")
 
 

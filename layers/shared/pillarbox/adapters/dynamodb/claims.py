@@ -1,4 +1,4 @@
-"""Idempotency keys: claimed before anything slow, answered for 24 hours (contract 4.11)."""
+"""Idempotency keys: claimed before slow work, replayed for 24 hours (contract 4.11)."""
 
 import zlib
 from contextlib import suppress
@@ -15,19 +15,19 @@ from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, new_token
 
-#: Longer than the accepting function may run (30 s): past it, its owner is dead.
+#: Longer than the accepting function may run (30 s): an owner whose lease is over is dead.
 LEASE: Final = timedelta(seconds=35)
 WINDOW: Final = timedelta(hours=24)
 
-#: In characters; the answer of one send is far below.
-_PLAIN: Final = 500
+#: In characters; the response to a single send is far shorter.
+_MAX_UNCOMPRESSED: Final = 500
 
 PENDING: Final = "P"
 DONE: Final = "D"
 
 
 class DynamoClaims:
-    """Fulfils `ports.Claims`."""
+    """Implements `ports.Claims`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -35,7 +35,7 @@ class DynamoClaims:
     def acquire(
         self, account_id: str, digest: str, body_hash: str, now: datetime
     ) -> Claim | StoredResponse:
-        """Claim a key, take it over from a dead owner, or give the stored answer."""
+        """Claim a key, take it over from a dead owner, or return the stored response."""
         claim = Claim(
             account_id=account_id,
             digest=digest,
@@ -44,7 +44,7 @@ class DynamoClaims:
             generation=new_id(now),
         )
         try:
-            # TTL deletes late, so an expired claim may still be there.
+            # TTL deletes late, so an expired claim may still exist.
             self._table.put(
                 _item(claim, now, _expiry(now)),
                 condition="attribute_not_exists(pk) OR expires_at <= :now",
@@ -54,24 +54,24 @@ class DynamoClaims:
             return self._resolve(claim, failure.item, now)
         return claim
 
-    def finish(self, claim: Claim, answer: StoredResponse) -> None:
-        """Keep the answer while the claim is pending and ours."""
-        with suppress(ConditionFailed):  # taken over: the successor answers the same
+    def finish(self, claim: Claim, response: StoredResponse) -> None:
+        """Store the response if the claim is pending and ours."""
+        with suppress(ConditionFailed):  # taken over: the successor gives the same response
             self._table.update(
                 keys.claim(claim.account_id, claim.digest),
-                "SET #state = :done, answer = :answer",
+                "SET #state = :done, answer = :response",
                 condition="#state = :pending AND #owner = :owner",
                 names={"#state": "state", "#owner": "owner"},
                 values={
                     ":done": DONE,
-                    ":answer": answer_attribute(answer),
+                    ":response": response_attribute(response),
                     ":pending": PENDING,
                     ":owner": claim.owner,
                 },
             )
 
     def release(self, claim: Claim) -> StoredResponse | None:
-        """Delete the claim while it is pending and ours; else give what it was answered."""
+        """Delete the claim if it is pending and ours; if we finished it, return its response."""
         try:
             self._table.delete(
                 keys.claim(claim.account_id, claim.digest),
@@ -80,49 +80,46 @@ class DynamoClaims:
                 values={":pending": PENDING, ":owner": claim.owner},
             )
         except ConditionFailed as failure:
-            held = failure.item
-            if held and held["state"] == DONE and held["owner"] == claim.owner:
-                return answer_of(held["answer"])
+            stored = failure.item
+            if stored and stored["state"] == DONE and stored["owner"] == claim.owner:
+                return response_of(stored["answer"])
         return None
 
     def _resolve(
-        self, claim: Claim, held: dict[str, Any] | None, now: datetime
+        self, claim: Claim, stored: dict[str, Any] | None, now: datetime
     ) -> Claim | StoredResponse:
-        if held is None:  # released between the write and its answer
+        """Decide what the stored claim means for a new one."""
+        if stored is None:  # released between the check of the condition and its response
             raise _in_flight()
-        if held["owner"] == claim.owner:  # the write was tried twice; the first one counts
+        if stored["owner"] == claim.owner:  # the SDK repeated the write; the first one succeeded
             return claim
-        if held["hash"] != claim.body_hash and (held["state"] == DONE or _alive(held, now)):
+        if stored["hash"] != claim.body_hash and (stored["state"] == DONE or _leased(stored, now)):
             raise ServiceError(
                 "idempotency_key_mismatch",
                 "This Idempotency-Key was used with a different body.",
             )
-        if held["state"] == DONE:
-            stored = answer_of(held["answer"])
-            return replace(stored, replayed=True, generation=UUID(held["generation"]))
-        if _alive(held, now):
+        if stored["state"] == DONE:
+            response = response_of(stored["answer"])
+            return replace(response, replayed=True, generation=UUID(stored["generation"]))
+        if _leased(stored, now):
             raise _in_flight()
-        return self._take_over(claim, held, now)
+        return self._take_over(claim, stored, now)
 
-    def _take_over(self, claim: Claim, held: dict[str, Any], now: datetime) -> Claim:
-        """The owner died. The same request goes on with its ids, another one begins anew."""
+    def _take_over(self, claim: Claim, stored: dict[str, Any], now: datetime) -> Claim:
+        """Replace the claim of a dead owner.
+
+        The same request continues with the stored generation; another request starts anew.
+        """
         expiry = _expiry(now)
-        if held["hash"] == claim.body_hash:
-            expiry = held["expires_at"]
-            claim = Claim(
-                account_id=claim.account_id,
-                digest=claim.digest,
-                owner=claim.owner,
-                body_hash=claim.body_hash,
-                generation=UUID(held["generation"]),
-                resumed=True,
-            )
+        if stored["hash"] == claim.body_hash:
+            expiry = stored["expires_at"]
+            claim = replace(claim, generation=UUID(stored["generation"]), resumed=True)
         try:
             self._table.put(
                 _item(claim, now, expiry),
                 condition="#state = :pending AND #owner = :owner",
                 names={"#state": "state", "#owner": "owner"},
-                values={":pending": PENDING, ":owner": held["owner"]},
+                values={":pending": PENDING, ":owner": stored["owner"]},
             )
         except ConditionFailed as failure:
             if failure.item and failure.item["owner"] == claim.owner:
@@ -131,17 +128,18 @@ class DynamoClaims:
         return claim
 
 
-def answer_attribute(answer: StoredResponse) -> str | bytes:
-    """An answer as it is stored: a long one compressed, since each KB is a write unit."""
-    if len(answer.body) <= _PLAIN:
-        return answer.body
-    return zlib.compress(answer.body.encode())
+def response_attribute(response: StoredResponse) -> str | bytes:
+    """Return the stored form: a long response is compressed, since each KB is a write unit."""
+    if len(response.body) <= _MAX_UNCOMPRESSED:
+        return response.body
+    return zlib.compress(response.body.encode())
 
 
-def answer_of(stored: str | bytes) -> StoredResponse:
-    """Read what `answer_attribute` wrote."""
-    body = stored if isinstance(stored, str) else zlib.decompress(stored).decode()
-    return StoredResponse(body)
+def response_of(attribute: str | bytes) -> StoredResponse:
+    """Read what `response_attribute` wrote."""
+    if isinstance(attribute, str):
+        return StoredResponse(attribute)
+    return StoredResponse(zlib.decompress(attribute).decode())
 
 
 def _item(claim: Claim, now: datetime, expiry: int) -> Item:
@@ -161,8 +159,8 @@ def _expiry(now: datetime) -> int:
     return ceil((now + WINDOW).timestamp())
 
 
-def _alive(held: dict[str, Any], now: datetime) -> bool:
-    return bool(to_milliseconds(now) < held["lease"])
+def _leased(stored: dict[str, Any], now: datetime) -> bool:
+    return bool(to_milliseconds(now) < stored["lease"])
 
 
 def _in_flight() -> ServiceError:

@@ -11,7 +11,7 @@ from pillarbox.application.ports import DirectoryResult
 
 
 class DynamoDirectory:
-    """Fulfils `ports.Directory`."""
+    """Implements `ports.Directory`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -24,17 +24,17 @@ class DynamoDirectory:
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
     ) -> DirectoryResult:
-        """Read all that is asked for consistently, in as few round trips as it fits."""
+        """Read everything with strong consistency, in as few round trips as possible."""
         mailboxes, templates = set(addresses), set(template_ids)
-        wanted = [keys.account(account_id)]
+        requested = [keys.account(account_id)]
         if key_digest is not None:
-            wanted.append(keys.api_key(key_digest))
-        wanted += [keys.template(account_id, template_id) for template_id in templates]
-        wanted += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
-        found = {(item["pk"], item["sk"]): item for item in self._table.get_all(wanted)}
+            requested.append(keys.api_key(key_digest))
+        requested += [keys.template(account_id, template_id) for template_id in templates]
+        requested += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
+        items = {(item["pk"], item["sk"]): item for item in self._table.get_all(requested)}
 
         def item(key: dict[str, Any]) -> dict[str, Any] | None:
-            return found.get((key["pk"]["S"], key["sk"]["S"]))
+            return items.get((key["pk"]["S"], key["sk"]["S"]))
 
         account = item(keys.account(account_id))
         key = item(keys.api_key(key_digest)) if key_digest else None

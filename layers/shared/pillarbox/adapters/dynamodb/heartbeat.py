@@ -1,4 +1,4 @@
-"""Whether the provider's events are arriving: one item with the newest event's time."""
+"""The heartbeat of the provider's events: one item with the time of the newest event."""
 
 from contextlib import suppress
 from datetime import datetime, timedelta
@@ -8,22 +8,22 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_text, to_text
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 
-#: The pulse is looked at in minutes, so each process writes it about that often.
+#: Readers compare the heartbeat in minutes, so each process writes it about once a minute.
 _RESOLUTION: Final = timedelta(minutes=1)
 
 
 class DynamoHeartbeat:
-    """Fulfils `ports.EventHeartbeat`."""
+    """Implements `ports.EventHeartbeat`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
         self._written: datetime | None = None
 
     def record(self, at: datetime) -> None:
-        """Move the pulse forward, never back."""
+        """Move the heartbeat forward, never back."""
         if self._written is not None and at < self._written + _RESOLUTION:
             return
-        with suppress(ConditionFailed):  # another process was further
+        with suppress(ConditionFailed):  # another process wrote a newer time
             self._table.update(
                 keys.heartbeat(),
                 "SET #at = :at",
@@ -34,6 +34,6 @@ class DynamoHeartbeat:
         self._written = at
 
     def latest(self) -> datetime | None:
-        """Read the time of the newest event."""
+        """Read the time of the newest event that arrived."""
         item = self._table.get(keys.heartbeat())
         return from_text(item["at"]) if item else None

@@ -1,6 +1,7 @@
-"""How the table's keys are spelled: here and nowhere else.
+"""The keys of the table. No other module knows how a key is spelled.
 
-One table, entity first; `pk` and `sk` are strings.
+There is one table. A partition key starts with the type of its records; `pk` and `sk` are
+strings.
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
@@ -13,9 +14,9 @@ One table, entity first; `pk` and `sk` are strings.
 | quota       | QUOTA#<account>     | -              |
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
-| pulse       | PULSE               | -              |
+| heartbeat   | PULSE               | -              |
 | entries     | STAT#<account>      | C#<ms>         |
-| updates     | STAT#<account>      | U#<home>#<ms> |
+| updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
 """
 
@@ -26,104 +27,104 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.statistics import Granularity
 
-#: The sort key of records that stand alone under their partition key.
+#: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
-#: The latest moment that the id of a message can hold (RFC 9562 section 5.7), in milliseconds.
+#: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
 
 
 def api_key(digest: str) -> Item:
-    """The record of an API key."""
+    """Return the key of an API key's record."""
     return _key(f"KEY#{digest}")
 
 
 def key_list(account_id: str, key_id: str = "") -> Item:
-    """The entry of a key in its account's list; without a key id, the list."""
+    """Return the key of an API key's entry in its account's list; without an id, of the list."""
     return _key(f"KEYS#{account_id}", key_id)
 
 
 def account(account_id: str) -> Item:
-    """The record of an account."""
+    """Return the key of an account's record."""
     return _key(f"ACCT#{account_id}")
 
 
 def account_list(account_id: str = "") -> Item:
-    """The entry of an account in the list of all; without an id, the list."""
+    """Return the key of an account's entry in the list of all; without an id, of the list."""
     return _key("ACCTS", account_id)
 
 
 def claim(account_id: str, digest: str) -> Item:
-    """The claim of an idempotency key."""
+    """Return the key of a claim on an idempotency key."""
     return _key(f"IDEM#{account_id}#{digest}")
 
 
 def message(account_id: str, message_id: UUID) -> Item:
-    """The record of a message."""
+    """Return the key of a message's record."""
     return _key(f"MSG#{account_id}", str(message_id))
 
 
 def quota(account_id: str) -> Item:
-    """The counts of an account's sends."""
+    """Return the key of the counts of an account's sends."""
     return _key(f"QUOTA#{account_id}")
 
 
 def suppression(account_id: str, address: str = "") -> Item:
-    """The suppression of an address; without one, the account's list."""
+    """Return the key of an address's suppression; without an address, of the account's list."""
     return _key(f"SUP#{account_id}", address)
 
 
 def template(account_id: str, template_id: UUID | None = None) -> Item:
-    """A saved template; without an id, the account's list."""
+    """Return the key of a saved template; without an id, of the account's list."""
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
 
 
 def heartbeat() -> Item:
-    """The newest event that has arrived from the provider."""
+    """Return the key of the heartbeat."""
     return _key("PULSE")
 
 
 def messages_from(account_id: str, moment: int) -> Item:
-    """Where the messages created at or after a moment begin."""
-    return message(account_id, UUID(int=_within_ids(moment) << 80))
+    """Return the lowest key of the messages created at or after a moment."""
+    return message(account_id, UUID(int=_clamp(moment) << 80))
 
 
 def messages_before(account_id: str, moment: int) -> Item:
-    """Where the messages created before a moment end."""
-    return message(account_id, UUID(int=max((_within_ids(moment) << 80) - 1, 0)))
+    """Return the highest key of the messages created before a moment."""
+    return message(account_id, UUID(int=max((_clamp(moment) << 80) - 1, 0)))
 
 
 def is_message(item: Item) -> bool:
-    """Whether an item is the record of a message."""
+    """Return whether an item is the record of a message."""
     pk: str = item["pk"]["S"]
     return pk.startswith("MSG#")
 
 
 def entries(account_id: str, moment: int) -> Item:
-    """The entries of messages by creation."""
+    """Return the key of the index entries by time of creation."""
     return _key(f"STAT#{account_id}", f"C#{_text(moment)}")
 
 
-def updates(account_id: str, home: str, moment: int) -> Item:
-    """The entries of messages by update, for each status two homes."""
-    return _key(f"STAT#{account_id}", f"U#{home}#{_text(moment)}")
+def updates(account_id: str, group: str, moment: int) -> Item:
+    """Return the key of the index entries by time of update; each status has two groups."""
+    return _key(f"STAT#{account_id}", f"U#{group}#{_text(moment)}")
 
 
 def rollup(account_id: str, granularity: Granularity, moment: int) -> Item:
-    """The rollup of a bucket."""
+    """Return the key of the rollup of the time that starts at a moment."""
     return _key(f"STAT#{account_id}", f"{granularity.value}#{_text(moment)}")
 
 
 def moment(item: Mapping[str, Any]) -> int:
-    """The moment in the sort key of one of the last three."""
+    """Return the moment in the sort key of index entries or a rollup."""
     return int(item["sk"].rpartition("#")[2])
 
 
-def _within_ids(moment: int) -> int:
+def _clamp(moment: int) -> int:
     return min(max(moment, 0), LATEST)
 
 
 def _text(moment: int) -> str:
-    return f"{_within_ids(moment):015d}"
+    return f"{_clamp(moment):015d}"
 
 
 def _key(pk: str, sk: str = _ALONE) -> Item:

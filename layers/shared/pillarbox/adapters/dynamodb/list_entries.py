@@ -1,4 +1,4 @@
-"""Records that also stand in a list: both are written, or neither."""
+"""Write a record together with its entry in a list."""
 
 from botocore.exceptions import ClientError
 
@@ -9,11 +9,11 @@ from pillarbox.domain.errors import Unavailable
 
 
 def put_with_list_entry(table: Table, record: Item, entry: Item) -> None:
-    """Put a new record and its entry in a list, in one transaction.
+    """Put a new record and its list entry in one transaction: both or neither.
 
     Raises:
-        Unavailable: one of them is being written, or is there already, which takes
-            two equal random ids.
+        Unavailable: another write of one of them is in progress, or one of them exists.
+            They exist only after a lost response, or if two random ids are equal.
     """
     puts = (
         {
@@ -31,6 +31,6 @@ def put_with_list_entry(table: Table, record: Item, entry: Item) -> None:
             raise
         raise Unavailable(
             "data store",
-            "The data store was busy with the same record; try again.",
+            "The data store was busy with the same record. Try again.",
             aws_error=code_of(error),
         ) from error

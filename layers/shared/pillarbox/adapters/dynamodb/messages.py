@@ -1,4 +1,4 @@
-"""The records of accepted mail."""
+"""The records of accepted messages."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -10,8 +10,13 @@ from botocore.exceptions import ClientError
 from pillarbox.adapters.aws import code_of, service_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
-from pillarbox.adapters.dynamodb.claims import DONE, PENDING, answer_attribute
-from pillarbox.adapters.dynamodb.records import lease_entry, message_item, message_of, outcome
+from pillarbox.adapters.dynamodb.claims import DONE, PENDING, response_attribute
+from pillarbox.adapters.dynamodb.records import (
+    changing_attributes,
+    lease_attribute,
+    message_item,
+    message_of,
+)
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import Unavailable
@@ -20,29 +25,29 @@ from pillarbox.domain.message import EventKind, Message
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import PutTypeDef
 
-#: Longer than the delivering function may run (60 s): past it, its owner is dead.
+#: Longer than the delivering function may run (60 s): an owner whose lease is over is dead.
 LEASE: Final = timedelta(seconds=90)
 
 
 class DynamoMessages:
-    """Fulfils `ports.Messages`."""
+    """Implements `ports.Messages`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def commit(self, message: Message, claim: Claim | None, answer: StoredResponse) -> None:
-        """Put the record, and with a claim its answer in the same transaction."""
+    def commit(self, message: Message, claim: Claim | None, response: StoredResponse) -> None:
+        """Put the record and, with a claim, the claim's response in the same transaction."""
         if claim is None:
             try:
                 self._table.put(message_item(message), condition="attribute_not_exists(pk)")
             except ConditionFailed:
-                # The id is random: only our own write can be there already,
-                # when its answer was lost and it was tried again.
+                # The id is random, so an existing record is our own: the response to the
+                # write was lost, and the write was retried.
                 return
             return
-        self._commit_claimed(message, claim, answer)
+        self._commit_claimed(message, claim, response)
 
-    def _commit_claimed(self, message: Message, claim: Claim, answer: StoredResponse) -> None:
+    def _commit_claimed(self, message: Message, claim: Claim, response: StoredResponse) -> None:
         try:
             with service_errors("data store"):
                 self._table.client.transact_write_items(
@@ -51,7 +56,7 @@ class DynamoMessages:
                             "Update": {
                                 "TableName": self._table.name,
                                 "Key": keys.claim(claim.account_id, claim.digest),
-                                "UpdateExpression": "SET #state = :done, answer = :answer",
+                                "UpdateExpression": "SET #state = :done, answer = :response",
                                 "ConditionExpression": "#state = :pending AND #owner = :owner",
                                 "ExpressionAttributeNames": {
                                     "#state": "state",
@@ -61,7 +66,7 @@ class DynamoMessages:
                                     ":done": to_attribute(DONE),
                                     ":pending": to_attribute(PENDING),
                                     ":owner": to_attribute(claim.owner),
-                                    ":answer": to_attribute(answer_attribute(answer)),
+                                    ":response": to_attribute(response_attribute(response)),
                                 },
                             }
                         },
@@ -71,12 +76,12 @@ class DynamoMessages:
         except self._table.client.exceptions.TransactionCanceledException as error:
             raise Unavailable(
                 "data store",
-                "The request was overtaken by another one with the same Idempotency-Key.",
+                "Another request with the same Idempotency-Key took over.",
                 aws_error=code_of(error),
             ) from error
 
     def commit_all(self, messages: Sequence[Message]) -> None:
-        """Put the records in one transaction, without those that an earlier try put."""
+        """Put the records in one transaction, except those that an earlier try put."""
         missing = list(messages)
         while missing:
             try:
@@ -85,22 +90,22 @@ class DynamoMessages:
                         TransactItems=[{"Put": self._put(message)} for message in missing]
                     )
             except ClientError as error:
-                there = _failed_conditions(error)
-                if not any(there):
+                stored = _failed_conditions(error)
+                if not any(stored):
                     raise Unavailable("data store", aws_error=code_of(error)) from error
                 missing = [
                     message
-                    for message, is_there in zip(missing, there, strict=True)
-                    if not is_there
+                    for message, is_stored in zip(missing, stored, strict=True)
+                    if not is_stored
                 ]
             else:
                 return
 
     def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
-        """Read several messages, consistently."""
-        wanted = [keys.message(account_id, message_id) for message_id in message_ids]
-        found = map(message_of, self._table.get_all(wanted))
-        return {message.message_id: message for message in found}
+        """Read several messages with strong consistency."""
+        requested = [keys.message(account_id, message_id) for message_id in message_ids]
+        messages = map(message_of, self._table.get_all(requested))
+        return {message.message_id: message for message in messages}
 
     def _put(self, message: Message) -> "PutTypeDef":
         return {
@@ -110,7 +115,7 @@ class DynamoMessages:
         }
 
     def get(self, account_id: str, message_id: UUID) -> Message | None:
-        """Read one message, consistently."""
+        """Read one message with strong consistency."""
         item = self._table.get(keys.message(account_id, message_id))
         return message_of(item) if item else None
 
@@ -122,8 +127,8 @@ class DynamoMessages:
     def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> Message | LeaseRefusal:
-        """Lease a pending message that has this hash and no lease."""
-        lease = lease_entry(owner, to_milliseconds(now), to_milliseconds(now + LEASE))
+        """Lease a message that is pending, has this hash and has no lease."""
+        lease = lease_attribute(owner, to_milliseconds(now), to_milliseconds(now + LEASE))
         try:
             item = self._table.update(
                 keys.message(account_id, message_id),
@@ -140,15 +145,15 @@ class DynamoMessages:
         except ConditionFailed as failure:
             message = message_of(failure.item) if failure.item else None
             if message is not None and message.lease and message.lease.owner == owner:
-                return message  # the write was tried twice; the first one counts
+                return message  # the SDK repeated the write; the first one succeeded
             return LeaseRefusal(message)
         return message_of(item)
 
     def save(self, message: Message) -> bool:
-        """Write what changes of a message, if it still has the revision it was read with."""
+        """Write the changing attributes if the record still has the revision that was read."""
         names, values = {}, {":rev": message.revision, ":one": 1}
         set_terms, remove_terms = ["rev = rev + :one"], []
-        for name, value in outcome(message).items():
+        for name, value in changing_attributes(message).items():
             names[f"#{name}"] = name
             if value is None:
                 remove_terms.append(f"#{name}")
@@ -172,9 +177,9 @@ class DynamoMessages:
 
 
 def _failed_conditions(error: ClientError) -> list[bool]:
-    """For each write of a cancelled transaction, whether its own condition cancelled it."""
-    answer: dict[str, Any] = error.response  # type: ignore[assignment]
+    """Return for each write of a cancelled transaction whether its condition failed."""
+    response: dict[str, Any] = error.response  # type: ignore[assignment]
     return [
         reason.get("Code") == "ConditionalCheckFailed"
-        for reason in answer.get("CancellationReasons", ())
+        for reason in response.get("CancellationReasons", ())
     ]

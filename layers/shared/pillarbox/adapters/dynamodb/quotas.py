@@ -1,9 +1,8 @@
-"""Quotas: one conditional UpdateItem counts a send into all three windows.
+"""Quotas: one conditional UpdateItem counts a send in all three windows.
 
-The counts are attributes named after their window (`minute:2026-11-20T23:12`),
-so that a window which has just begun needs no write of its own: its attribute
-is absent, and the same expression starts it. Past windows are swept off now
-and then, so that the item stays within one write unit.
+Each count is an attribute with the name of its window (`minute:2026-11-20T23:12`). A new
+window needs no write of its own: its attribute is absent, and the same expression creates it.
+Past windows are removed from time to time, so that the item stays within one write unit.
 """
 
 from collections.abc import Mapping
@@ -16,38 +15,41 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
 
-#: Windows kept before the past ones are removed: 24 names are below 700 bytes.
-_KEPT: Final = 24
+#: The attributes that may exist before past windows are removed: 24 names are below 700 bytes.
+_MAX_ATTRIBUTES: Final = 24
 
 _NAMES: Final[Mapping[Window, str]] = {"minute": "#minute", "day": "#day", "month": "#month"}
 
 
 class DynamoQuotas:
-    """Fulfils `ports.Quotas`."""
+    """Implements `ports.Quotas`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
-        # Refunded twice, the quota would let a mail through too many; not at all, one too few.
+        # A repeated refund would allow one email too many; a missing one allows one too few.
         self._refunds = Table(table.name, retries=False)
 
     def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
-        """Count messages in, all or none, or raise QuotaExceeded."""
+        """Count all messages or none.
+
+        Raises:
+            QuotaExceeded: one of the windows does not have enough room.
+        """
         conditions = []
         values: dict[str, object] = {":count": count}
         for window in WINDOWS:
             limit = limits.of(window)
             if limit is None:
                 continue
-            name, most = _NAMES[window], f":most_{window}"
-            # A window that has just begun has no attribute; it has room when
-            # the limit holds the count at all.
-            begun = f"{name} <= {most}"
-            fresh = f"attribute_not_exists({name}) OR {begun}"
-            conditions.append(f"({fresh if count <= limit else begun})")
-            values[most] = limit - count
+            name, highest = _NAMES[window], f":highest_{window}"
+            # A new window has no attribute. It has room if the count is within the limit.
+            has_room = f"{name} <= {highest}"
+            new_or_has_room = f"attribute_not_exists({name}) OR {has_room}"
+            conditions.append(f"({new_or_has_room if count <= limit else has_room})")
+            values[highest] = limit - count
         try:
-            # A retry after a lost answer may count twice: too strict by one
-            # for the rest of a window, but never beyond the quota.
+            # A retry after a lost response may count twice: too strict by one send for the
+            # rest of a window, but never beyond the quota.
             item = self._table.update(
                 keys.quota(account_id),
                 "ADD #minute :count, #day :count, #month :count",
@@ -58,35 +60,35 @@ class DynamoQuotas:
         except ConditionFailed as failure:
             used = _used(failure.item or {}, now)
             raise first_full(limits, used, count, now) or failure from failure
-        if len(item) > _KEPT:
-            self._sweep(account_id, item, now)
+        if len(item) > _MAX_ATTRIBUTES:
+            self._remove_past_windows(account_id, item, now)
 
     def refund(self, account_id: str, count: int, now: datetime) -> None:
-        """Count messages out again; a window swept off meanwhile needs none."""
+        """Subtract messages from the counts. A window that was removed needs no refund."""
         try:
             self._refunds.update(
                 keys.quota(account_id),
-                "ADD #minute :back, #day :back, #month :back",
+                "ADD #minute :minus, #day :minus, #month :minus",
                 condition="attribute_exists(#minute)",
                 names=_names(now),
-                values={":back": -count},
+                values={":minus": -count},
             )
         except ConditionFailed:
-            # The minute is long over and swept off; the day and month still count.
+            # The minute ended long ago and was removed; the day and the month still count.
             names = _names(now)
             self._refunds.update(
                 keys.quota(account_id),
-                "ADD #day :back, #month :back",
+                "ADD #day :minus, #month :minus",
                 names={name: names[name] for name in ("#day", "#month")},
-                values={":back": -count},
+                values={":minus": -count},
             )
 
-    def _sweep(self, account_id: str, item: Mapping[str, Any], now: datetime) -> None:
-        # The minute before may still get a refund.
+    def _remove_past_windows(self, account_id: str, item: Mapping[str, Any], now: datetime) -> None:
+        # The previous minute may still get a refund.
         kept = {*_names(now).values(), window_name("minute", now - timedelta(minutes=1))}
         past = sorted(name for name in item if ":" in name and name not in kept)
         names = {f"#past{position}": name for position, name in enumerate(past)}
-        # The send is counted already; what is left unswept, a later one sweeps.
+        # The send is counted already; a later send removes what stays.
         with suppress(ServiceError):
             self._table.update(keys.quota(account_id), "REMOVE " + ", ".join(names), names=names)
 

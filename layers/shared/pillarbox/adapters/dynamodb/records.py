@@ -1,4 +1,4 @@
-"""Between domain objects and the items of the table; no dict leaves the stores."""
+"""Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -90,7 +90,7 @@ def key_of(item: Mapping[str, Any]) -> ApiKey:
 
 
 def template_item(template: SavedTemplate) -> Item:
-    """Write a saved template, save for its references, which have writes of their own."""
+    """Write a saved template without its references, which are written separately."""
     return keys.template(template.account_id, UUID(template.template_id)) | to_item(
         {
             "account": template.account_id,
@@ -103,7 +103,7 @@ def template_item(template: SavedTemplate) -> Item:
 
 
 def template_source(template: SavedTemplate) -> dict[str, object]:
-    """The attributes of a saved template that its author changes."""
+    """Return the attributes of a saved template that its author changes."""
     return {
         "name": template.name,
         "subject": template.subject,
@@ -134,7 +134,7 @@ def template_of(item: Mapping[str, Any]) -> SavedTemplate:
 
 
 def message_item(message: Message) -> Item:
-    """Write a message as it is accepted."""
+    """Write a newly accepted message."""
     return keys.message(message.account_id, message.message_id) | to_item(
         {
             "account": message.account_id,
@@ -147,20 +147,20 @@ def message_item(message: Message) -> Item:
             "bcc": message.bcc or None,
             "rev": message.revision,
         }
-        | outcome(message)
+        | changing_attributes(message)
     )
 
 
-def outcome(message: Message) -> dict[str, object]:
-    """The attributes of a message that change; None where one is to be absent."""
+def changing_attributes(message: Message) -> dict[str, object]:
+    """Return the attributes of a message that change; None means that one must be absent."""
     lease = message.lease
     return {
         "status": message.status.value,
         "rank": message.rank,
         "updated": to_text(message.updated_at),
-        "events": [_event_entry(event) for event in message.events] or None,
+        "events": [_event_attribute(event) for event in message.events] or None,
         "provider_id": message.provider_message_id,
-        "lease": _lease_entry(lease) if lease else None,
+        "lease": _lease_attribute(lease) if lease else None,
         "attempt": message.attempt or None,
     }
 
@@ -188,41 +188,41 @@ def message_of(item: Mapping[str, Any]) -> Message:
     )
 
 
-def lease_entry(owner: str, taken: int, expires: int) -> dict[str, object]:
-    """A lease as it is stored; times in milliseconds."""
-    return {"owner": owner, "taken": taken, "expires": expires}
+def lease_attribute(owner: str, taken_at: int, expires_at: int) -> dict[str, object]:
+    """Return the stored form of a lease; times are in milliseconds."""
+    return {"owner": owner, "taken": taken_at, "expires": expires_at}
 
 
-def _lease_entry(lease: Lease) -> dict[str, object]:
-    return lease_entry(
+def _lease_attribute(lease: Lease) -> dict[str, object]:
+    return lease_attribute(
         lease.owner, to_milliseconds(lease.taken_at), to_milliseconds(lease.expires_at)
     )
 
 
-def _lease_of(entry: Mapping[str, Any]) -> Lease:
+def _lease_of(attribute: Mapping[str, Any]) -> Lease:
     return Lease(
-        owner=entry["owner"],
-        taken_at=from_milliseconds(entry["taken"]),
-        expires_at=from_milliseconds(entry["expires"]),
+        owner=attribute["owner"],
+        taken_at=from_milliseconds(attribute["taken"]),
+        expires_at=from_milliseconds(attribute["expires"]),
     )
 
 
-def _event_entry(event: Event) -> dict[str, object]:
-    entry = {
+def _event_attribute(event: Event) -> dict[str, object]:
+    attribute = {
         "kind": event.kind.value,
         "at": to_text(event.at),
         "to": event.recipient,
         "code": event.code,
         "reason": event.reason,
     }
-    return {name: value for name, value in entry.items() if value is not None}
+    return {name: value for name, value in attribute.items() if value is not None}
 
 
-def _event_of(entry: Mapping[str, Any]) -> Event:
+def _event_of(attribute: Mapping[str, Any]) -> Event:
     return Event(
-        kind=EventKind(entry["kind"]),
-        at=from_text(entry["at"]),
-        recipient=entry.get("to"),
-        code=entry.get("code"),
-        reason=entry.get("reason"),
+        kind=EventKind(attribute["kind"]),
+        at=from_text(attribute["at"]),
+        recipient=attribute.get("to"),
+        code=attribute.get("code"),
+        reason=attribute.get("reason"),
     )

@@ -1,4 +1,4 @@
-"""Addresses that an account must not mail any more."""
+"""Addresses to which an account must not send any more."""
 
 from collections.abc import Iterable, Mapping
 from datetime import datetime
@@ -12,7 +12,7 @@ from pillarbox.application.accounts.ports import Suppression
 
 
 class DynamoSuppressions:
-    """Fulfils `ports.Suppressions` and `administration.ports.SuppressionRecords`."""
+    """Implements `ports.Suppressions` and `accounts.ports.SuppressionRecords`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -20,17 +20,17 @@ class DynamoSuppressions:
     def put(
         self, account_id: str, address: str, reason: str, at: datetime, message_id: UUID | None
     ) -> None:
-        """Put a suppression; the first reason stays."""
+        """Put a suppression unless one exists: the first reason stays."""
         suppression = Suppression(address=address, reason=reason, at=at, message_id=message_id)
         self.add(account_id, suppression)
 
     def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
-        """Read the suppressions of some addresses, consistently."""
-        wanted = [keys.suppression(account_id, address) for address in sorted(set(addresses))]
-        return frozenset(item["sk"] for item in self._table.get_all(wanted))
+        """Return which addresses are suppressed, with strong consistency."""
+        requested = [keys.suppression(account_id, address) for address in sorted(set(addresses))]
+        return frozenset(item["sk"] for item in self._table.get_all(requested))
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
-        """Put a suppression, or give the one that is there."""
+        """Put a suppression, or return the existing one."""
         try:
             self._table.put(_item(account_id, suppression), condition="attribute_not_exists(pk)")
         except ConditionFailed as failure:
@@ -43,7 +43,7 @@ class DynamoSuppressions:
         return map(_suppression_of, self._table.query(keys.suppression(account_id)))
 
     def remove(self, account_id: str, address: str) -> bool:
-        """Delete a suppression that is there."""
+        """Delete a suppression; return False if none exists."""
         try:
             self._table.delete(
                 keys.suppression(account_id, address), condition="attribute_exists(pk)"

@@ -1,4 +1,4 @@
-"""The one table: the few calls that the stores are made of."""
+"""The table: the few calls that all stores use."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any, Final
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import (
-    PATIENT,
-    SINGLE_TRY,
+    WITH_RETRIES,
+    WITHOUT_RETRIES,
     code_of,
     in_parallel,
     make_client,
@@ -23,60 +23,60 @@ if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
 
 _NAME: Final = "data store"
-#: DynamoDB may answer a batch in part; asked again this often, then given up.
-_BATCH_TRIES: Final = 5
-#: BatchGetItem takes at most 100 keys.
+#: DynamoDB may return only a part of a batch; after so many tries the read fails.
+_MAX_TRIES: Final = 5
+#: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
 
 
 class ConditionFailed(Exception):
-    """A conditional write found the record otherwise; `item` is what it found."""
+    """The condition of a write failed; `item` is the stored item, or None."""
 
     def __init__(self, item: dict[str, Any] | None) -> None:
-        super().__init__("the condition of the write did not hold")
+        super().__init__("the condition of the write failed")
         self.item = item
 
 
 class Table:
-    """A DynamoDB table, decoded: items in and out are plain dicts.
+    """A DynamoDB table. Keys and items to put are encoded; items that it returns are decoded.
 
     Args:
-        name: the table's.
+        name: the name of the table.
         retries: False for writes that must not take effect twice.
     """
 
     def __init__(self, name: str, *, retries: bool = True) -> None:
         self.name = name
-        self._config = PATIENT if retries else SINGLE_TRY
+        self._config = WITH_RETRIES if retries else WITHOUT_RETRIES
 
     @cached_property
     def client(self) -> "DynamoDBClient":
-        """The client, made on first use."""
+        """The client; the first use makes it."""
         client: DynamoDBClient = make_client("dynamodb", self._config)
         return client
 
     def get(self, key: Item, *, consistent: bool = True) -> dict[str, Any] | None:
-        """Read one item; what was written a moment ago is missed only if not `consistent`."""
+        """Read one item. Only without `consistent` may the read miss a recent write."""
         with service_errors(_NAME):
-            answer = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
-        return from_item(answer["Item"]) if "Item" in answer else None
+            response = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
+        return from_item(response["Item"]) if "Item" in response else None
 
     def get_all(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
-        """Read items consistently, in any order; absent ones are left out."""
-        parts = [keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH)]
-        return [item for part in in_parallel(self._get_batch, parts) for item in part]
+        """Read items with strong consistency, in any order; absent items are left out."""
+        batches = [keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH)]
+        return [item for batch in in_parallel(self._get_batch, batches) for item in batch]
 
     def _get_batch(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
-        found: list[Mapping[str, Any]] = []
-        wanted: Mapping[str, Any] = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
+        items: list[Mapping[str, Any]] = []
+        requested: Mapping[str, Any] = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
         for tries in count(1):
             with service_errors(_NAME):
-                answer = self.client.batch_get_item(RequestItems=wanted)
-            found += answer["Responses"].get(self.name, [])
-            wanted = answer.get("UnprocessedKeys", {})
-            if not wanted:
-                return list(map(from_item, found))
-            if tries == _BATCH_TRIES:
+                response = self.client.batch_get_item(RequestItems=requested)
+            items += response["Responses"].get(self.name, [])
+            requested = response.get("UnprocessedKeys", {})
+            if not requested:
+                return list(map(from_item, items))
+            if tries == _MAX_TRIES:
                 break
             sleep(0.02 * 2**tries)
         raise Unavailable(_NAME, f"The {_NAME} is too busy at the moment.")
@@ -90,14 +90,14 @@ class Table:
         limit: int | None = None,
         page: int | None = None,
     ) -> Iterable[dict[str, Any]]:
-        """Read the items under a partition key, consistently, in the order of their sort keys.
+        """Read the items of a partition in the order of their sort keys, with strong consistency.
 
         Args:
-            key: the partition; with `last`, also the first sort key.
+            key: the partition key; with `last`, also the first sort key.
             last: the last sort key.
-            newest_first: from the end.
-            limit: so many items at most.
-            page: read in pieces of so many, for one who may stop on the way.
+            newest_first: read from the end.
+            limit: the maximum number of items.
+            page: the number of items in each request, for a caller that may stop early.
         """
         request: dict[str, Any] = {
             "TableName": self.name,
@@ -113,11 +113,11 @@ class Table:
             request["Limit"] = limit or page
         while True:
             with service_errors(_NAME):
-                answer = self.client.query(**request)
-            yield from map(from_item, answer["Items"])
-            if "LastEvaluatedKey" not in answer or limit is not None:
+                response = self.client.query(**request)
+            yield from map(from_item, response["Items"])
+            if "LastEvaluatedKey" not in response or limit is not None:
                 return
-            request["ExclusiveStartKey"] = answer["LastEvaluatedKey"]
+            request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
 
     def put(
         self,
@@ -130,7 +130,7 @@ class Table:
         """Put an item.
 
         Raises:
-            ConditionFailed: the condition did not hold; nothing was written.
+            ConditionFailed: the condition failed; nothing was written.
         """
         self._write("put_item", {"Item": item}, condition, names, values)
 
@@ -145,7 +145,7 @@ class Table:
         """Delete an item.
 
         Raises:
-            ConditionFailed: the condition did not hold; nothing was deleted.
+            ConditionFailed: the condition failed; nothing was deleted.
         """
         self._write("delete_item", {"Key": key}, condition, names, values)
 
@@ -158,14 +158,14 @@ class Table:
         names: Mapping[str, str] | None = None,
         values: Mapping[str, object] | None = None,
     ) -> dict[str, Any]:
-        """Update an item and give it back as it is now.
+        """Update an item and return its new state.
 
         Raises:
-            ConditionFailed: the condition did not hold; nothing was changed.
+            ConditionFailed: the condition failed; nothing was changed.
         """
         request = {"Key": key, "UpdateExpression": expression, "ReturnValues": "ALL_NEW"}
-        answer = self._write("update_item", request, condition, names, values)
-        return from_item(answer.get("Attributes", {}))
+        response = self._write("update_item", request, condition, names, values)
+        return from_item(response.get("Attributes", {}))
 
     def _write(
         self,
@@ -174,7 +174,7 @@ class Table:
         condition: str | None,
         names: Mapping[str, str] | None,
         values: Mapping[str, object] | None,
-    ) -> Any:  # noqa: ANN401  three operations, three answers
+    ) -> Any:  # noqa: ANN401  three operations, three responses
         request["TableName"] = self.name
         if condition:
             request["ConditionExpression"] = condition
@@ -191,7 +191,7 @@ class Table:
         except ClientError as error:
             if code_of(error) != "ConditionalCheckFailedException":
                 raise
-            answer: Mapping[str, Any] = error.response
+            response: Mapping[str, Any] = error.response
             raise ConditionFailed(
-                from_item(answer["Item"]) if "Item" in answer else None
+                from_item(response["Item"]) if "Item" in response else None
             ) from error

@@ -1,4 +1,4 @@
-"""Saved templates, and what refers to them."""
+"""Saved templates with the references to them."""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -13,45 +13,44 @@ from pillarbox.domain.template import SavedTemplate
 
 
 class DynamoTemplates:
-    """Fulfils `administration.ports.TemplateRecords`."""
+    """Implements `templates.ports.TemplateRecords`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
 
     def add(self, template: SavedTemplate) -> None:
-        """Put a template; its id is random, so there is none to be overwritten."""
+        """Put a template. Its id is random, so it overwrites no other template."""
         self._table.put(template_item(template))
 
     def get(self, account_id: str, template_id: UUID) -> SavedTemplate | None:
-        """Read one template, consistently."""
+        """Read one template with strong consistency."""
         item = self._table.get(keys.template(account_id, template_id))
         return template_of(item) if item else None
 
     def newest_first(self, account_id: str) -> Iterable[SavedTemplate]:
-        """Read the account's list from its end: ids sort by the time they were made."""
-        found = self._table.query(keys.template(account_id), newest_first=True)
-        return map(template_of, found)
+        """Read the account's list from its end: ids sort by their time of creation."""
+        return map(template_of, self._table.query(keys.template(account_id), newest_first=True))
 
     def replace(self, template: SavedTemplate, unless_changed_since: datetime) -> bool:
-        """Set all that an author writes; the references have writes of their own."""
+        """Set everything that an author writes; the references are written separately."""
         values = template_source(template)
         try:
             self._table.update(
                 keys.template(template.account_id, UUID(template.template_id)),
                 "SET " + ", ".join(f"#{name} = :{name}" for name in values),
-                condition="#updated = :seen",
+                condition="#updated = :read",
                 names={f"#{name}": name for name in values},
                 values={f":{name}": value for name, value in values.items()}
-                | {":seen": to_text(unless_changed_since)},
+                | {":read": to_text(unless_changed_since)},
             )
         except ConditionFailed:
             return False
         return True
 
     def delete(self, account_id: str, template_id: UUID) -> DeleteResult:
-        """Delete a template that has no references in that moment.
+        """Delete a template if it has no references at that moment.
 
-        References live in the same item, so none can come between.
+        The references are in the same item, so none can be added in between.
         """
         try:
             self._table.delete(
@@ -65,19 +64,19 @@ class DynamoTemplates:
 
     def reference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
         """Add to the set of references."""
-        return self._refer("ADD", account_id, template_id, by)
+        return self._change_references("ADD", account_id, template_id, by)
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate | None:
-        """Take out of the set of references, which goes with its last member."""
-        return self._refer("DELETE", account_id, template_id, by)
+        """Remove from the set of references. DynamoDB deletes an empty set."""
+        return self._change_references("DELETE", account_id, template_id, by)
 
-    def _refer(
-        self, verb: str, account_id: str, template_id: UUID, by: str
+    def _change_references(
+        self, action: str, account_id: str, template_id: UUID, by: str
     ) -> SavedTemplate | None:
         try:
             item = self._table.update(
                 keys.template(account_id, template_id),
-                f"{verb} #references :by",
+                f"{action} #references :by",
                 condition="attribute_exists(pk)",
                 names={"#references": "references"},
                 values={":by": {by}},

@@ -1,4 +1,4 @@
-"""The domain identities of SES (API v2), with Easy DKIM and a MAIL FROM domain of their own."""
+"""The domain identities of SES (API v2), with Easy DKIM and a custom MAIL FROM domain."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
 _NAME: Final = "provider of mail delivery"
-#: Where the keys are in the regions for which SES names no zone of their own.
+#: The zone of the DKIM keys in regions for which SES names no zone of their own.
 _DKIM_ZONE: Final = "dkim.amazonses.com"
 
 
 class SesDomains:
-    """Fulfils `administration.ports.DomainIdentities`."""
+    """Implements `accounts.ports.DomainIdentities`."""
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -28,26 +28,26 @@ class SesDomains:
         """Read a domain; None when SES does not know it."""
         with operator_errors(_NAME):
             try:
-                answer = self._ses.get_email_identity(EmailIdentity=name)
+                response = self._ses.get_email_identity(EmailIdentity=name)
             except ClientError as error:
                 if code_of(error) == "NotFoundException":
                     return None
                 raise
-        dkim = answer.get("DkimAttributes", {})
-        envelope = answer.get("MailFromAttributes", {})
+        dkim = response.get("DkimAttributes", {})
+        mail_from = response.get("MailFromAttributes", {})
         return DomainIdentity(
             name=name,
-            verified=answer["VerifiedForSendingStatus"],
+            verified=response["VerifiedForSendingStatus"],
             dkim=dkim.get("Status", "NOT_STARTED"),
             dkim_tokens=tuple(dkim.get("Tokens", ())),
             dkim_zone=dkim.get("SigningHostedZone") or _DKIM_ZONE,
-            mail_from=envelope.get("MailFromDomain") or None,
-            mail_from_status=envelope.get("MailFromDomainStatus"),
+            mail_from=mail_from.get("MailFromDomain") or None,
+            mail_from_status=mail_from.get("MailFromDomainStatus"),
             feedback_host=f"feedback-smtp.{self._ses.meta.region_name}.amazonses.com",
         )
 
     def add(self, name: str) -> DomainIdentity:
-        """Create the identity with keys of 2048 bits, unless it is there."""
+        """Create the identity with keys of 2048 bits unless it exists."""
         with operator_errors(_NAME):
             try:
                 self._ses.create_email_identity(
@@ -57,13 +57,13 @@ class SesDomains:
             except ClientError as error:
                 if code_of(error) != "AlreadyExistsException":
                     raise
-        found = self.get(name)
-        if found is None:
-            raise AssertionError("an identity that was created is there")
-        return found
+        identity = self.get(name)
+        if identity is None:
+            raise AssertionError("an identity that was just created exists")
+        return identity
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
-        """Set the MAIL FROM domain; until its MX is found, mail goes out from SES's own."""
+        """Set the MAIL FROM domain. Until SES finds its MX record, SES uses its own domain."""
         with operator_errors(_NAME):
             self._ses.put_email_identity_mail_from_attributes(
                 EmailIdentity=name,

@@ -10,25 +10,25 @@ from uuid import UUID
 from pillarbox.application.ports import ProviderEvent
 from pillarbox.domain.message import Event, EventKind
 
-#: Characters of a provider's reason that are stored.
+#: The number of characters that are stored of a provider's reason.
 MAX_REASON: Final = 500
 
 
 def read_provider_event(text: str) -> ProviderEvent | None:
-    """Read an event record of SES's event publishing; None for kinds that change nothing.
+    """Read a record of SES's event publishing; return None for one that changes nothing.
 
     Raises:
-        ValueError: the text is no such record.
+        ValueError: the text is not such a record.
     """
     try:
         record = json.loads(text)
-        read = _READERS.get(record["eventType"])
+        read_events = _READERS.get(record["eventType"])
         tags = record["mail"].get("tags", {})
-        if _takes_back(record):
+        if _is_not_spam_report(record):
             return None
-        if read is None or "message" not in tags or "account" not in tags:
+        if read_events is None or "message" not in tags or "account" not in tags:
             return None
-        events, suppress = read(record)
+        events, suppress = read_events(record)
         return ProviderEvent(
             account_id=tags["account"][0],
             message_id=UUID(tags["message"][0]),
@@ -38,25 +38,26 @@ def read_provider_event(text: str) -> ProviderEvent | None:
             provider_message_id=record["mail"]["messageId"],
         )
     except (KeyError, TypeError, AttributeError, IndexError) as error:
-        raise ValueError("no event record of SES") from error
+        raise ValueError("not an event record of SES") from error
 
 
-type _Read = tuple[list[Event], list[tuple[str, str]]]
+#: Events, and the addresses to suppress with their reasons.
+type _Events = tuple[list[Event], list[tuple[str, str]]]
 
 
-def _send(record: Mapping[str, Any]) -> _Read:
+def _send(record: Mapping[str, Any]) -> _Events:
     return [Event(kind=EventKind.SENT, at=_time(record["mail"]))], []
 
 
-def _delivery(record: Mapping[str, Any]) -> _Read:
+def _delivery(record: Mapping[str, Any]) -> _Events:
     delivery = record["delivery"]
     return [
         Event(kind=EventKind.DELIVERED, at=_time(delivery), recipient=address)
-        for address in map(_bare, delivery["recipients"])
+        for address in map(_address_of, delivery["recipients"])
     ], []
 
 
-def _bounce(record: Mapping[str, Any]) -> _Read:
+def _bounce(record: Mapping[str, Any]) -> _Events:
     bounce = record["bounce"]
     permanent = bounce["bounceType"] == "Permanent"
     subtype = bounce.get("bounceSubType", "")
@@ -64,73 +65,73 @@ def _bounce(record: Mapping[str, Any]) -> _Read:
         Event(
             kind=EventKind.BOUNCED if permanent else EventKind.BOUNCED_TRANSIENT,
             at=_time(bounce),
-            recipient=_bare(bounced["emailAddress"]),
+            recipient=_address_of(recipient["emailAddress"]),
             code=snake_case(subtype) or "bounced",
-            reason=_reason(bounced.get("diagnosticCode")) or f"Bounce: {subtype}",
+            reason=_reason(recipient.get("diagnosticCode")) or f"Bounce: {subtype}",
         )
-        for bounced in bounce["bouncedRecipients"]
+        for recipient in bounce["bouncedRecipients"]
     ]
-    # What SES itself refuses for its own list says nothing new about the address.
+    # If SES refuses an address because of its own list, that is no news about the address.
     suppresses = permanent and subtype != "OnAccountSuppressionList"
     return events, [(event.recipient or "", "bounced") for event in events if suppresses]
 
 
-def _complaint(record: Mapping[str, Any]) -> _Read:
+def _complaint(record: Mapping[str, Any]) -> _Events:
     complaint = record["complaint"]
     kind = complaint.get("complaintFeedbackType") or "complaint"
     events = [
         Event(
             kind=EventKind.COMPLAINED,
             at=_time(complaint),
-            recipient=_bare(complained["emailAddress"]),
+            recipient=_address_of(recipient["emailAddress"]),
             code=snake_case(kind.replace("-", "_")),
             reason="The recipient reported the mail as unwanted.",
         )
-        for complained in complaint["complainedRecipients"]
+        for recipient in complaint["complainedRecipients"]
     ]
     suppresses = complaint.get("complaintSubType") != "OnAccountSuppressionList"
     return events, [(event.recipient or "", "complained") for event in events if suppresses]
 
 
-def _takes_back(record: Mapping[str, Any]) -> bool:
-    """A report that a mail is no spam, whatever a filter said (RFC 5965 section 7.3)."""
+def _is_not_spam_report(record: Mapping[str, Any]) -> bool:
+    """Return whether a report says that an email is not spam (RFC 5965 section 7.3)."""
     return bool(record.get("complaint", {}).get("complaintFeedbackType") == "not-spam")
 
 
-def _reject(record: Mapping[str, Any]) -> _Read:
+def _reject(record: Mapping[str, Any]) -> _Events:
     reason = _reason(record["reject"].get("reason")) or "SES refused the mail."
     at = _time(record["mail"])
     return [Event(kind=EventKind.FAILED, at=at, code="rejected", reason=reason)], []
 
 
-def _rendering_failure(record: Mapping[str, Any]) -> _Read:
+def _rendering_failure(record: Mapping[str, Any]) -> _Events:
     reason = _reason(record["failure"].get("errorMessage")) or "SES could not render the mail."
     at = _time(record["mail"])
     return [Event(kind=EventKind.FAILED, at=at, code="rendering_failed", reason=reason)], []
 
 
-def _delay(record: Mapping[str, Any]) -> _Read:
+def _delay(record: Mapping[str, Any]) -> _Events:
     delay = record["deliveryDelay"]
     return [
         Event(
             kind=EventKind.DELAYED,
             at=_time(delay),
-            recipient=_bare(delayed["emailAddress"]),
+            recipient=_address_of(recipient["emailAddress"]),
             code=snake_case(delay.get("delayType", "delayed")),
-            reason=_reason(delayed.get("diagnosticCode")),
+            reason=_reason(recipient.get("diagnosticCode")),
         )
-        for delayed in delay["delayedRecipients"]
+        for recipient in delay["delayedRecipients"]
     ], []
 
 
-_READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Read]]] = {
+_READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Events]]] = {
     "Send": _send,
     "Delivery": _delivery,
     "Bounce": _bounce,
     "Complaint": _complaint,
     "Reject": _reject,
     "Rendering Failure": _rendering_failure,
-    "RenderingFailure": _rendering_failure,  # as the API names it
+    "RenderingFailure": _rendering_failure,  # the name in the API
     "DeliveryDelay": _delay,
 }
 
@@ -138,12 +139,12 @@ _READERS: Final[Mapping[str, Callable[[Mapping[str, Any]], _Read]]] = {
 def _time(part: Mapping[str, Any]) -> datetime:
     moment = datetime.fromisoformat(part["timestamp"])
     if moment.tzinfo is None:
-        raise ValueError("a time without an offset")
+        raise ValueError("a time without an offset from UTC")
     return moment.replace(microsecond=moment.microsecond // 1000 * 1000)
 
 
-def _bare(address: str) -> str:
-    """The address in `Name <address>`, as SES repeats what a header field had."""
+def _address_of(address: str) -> str:
+    """Return the address of `Name <address>`: SES repeats the content of a header field."""
     return address.rpartition("<")[2].rstrip(">").strip()
 
 

@@ -1,4 +1,4 @@
-"""The identities of SES: the addresses and domains that it sends mail from."""
+"""The identities of SES: the addresses and domains from which it sends."""
 
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class SesIdentities:
-    """Fulfils `administration.ports.SenderIdentities`."""
+    """Implements `accounts.ports.SenderIdentities`."""
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -21,37 +21,36 @@ class SesIdentities:
         return client
 
     def ensure_identity(self, address: str) -> bool:
-        """Look for the address, then for its domain and those above; else create the address.
+        """Look for the address, then for its domain and the parent domains; else create it.
 
-        A verified domain verifies the addresses under it and under its
-        subdomains (SES, "Verified identities"): they need no identity of
-        their own, and mail to them often goes nowhere.
+        A verified domain verifies all addresses in it and in its subdomains (SES, "Verified
+        identities"). They need no identity of their own, and often nobody receives email there.
         """
-        own = self._verified(address)
-        if own or any(map(self._verified, _domains(address))):
+        verified = self._verified(address)
+        if verified or any(map(self._verified, _domains(address))):
             return True
-        return self._create(address) if own is None else False
+        return self._create(address) if verified is None else False
 
     def _verified(self, identity: str) -> bool | None:
-        """Whether an identity is verified; None when SES does not know it."""
+        """Return whether an identity is verified; None if SES does not know it."""
         try:
             with service_errors("provider of mail delivery"):
-                answer = self._ses.get_email_identity(EmailIdentity=identity)
+                response = self._ses.get_email_identity(EmailIdentity=identity)
         except ClientError as error:
             if code_of(error) == "NotFoundException":
                 return None
             raise
-        return answer["VerifiedForSendingStatus"]
+        return response["VerifiedForSendingStatus"]
 
     def _create(self, address: str) -> bool:
         try:
             with service_errors("provider of mail delivery"):
-                answer = self._ses.create_email_identity(EmailIdentity=address)
+                response = self._ses.create_email_identity(EmailIdentity=address)
         except ClientError as error:
-            if code_of(error) == "AlreadyExistsException":  # somebody was faster
+            if code_of(error) == "AlreadyExistsException":  # another request created it
                 return False
             raise
-        return answer["VerifiedForSendingStatus"]
+        return response["VerifiedForSendingStatus"]
 
 
 def _domains(address: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""Hand messages to SES (API v2)."""
+"""Hand emails to SES (API v2)."""
 
 from functools import cached_property
 from http import HTTPStatus
@@ -27,9 +27,9 @@ from pillarbox.domain.message import Message
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
 
-#: SendEmail has no idempotency token, so the SDK must not try it twice: a try
-#: whose answer was lost may have sent the mail.
-_ONCE: Final = Config(
+#: SendEmail has no idempotency token, so the SDK must not retry it: a try whose
+#: response was lost may have sent the email.
+_WITHOUT_RETRIES: Final = Config(
     connect_timeout=3,
     read_timeout=20,
     retries={"total_max_attempts": 1},
@@ -37,8 +37,9 @@ _ONCE: Final = Config(
 )
 _SERVER_ERROR: Final = 500
 
-#: Not taken, and worth another try: limits, pauses, and what an operator can mend.
-_LATER: Final = frozenset(
+#: SES did not take the email, and a later try may succeed: limits, pauses, and what an
+#: operator can repair.
+_RETRYABLE: Final = frozenset(
     {
         "AccountSuspendedException",
         "ExpiredTokenException",
@@ -48,28 +49,28 @@ _LATER: Final = frozenset(
         "ThrottlingException",
     }
 )
-#: The same, for all that is about the caller's rights and rate, by whatever name.
-_NOT_NOW: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
+#: The same for every error about the caller's permissions or rate, whatever its code.
+_RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 
 
 class SesMailer:
-    """Fulfils `ports.Mailer`."""
+    """Implements `ports.Mailer`."""
 
-    def __init__(self, configuration_set: str, pace: SendRateLimiter | None = None) -> None:
-        """Send under a configuration set, at a pace if there is one to keep."""
+    def __init__(self, configuration_set: str, rate_limiter: SendRateLimiter | None = None) -> None:
+        """Send with a configuration set and, optionally, a limit of the rate."""
         self._configuration_set = configuration_set
-        self._pace = pace
+        self._rate_limiter = rate_limiter
 
     @cached_property
     def _ses(self) -> "SESV2Client":
-        client: SESV2Client = make_client("sesv2", _ONCE)
+        client: SESV2Client = make_client("sesv2", _WITHOUT_RETRIES)
         return client
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
-        """Call SendEmail once, with the tags by which its events are found again."""
+        """Call SendEmail once. Its events repeat the tags, which identify the message."""
         self._keep_rate(len(recipients))
         try:
-            answer = self._ses.send_email(
+            response = self._ses.send_email(
                 FromEmailAddress=message.sender,
                 Destination={"ToAddresses": recipients},
                 Content={"Raw": {"Data": raw}},
@@ -83,31 +84,32 @@ class SesMailer:
         except ClientError as error:
             raise _failure(error) from error
         except ParamValidationError as error:
-            raise SendRejected("not_accepted", "The mail cannot be put to SES.") from error
+            raise SendRejected("not_accepted", "SES cannot take an email of this form.") from error
         except (
             ReadTimeoutError,
             ConnectionClosedError,
             ResponseStreamingError,
             ResponseParserError,
-            SSLError,  # may come in the middle of an answer
+            SSLError,  # may occur in the middle of a response
         ) as error:
             raise SendUncertain from error
         except NotConnected as error:
             raise SendThrottled from error
         except HTTPClientError as error:
             raise SendUncertain from error
-        except BotoCoreError as error:  # credentials, settings: before anything was sent
+        except BotoCoreError as error:  # credentials or settings: nothing was sent
             raise SendThrottled from error
-        if "MessageId" not in answer:  # it was answered, but what came is unreadable
+        if "MessageId" not in response:  # SES responded, but unreadably
             raise SendUncertain
-        return answer["MessageId"]
+        return response["MessageId"]
 
     def _keep_rate(self, recipients: int) -> None:
-        if self._pace is not None and not self._pace.acquire(recipients, self._granted):
+        limiter = self._rate_limiter
+        if limiter is not None and not limiter.acquire(recipients, self._max_rate):
             raise SendThrottled
 
-    def _granted(self) -> float | None:
-        """Recipients a second, by GetAccount; None when SES does not say."""
+    def _max_rate(self) -> float | None:
+        """Return the recipients per second that GetAccount reports; None if it reports none."""
         try:
             quota = self._ses.get_account().get("SendQuota", {})
         except (ClientError, BotoCoreError):
@@ -121,6 +123,6 @@ def _failure(error: ClientError) -> Exception:
     status = error.response["ResponseMetadata"]["HTTPStatusCode"]
     if status >= _SERVER_ERROR:
         return SendUncertain()
-    if code in _LATER or status in _NOT_NOW:
+    if code in _RETRYABLE or status in _RETRYABLE_STATUSES:
         return SendThrottled()
     return SendRejected(snake_case(code), error.response["Error"].get("Message", "")[:MAX_REASON])

@@ -1,29 +1,29 @@
-"""The sending rate that SES grants the account, kept by each worker for its share of it.
+"""The limit of the sending rate that SES grants the account, enforced in each worker.
 
-SES counts recipients a second over the whole account. Workers do not know of each
-other, so each paces itself at the account's rate divided by how many run at most;
-what it leaves unused is saved for one second of the whole rate, so that a burst that
-meets idle workers goes out at once. Should bursts meet, SES throttles, and the queue
-brings the mail again: the pace saves that trouble, it is not what keeps the promise.
+SES counts recipients per second over the whole account. Workers do not know of each other,
+so each takes an equal share: the account's rate divided by the largest number of workers. A
+worker saves what it does not use, up to one second at the whole rate, so a burst that meets
+idle workers is sent at once. If several bursts meet, SES throttles and the queue delivers the
+jobs again. The limiter avoids that detour; nothing depends on it.
 """
 
 from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Final
 
-#: How long a rate that was asked of SES holds; SES raises it as an account proves itself.
-_HOLDS: Final = timedelta(hours=1)
-#: A worker waits so long for its share; beyond it, the queue does. In seconds.
-_LONGEST_PAUSE: Final = 2.0
+#: The rate is read this often: SES raises it for an account with a good record.
+_REFRESH_INTERVAL: Final = timedelta(hours=1)
+#: The longest wait of a worker in seconds. For a longer wait the job goes back to the queue.
+_MAX_PAUSE: Final = 2.0
 
 
 class SendRateLimiter:
-    """A bucket of recipients, which fills with time.
+    """A token bucket with one token for each recipient.
 
     Args:
-        workers: how many share the rate at most.
-        clock: tells the time.
-        pause: waits so many seconds.
+        workers: the largest number of workers that share the rate.
+        clock: returns the current time.
+        pause: waits for a number of seconds.
     """
 
     def __init__(
@@ -32,41 +32,41 @@ class SendRateLimiter:
         self._workers = workers
         self._clock = clock
         self._pause = pause
-        self._asked: datetime | None = None
+        self._rate_read_at: datetime | None = None
         self._rate: float | None = None
-        self._left = 0.0
-        self._filled = clock()
+        self._tokens = 0.0
+        self._refilled_at = clock()
 
-    def acquire(self, recipients: int, ask: Callable[[], float | None]) -> bool:
-        """Wait until a mail may go out; False, having waited for nothing, if that takes long.
+    def acquire(self, recipients: int, read_rate: Callable[[], float | None]) -> bool:
+        """Wait until an email may be sent; return False without a wait if that takes too long.
 
-        A mail of more recipients than the bucket holds goes out when it is full,
-        and those after it wait for what it took too much.
+        An email with more recipients than the bucket holds is sent when the bucket is full.
+        Later emails wait until the bucket has made up for it.
 
         Args:
-            recipients: of the mail.
-            ask: asks for the account's recipients a second; None: not known, no limit.
+            recipients: the number of recipients of the email.
+            read_rate: reads the account's recipients per second; None is unknown and no limit.
         """
-        rate = self._current(ask)
+        rate = self._current_rate(read_rate)
         if rate is None:
             return True
         share = rate / self._workers
         now = self._clock()
-        self._left = min(rate, self._left + share * (now - self._filled).total_seconds())
-        self._filled = now
-        wait = max(min(recipients, rate) - self._left, 0.0) / share
-        if wait > _LONGEST_PAUSE:
+        self._tokens = min(rate, self._tokens + share * (now - self._refilled_at).total_seconds())
+        self._refilled_at = now
+        wait = max(min(recipients, rate) - self._tokens, 0.0) / share
+        if wait > _MAX_PAUSE:
             return False
-        self._left -= recipients
+        self._tokens -= recipients
         if wait:
             self._pause(wait)
         return True
 
-    def _current(self, ask: Callable[[], float | None]) -> float | None:
+    def _current_rate(self, read_rate: Callable[[], float | None]) -> float | None:
         now = self._clock()
-        if self._asked is None or now - self._asked >= _HOLDS:
-            self._rate = ask()
-            if self._asked is None:
-                self._left = self._rate or 0.0
-            self._asked = now
+        if self._rate_read_at is None or now - self._rate_read_at >= _REFRESH_INTERVAL:
+            self._rate = read_rate()
+            if self._rate_read_at is None:
+                self._tokens = self._rate or 0.0
+            self._rate_read_at = now
         return self._rate

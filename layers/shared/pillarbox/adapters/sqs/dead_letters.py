@@ -12,7 +12,7 @@ _NAME: Final = "queue"
 
 
 class SqsDeadLetters:
-    """Fulfils `ports.DeadLetters`."""
+    """Implements `ports.DeadLetters`."""
 
     def __init__(self, queue_url: str) -> None:
         self._queue_url = queue_url
@@ -23,6 +23,6 @@ class SqsDeadLetters:
         return client
 
     def put(self, text: str) -> None:
-        """Put a job into the queue that SQS itself puts those into that failed too often."""
+        """Put a job into the queue to which SQS moves jobs that fail too often."""
         with service_errors(_NAME):
             self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)

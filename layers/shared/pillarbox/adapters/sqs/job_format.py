@@ -12,9 +12,9 @@ from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.mail import Body, HtmlBody, Job, Mail, RawBody, SavedBody, StarterBody
 
-#: The version of the job format. A worker reads this one.
+#: The version of the job format. A worker reads only this version.
 VERSION: Final = 1
-#: SQS takes 1 MiB but bills by 64 KB: above this size the spool is cheaper.
+#: SQS accepts 1 MiB but charges for each 64 KB: above this size the spool is cheaper.
 MAX_INLINE_BYTES: Final = 200_000
 
 
@@ -60,7 +60,7 @@ def read_job(text: str) -> Job:
 
 
 def fits_inline(payload: bytes) -> bool:
-    """Whether a payload may travel inside its job."""
+    """Return whether a payload may be part of its job in the queue."""
     return len(payload) <= MAX_INLINE_BYTES and b"\n" not in payload
 
 
@@ -82,15 +82,15 @@ def read_payload(payload: bytes) -> Mail:
 
 
 def _unreadable(body: object) -> UnreadableJob:
-    """Make the error, with the account and message id that every version has."""
-    known = body if isinstance(body, dict) else {}
-    version, account_id, message_id = (known.get(name) for name in ("version", "account", "id"))
-    whole = isinstance(account_id, str) and isinstance(message_id, str) and is_uuid(message_id)
+    """Make the error with the account and message id, which every version has."""
+    fields = body if isinstance(body, dict) else {}
+    version, account_id, message_id = (fields.get(name) for name in ("version", "account", "id"))
+    valid = isinstance(account_id, str) and isinstance(message_id, str) and is_uuid(message_id)
     return UnreadableJob(
         "not a job of a known version",
         newer=isinstance(version, int) and version > VERSION,
-        account_id=account_id if whole else None,
-        message_id=UUID(message_id) if whole else None,
+        account_id=account_id if valid else None,
+        message_id=UUID(message_id) if valid else None,
     )
 
 
@@ -132,7 +132,7 @@ def _body_json(body: Body) -> dict[str, object]:
         case HtmlBody():
             return {"html": body.html}
         case RawBody():
-            # Each octet is the character of that number, most of them ASCII.
+            # Latin-1 maps each octet to the character with its number; most are ASCII.
             return {
                 "raw": body.octets.decode("latin-1"),
                 "message_id": body.has_message_id,

@@ -1,4 +1,4 @@
-"""The queue of jobs, and the spool for mails that are too large for it."""
+"""The queue of jobs, and the spool for emails that are too large for the queue."""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
@@ -26,15 +26,15 @@ if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
     from mypy_boto3_sqs import SQSClient
 
-#: SQS: a message stays invisible for at most 12 hours from its receipt.
+#: SQS keeps a message invisible for at most 12 hours from its receipt.
 _MAX_VISIBILITY: Final = timedelta(hours=11)
-#: SQS takes ten messages and 1 MiB in one request; jobs are ASCII.
+#: SQS accepts ten messages and 1 MiB in one request; jobs are ASCII.
 _MAX_ENTRIES: Final = 10
 _MAX_REQUEST_BYTES: Final = 1_000_000
 
 
 class SqsJobs:
-    """Fulfils `ports.Jobs`, and reads jobs for the worker."""
+    """Implements `ports.Jobs`, and reads jobs for the worker."""
 
     def __init__(self, queue_url: str, bucket: str) -> None:
         self._queue_url = queue_url
@@ -51,37 +51,38 @@ class SqsJobs:
         return client
 
     def put(self, job: Job, mail: Mail) -> None:
-        """Queue a job with its mail, or with the spool's key for it."""
+        """Queue a job with its email or with the key of the email in the spool."""
         text = self._text(job, mail)
         with service_errors("queue"):
             self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)
 
     def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
-        """Queue jobs by tens, as far as they fit into one request."""
+        """Queue jobs in batches of up to ten that fit into one request."""
         entries = [(str(job.message_id), self._text(job, mail)) for job, mail in jobs]
-        refused = in_parallel(self._send_batch, list(_fitting(entries)))
-        return frozenset(map(UUID, chain.from_iterable(refused)))
+        failed_ids = in_parallel(self._send_batch, list(_batches(entries)))
+        return frozenset(map(UUID, chain.from_iterable(failed_ids)))
 
     def _send_batch(self, entries: Sequence[tuple[str, str]]) -> list[str]:
+        """Send jobs in one request and return the ids of those that SQS did not accept."""
         with service_errors("queue"):
-            answer = self._sqs.send_message_batch(
+            response = self._sqs.send_message_batch(
                 QueueUrl=self._queue_url,
                 Entries=[{"Id": entry_id, "MessageBody": text} for entry_id, text in entries],
             )
-        return [failed["Id"] for failed in answer.get("Failed", ())]
+        return [failure["Id"] for failure in response.get("Failed", ())]
 
     def _text(self, job: Job, mail: Mail) -> str:
         payload = write_payload(mail)
         if fits_inline(payload):
             return write_job(job, payload=payload)
-        # Each try has its own key, so that cleaning up one try leaves the others alone.
+        # Each try has its own key, so the clean-up of one try does not affect the others.
         key = f"{job.account_id}/{job.message_id}/{new_token(16)}"
         with service_errors("spool"):
             self._s3.put_object(Bucket=self._bucket, Key=key, Body=payload)
         return write_job(job, spool_key=key)
 
     def read(self, text: str) -> Job:
-        """Read a job as the queue delivers it.
+        """Read the job in a message of the queue.
 
         Raises:
             UnreadableJob: the text is not a job of a version that this worker knows.
@@ -89,7 +90,7 @@ class SqsJobs:
         return read_job(text)
 
     def load(self, job: Job) -> Mail:
-        """Give the mail that came with the job or lies in the spool."""
+        """Return the email from the job or from the spool."""
         if job.mail is not None:
             return job.mail
         if job.spool_key is None:
@@ -105,16 +106,16 @@ class SqsJobs:
         return read_payload(payload)
 
     def discard(self, job: Job) -> None:
-        """Delete the spool's object, if there is one."""
+        """Delete the object in the spool, if the job has one."""
         if job.spool_key is not None:
             with service_errors("spool"):
                 self._s3.delete_object(Bucket=self._bucket, Key=job.spool_key)
 
     def postpone(self, receipt_handle: str, wait: timedelta) -> None:
-        """Let a received job come again after a while, in whole seconds and not before.
+        """Make a received job visible again after a wait, rounded up to whole seconds.
 
-        Rounded down, the last fraction of a second would be waited for by receiving again
-        and again, and each receipt brings the dead-letter queue nearer.
+        If the wait were rounded down, the job would be received several times in the last
+        fraction of a second, and each receipt counts towards the dead-letter queue.
         """
         with service_errors("queue"):
             self._sqs.change_message_visibility(
@@ -124,15 +125,15 @@ class SqsJobs:
             )
 
 
-def _fitting(entries: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
-    """Split entries into what one request takes."""
-    part: list[tuple[str, str]] = []
+def _batches(entries: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
+    """Split entries into batches that fit into one request."""
+    batch: list[tuple[str, str]] = []
     size = 0
     for entry in entries:
-        if part and (len(part) == _MAX_ENTRIES or size + len(entry[1]) > _MAX_REQUEST_BYTES):
-            yield part
-            part, size = [], 0
-        part.append(entry)
+        if batch and (len(batch) == _MAX_ENTRIES or size + len(entry[1]) > _MAX_REQUEST_BYTES):
+            yield batch
+            batch, size = [], 0
+        batch.append(entry)
         size += len(entry[1])
-    if part:
-        yield part
+    if batch:
+        yield batch

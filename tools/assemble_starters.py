@@ -1,12 +1,13 @@
-"""Puts the starter templates together from their sources: `python -m assemble_starters`.
+"""Assemble the starter templates from their sources: `python -m tools.assemble_starters`.
 
-What stands in square brackets is resolved here (`[% extends %]`, the macros of
-parts.html), and the CSS of inline.css is put into style attributes. The result,
-`mail.html` beside each body, is a Jinja2 template of its own, with `{{ value }}`
-and `<!--% if ... %-->` (a comment, so that the inliner's HTML parser leaves it in
-its place). It is kept with the sources, and a test fails when it is not what
-they make: assembling at the first mail would cost a new process over twice what compiling
-the result takes (benchmarks/rendering.md), and bring the inliner along.
+Assembly resolves everything in square brackets (`[% extends %]`, the macros of parts.html) and
+moves the CSS of inline.css into style attributes. The result, `mail.html` beside each body, is
+a Jinja2 template with `{{ value }}` and `<!--% if ... %-->`. The latter is a comment because
+the inliner's HTML parser leaves comments in their place.
+
+The result is committed, and a test fails if it differs from what the sources produce. Assembly
+at run time would slow the first mail of a new process: it takes over twice as long as compiling
+the result (benchmarks/rendering.md), and the layer would have to contain the inliner.
 """
 
 from functools import cache
@@ -18,22 +19,22 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from pillarbox.rendering.starters import SLUGS, STARTERS
 
 
-def assembled(slug: str) -> str:
-    """The template of a starter, made from its sources."""
+def assemble(slug: str) -> str:
+    """Assemble the template of a starter from its sources."""
     return _inliner().inline(_sources().get_template(f"{slug}/body.html").render())
 
 
 def write_all(folder: Path = STARTERS) -> None:
     """Write the `mail.html` of every starter."""
     for slug in SLUGS:
-        (folder / slug / "mail.html").write_text(assembled(slug), encoding="utf-8")
+        (folder / slug / "mail.html").write_text(assemble(slug), encoding="utf-8")
 
 
 @cache
 def _sources() -> Environment:
     return Environment(
         loader=FileSystemLoader(STARTERS),
-        autoescape=False,  # noqa: S701  puts our own sources together, before any value is there
+        autoescape=False,  # noqa: S701  it reads only our own sources and inserts no values
         undefined=StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -49,7 +50,7 @@ def _sources() -> Environment:
 @cache
 def _inliner() -> CSSInliner:
     return CSSInliner(
-        # The <style> of layout.html is for phones and dark mode: it stays as it is.
+        # The <style> of layout.html is for phones and dark mode: it stays unchanged.
         inline_style_tags=False,
         keep_style_tags=True,
         load_remote_stylesheets=False,

@@ -1,0 +1,1 @@
+"""Programs that make what is built, checked in or deployed."""
