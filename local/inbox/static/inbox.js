@@ -200,17 +200,17 @@ function showTab() {
 
 function frame() {
   const remote = $("remote").getAttribute("aria-pressed") === "true" ? "?remote=1" : "";
-  const shown = el("iframe", { title: "The mail's HTML", src: `${path(mail.id)}/html${remote}` });
+  const element = el("iframe", { title: "The mail's HTML", src: `${path(mail.id)}/html${remote}` });
   // No scripts and an opaque origin; links open in a new tab.
-  shown.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
-  dress(shown);
-  return [shown];
+  element.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
+  applySwitches(element);
+  return [element];
 }
 
 // The mail's media queries see the colour scheme of the frame.
-function dress(shown) {
+function applySwitches(element) {
   const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
-  shown.className = `${chosen("scheme")} ${chosen("width")}`;
+  element.className = `${chosen("scheme")} ${chosen("width")}`;
 }
 
 function text() {
@@ -234,8 +234,8 @@ function attachments() {
   const parts = mail.attachments.map((part) => {
     const name = part.filename ?? (part.contentId ? `cid:${part.contentId}` : "(no filename)");
     const href = `${path(mail.id)}/parts/${part.number}`;
-    const shown = /^image\/(png|jpeg|gif|webp)$/.test(part.contentType);
-    const thumb = shown
+    const isImage = /^image\/(png|jpeg|gif|webp)$/.test(part.contentType);
+    const thumb = isImage
       ? el("img", { className: "thumb", src: href, alt: "" })
       : el("span", { className: "thumb", textContent: name.split(".").slice(1).pop()?.slice(0, 4) ?? "" });
     const kind = [part.contentType, size(part.size), part.inline ? "inline" : null];
@@ -260,15 +260,15 @@ function attachments() {
 
 function raw() {
   const href = `${path(mail.id)}/raw`;
-  const shown = el("pre", { className: "raw" });
+  const source = el("pre", { className: "raw" });
   const note = el("p", { className: "note" }, el("a", { href, textContent: "Download .eml" }));
   fetch(href)
     .then((response) => response.text())
-    .then((source) => {
-      shown.textContent = source.slice(0, RAW_SHOWN);
-      if (source.length > RAW_SHOWN) note.append(" Only the beginning is shown.");
+    .then((text) => {
+      source.textContent = text.slice(0, RAW_SHOWN);
+      if (text.length > RAW_SHOWN) note.append(" Only the beginning is shown.");
     });
-  return [note, shown];
+  return [note, source];
 }
 
 // Navigation
@@ -316,8 +316,8 @@ for (const input of document.querySelectorAll(".switches input")) {
   input.checked = (localStorage.getItem(input.name) ?? (input.defaultChecked && input.value)) === input.value;
   input.addEventListener("change", () => {
     localStorage.setItem(input.name, input.value);
-    const shown = $("view").querySelector("iframe");
-    if (shown) dress(shown);
+    const element = $("view").querySelector("iframe");
+    if (element) applySwitches(element);
   });
 }
 $("remote").addEventListener("click", () => {
