@@ -28,10 +28,8 @@ SAMPLES: Final = {
     "JavaScript": "fetch(",
     "Go": "http.NewRequest(",
 }
-EDGE: Final[Position] = {
-    "x": 20,
-    "y": 20,
-}  # a position in an operation's bar; a link may cover its centre
+#: A position in the bar of an operation; a link may cover the centre of the bar.
+EDGE: Final[Position] = {"x": 20, "y": 20}
 WCAG: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
 

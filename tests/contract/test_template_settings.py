@@ -1,4 +1,4 @@
-"""Each function gets the settings that its code reads, and no others."""
+"""Each function gets exactly the settings that its code reads."""
 
 import os
 import runpy
@@ -20,12 +20,12 @@ _FUNCTIONS: Final[dict[str, dict[str, Any]]] = {
     if resource["Type"] == "AWS::Serverless::Function"
 }
 _PREFIX: Final = "PILLARBOX_"
-#: May be missing: AWS has its own name servers.
+#: Not set in AWS, which has its own name servers.
 _LOCAL: Final = {"PILLARBOX_DNS_SERVERS"}
 
 
-def _given(function: str) -> set[str]:
-    """The settings that the template gives a function."""
+def _template_settings(function: str) -> set[str]:
+    """Return the settings that the template gives a function."""
     return {
         name
         for place in (_SOURCE["Globals"]["Function"], _FUNCTIONS[function])
@@ -35,7 +35,7 @@ def _given(function: str) -> set[str]:
 
 
 def _use_cases(function: str) -> list[Callable[[], object]]:
-    """What the function imports from the wiring to make its use cases."""
+    """Return what the function imports from the wiring to create its use cases."""
     module = runpy.run_path(str(template.ROOT / function / "app.py"))
     return [
         value
@@ -46,34 +46,34 @@ def _use_cases(function: str) -> list[Callable[[], object]]:
 
 @pytest.fixture
 def read(aws: object, monkeypatch: pytest.MonkeyPatch) -> Iterator[set[str]]:
-    """The names of the environment variables that are read in a test."""
+    """Return the names of the environment variables that a test reads."""
     assert aws
     names: set[str] = set()
     environment: Any = type(os.environ)
-    look_up = environment.__getitem__
+    getitem = environment.__getitem__
 
-    def recording(variables: object, name: str) -> object:
+    def record_and_get(variables: object, name: str) -> object:
         names.add(name)
-        return look_up(variables, name)
+        return getitem(variables, name)
 
-    monkeypatch.setattr(environment, "__getitem__", recording)
+    monkeypatch.setattr(environment, "__getitem__", record_and_get)
     yield names
     forget_wiring()
 
 
 @pytest.mark.parametrize("function", sorted(_FUNCTIONS))
-def test_a_function_reads_what_it_is_given(
+def test_a_function_reads_exactly_its_settings(
     function: str, read: set[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its own settings are enough to make its use cases, and each of them is read."""
-    given = _given(function)
+    """A function's settings are enough to create its use cases, and each of them is read."""
+    settings = _template_settings(function)
     for name in [name for name in os.environ if name.startswith(_PREFIX)]:
         monkeypatch.delenv(name)
-    for name in given:
+    for name in settings:
         monkeypatch.setenv(name, "10")  # one of them is a number
     use_cases = _use_cases(function)
     assert use_cases
     read.clear()
     for make in use_cases:
         make()
-    assert {name for name in read if name.startswith(_PREFIX)} - _LOCAL == given
+    assert {name for name in read if name.startswith(_PREFIX)} - _LOCAL == settings

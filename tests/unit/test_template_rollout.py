@@ -1,4 +1,4 @@
-"""A new version of the functions takes over by and by, and goes back when it fails."""
+"""A new version of the functions gets traffic in steps, and rolls back when it fails."""
 
 import importlib.util
 import shutil
@@ -15,7 +15,7 @@ from local import template
 _LAYER = template.ROOT / "layers" / "shared"
 
 
-def _stamping() -> Any:
+def _stamp_module() -> Any:
     spec = importlib.util.spec_from_file_location("stamp_release", _LAYER / "stamp_release.py")
     assert spec
     assert spec.loader
@@ -25,7 +25,7 @@ def _stamping() -> Any:
 
 
 def _deployed(path: Path, **parameters: str) -> dict[str, Any]:
-    """The resources that SAM makes of a template in AWS."""
+    """Return the resources that the SAM transform creates from a template."""
     source = template.load(path)
     for resource in source["Resources"].values():
         for place in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
@@ -42,9 +42,9 @@ def _of_type(resources: dict[str, Any], kind: str) -> dict[str, Any]:
     return {name: r for name, r in resources.items() if r["Type"] == kind}
 
 
-def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path) -> None:
-    """SAM does not see such a change; the release that the build names makes it one."""
-    stamping = _stamping()
+def test_a_change_of_the_layer_creates_a_version_of_every_function(tmp_path: Path) -> None:
+    """The release that the build writes changes with the layer, which SAM itself ignores."""
+    stamp = _stamp_module()
     layer, built = tmp_path / "layer", tmp_path / "template.yaml"
     shutil.copytree(_LAYER, layer)
     versions: list[set[str]] = []
@@ -52,27 +52,27 @@ def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path
         with (layer / "pillarbox" / "config.py").open("a") as file:
             file.write(change)
         built.write_text(
-            template.PATH.read_text().replace("unbuilt", f"r-{stamping.release(layer)}", 1)
+            template.PATH.read_text().replace("unbuilt", f"r-{stamp.release(layer)}", 1)
         )
         versions.append(set(_of_type(_deployed(built), "AWS::Lambda::Version")))
     assert len(versions[0]) == len(versions[1]) == len(list(template.ROOT.glob("functions/*/")))
     assert not versions[0] & versions[1]
 
 
-def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
-    """The same sources give the same release, and a template without its place is refused."""
-    stamping = _stamping()
+def test_the_release_is_written_once(tmp_path: Path) -> None:
+    """The same sources give the same release; a template without the placeholder is an error."""
+    stamp = _stamp_module()
     built = tmp_path / "template.yaml"
     built.write_text(template.PATH.read_text())
-    stamping.stamp(built)
+    stamp.stamp(built)
     settings = template.load(built)["Globals"]["Function"]["Environment"]["Variables"]
-    assert settings["RELEASE"] == f"r-{stamping.release()}"
+    assert settings["RELEASE"] == f"r-{stamp.release()}"
     with pytest.raises(ValueError, match="RELEASE"):
-        stamping.stamp(built)
+        stamp.stamp(built)
 
 
-def test_every_caller_goes_through_the_alias() -> None:
-    """No queue, stream, schedule or route reaches a function but by `live`, which can go back."""
+def test_every_trigger_uses_the_alias() -> None:
+    """Queues, streams, schedules and routes call functions only by the alias `live`."""
     resources = _deployed(template.PATH)
     aliases = _of_type(resources, "AWS::Lambda::Alias")
     functions = _of_type(resources, "AWS::Lambda::Function")
@@ -90,8 +90,8 @@ def test_every_caller_goes_through_the_alias() -> None:
 
 
 @pytest.mark.parametrize("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
-def test_a_rollout_goes_back_on_its_alarm(rollout: str) -> None:
-    """Each function's deployment follows the parameter and watches the one alarm."""
+def test_a_rollout_rolls_back_on_its_alarm(rollout: str) -> None:
+    """Each deployment group uses the parameter Rollout and the rollout alarm."""
     groups = _of_type(_deployed(template.PATH, Rollout=rollout), "AWS::CodeDeploy::DeploymentGroup")
     for group in groups.values():
         properties = group["Properties"]
