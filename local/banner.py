@@ -30,14 +30,18 @@ def show(console: Console, state: dict[str, Any], log: Path) -> None:
     facts.add_row("  free plan", state["keys"]["live_free"])
     facts.add_row("Preview key", state["keys"]["preview"])
     console.print(Panel(facts, title="Pillarbox is ready", title_align="left", expand=False))
-    email = {"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}
     console.print("Send a first email:\n")
     # Printed without markup and line breaks, so that it can be pasted.
-    console.out(
+    console.out(first_email(state), highlight=False)
+    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has new keys.[/]")
+
+
+def first_email(state: dict[str, Any]) -> str:
+    """Return a curl command that sends a first email."""
+    email = {"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}
+    return (
         f"curl {state['base_url']}/api/v1/emails \\\n"
         f"  -H 'X-API-Key: {state['keys']['live']}' \\\n"
         "  -H 'Content-Type: application/json' \\\n"
-        f"  -d '{json.dumps(email)}'",
-        highlight=False,
+        f"  -d '{json.dumps(email)}'"
     )
-    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has new keys.[/]")

@@ -180,6 +180,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "accounts": seeded.accounts,
             "environment": environment,
         }
+        mailbox.hint = banner.first_email(state)
         _write(settings.state / "template.json", template.for_sam(environment))
         _write(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)

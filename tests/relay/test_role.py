@@ -45,7 +45,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return call(made_by, operation, parameters)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", recording)
-    recorded.taken["relay"] = taken = set[str]()
+    recorded.used["relay"] = taken = set[str]()
     return taken
 
 
