@@ -1,1 +1,1 @@
-"""The service on one machine: what stands in for AWS, for DNS and for the world."""
+"""The whole service on one machine, with stand-ins for AWS, SES and DNS."""

@@ -14,8 +14,8 @@ from pillarbox.settings import SettingError, Settings
 
 
 def main() -> int:
-    """Run the local stack until Ctrl-C; 0 when it ended as it was told to."""
-    # The SAM translator warns about switches of AWS's own.
+    """Run the local stack until Ctrl-C; return 0 after a regular stop, else 1."""
+    # The SAM translator logs warnings about feature toggles that only AWS can set.
     logging.getLogger("samtranslator").setLevel(logging.ERROR)
     errors = Console(stderr=True)
     try:
@@ -26,7 +26,7 @@ def main() -> int:
     try:
         return asyncio.run(run(settings, Console()))
     except EngineFailed as failure:
-        errors.print(f"[bold red]{failure}[/]\nIts log: {settings.log}")
+        errors.print(f"[bold red]{failure}[/]\nEngine log: {settings.log}")
     except (PackagingFailed, StackInUse) as failure:
         errors.print(f"[bold red]{failure}[/]")
     return 1

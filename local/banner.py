@@ -1,4 +1,4 @@
-"""What the local stack says when it is ready."""
+"""The text that the local stack prints when it is ready."""
 
 import json
 from pathlib import Path
@@ -10,12 +10,12 @@ from rich.table import Table
 
 
 def show(console: Console, state: dict[str, Any], log: Path) -> None:
-    """Print addresses, keys and a first mail to paste.
+    """Print the addresses, the keys and a curl command that sends a first email.
 
     Args:
-        console: where to.
-        state: what stack.json holds.
-        log: where the engine and the functions write.
+        console: the console to print on.
+        state: the content of stack.json.
+        log: the file that the engine and the functions log to.
     """
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim")
@@ -30,14 +30,18 @@ def show(console: Console, state: dict[str, Any], log: Path) -> None:
     facts.add_row("  free plan", state["keys"]["live_free"])
     facts.add_row("Preview key", state["keys"]["preview"])
     console.print(Panel(facts, title="Pillarbox is ready", title_align="left", expand=False))
-    mail = {"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}
-    console.print("A first mail:\n")
-    # As it is, without markup or folding: it is there to be pasted.
-    console.out(
+    console.print("Send a first email:\n")
+    # Printed without markup and line breaks, so that it can be pasted.
+    console.out(first_email(state), highlight=False)
+    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has new keys.[/]")
+
+
+def first_email(state: dict[str, Any]) -> str:
+    """Return a curl command that sends a first email."""
+    email = {"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}
+    return (
         f"curl {state['base_url']}/api/v1/emails \\\n"
         f"  -H 'X-API-Key: {state['keys']['live']}' \\\n"
         "  -H 'Content-Type: application/json' \\\n"
-        f"  -d '{json.dumps(mail)}'",
-        highlight=False,
+        f"  -d '{json.dumps(email)}'"
     )
-    console.print("\n[dim]Ctrl-C stops it; the next start begins empty, with new keys.[/]")

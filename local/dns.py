@@ -1,18 +1,18 @@
-"""A stand-in for the DNS: every name takes mail, except a few that exist to fail.
+"""A stand-in for the DNS: every name accepts mail, except a few that fail on purpose.
 
 | name and its subdomains | answer |
 |---|---|
 | `invalid`        | NXDOMAIN (RFC 6761 section 6.4) |
-| `nomx.example`   | no MX, but addresses |
+| `nomx.example`   | addresses, but no MX |
 | `nullmx.example` | the null MX (RFC 7505) |
 | `broken.example` | SERVFAIL |
 | `slow.example`   | no answer |
 | any other        | `10 mx.<name>`, 127.0.0.1 and ::1 |
 
-dnspython reads and writes the messages; it has no server, so the sockets are ours.
+dnspython parses and writes the messages. It has no server, so this module opens the sockets.
 
-Start programs that use this with `python -m`: a script in this folder would import this file
-as `dns`, not dnspython.
+Start programs that use this module with `python -m`: a script in this folder would import this
+file as `dns` instead of dnspython.
 """
 
 import asyncio
@@ -35,20 +35,20 @@ _NULL_MX: Final = dns.name.from_text("nullmx.example.")
 _BROKEN: Final = dns.name.from_text("broken.example.")
 _SLOW: Final = dns.name.from_text("slow.example.")
 _TTL: Final = 60  # seconds
-_PAYLOAD: Final = 1232  # bytes; what fits every path (DNS flag day 2020)
+_PAYLOAD: Final = 1232  # bytes; fits every network path (DNS flag day 2020)
 _TCP_IDLE: Final = 10.0  # seconds
 _ADDRESSES: Final = {dns.rdatatype.A: "127.0.0.1", dns.rdatatype.AAAA: "::1"}
 
 
 class DnsServer:
-    """Answers over UDP and TCP on one port, in the loop that starts it."""
+    """Answers over UDP and TCP on one port, in the event loop that starts it."""
 
     def __init__(self) -> None:
         self._udp: asyncio.DatagramTransport | None = None
         self._tcp: asyncio.Server | None = None
 
     async def start(self, host: str = "127.0.0.1", port: int = 0) -> tuple[str, int]:
-        """Listen; port 0 stands for any port that is free for both.
+        """Listen; port 0 means any port that is free for both protocols.
 
         Returns:
             The address and the port.
@@ -94,7 +94,7 @@ class _Udp(asyncio.DatagramProtocol):
 
 
 async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-    """Answer each message; its length goes before it in two bytes (RFC 1035 section 4.2.2)."""
+    """Answer each message; two bytes before it hold its length (RFC 1035 section 4.2.2)."""
     with suppress(asyncio.IncompleteReadError, ConnectionError, TimeoutError):
         while True:
             async with asyncio.timeout(_TCP_IDLE):
@@ -108,13 +108,13 @@ async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
 
 
 def answer(packet: bytes) -> bytes | None:
-    """Return the answer to a packet, or None when it gets none.
+    """Return the response to a packet, or None if it gets none.
 
-    Only a query gets an answer: two servers that answered answers would never stop.
+    Only a query gets a response: two servers that answered responses would never stop.
     """
     try:
         query = dns.message.from_wire(packet)
-        reply = dns.message.make_response(query, our_payload=_PAYLOAD)  # FormError for an answer
+        reply = dns.message.make_response(query, our_payload=_PAYLOAD)  # FormError for a response
     except dns.exception.DNSException:
         return None
     reply.flags |= dns.flags.AA
@@ -160,7 +160,7 @@ def _mx(name: dns.name.Name) -> str | None:
 
 
 def _soa(name: dns.name.Name) -> dns.rrset.RRset:
-    """Return the SOA, which says how long a negative answer may be cached (RFC 2308 section 3)."""
+    """Return the SOA, which limits the caching of a negative response (RFC 2308 section 3)."""
     zone = dns.name.Name(name.labels[-2:]) if len(name.labels) > 1 else dns.name.root
     text = f"ns.localhost. hostmaster.localhost. 1 3600 600 86400 {_TTL}"
     return dns.rrset.from_text(zone, _TTL, "IN", "SOA", text)

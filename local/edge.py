@@ -1,7 +1,7 @@
-"""What stands in front of the API in AWS: the edge, the firewall, the gateway's limits.
+"""Stands in for what is in front of the API in AWS: the edge, the firewall, API Gateway's limits.
 
-The edge's rule, the firewall's rules and the gateway's answers are read from template.yaml, so
-that a client meets here what it will meet there.
+It reads the edge's routing, the firewall's rules and the gateway responses from template.yaml, so
+that a client gets the same responses as in AWS.
 """
 
 import gzip
@@ -21,10 +21,10 @@ from local.route import Origin, Route
 from local.template import Template
 from pillarbox.domain.errors import ServiceError
 
-#: In seconds. API Gateway gives up after 29; many cold starts at once take a laptop longer.
+#: Seconds. API Gateway gives up after 29; many simultaneous cold starts take longer on a laptop.
 INTEGRATION_TIMEOUT: Final = 120.0
 
-# RFC 9110 section 7.6.1, and what each hop sets for itself.
+# RFC 9110 section 7.6.1, and the fields that each hop sets itself.
 _HOP_BY_HOP: Final = frozenset(
     {
         "connection",
@@ -45,7 +45,7 @@ type Agent = str | None
 
 
 class GatewayResponses:
-    """The gateway's own answers, as `GatewayResponses` of the template's API has them."""
+    """The gateway's own responses, from `GatewayResponses` of the template's API."""
 
     def __init__(self, template: Template) -> None:
         self._responses: dict[str, Any] = template["Resources"]["Api"]["Properties"][
@@ -53,7 +53,7 @@ class GatewayResponses:
         ]
 
     def answer(self, kind: str) -> Response:
-        """The answer for a response type of API Gateway, such as `REQUEST_TOO_LARGE`."""
+        """Return the response of an API Gateway response type, such as `REQUEST_TOO_LARGE`."""
         response = self._responses[kind]
         return Response(
             response["ResponseTemplates"]["application/json"],
@@ -61,27 +61,27 @@ class GatewayResponses:
             media_type="application/json",
         )
 
-    def instead_of(self, answer: httpx.Response) -> Response:
-        """The answer for one that the engine gave by itself, in words of its own."""
+    def replacement(self, answer: httpx.Response) -> Response:
+        """Return the gateway response that replaces a response which the engine itself wrote."""
         if "MissingAuthenticationToken" in answer.headers.get("x-amzn-errortype", ""):
             return self.answer("MISSING_AUTHENTICATION_TOKEN")
         return self.answer("DEFAULT_5XX" if answer.is_server_error else "DEFAULT_4XX")
 
 
 def blocked(rules: Iterable[dict[str, Any]], agent: Agent) -> bool:
-    """Whether a rule of the firewall blocks this User-Agent (None: the header is missing).
+    """Return whether a firewall rule blocks this User-Agent (None: the header is missing).
 
     Raises:
-        KeyError: a rule uses a statement of AWS WAF that is not known here.
+        KeyError: a rule uses an AWS WAF statement that this function does not implement.
     """
-    return any(_judges(rule) and _matches(rule["Statement"], agent) for rule in rules)
+    return any(_applies(rule) and _matches(rule["Statement"], agent) for rule in rules)
 
 
-def _judges(rule: dict[str, Any]) -> bool:
-    """Whether a rule judges a client here.
+def _applies(rule: dict[str, Any]) -> bool:
+    """Return whether the stand-in applies a rule.
 
-    Not what merely counts, the rule groups of AWS, a rate, nor the rule that keeps those out
-    who pass the edge by: this is the edge.
+    It skips rules that only count, the managed rule groups, rate limits, and the rule against
+    requests that bypass the edge, because this is the edge.
     """
     return (
         "Block" in rule.get("Action", {})
@@ -99,7 +99,7 @@ def _matches(statement: dict[str, Any], agent: Agent) -> bool:
         return join(_matches(part, agent) for part in inner["Statements"])
     if inner["FieldToMatch"] != {"SingleHeader": {"Name": "user-agent"}}:
         raise KeyError(kind)
-    if agent is None:  # AWS WAF: a statement on a header that is missing does not match
+    if agent is None:  # AWS WAF: a statement about a missing header does not match
         return False
     for transformation in inner["TextTransformations"]:
         agent = _TRANSFORMATIONS[transformation["Type"]](agent)
@@ -132,17 +132,17 @@ _POSITIONS: Final[dict[str, Callable[[str, str], bool]]] = {
 
 @dataclass(frozen=True, slots=True)
 class FrontOrigin:
-    """Where the container for large requests is, and what shows it that the edge asks."""
+    """The URL of the front, and the secret that shows it that a request comes from the edge."""
 
     url: str
     secret: str
 
 
 class Edge:
-    """One address for the API, as an ASGI application.
+    """The API at one address, as an ASGI application.
 
-    `{base_url}/api/…` goes to the stage `api` in the engine, a send over what Lambda takes to
-    the front.
+    It passes `{base_url}/api/…` to the stage `api` in the engine, and a send that is too large for
+    Lambda to the front.
     """
 
     def __init__(
@@ -151,10 +151,10 @@ class Edge:
         """Read the rules.
 
         Args:
-            template: as `template.load` gives it.
-            stage_url: where the engine serves the stage `api`, without a slash at its end.
-            front: who answers what is too large for the engine.
-            client: asks both; owned by the caller.
+            template: what `template.load` returns.
+            stage_url: the URL of the stage `api` in the engine, without a trailing slash.
+            front: answers sends that are too large for Lambda.
+            client: sends requests to both; the caller closes it.
         """
         self._rules = template["Resources"]["Firewall"]["Properties"]["Rules"]
         self._gateway = GatewayResponses(template)
@@ -164,7 +164,7 @@ class Edge:
         self._client = client
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, with X-Request-Id whoever answers."""
+        """Answer a request; every response has X-Request-Id."""
         answer = await self._answer(Request(scope, receive))
         answer.headers.setdefault("x-request-id", str(uuid4()))
         await answer(scope, receive, send)
@@ -186,16 +186,16 @@ class Edge:
             self._route.check_method(request.method, path)
         except ServiceError as error:
             return refusal(error)
-        onward = self._onward if origin is Origin.API else self._to_front
+        build = self._to_stage if origin is Origin.API else self._to_front
         try:
-            answer = await self._client.send(onward(request, path, body), stream=True)
+            answer = await self._client.send(build(request, path, body), stream=True)
             content = b"".join([part async for part in answer.aiter_raw()])
         except httpx.TimeoutException:
             return self._gateway.answer("INTEGRATION_TIMEOUT")
         except httpx.TransportError:
             return self._gateway.answer("INTEGRATION_FAILURE")
         if answer.is_error and request.method != "HEAD" and not _is_envelope(content):
-            return self._gateway.instead_of(answer)
+            return self._gateway.replacement(answer)
         reply = Response(content, answer.status_code)
         reply.raw_headers.extend(
             (name.lower(), value)
@@ -204,18 +204,18 @@ class Edge:
         )
         return reply
 
-    def _onward(self, request: Request, path: str, body: bytes) -> httpx.Request:
+    def _to_stage(self, request: Request, path: str, body: bytes) -> httpx.Request:
         headers = [
             (name, value)
             for name, value in request.headers.items()
             if name not in _HOP_BY_HOP
-            # The engine would take a request that is signed for AWS for one to itself.
+            # The engine would treat a request that is signed for AWS as a call to itself.
             and not name.startswith("x-amz-")
             and not value.startswith("AWS4-")
         ]
         if "gzip" in request.headers.get("content-encoding", "").lower():
-            # The engine inflates what says gzip and the gateway does not: wrap it once more,
-            # and let the inner coding go by its other name (RFC 9110 section 8.4.1.3).
+            # The engine decompresses gzip and API Gateway does not. So compress the body again,
+            # and give the inner coding its other name (RFC 9110 section 8.4.1.3).
             body = gzip.compress(body, 1)
             headers = [
                 (
@@ -233,7 +233,7 @@ class Edge:
         target = f"{self._stage.raw_path.decode()}{path.removeprefix('/api')}"
         if query := request.scope["query_string"].decode("latin-1"):
             target += f"?{query}"
-        # Made by hand: the client would add headers of its own to the caller's.
+        # Built directly, because the client would add its own headers.
         return httpx.Request(
             request.method,
             self._stage.copy_with(raw_path=target.encode("latin-1")),
@@ -261,7 +261,7 @@ class Edge:
 
 
 def refusal(error: ServiceError) -> Response:
-    """The answer that the edge gives by itself."""
+    """Return a response that the edge gives itself."""
     return Response(
         json.dumps({"error": error.envelope()}),
         error.status,
@@ -277,9 +277,9 @@ def _too_large(limit: int) -> ServiceError:
 
 
 async def _read(request: Request, limit: int) -> bytes | None:
-    """The body, or None when it is over the limit; it is read to its end all the same.
+    """Read the whole body; return None if it is over the limit.
 
-    A client that is still sending would see a broken connection in place of the answer.
+    A client that is still sending would see a broken connection instead of the response.
     """
     body = bytearray()
     size = 0

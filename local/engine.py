@@ -1,7 +1,7 @@
-"""The engine that plays AWS: ministack, in a process and an environment of its own.
+"""The engine that emulates AWS: ministack, in its own process and virtual environment.
 
-Functions run as its children and inherit its environment; that is how they find SES and DNS
-here. Another engine takes its place by offering the same four methods.
+The functions run as its child processes and inherit its environment variables, which name the
+SES and DNS stand-ins. Another engine can replace it if it offers the same methods.
 """
 
 import asyncio
@@ -24,30 +24,30 @@ from pillarbox.settings import PREFIX
 STACK_NAME: Final = "pillarbox"
 
 _PYTHON: Final = ROOT / ".venv-engine" / "bin" / "python"
-# The seconds for which a process is given the chance to end by itself.
+# Seconds between SIGTERM and SIGKILL.
 _GRACE: Final = 5.0
-# Seconds, on a machine that is busy with other things.
+# Seconds; long enough for a busy machine.
 _STARTS_WITHIN: Final = 45.0
 
 
-# An engine that does not answer has ended: there is nothing to wait for.
+# An engine that does not answer has stopped, so a retry is useless.
 _NO_RETRIES: Final = Config(retries={"total_max_attempts": 1})
 
 
 class EngineFailed(Exception):
-    """The engine did not start, or did not take the template; the text says why."""
+    """The engine did not start or could not create the stack; the text says why."""
 
 
 class Engine:
-    """One run of the engine, with nothing in it at its start."""
+    """One run of the engine, which starts empty."""
 
     def __init__(self, state: Path, port: int, environment: Mapping[str, str]) -> None:
         """Prepare a run.
 
         Args:
-            state: the state directory; the log and all files of the engine go below it.
+            state: the state directory, which holds the engine's log and files.
             port: a free port on the loopback interface.
-            environment: what the functions inherit.
+            environment: variables that the functions inherit.
         """
         self.url = f"http://127.0.0.1:{port}"
         for folder in ("s3", "state", "tmp"):
@@ -56,9 +56,9 @@ class Engine:
         self._log.unlink(missing_ok=True)
         self._record = state / "engine.json"
         self._environment = {
-            **_inherited(),
+            **_inherited_environment(),
             **aws_environment(self.url),
-            "AUTH": "true",  # the functions have what their roles allow, no more
+            "AUTH": "true",  # the functions may do only what their roles allow
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(port),
             "IOT_MTLS_ENABLED": "0",
@@ -76,7 +76,7 @@ class Engine:
         """Start the engine and wait until it answers.
 
         Raises:
-            EngineFailed: it ended, or was silent for too long.
+            EngineFailed: the engine stopped, or did not answer in time.
         """
         with self._log.open("ab") as log:
             process = await asyncio.create_subprocess_exec(
@@ -85,34 +85,36 @@ class Engine:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,
-                # Ctrl-C is for the stack, which then ends the engine in its order.
+                # Ctrl-C must reach only the stack, which then stops the engine in order.
                 start_new_session=True,
             )
         self._process = process
         processes.remember(self._record, process.pid)
         try:
             async with asyncio.timeout(_STARTS_WITHIN):
-                await self._answering(process)
+                await self._wait_until_ready(process)
         except TimeoutError:
-            raise EngineFailed("The engine does not answer.") from None
+            raise EngineFailed(
+                f"The engine did not answer within {_STARTS_WITHIN:.0f} seconds."
+            ) from None
 
-    async def _answering(self, process: asyncio.subprocess.Process) -> None:
+    async def _wait_until_ready(self, process: asyncio.subprocess.Process) -> None:
         async with httpx.AsyncClient(trust_env=False) as client:
             while True:
                 with contextlib.suppress(httpx.TransportError):
                     await client.get(f"{self.url}/_ministack/health")
                     return
                 if process.returncode is not None:
-                    raise EngineFailed("The engine ended at its start.")
+                    raise EngineFailed("The engine stopped during its start.")
                 await asyncio.sleep(0.05)
 
-    async def ended(self) -> int:
-        """Wait for the end of an engine that was started, and give its exit status."""
-        assert self._process  # noqa: S101  a promise of the caller
+    async def wait(self) -> int:
+        """Wait until the started engine stops, and return its exit status."""
+        assert self._process  # noqa: S101  the caller has started it
         return await self._process.wait()
 
     async def stop(self) -> None:
-        """End the engine and the functions; nothing to do when it was never started."""
+        """Stop the engine and its functions; do nothing if it was never started."""
         if self._process is None:
             return
         if self._process.returncode is None:
@@ -124,13 +126,13 @@ class Engine:
         self._record.unlink(missing_ok=True)
 
     def client(self, service: str) -> Any:  # noqa: ANN401  boto3 makes its clients at run time
-        """A boto3 client that speaks to the engine."""
+        """Return a boto3 client that calls the engine."""
         return boto3.client(  # type: ignore[call-overload]
             service, endpoint_url=self.url, region_name=REGION, config=_NO_RETRIES
         )
 
     def deploy(self, package: Package) -> dict[str, str]:
-        """Create the stack and give its outputs.
+        """Create the CloudFormation stack and return its outputs.
 
         Raises:
             EngineFailed: a resource could not be created.
@@ -157,7 +159,7 @@ class Engine:
 
 
 def aws_environment(url: str) -> dict[str, str]:
-    """What makes an AWS SDK speak to the engine, and to no account of the user."""
+    """Return the variables that make an AWS SDK call the engine and never the user's account."""
     return {
         "AWS_ACCESS_KEY_ID": "test",
         "AWS_CONFIG_FILE": os.devnull,
@@ -171,8 +173,8 @@ def aws_environment(url: str) -> dict[str, str]:
     }
 
 
-def _inherited() -> dict[str, str]:
-    """The user's environment without what would lead functions astray."""
+def _inherited_environment() -> dict[str, str]:
+    """Return the user's environment without variables that would change how functions run."""
     return {
         name: value
         for name, value in os.environ.items()

@@ -1,4 +1,4 @@
-"""The HTTP front beside the local API, in a process of its own as in its container."""
+"""Runs the HTTP front beside the local API, in its own process as in its container."""
 
 import asyncio
 import contextlib
@@ -17,8 +17,9 @@ from local.edge import FrontOrigin
 from pillarbox.settings import Settings
 
 _HOST: Final = "127.0.0.1"
-#: In seconds, on a machine that is busy with other things.
+#: Seconds; long enough for a busy machine.
 _STARTS_WITHIN: Final = 60.0
+#: Seconds between SIGTERM and SIGKILL.
 _GRACE: Final = 5.0
 
 
@@ -30,16 +31,16 @@ class FrontFailed(Exception):
 async def serving(
     state: Path, client: httpx.AsyncClient, environment: Mapping[str, str]
 ) -> AsyncIterator[FrontOrigin]:
-    """Run the front for the time of a block, on any free port.
+    """Run the front on a free port until the block ends.
 
-    `environment` has the settings of its handlers.
+    `environment` has the settings of the handlers.
 
     Raises:
-        FrontFailed: it ended at its start, or was silent for too long.
+        FrontFailed: the front stopped during its start, or did not answer in time.
     """
-    with socket.socket() as free:
-        free.bind((_HOST, 0))
-        port = free.getsockname()[1]
+    with socket.socket() as probe:
+        probe.bind((_HOST, 0))
+        port = probe.getsockname()[1]
     front = FrontOrigin(f"http://{_HOST}:{port}", secrets.token_hex(32))
     record = state / "front.json"
     with (state / "front.log").open("wb") as log:
@@ -58,12 +59,12 @@ async def serving(
             stdin=asyncio.subprocess.DEVNULL,
             stdout=log,
             stderr=log,
-            # Ctrl-C is for the stack, which then ends the front in its order.
+            # Ctrl-C must reach only the stack, which then stops the front in order.
             start_new_session=True,
         )
     processes.remember(record, process.pid)
     try:
-        await _healthy(front, client, process)
+        await _wait_until_ready(front, client, process)
         yield front
     finally:
         if process.returncode is None:
@@ -75,7 +76,7 @@ async def serving(
         record.unlink(missing_ok=True)
 
 
-async def _healthy(
+async def _wait_until_ready(
     front: FrontOrigin, client: httpx.AsyncClient, process: asyncio.subprocess.Process
 ) -> None:
     try:
@@ -85,7 +86,9 @@ async def _healthy(
                     await client.get(f"{front.url}/health")
                     return
                 if process.returncode is not None:
-                    raise FrontFailed("The front ended at its start.")
+                    raise FrontFailed("The front stopped during its start.")
                 await asyncio.sleep(0.05)
     except TimeoutError:
-        raise FrontFailed("The front does not answer.") from None
+        raise FrontFailed(
+            f"The front did not answer within {_STARTS_WITHIN:.0f} seconds."
+        ) from None

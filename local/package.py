@@ -1,8 +1,8 @@
-"""The code as `sam build` and `sam package` would pack it, for the machine at hand.
+"""Packages the code for this machine, as `sam build` and `sam package` do for AWS.
 
-The functions and the layer become archives, byte code and all, and the template names them by
-their place in the engine's S3. Everything lies in the state directory under a hash of what it
-was made from, so that only what changed is packed again.
+Each function and the layer become an archive with byte code, and the template names each archive
+by its S3 URI in the engine. The name of an archive contains a hash of its sources, so that only
+changed code is packaged again.
 """
 
 import hashlib
@@ -19,38 +19,38 @@ from local import template
 
 BUCKET: Final = "pillarbox-deployment"
 
-# A figure to raise when packing itself changes.
+# Increase this number when the packaging itself changes.
 _FORMAT: Final = b"2"
 _UV: Final = template.ROOT / ".uv" / "bin" / "uv"
 
 
 class PackagingFailed(Exception):
-    """What the layer depends on could not be installed; the text is the installer's."""
+    """The layer's dependencies could not be installed; the text is the installer's output."""
 
 
 @dataclass(frozen=True, slots=True)
 class Package:
-    """What the engine deploys: the template (JSON) and the archives it names by file name."""
+    """What the engine deploys: the template (JSON) and the archives that it names."""
 
     template: str
     archives: tuple[Path, ...]
 
 
 def package(build: Path, root: Path = template.ROOT) -> Package:
-    """Pack the project.
+    """Package the project.
 
     Args:
-        build: where archives and installed dependencies are kept between runs.
-        root: the project.
+        build: the folder that keeps archives and installed dependencies between runs.
+        root: the project's folder.
 
     Raises:
         PackagingFailed: the layer's dependencies cannot be installed.
     """
     build.mkdir(parents=True, exist_ok=True)
-    # The engine knows no nested stacks.
+    # The engine does not support nested stacks.
     source = template.inlined(template.load(root / template.PATH.name), root)
     archives: list[Path] = []
-    kept: set[Path] = set()
+    keep: set[Path] = set()
     for resource in source["Resources"].values():
         properties = resource.get("Properties", {})
         if resource["Type"] == "AWS::Serverless::Function":
@@ -60,22 +60,22 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
             content = root / properties["ContentUri"]
             dependencies = _install(build, content)
             archive = _archive(build, content, dependencies)
-            kept.add(dependencies)
+            keep.add(dependencies)
             properties["ContentUri"] = f"s3://{BUCKET}/{archive.name}"
         else:
             continue
         archives.append(archive)
-    _forget(build, keep=kept.union(archives))
+    _delete_outdated(build, keep=keep.union(archives))
     translated = template.for_engine(template.translate(source))
     return Package(json.dumps(translated), tuple(archives))
 
 
 def _install(build: Path, layer: Path) -> Path:
-    """What the layer depends on, installed for this machine; byte code is made once, here."""
+    """Install the layer's dependencies for this machine and compile them; return their folder."""
     requirements, trim = layer / "requirements.txt", layer / "trim_sdk.py"
-    made_from = hashlib.sha256(_FORMAT + sys.version.encode())
-    made_from.update(requirements.read_bytes() + trim.read_bytes())
-    target = build / f"dependencies-{made_from.hexdigest()[:16]}"
+    digest = hashlib.sha256(_FORMAT + sys.version.encode())
+    digest.update(requirements.read_bytes() + trim.read_bytes())
+    target = build / f"dependencies-{digest.hexdigest()[:16]}"
     if target.exists():
         return target
     unfinished = target.with_suffix(".unfinished")
@@ -91,23 +91,25 @@ def _install(build: Path, layer: Path) -> Path:
 
 
 def _run(*command: str | Path) -> None:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603  ours
-    if done.returncode:
-        raise PackagingFailed(done.stderr)
+    process = subprocess.run(  # noqa: S603  our own commands
+        command, capture_output=True, text=True, check=False
+    )
+    if process.returncode:
+        raise PackagingFailed(process.stderr)
 
 
 def _archive(build: Path, source: Path, dependencies: Path | None = None) -> Path:
-    """The source's files in one archive, with their byte code.
+    """Put the source files and their byte code into an archive; return its path.
 
-    With dependencies it is a layer's: all of it under `python/`.
+    With dependencies it is the archive of a layer, and all files are under `python/`.
     """
-    made_from = hashlib.sha256(_FORMAT + sys.version.encode())
+    digest = hashlib.sha256(_FORMAT + sys.version.encode())
     if dependencies:
-        made_from.update(dependencies.name.encode())
+        digest.update(dependencies.name.encode())
     for path in sorted(source.rglob("*")):
         if path.is_file() and "__pycache__" not in path.parts:
-            made_from.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes())
-    target = build / f"{source.name}-{made_from.hexdigest()[:16]}.zip"
+            digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes())
+    target = build / f"{source.name}-{digest.hexdigest()[:16]}.zip"
     if target.exists():
         return target
     staging = build / f"{source.name}.unfinished"
@@ -118,15 +120,15 @@ def _archive(build: Path, source: Path, dependencies: Path | None = None) -> Pat
     with zipfile.ZipFile(unfinished, "w") as archive:
         for folder in filter(None, (staging, dependencies)):
             for path in filter(Path.is_file, folder.rglob("*")):
-                place = path.relative_to(folder)
-                archive.write(path, f"python/{place}" if dependencies else place)
+                name = path.relative_to(folder)
+                archive.write(path, f"python/{name}" if dependencies else name)
     shutil.rmtree(staging)
     unfinished.rename(target)
     return target
 
 
 def _compile(folder: Path) -> None:
-    """Make byte code that holds whatever the files' times become in an archive."""
+    """Compile to byte code that stays valid when the archive changes the files' timestamps."""
     subprocess.run(  # noqa: S603  our own interpreter
         [
             *(sys.executable, "-m", "compileall", "-q", "--invalidation-mode", "unchecked-hash"),
@@ -137,6 +139,6 @@ def _compile(folder: Path) -> None:
     )
 
 
-def _forget(build: Path, keep: set[Path]) -> None:
+def _delete_outdated(build: Path, keep: set[Path]) -> None:
     for path in set(build.iterdir()) - keep:
         shutil.rmtree(path) if path.is_dir() else path.unlink()

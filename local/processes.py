@@ -1,4 +1,4 @@
-"""Processes of the stack that would outlive it if it were killed: the next start ends them."""
+"""Process groups that outlive a killed stack; the next start ends them."""
 
 import contextlib
 import json
@@ -10,25 +10,25 @@ import psutil
 
 
 def remember(record: Path, leader: int) -> None:
-    """Write down the leader of a process group.
+    """Record the leader of a process group.
 
-    A process is known by its id and its time of birth, so that another one which was given
-    the same id since is left alone.
+    The record holds the process id and the start time, because the operating system can give the
+    same id to another process later.
     """
     created = psutil.Process(leader).create_time()
     record.write_text(json.dumps({"pid": leader, "created": created}))
 
 
 def end_remembered(record: Path) -> None:
-    """End the group that a run left behind when it was killed."""
+    """Kill the recorded process group of a run that was killed itself."""
     with contextlib.suppress(FileNotFoundError, ValueError, psutil.NoSuchProcess):
-        left = json.loads(record.read_text())
-        if abs(psutil.Process(left["pid"]).create_time() - left["created"]) < 1:
-            kill_group(left["pid"])
+        recorded = json.loads(record.read_text())
+        if abs(psutil.Process(recorded["pid"]).create_time() - recorded["created"]) < 1:
+            kill_group(recorded["pid"])
     record.unlink(missing_ok=True)
 
 
 def kill_group(leader: int) -> None:
-    """Kill what is left of a group; nothing to do when nothing is."""
+    """Kill a process group; do nothing if it no longer exists."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)

@@ -1,4 +1,4 @@
-"""The SMTP relay beside the local API, with a certificate that nobody has signed."""
+"""Runs the SMTP relay beside the local API, with a self-signed certificate."""
 
 import contextlib
 import datetime as dt
@@ -27,11 +27,11 @@ _VALID: Final = dt.timedelta(days=30)
 
 @contextlib.asynccontextmanager
 async def serving(listener: socket.socket, state: Path, wiring: Wiring) -> AsyncIterator[Path]:
-    """Serve on a bound socket for the time of a block; gives the certificate to trust."""
+    """Serve on a bound socket until the block ends; yield the file of the certificate to trust."""
     certificate = self_signed()
-    trusted = state / "smtp.pem"
-    trusted.write_bytes(certificate.chain)
-    # Who stops a local stack does not wait for slow clients.
+    certificate_file = state / "smtp.pem"
+    certificate_file.write_bytes(certificate.chain)
+    # A local stack does not wait long for slow clients when it stops.
     limits = ServerLimits(drain=2)
     server_context = ServerContext(
         name=_NAME,
@@ -39,19 +39,19 @@ async def serving(listener: socket.socket, state: Path, wiring: Wiring) -> Async
         service=ThreadedService(lambda: wiring.smtp_submission),
         budget=MemoryBudget(limits.memory),
     )
-    context = make_context(certificate)
-    server = Server(server_context, lambda: context)
-    with (state / "relay.log").open("w") as lines:
-        log.set_up("INFO", lines)
+    tls_context = make_context(certificate)
+    server = Server(server_context, lambda: tls_context)
+    with (state / "relay.log").open("w") as log_file:
+        log.set_up("INFO", log_file)
         await server.start(listener)
         try:
-            yield trusted
+            yield certificate_file
         finally:
             await server.drain()
 
 
 def self_signed() -> Certificate:
-    """A new certificate for this machine."""
+    """Create a self-signed certificate for localhost and 127.0.0.1."""
     key = ec.generate_private_key(ec.SECP256R1())
     name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, _NAME)])
     names = x509.SubjectAlternativeName(

@@ -1,7 +1,7 @@
-"""What the edge's function in template.yaml decides: path, method, origin.
+"""Decides path, method and origin as the CloudFront function in template.yaml does.
 
-Its figures, patterns and routes are read from the function. A test runs the function itself in
-node and compares.
+The limits, patterns and routes are read from the source of that function. A test runs the function
+in Node.js and compares the results.
 """
 
 import json
@@ -13,37 +13,37 @@ from pillarbox.domain.errors import ServiceError
 
 
 class Origin(Enum):
-    """Who answers."""
+    """Which origin answers a request."""
 
     API = auto()
     FRONT = auto()
-    #: Nobody behind the edge: the request is too large for whoever would.
+    #: No origin: the request is too large, and the edge answers it.
     NONE = auto()
 
 
 class Route:
-    """The rules, as the deployed edge has them when there is a front."""
+    """The rules of a deployed edge that has a front."""
 
     def __init__(self, template: Template) -> None:
-        """Read the function.
+        """Read the rules from the function.
 
         Raises:
-            KeyError, TypeError: the template has no such function, or it is written differently.
+            KeyError, TypeError: the template lacks the function or one of its constants.
         """
         code, _ = template["Resources"]["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
         self.lambda_bytes = int(_constant(code, "LAMBDA_BYTES"))
         self.front_bytes = int(_constant(code, "FRONT_BYTES"))
         self._sends = _pattern(code, "SENDS")
         self._literal = _pattern(code, "LITERAL")
-        #: The methods of each route, as `Allow` has them.
+        #: The methods of each route, in the format of `Allow`.
         self.routes: dict[str, str] = json.loads(_constant(code, "ROUTES"))
 
     def canonical(self, path: str) -> str:
-        """Return the path that both readings of a path mean."""
+        """Return the path without the second `v1` of the literal reading `/api/v1/v1/…`."""
         return self._literal.sub("/api/v1/", path)
 
     def check_method(self, method: str, path: str) -> None:
-        """Let through what a route takes, and every path that is not a route.
+        """Accept the methods of a route, and every method on a path that is not a route.
 
         Raises:
             ServiceError: `method_not_allowed`.
@@ -58,7 +58,7 @@ class Route:
                 return
 
     def origin(self, method: str, path: str, length: int | None) -> tuple[Origin, int]:
-        """Choose, with the limit in bytes; `length` is the Content-Length, None in chunks."""
+        """Return the origin and its limit in bytes; `length` is None without a Content-Length."""
         large = method == "POST" and self._sends.fullmatch(path) is not None
         limit = self.front_bytes if large else self.lambda_bytes
         if (length or 0) > limit:
@@ -69,12 +69,12 @@ class Route:
 
 
 def _constant(code: str, name: str) -> str:
-    found = re.search(rf"const {name} = (.+?);\n", code, re.DOTALL)
-    if found is None:
+    match = re.search(rf"const {name} = (.+?);\n", code, re.DOTALL)
+    if match is None:
         raise KeyError(name)
-    return found[1]
+    return match[1]
 
 
 def _pattern(code: str, name: str) -> re.Pattern[str]:
-    """A regular expression of the function; JavaScript escapes the slash."""
+    """Return a regular expression of the function; JavaScript escapes the slash in it."""
     return re.compile(_constant(code, name)[1:-1].replace(r"\/", "/"))

@@ -1,4 +1,4 @@
-"""The accounts that a local stack starts with, made as an operator makes them."""
+"""The accounts that a local stack starts with, created by the operator's use cases."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -14,14 +14,14 @@ SENDER: Final = "hello@shop.example"
 
 @dataclass(frozen=True, slots=True)
 class SeededAccounts:
-    """What was made, by the same names: keys as a client sends them, and accounts' ids."""
+    """The API keys and account ids that were created, by role: `live`, `live_free`, `preview`."""
 
     keys: dict[str, str]
     accounts: dict[str, str]
 
 
 def seed(wiring: OperatorWiring, mailbox: MailStore) -> SeededAccounts:
-    """Make a Standard, a free and a preview account, each with a key; SES knows the senders."""
+    """Create a Standard, a free and a preview account with a key each; verify their senders."""
     for address in (SENDER, wiring.settings.preview_sender):
         mailbox.create_identity(address)
     keys, accounts = {}, {}

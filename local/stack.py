@@ -1,4 +1,4 @@
-"""The local stack: the engine, the stand-ins beside it, and the order in which they come and go."""
+"""The local stack: the engine, the stand-ins, and the order in which they start and stop."""
 
 import asyncio
 import contextlib
@@ -23,7 +23,7 @@ from local.dns import DnsServer
 from local.edge import INTEGRATION_TIMEOUT, Edge
 from local.engine import Engine, aws_environment
 from local.inbox.app import inbox_app
-from local.logs import following
+from local.logs import follow_logs
 from local.package import package
 from local.reference.app import ApiReference
 from local.seed import seed
@@ -35,7 +35,7 @@ _HOST: Final = "127.0.0.1"
 
 
 class StackInUse(Exception):
-    """Another run holds the state directory, or a port that was asked for is taken."""
+    """Another run uses the state directory, or a configured port is in use."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,21 +68,21 @@ class StackSettings:
 
 
 async def run(settings: StackSettings, console: Console) -> int:
-    """Start everything, say so, and run until a signal or the engine's end.
+    """Start everything, print the banner, and run until a signal or until the engine stops.
 
     Returns:
-        0 after a signal, 1 when the engine ended by itself.
+        0 after a signal, 1 when the engine stopped unexpectedly.
 
     Raises:
-        StackInUse, EngineFailed, PackagingFailed: it cannot start.
+        StackInUse, EngineFailed, FrontFailed, PackagingFailed: the stack cannot start.
     """
     settings.state.mkdir(parents=True, exist_ok=True)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
-    with _alone(settings.state), contextlib.ExitStack() as left:
+    with _locked(settings.state), contextlib.ExitStack() as cleanup:
         _clear(settings.state)
-        left.callback(_clear, settings.state)
+        cleanup.callback(_clear, settings.state)
         running = asyncio.create_task(_run(settings, console))
         stopping = asyncio.create_task(stop.wait())
         await asyncio.wait((running, stopping), return_when=asyncio.FIRST_COMPLETED)
@@ -97,7 +97,7 @@ async def run(settings: StackSettings, console: Console) -> int:
 
 
 async def _run(settings: StackSettings, console: Console) -> int:
-    """The stack from start to end; what was started is stopped in reverse, however it ends."""
+    """Start every part, and stop the started parts in reverse order at the end or on an error."""
     async with contextlib.AsyncExitStack() as parts:
         sockets = {
             name: _bind(port)
@@ -110,33 +110,33 @@ async def _run(settings: StackSettings, console: Console) -> int:
             )
         }
         urls = {name: _url(listener) for name, listener in sockets.items()}
-        sockets["engine"].close()  # it binds its port itself
+        sockets["engine"].close()  # the engine binds this port itself
 
         dns = DnsServer()
         dns_host, dns_port = await dns.start(_HOST)
         parts.push_async_callback(dns.stop)
 
-        reached = {
+        endpoints = {
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
             Settings.dns_servers.variable: f"{dns_host}:{dns_port}",
         }
-        engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), reached)
-        # From here on the SDK in this process calls the engine, never an account of the user.
+        engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), endpoints)
+        # From here on, an AWS SDK in this process calls the engine and never the user's account.
         for name in [name for name in os.environ if name.startswith("AWS_")]:
             del os.environ[name]
-        environment = aws_environment(engine.url) | reached
+        environment = aws_environment(engine.url) | endpoints
         os.environ.update(
             {name: text for name, text in environment.items() if not name.startswith(PREFIX)}
         )
         console.print("Starting …")
-        packing = asyncio.to_thread(package, settings.state / "build")
+        packaging = asyncio.to_thread(package, settings.state / "build")
         parts.push_async_callback(engine.stop)
-        packed, _ = await asyncio.gather(packing, engine.start())
-        outputs = await asyncio.to_thread(engine.deploy, packed)
+        packaged, _ = await asyncio.gather(packaging, engine.start())
+        outputs = await asyncio.to_thread(engine.deploy, packaged)
         environment |= read_stack(outputs, {})
         wiring = OperatorWiring(Settings(environment))
 
-        await parts.enter_async_context(following(engine.client("logs"), settings.log))
+        await parts.enter_async_context(follow_logs(engine.client("logs"), settings.log))
 
         sqs = engine.client("sqs")
 
@@ -152,7 +152,9 @@ async def _run(settings: StackSettings, console: Console) -> int:
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)
         stage = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
-        behind = await parts.enter_async_context(front.serving(settings.state, client, environment))
+        front_origin = await parts.enter_async_context(
+            front.serving(settings.state, client, environment)
+        )
         await parts.enter_async_context(_serving(ses_app(mailbox, emit), sockets["ses"]))
         await parts.enter_async_context(_serving(inbox_app(mailbox), sockets["inbox"]))
         parts.callback(mailbox.close)
@@ -161,7 +163,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             relay.serving(sockets["smtp"], settings.state, wiring)
         )
         seeded = await asyncio.to_thread(seed, wiring, mailbox)
-        edge = ApiReference(Edge(template.load(), stage, behind, client), seeded.keys["live"])
+        edge = ApiReference(Edge(template.load(), stage, front_origin, client), seeded.keys["live"])
         await parts.enter_async_context(_serving(edge, sockets["edge"]))
         state = {
             "base_url": urls["edge"],
@@ -176,12 +178,15 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "accounts": seeded.accounts,
             "environment": environment,
         }
+        mailbox.hint = banner.first_email(state)
         _write(settings.state / "template.json", template.for_sam(environment))
         _write(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
         banner.show(console, state, settings.log)
-        status = await engine.ended()
-        console.print(f"[bold red]The engine ended by itself (exit {status}).[/] {settings.log}")
+        status = await engine.wait()
+        console.print(
+            f"[bold red]The engine stopped unexpectedly (exit {status}).[/] {settings.log}"
+        )
         return 1
 
 
@@ -189,7 +194,7 @@ _UNLIMITED: Final = httpx.Limits(max_connections=None, max_keepalive_connections
 
 
 class _StackServer(uvicorn.Server):
-    """A server among others in one loop: signals are the stack's."""
+    """A server that shares its event loop with others and leaves signals to the stack."""
 
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -208,7 +213,7 @@ async def _serving(app: Any, listener: socket.socket) -> AsyncIterator[None]:  #
         )
     )
     serving = asyncio.create_task(server.serve(sockets=[listener]))
-    while not server.started and not serving.done():  # noqa: ASYNC110  uvicorn has no event for it
+    while not server.started and not serving.done():  # noqa: ASYNC110  uvicorn offers no event to wait for
         await asyncio.sleep(0.01)
     try:
         yield
@@ -218,18 +223,18 @@ async def _serving(app: Any, listener: socket.socket) -> AsyncIterator[None]:  #
 
 
 @contextlib.contextmanager
-def _alone(state: Path) -> Iterator[None]:
-    """Hold the state directory; the lock goes with the process, however that ends."""
+def _locked(state: Path) -> Iterator[None]:
+    """Lock the state directory; the operating system frees the lock when the process ends."""
     with (state / "lock").open("w") as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise StackInUse("The local stack of this directory is running already.") from None
+            raise StackInUse("A local stack is already running in this state directory.") from None
         yield
 
 
 def _clear(state: Path) -> None:
-    """Remove what belongs to one run, this one's or one's that was killed."""
+    """Remove the files and processes of one run: this one, or an earlier one that was killed."""
     for name in ("stack.json", "template.json"):
         (state / name).unlink(missing_ok=True)
     for part in ("engine", "front"):
@@ -244,8 +249,9 @@ def _bind(port: int) -> socket.socket:
         listener.bind((_HOST, port))
     except OSError as error:
         raise StackInUse(
-            f"Port {port} is taken: set {Settings.port.variable}, {Settings.inbox_port.variable} or"
-            f" {Settings.local_smtp_port.variable} (0 is any free one)."
+            f"Port {port} is in use. Set {Settings.port.variable},"
+            f" {Settings.inbox_port.variable} or {Settings.local_smtp_port.variable}"
+            " to another port (0: any free port)."
         ) from error
     return listener
 
@@ -256,7 +262,7 @@ def _url(listener: socket.socket) -> str:
 
 
 def _write(path: Path, content: object) -> None:
-    """Write JSON so that nobody reads half of it, nor anyone but the user."""
+    """Replace a JSON file in one step; only the user may read it."""
     unfinished = path.with_suffix(".unfinished")
     unfinished.touch(mode=0o600)
     unfinished.write_text(json.dumps(content, indent=2) + "\n")

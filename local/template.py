@@ -1,7 +1,7 @@
-"""The project's template.yaml, read for the local stack.
+"""Reads the project's template.yaml for the local stack.
 
-The SAM transform is the one that AWS applies. What the engine leaves out of its result is
-spelled out for it here, so that the functions are reached as they are in AWS.
+It applies the same SAM transform as AWS. It also adapts the result to the limits of the engine, so
+that requests reach the functions as in AWS.
 """
 
 import json
@@ -22,10 +22,10 @@ REGION: Final = "us-east-1"
 type Template = dict[str, Any]
 
 _NESTED: Final = "AWS::CloudFormation::Stack"
-#: The conditions of what stays out: the containers, and the firewall of CloudFront.
-_ELSEWHERE: Final = {"WithRelay", "InUsEast1"}
-#: What the edge stands in for.
-_EDGE: Final = (
+#: Conditions of resources that the engine does not get: the containers, CloudFront's firewall.
+_EXCLUDED_CONDITIONS: Final = {"WithRelay", "InUsEast1"}
+#: Resource types that `local/edge.py` stands in for.
+_EDGE_TYPES: Final = (
     "AWS::CloudFront::",
     "AWS::SecretsManager::",
     "AWS::WAFv2::",
@@ -33,15 +33,18 @@ _EDGE: Final = (
 
 
 def load(path: Path = PATH) -> Template:
-    """A template as it is written."""
+    """Return a template file as it is written."""
     template: Template = yaml_parse(path.read_text())
     return template
 
 
 def inlined(template: Template, root: Path = ROOT) -> Template:
-    """The template with what its nested stacks have in their place: one template, as AWS has it.
+    """Return one template that contains the resources of its nested stacks.
 
-    A parameter of a nested stack becomes what it is given, an output what it says.
+    Each parameter of a nested stack is replaced with its argument, each output with its value.
+
+    Raises:
+        ValueError: two stacks have a resource with the same logical id.
     """
     resources: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
@@ -51,48 +54,50 @@ def inlined(template: Template, root: Path = ROOT) -> Template:
             continue
         properties = resource["Properties"]
         nested = load(root / properties["TemplateURL"])
-        given = {f"Ref {of}": value for of, value in properties["Parameters"].items()}
+        values = {f"Ref {of}": value for of, value in properties["Parameters"].items()}
         condition = {"Condition": resource["Condition"]} if "Condition" in resource else {}
         for inner, content in nested["Resources"].items():
             if inner in template["Resources"] or inner in resources:
                 raise ValueError(f"{inner} is in two stacks")
-            resources[inner] = condition | _filled(content, given)
+            resources[inner] = condition | _substitute(content, values)
         for output, content in nested.get("Outputs", {}).items():
-            outputs[f"{name}.Outputs.{output}"] = _filled(content["Value"], given)
-    filled: Template = _filled(template | {"Resources": resources}, outputs)
+            outputs[f"{name}.Outputs.{output}"] = _substitute(content["Value"], values)
+    filled: Template = _substitute(template | {"Resources": resources}, outputs)
     return filled
 
 
-def _filled(value: Any, given: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
-    """A part of a template with references replaced: `Ref Name` and `Stack.Outputs.Name`."""
+def _substitute(value: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON
+    """Return a part of a template with `Ref Name` and `Stack.Outputs.Name` replaced."""
     match value:
-        case {"Ref": str(name)} if f"Ref {name}" in given:
-            return given[f"Ref {name}"]
-        case {"Fn::GetAtt": [str(name), str(attribute)]} if f"{name}.{attribute}" in given:
-            return given[f"{name}.{attribute}"]
+        case {"Ref": str(name)} if f"Ref {name}" in values:
+            return values[f"Ref {name}"]
+        case {"Fn::GetAtt": [str(name), str(attribute)]} if f"{name}.{attribute}" in values:
+            return values[f"{name}.{attribute}"]
         case {"Fn::Sub": str(text)}:
-            return {"Fn::Sub": re.sub(r"\$\{(\w+)\}", lambda found: _named(found, given), text)}
+            return {
+                "Fn::Sub": re.sub(r"\$\{(\w+)\}", lambda match: _sub_reference(match, values), text)
+            }
         case dict():
-            return {name: _filled(part, given) for name, part in value.items()}
+            return {name: _substitute(part, values) for name, part in value.items()}
         case list():
-            return [_filled(part, given) for part in value]
+            return [_substitute(part, values) for part in value]
     return value
 
 
-def _named(found: re.Match[str], given: Mapping[str, Any]) -> str:
-    """What stands in a text for a parameter that is given a reference."""
-    match given.get(f"Ref {found[1]}"):
+def _sub_reference(name_match: re.Match[str], values: Mapping[str, Any]) -> str:
+    """Return what replaces `${Name}` in an Fn::Sub when a reference is passed as that parameter."""
+    match values.get(f"Ref {name_match[1]}"):
         case {"Ref": name}:
             return f"${{{name}}}"
         case {"Fn::GetAtt": [name, attribute]}:
             return f"${{{name}.{attribute}}}"
-    return found[0]
+    return name_match[0]
 
 
 def translate(template: Template) -> Template:
-    """The template after the SAM transform: plain CloudFormation.
+    """Apply the SAM transform; return plain CloudFormation.
 
-    Without versions of functions, and so without a rollout: what is there is what runs.
+    The result has no function versions and so no rollout: the deployed code runs at once.
     """
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
         template["Globals"]["Function"].pop(name, None)
@@ -102,10 +107,10 @@ def translate(template: Template) -> Template:
 
 
 def for_sam(environment: Mapping[str, str]) -> Template:
-    """The template for `sam local invoke`, whose functions speak to the running local stack.
+    """Return a template for `sam local invoke`, whose functions use the running local stack.
 
-    SAM lets a file override only variables that the template declares, so they are put there.
-    Paths are absolute; the layer is the one that `make build` made.
+    SAM overrides only variables that the template declares, so this function declares them.
+    Paths are absolute; `make build` builds the layer.
     """
     template = inlined(load())
     template["Globals"]["Function"]["Environment"]["Variables"] |= environment
@@ -113,27 +118,27 @@ def for_sam(environment: Mapping[str, str]) -> Template:
         if resource["Type"] == "AWS::Serverless::Function":
             properties = resource["Properties"]
             properties["CodeUri"] = str(ROOT / properties["CodeUri"])
-            own = properties.get("Environment", {}).get("Variables", {})
-            own |= {setting: environment[setting] for setting in own if setting in environment}
+            variables = properties.get("Environment", {}).get("Variables", {})
+            variables |= {name: environment[name] for name in variables if name in environment}
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             resource["Properties"]["ContentUri"] = str(ROOT / ".aws-sam" / "build" / name)
     return template
 
 
 def for_engine(translated: Template) -> Template:
-    """The translated template with what the engine would leave out.
+    """Return the translated template, adapted to the engine.
 
-    It imports no binary media types from an API's body, stumbles over the concurrency of an
-    event source, and knows no alarm on several metrics. Distribution, firewall
-    and containers stay out: the stack has an edge and a relay of its own.
-    It speaks no TLS, so the policies that demand it would shut everybody out. It asks for
-    sqs:SendMessageBatch, where AWS takes sqs:SendMessage for a batch too and knows no other.
+    The engine does not import binary media types from an API's body, fails on the concurrency of
+    an event source, and does not support alarms on several metrics.
+    The local edge, front and relay replace the distribution, the firewalls and the containers.
+    The engine has no TLS, so policies that require TLS would deny every request.
+    It checks sqs:SendMessageBatch, which AWS does not have: there sqs:SendMessage covers batches.
     """
     resources = {
         name: resource
         for name, resource in translated["Resources"].items()
-        if not resource["Type"].startswith(_EDGE)
-        and resource.get("Condition") not in _ELSEWHERE
+        if not resource["Type"].startswith(_EDGE_TYPES)
+        and resource.get("Condition") not in _EXCLUDED_CONDITIONS
         and "aws:SecureTransport" not in json.dumps(resource)
         and not (
             resource["Type"] == "AWS::CloudWatch::Alarm" and "Metrics" in resource["Properties"]
@@ -154,6 +159,6 @@ def for_engine(translated: Template) -> Template:
     outputs = {
         name: output
         for name, output in translated["Outputs"].items()
-        if output.get("Condition") not in _ELSEWHERE and '"Edge' not in json.dumps(output)
+        if output.get("Condition") not in _EXCLUDED_CONDITIONS and '"Edge' not in json.dumps(output)
     }
     return translated | {"Resources": resources, "Outputs": outputs}

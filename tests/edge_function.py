@@ -1,4 +1,4 @@
-"""The function of the deployed edge: its code, its limits, and how node runs it."""
+"""Runs the CloudFront function of the deployed edge in Node.js."""
 
 import json
 import re
@@ -8,7 +8,7 @@ from typing import Any, Final
 from local import template
 from tests.needs import need_program
 
-#: The code as template.yaml holds it, before the template's values are put in.
+#: The code in template.yaml, before the substitution of template values.
 CODE: Final[str] = template.load()["Resources"]["EdgeRoute"]["Properties"]["FunctionCode"][
     "Fn::Sub"
 ][0]
@@ -18,7 +18,7 @@ def _limit(name: str) -> int:
     return int(re.findall(rf"const {name} = (\d+);", CODE)[0])
 
 
-#: What the function lets through to each origin, in bytes.
+#: The limits of the two origins, in bytes.
 LAMBDA: Final = _limit("LAMBDA_BYTES")
 FRONT: Final = _limit("FRONT_BYTES")
 
@@ -35,7 +35,7 @@ console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
 def route(
     length: int | None, *, method: str = "POST", uri: str = "/api/v1/emails", front: bool = True
 ) -> Any:
-    """Run the function on a request; return the request or an answer, and the origin."""
+    """Run the function on a request; return the request or the response, with the origin."""
     first, _, rest = CODE.partition("\n")
     assert first == "import cf from 'cloudfront';"
     event = {
@@ -50,7 +50,7 @@ def route(
             },
         },
     }
-    ran = subprocess.run(
+    process = subprocess.run(
         [need_program("node"), "-e", _HARNESS % rest.replace("${Front}", json.dumps(front))],
         input=json.dumps(event),
         capture_output=True,
@@ -58,4 +58,4 @@ def route(
         check=True,
         timeout=60,
     )
-    return json.loads(ran.stdout)
+    return json.loads(process.stdout)

@@ -1,4 +1,4 @@
-"""What a test needs of the machine. With CI=true in the environment nothing may be missing."""
+"""The programs and rights that a test needs; with CI=true no program may be missing."""
 
 import os
 import shutil
@@ -7,23 +7,23 @@ from typing import Final, Never
 
 import pytest
 
-#: For a test of what runs on Linux alone.
-linux_only: Final = pytest.mark.skipif(sys.platform != "linux", reason="it runs on Linux alone")
+#: Marks a test of code that runs only on Linux.
+linux_only: Final = pytest.mark.skipif(sys.platform != "linux", reason="runs only on Linux")
 
 
 def need_program(name: str) -> str:
-    """Return the path of a program; without it skip the test, or fail it under CI."""
+    """Return the path of a program; if it is missing, skip the test or, under CI, fail it."""
     return shutil.which(name) or missing(f"{name} is not installed")
 
 
 def need_root() -> None:
-    """Skip the test for any other user, under CI too: CI does what every user can do."""
+    """Skip the test unless the user is root, also under CI, which may run as another user."""
     if os.geteuid():
-        pytest.skip("only root can do this")
+        pytest.skip("needs root")
 
 
 def missing(reason: str) -> Never:
     """Skip the test, or fail it under CI, where every test must run."""
     if os.environ.get("CI") == "true":
-        pytest.fail(f"{reason}, and with CI=true that is a failure")
+        pytest.fail(f"{reason}, and CI=true allows no skipped test")
     pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""What tests on the running local stack share."""
+"""Functions that the tests of the running local stack share."""
 
 import email
 import email.policy
@@ -15,28 +15,28 @@ import httpx
 
 ROOT = Path(__file__).parents[1]
 AGENT = {"User-Agent": "pillarbox-tests/1.0"}
-#: Seconds; a slow machine only takes longer.
+#: Seconds; long enough for a slow machine.
 PATIENCE = 120
 
 
 def free_port() -> int:
-    """A port of loopback that nobody listens on."""
+    """Return a free port of the loopback interface."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port: int = probe.getsockname()[1]
         return port
 
 
 def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
-    """Look again and again until there is something; a slow machine only takes longer."""
-    late = time.monotonic() + seconds
-    while not (found := look()):
-        assert time.monotonic() < late, "nothing came"
+    """Call `look` until its result is true, and return the result."""
+    deadline = time.monotonic() + seconds
+    while not (result := look()):
+        assert time.monotonic() < deadline, "the condition was not met in time"
         time.sleep(0.1)
-    return found
+    return result
 
 
 def operate(*arguments: str) -> Any:
-    """Run the operator's command on the stack of the tests."""
+    """Run the operator's command on the test stack, and return its JSON."""
     done = subprocess.run(
         [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
         env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},

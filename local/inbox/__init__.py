@@ -1,1 +1,1 @@
-"""The inbox: what the stand-in for SES has taken, for people and for programs."""
+"""The inbox: shows the mails that the SES stand-in accepted, to people and to programs."""

@@ -1,8 +1,8 @@
 """The inbox over HTTP: a page for people, JSON for programs, and the behaviours for tests.
 
-Mail is hostile text. Its HTML goes only into a sandboxed frame without scripts, other
-parts are never shown as documents, and the Host header is checked so that no page in a
-browser can read mail by a name of its own (DNS rebinding).
+Mail is untrusted. Its HTML is shown only in a sandboxed frame without scripts, and no other part is
+shown as a document. The Host header is checked so that no web page can read mail under a name of
+its own (DNS rebinding).
 """
 
 import json
@@ -21,7 +21,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
-from local.inbox.reading import part_content, reading_of
+from local.inbox.reading import part_content, view_of
 from local.ses.events import timestamp
 from local.ses.store import Behaviour, CapturedMail, MailStore, Mode
 from pillarbox.domain.errors import Json
@@ -32,18 +32,18 @@ _PAGE_POLICY: Final = (
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-#: What a mail's own HTML may do: be looked at, and have its links opened elsewhere.
+#: The policy of a mail's own HTML: no scripts, and links open in a new tab.
 _MAIL_POLICY: Final = (
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "
     "style-src 'unsafe-inline'; img-src 'self' data:{remote}; font-src data:; "
     "frame-ancestors 'self'"
 )
-#: The types that a browser may show in place; SVG is not one, for it carries scripts.
-_SHOWN: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
+#: Types that a browser may show inline. SVG is not one, because it can contain scripts.
+_INLINE_TYPES: Final = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})
 
 
 class _BehaviourBody(BaseModel):
-    """The body of PUT /behaviour; see `Behaviour` for the meanings."""
+    """The body of PUT /behaviour; `Behaviour` explains the members."""
 
     model_config = ConfigDict(extra="forbid")
 
@@ -54,10 +54,10 @@ class _BehaviourBody(BaseModel):
 
 
 def inbox_app(mailbox: MailStore) -> Starlette:
-    """The inbox of this mailbox.
+    """Return the inbox as an application.
 
     Args:
-        mailbox: close it before the server is stopped: it ends the live updates.
+        mailbox: the state. Close it before the server stops, because that ends live updates.
     """
     inbox = _Inbox(mailbox)
     return Starlette(
@@ -80,14 +80,14 @@ def inbox_app(mailbox: MailStore) -> Starlette:
     )
 
 
-async def _failed(_request: Request, fault: Exception) -> Response:
-    if not isinstance(fault, HTTPException):
-        raise fault
-    return JSONResponse({"error": fault.detail}, fault.status_code, headers=fault.headers)
+async def _failed(_request: Request, error: Exception) -> Response:
+    if not isinstance(error, HTTPException):
+        raise error
+    return JSONResponse({"error": error.detail}, error.status_code, headers=error.headers)
 
 
 class _Inbox:
-    """One method per route. Those that take mails apart are run in threads, being plain `def`."""
+    """One method per route. Starlette runs those that parse mails in threads: plain `def`."""
 
     def __init__(self, mailbox: MailStore) -> None:
         self._mailbox = mailbox
@@ -99,14 +99,14 @@ class _Inbox:
         )
 
     def list_mails(self, request: Request) -> Response:
-        """Newest first; `?q=` keeps those that hold each of its words, in any case."""
+        """List the newest first; `?q=` selects mails that contain all its words, ignoring case."""
         words = request.query_params.get("q", "").lower().split()
         return JSONResponse(
             {
                 "items": [
                     summary(mail)
                     for mail in self._mailbox.newest_first()
-                    if not words or _holds(mail, words)
+                    if not words or _matches(mail, words)
                 ]
             }
         )
@@ -117,7 +117,7 @@ class _Inbox:
 
     def show_mail(self, request: Request) -> Response:
         mail = self._mail(request)
-        reading = reading_of(mail)
+        view = view_of(mail)
         kinds = {"to": mail.destination.to, "cc": mail.destination.cc, "bcc": mail.destination.bcc}
         return JSONResponse(
             summary(mail)
@@ -130,10 +130,10 @@ class _Inbox:
                 "sender": mail.source,
                 "configurationSet": mail.configuration_set,
                 "tags": dict(mail.tags),
-                "headers": [{"name": name, "value": value} for name, value in reading.headers],
-                "text": reading.text,
-                "html": reading.html,
-                "remoteImages": reading.has_remote_images,
+                "headers": [{"name": name, "value": value} for name, value in view.headers],
+                "text": view.text,
+                "html": view.html,
+                "remoteImages": view.has_remote_images,
                 "attachments": [
                     {
                         "number": part.number,
@@ -143,7 +143,7 @@ class _Inbox:
                         "inline": part.inline,
                         "size": part.size,
                     }
-                    for part in reading.parts
+                    for part in view.parts
                 ],
             }
         )
@@ -160,13 +160,13 @@ class _Inbox:
         )
 
     def show_html(self, request: Request) -> Response:
-        """The HTML for the frame; `?remote=1` lets it load images from elsewhere."""
-        reading = reading_of(self._mail(request))
-        if reading.html is None:
+        """Return the HTML for the frame; `?remote=1` allows images from other hosts."""
+        view = view_of(self._mail(request))
+        if view.html is None:
             raise HTTPException(404, "This mail has no HTML.")
         remote = " https: http:" if "remote" in request.query_params else ""
         return Response(
-            reading.framed_html(),
+            view.framed_html(),
             media_type="text/html",
             headers={
                 "Content-Security-Policy": _MAIL_POLICY.format(remote=remote),
@@ -178,10 +178,10 @@ class _Inbox:
     def show_part(self, request: Request) -> Response:
         mail = self._mail(request)
         number: int = request.path_params["number"]
-        part = next((p for p in reading_of(mail).parts if p.number == number), None)
+        part = next((p for p in view_of(mail).parts if p.number == number), None)
         if part is None:
-            raise HTTPException(404, "This mail has no such part.")
-        disposition = "inline" if part.content_type in _SHOWN else "attachment"
+            raise HTTPException(404, "This mail has no part with that number.")
+        disposition = "inline" if part.content_type in _INLINE_TYPES else "attachment"
         filename = quote(part.filename or f"part-{number}", safe="")
         return Response(
             part_content(mail.raw, number),
@@ -194,7 +194,7 @@ class _Inbox:
         )
 
     async def live_events(self, _request: Request) -> Response:
-        """Server-sent events: `mail` with a list item for each new one, `cleared`."""
+        """Send server-sent events: `mail` with a list item for each new mail, and `cleared`."""
         return StreamingResponse(
             self._events(),
             media_type="text/event-stream",
@@ -210,35 +210,35 @@ class _Inbox:
                 yield f"event: mail\ndata: {json.dumps(summary(mail))}\n\n"
 
     async def show_hint(self, _request: Request) -> Response:
-        """The line to paste that sends a first mail."""
+        """Return the command that sends a first email."""
         return JSONResponse({"curl": self._mailbox.hint})
 
     async def get_behaviour(self, request: Request) -> Response:
-        """What the next SendEmail meets; with `?recipient=` those to that address."""
+        """Return the behaviour of the next SendEmail; with `?recipient=` that of one address."""
         behaviour = self._mailbox.behaviour(request.query_params.get("recipient"))
         return JSONResponse(_behaviour(behaviour))
 
     async def put_behaviour(self, request: Request) -> Response:
-        """Set it, for all or with `?recipient=` for the mails to that address."""
+        """Set the behaviour of all mails, or with `?recipient=` of mails to that address."""
         try:
             body = _BehaviourBody.model_validate_json(await request.body())
-        except ValidationError as fault:
-            error = fault.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(step) for step in error["loc"])
-            raise HTTPException(422, f"{where}: {error['msg']}") from fault
+        except ValidationError as error:
+            detail = error.errors(include_input=False, include_url=False)[0]
+            where = ".".join(str(step) for step in detail["loc"])
+            raise HTTPException(422, f"{where}: {detail['msg']}") from error
         behaviour = Behaviour(**body.model_dump())
-        self._mailbox.behave(behaviour, request.query_params.get("recipient"))
+        self._mailbox.set_behaviour(behaviour, request.query_params.get("recipient"))
         return JSONResponse(_behaviour(behaviour))
 
     def _mail(self, request: Request) -> CapturedMail:
         mail = self._mailbox.get(request.path_params["id"])
         if mail is None:
-            raise HTTPException(404, "There is no such mail here.")
+            raise HTTPException(404, "No mail has this id.")
         return mail
 
 
 def summary(mail: CapturedMail) -> dict[str, Json]:
-    """A list item: `id` is SES's, `messageId` ours (the tag `message`), `size` in bytes."""
+    """Return a list item: `id` is SES's, `messageId` ours (tag `message`), `size` in bytes."""
     return {
         "id": mail.id,
         "messageId": mail.tags.get("message"),
@@ -250,8 +250,8 @@ def summary(mail: CapturedMail) -> dict[str, Json]:
     }
 
 
-def _holds(mail: CapturedMail, words: list[str]) -> bool:
-    reading = reading_of(mail)
+def _matches(mail: CapturedMail, words: list[str]) -> bool:
+    view = view_of(mail)
     searched = "\n".join(
         (
             mail.id,
@@ -259,8 +259,8 @@ def _holds(mail: CapturedMail, words: list[str]) -> bool:
             mail.from_header,
             *mail.destination.addresses,
             mail.subject,
-            reading.text or reading.html or "",
-            *(part.filename or "" for part in reading.parts),
+            view.text or view.html or "",
+            *(part.filename or "" for part in view.parts),
         )
     ).lower()
     return all(word in searched for word in words)

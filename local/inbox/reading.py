@@ -1,6 +1,6 @@
-"""A mail taken apart for reading: headers, text, HTML, and its other parts.
+"""Parses a mail for the inbox: headers, text, HTML and the other parts.
 
-Lenient throughout: whatever was sent can be looked at, however broken it is.
+The parser is lenient, so that the inbox can show a malformed mail.
 """
 
 import re
@@ -26,19 +26,19 @@ _HEAD: Final = re.compile(r"<head(?:\s[^>]*)?>", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class InboxPart:
-    """A leaf of the MIME tree other than the two bodies."""
+    """A leaf of the MIME tree that is not one of the two bodies."""
 
-    number: int  # counts all leaves from 0, the bodies too
+    number: int  # counts all leaves from 0, including the bodies
     content_type: str
     filename: str | None
     content_id: str | None
     inline: bool
-    size: int  # bytes, decoded
+    size: int  # bytes after decoding
 
 
 @dataclass(frozen=True, slots=True)
 class MailView:
-    """What there is to see in a mail."""
+    """The parts of a mail that the inbox shows."""
 
     headers: tuple[tuple[str, str], ...]  # decoded
     text: str | None
@@ -50,35 +50,36 @@ class MailView:
         return self.html is not None and _REMOTE.search(self.html) is not None
 
     def framed_html(self) -> str:
-        """The HTML for the preview: embedded images by URL, links into a new tab."""
+        """Return the HTML for the frame: embedded images by URL, links in a new tab."""
         numbers = {part.content_id: part.number for part in self.parts if part.content_id}
 
-        def located(reference: re.Match[str]) -> str:
+        def part_url(reference: re.Match[str]) -> str:
             number = numbers.get(reference[1])
             return reference[0] if number is None else f"parts/{number}"
 
-        html = _CID.sub(located, self.html or "")
+        html = _CID.sub(part_url, self.html or "")
         base = '<base target="_blank">'
         if head := _HEAD.search(html):
             return html[: head.end()] + base + html[head.end() :]
-        # Before a doctype it would put the browser into quirks mode.
-        at = end.end() if (end := re.match(r"\s*<!doctype[^>]*>", html, re.IGNORECASE)) else 0
-        return html[:at] + base + html[at:]
+        # Before a doctype, the element would put the browser into quirks mode.
+        doctype = re.match(r"\s*<!doctype[^>]*>", html, re.IGNORECASE)
+        start = doctype.end() if doctype else 0
+        return html[:start] + base + html[start:]
 
 
-_READINGS: Final[WeakKeyDictionary[CapturedMail, MailView]] = WeakKeyDictionary()
+_VIEWS: Final[WeakKeyDictionary[CapturedMail, MailView]] = WeakKeyDictionary()
 
 
-def reading_of(mail: CapturedMail) -> MailView:
-    """Taken apart once for as long as the mail is kept."""
-    if (found := _READINGS.get(mail)) is None:
-        found = _READINGS[mail] = read(mail.raw)
-    return found
+def view_of(mail: CapturedMail) -> MailView:
+    """Return the parsed mail; a mail is parsed only once."""
+    if (view := _VIEWS.get(mail)) is None:
+        view = _VIEWS[mail] = read(mail.raw)
+    return view
 
 
 def read(raw: bytes) -> MailView:
-    """Take a message apart (RFC 5322, MIME). Never raises."""
-    message = _parsed(raw)
+    """Parse a message (RFC 5322, MIME). Never raise."""
+    message = _parse(raw)
     bodies: dict[str, str] = {}
     parts: list[InboxPart] = []
     for number, leaf in enumerate(_leaves(message)):
@@ -113,26 +114,26 @@ def read(raw: bytes) -> MailView:
 
 
 def part_content(raw: bytes, number: int) -> bytes:
-    """The decoded bytes of the leaf with that number.
+    """Return the decoded bytes of the leaf with that number.
 
     Raises:
-        LookupError: there is no such leaf.
+        LookupError: no leaf has that number.
     """
-    for at, leaf in enumerate(_leaves(_parsed(raw))):
-        if at == number:
+    for index, leaf in enumerate(_leaves(_parse(raw))):
+        if index == number:
             return _content(leaf)
     raise LookupError(number)
 
 
-def _parsed(raw: bytes) -> Message:
+def _parse(raw: bytes) -> Message:
     try:
         return message_from_bytes(raw, policy=compat32)
-    except RecursionError:  # multiparts nested a thousand deep: its headers are left, and one part
+    except RecursionError:  # multiparts are nested too deep: keep the headers and one part
         return BytesHeaderParser(policy=compat32).parsebytes(raw)
 
 
 def _leaves(message: Message) -> Iterator[Message]:
-    """Depth first; an attached message is one leaf."""
+    """Yield the leaves depth first; an attached message is one leaf."""
     stack = [message]
     while stack:
         part = stack.pop()
@@ -152,9 +153,9 @@ def _content(leaf: Message) -> bytes:
 
 
 def _content_type(leaf: Message) -> str:
-    """Fit to be a header of ours: what is no type and subtype is bytes of any kind."""
-    found = leaf.get_content_type()
-    return found if _TYPE.fullmatch(found) else "application/octet-stream"
+    """Return a type that is valid in a response header; octet-stream if the mail's is not."""
+    content_type = leaf.get_content_type()
+    return content_type if _TYPE.fullmatch(content_type) else "application/octet-stream"
 
 
 def _text(leaf: Message) -> str:

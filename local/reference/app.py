@@ -1,6 +1,6 @@
-"""The API's document and a page to try it, at the API's own address.
+"""Serves the OpenAPI document and a page to try the API, at the API's own address.
 
-A page of another origin could not call the API, which knows no CORS.
+A page of another origin could not call the API, because the API does not support CORS.
 """
 
 import json
@@ -20,7 +20,7 @@ from local.template import ROOT
 
 _STATIC: Final = Path(__file__).parent / "static"
 _HEADERS: Final = {
-    # Scalar writes its styles into the page and draws its icons from data: addresses.
+    # Scalar writes inline styles and loads its icons from data: URLs.
     "Content-Security-Policy": (
         "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; "
         "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -32,13 +32,13 @@ _HEADERS: Final = {
 
 
 class ApiReference:
-    """An ASGI application: `/openapi.json` and `/docs`, and another one for everything else."""
+    """An ASGI application that serves `/openapi.json` and `/docs`; the API serves the rest."""
 
     def __init__(self, api: ASGIApp, key: str) -> None:
         """Serve the page beside an API.
 
         Args:
-            api: answers every other path.
+            api: the application that answers every other path.
             key: the API key that the page fills in.
         """
         self._api = api
@@ -47,9 +47,9 @@ class ApiReference:
             routes=[
                 Route("/openapi.json", _document),
                 Route("/docs", _page),
-                Route("/docs/key.json", self._give_key),
+                Route("/docs/key.json", self._key_response),
                 Mount("/docs/static", StaticFiles(directory=_STATIC)),
-                # Only the package's script: its template and its Flask plugin are not used.
+                # Only the script of the package is used, not its template or its Flask plugin.
                 Mount(
                     "/docs/scalar",
                     StaticFiles(packages=[("flask_openapi_scalar", "templates/scalar")]),
@@ -61,19 +61,19 @@ class ApiReference:
         )
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, or hand it on."""
+        """Answer a request, or pass it to the API."""
         path = scope.get("path", "")
         own = path in {"/openapi.json", "/docs"} or path.startswith("/docs/")
         await (self._own if own else self._api)(scope, receive, send)
 
-    async def _give_key(self, _request: Request) -> Response:
-        """The key, which no page of another origin may read."""
+    async def _key_response(self, _request: Request) -> Response:
+        """Return the key; no page of another origin may read it."""
         headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin"}
         return JSONResponse({"key": self._key}, headers=headers)
 
 
 async def _document(request: Request) -> Response:
-    """docs/openapi.json for this address."""
+    """Return docs/openapi.json with this server's address."""
     document = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
     document["servers"] = [{"url": f"{request.base_url}api"}]
     return JSONResponse(document)

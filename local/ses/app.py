@@ -1,7 +1,7 @@
-"""The SES v2 API over HTTP (REST-JSON), as far as Pillarbox and its operator's command use it.
+"""The part of the SES v2 API (REST-JSON) that Pillarbox and its operator's command use.
 
-Nothing is authenticated: it is bound to loopback, and the Host header is checked so that
-no page in a browser can reach it by a name of its own (DNS rebinding).
+It authenticates nobody. It listens on loopback only, and it checks the Host header so that no web
+page can reach it under a name of its own (DNS rebinding).
 """
 
 import asyncio
@@ -26,7 +26,7 @@ from local.ses.sending import accept, parse
 from local.ses.store import MailStore, Mode, StoredConfigurationSet, SuppressedDestination
 from pillarbox.domain.errors import Json
 
-#: What a behaviour refuses with.
+#: The error that each refusing behaviour returns.
 _REFUSALS: Final[dict[Mode, tuple[str, str]]] = {
     "throttle": ("TooManyRequestsException", "Maximum sending rate exceeded."),
     "quota": ("LimitExceededException", "Daily message quota exceeded."),
@@ -39,20 +39,20 @@ _REFUSALS: Final[dict[Mode, tuple[str, str]]] = {
     "suspend": ("AccountSuspendedException", "The account may not send email."),
     "server-error": ("InternalFailure", "The service met an error."),
 }
-_LONGEST_HOLD: Final = 300.0  # seconds
-#: What GetAccount reports, in recipients; only the behaviours enforce a limit.
+_MAX_WAIT: Final = 300.0  # seconds
+#: What GetAccount reports, in recipients. Only the behaviours enforce a limit.
 _MAX_24_HOUR_SEND: Final = 50_000.0
 _MAX_SEND_RATE: Final = 14.0
 
 
 def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
-    """The API on this mailbox.
+    """Return the API as an application.
 
     Args:
-        mailbox: where mails, identities and the rest are kept. Close it before
-            the server is stopped: it ends the answers that are held back.
-        emit: takes each event record to where the configuration set's event
-            destination would; called in the background and again when it fails.
+        mailbox: the state. Close it before the server stops, because that ends delayed
+            responses.
+        emit: publishes an event record in place of the configuration set's event destination.
+            It is called in the background and retried if it fails.
     """
     api = _Api(mailbox, EventEmitter(emit))
     return Starlette(
@@ -85,45 +85,46 @@ def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
             ),
         ],
         middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
-        exception_handlers={SesError: _refused, HTTPException: _unknown},
+        exception_handlers={SesError: _ses_error, HTTPException: _unknown_operation},
         lifespan=api.lifespan,
     )
 
 
-async def _refused(_request: Request, fault: Exception) -> Response:
-    return cast("SesError", fault).response()
+async def _ses_error(_request: Request, error: Exception) -> Response:
+    return cast("SesError", error).response()
 
 
-async def _unknown(request: Request, _fault: Exception) -> Response:
+async def _unknown_operation(request: Request, _error: Exception) -> Response:
     operation = f"{request.method} {request.url.path}"
-    return SesError("UnknownOperationException", f"{operation} is not known here.").response()
+    return SesError(
+        "UnknownOperationException", f"This SES stand-in does not support {operation}."
+    ).response()
 
 
 class _Api:
     """One method per operation of the API."""
 
-    def __init__(self, mailbox: MailStore, emission: EventEmitter) -> None:
+    def __init__(self, mailbox: MailStore, emitter: EventEmitter) -> None:
         self._mailbox = mailbox
-        self._emission = emission
+        self._emitter = emitter
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
         yield
-        await self._emission.finish()
+        await self._emitter.finish()
 
     async def send_email(self, request: Request) -> Response:
-        """SendEmail, as SES does it or as a behaviour of the mailbox has it."""
-        sent = parse(await request.body())
-        mail = accept(self._mailbox, sent)
+        """Accept a mail as SES does, or behave as the mailbox says."""
+        mail = accept(self._mailbox, parse(await request.body()))
         behaviour = self._mailbox.pop_behaviour(mail.destination.addresses)
         if refusal := _REFUSALS.get(behaviour.mode):
             await self._pause(behaviour.delay_seconds or 0)
             raise SesError(*refusal)
         self._mailbox.add(mail)
         if behaviour.events:
-            self._emission.start(mail, self._mailbox)
+            self._emitter.start(mail, self._mailbox)
         if behaviour.mode == "take-then-timeout" and behaviour.delay_seconds is None:
-            await self._until_gone(request)
+            await self._until_disconnected(request)
         else:
             await self._pause(behaviour.delay_seconds or 0)
         if behaviour.mode == "take-then-error":
@@ -131,19 +132,19 @@ class _Api:
         return JSONResponse({"MessageId": mail.id})
 
     async def _pause(self, seconds: float) -> None:
-        """Wait so long, or until the mailbox closes."""
+        """Wait that long, or until the mailbox closes."""
         with suppress(TimeoutError):
             await asyncio.wait_for(self._mailbox.closing.wait(), seconds)
 
-    async def _until_gone(self, request: Request) -> None:
-        """Wait until the client hangs up: `receive` gives a disconnect and nothing else now."""
-        waits = {
+    async def _until_disconnected(self, request: Request) -> None:
+        """Wait until the client disconnects: `receive` returns nothing else after the body."""
+        waiting = {
             asyncio.ensure_future(request.receive()),
-            asyncio.ensure_future(self._pause(_LONGEST_HOLD)),
+            asyncio.ensure_future(self._pause(_MAX_WAIT)),
         }
-        _, others = await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-        for other in others:
-            other.cancel()
+        _, pending = await asyncio.wait(waiting, return_when=asyncio.FIRST_COMPLETED)
+        for task in pending:
+            task.cancel()
 
     async def get_account(self, _request: Request) -> Response:
         return JSONResponse(
@@ -231,39 +232,43 @@ class _Api:
         return JSONResponse({})
 
     async def get_configuration_set(self, request: Request) -> Response:
-        found = self._configuration_set(request)
+        configuration_set = self._configuration_set(request)
         return JSONResponse(
             {
-                "ConfigurationSetName": found.name,
+                "ConfigurationSetName": configuration_set.name,
                 "SendingOptions": {"SendingEnabled": True},
                 "Tags": [],
             }
         )
 
     async def create_event_destination(self, request: Request) -> Response:
-        found = self._configuration_set(request)
+        configuration_set = self._configuration_set(request)
         body = await _object(request)
         name = _text(body, "EventDestinationName")
         definition = body.get("EventDestination")
         if not isinstance(definition, dict):
             raise bad_request("EventDestination is missing.")
-        if name in found.event_destinations:
+        if name in configuration_set.event_destinations:
             message = f"Event destination <{name}> already exists."
             raise SesError("AlreadyExistsException", message)
-        found.event_destinations[name] = definition
+        configuration_set.event_destinations[name] = definition
         return JSONResponse({})
 
     async def get_event_destinations(self, request: Request) -> Response:
         destinations = self._configuration_set(request).event_destinations
         return JSONResponse(
-            {"EventDestinations": [{"Name": name, **each} for name, each in destinations.items()]}
+            {
+                "EventDestinations": [
+                    {"Name": name, **destination} for name, destination in destinations.items()
+                ]
+            }
         )
 
     async def put_suppressed(self, request: Request) -> Response:
         body = await _object(request)
         address, reason = _text(body, "EmailAddress"), _text(body, "Reason")
         if reason not in {"BOUNCE", "COMPLAINT"}:
-            raise bad_request("Reason is one of BOUNCE and COMPLAINT.")
+            raise bad_request("Reason must be BOUNCE or COMPLAINT.")
         self._mailbox.suppressions[address.lower()] = SuppressedDestination(
             address, cast("Literal['BOUNCE', 'COMPLAINT']", reason), datetime.now(UTC)
         )
@@ -271,10 +276,10 @@ class _Api:
 
     async def get_suppressed(self, request: Request) -> Response:
         address: str = request.path_params["address"]
-        found = self._mailbox.suppressions.get(address.lower())
-        if found is None:
+        suppressed = self._mailbox.suppressions.get(address.lower())
+        if suppressed is None:
             raise not_found(f"Email address {address} does not exist on your suppression list.")
-        return JSONResponse({"SuppressedDestination": _suppression(found)})
+        return JSONResponse({"SuppressedDestination": _suppression(suppressed)})
 
     async def delete_suppressed(self, request: Request) -> Response:
         address: str = request.path_params["address"]
@@ -284,8 +289,9 @@ class _Api:
 
     async def list_suppressed(self, request: Request) -> Response:
         reasons = request.query_params.getlist("Reason") or ["BOUNCE", "COMPLAINT"]
-        found = [each for each in self._mailbox.suppressions.values() if each.reason in reasons]
-        return JSONResponse({"SuppressedDestinationSummaries": [_suppression(s) for s in found]})
+        suppressions = self._mailbox.suppressions.values()
+        summaries: list[Json] = [_suppression(s) for s in suppressions if s.reason in reasons]
+        return JSONResponse({"SuppressedDestinationSummaries": summaries})
 
     def _configuration_set(self, request: Request) -> StoredConfigurationSet:
         name: str = request.path_params["name"]
@@ -314,21 +320,21 @@ def _identity(identity: str, *, verified: bool) -> dict[str, Json]:
     }
 
 
-def _suppression(found: SuppressedDestination) -> dict[str, Json]:
+def _suppression(suppressed: SuppressedDestination) -> dict[str, Json]:
     return {
-        "EmailAddress": found.address,
-        "Reason": found.reason,
-        "LastUpdateTime": found.updated_at.timestamp(),
+        "EmailAddress": suppressed.address,
+        "Reason": suppressed.reason,
+        "LastUpdateTime": suppressed.updated_at.timestamp(),
     }
 
 
 async def _object(request: Request) -> dict[str, Json]:
     try:
         body = json.loads(await request.body())
-    except ValueError as fault:
-        raise SesError("SerializationException", "The body is not JSON.") from fault
+    except ValueError as error:
+        raise SesError("SerializationException", "The body is not JSON.") from error
     if not isinstance(body, dict):
-        raise SesError("SerializationException", "The body is not an object.")
+        raise SesError("SerializationException", "The body is not a JSON object.")
     return body
 
 

@@ -1,11 +1,11 @@
-"""SES's refusals as its REST-JSON protocol words them, so that an SDK raises its own types."""
+"""SES errors in its REST-JSON protocol, so that an SDK raises its own exception types."""
 
 from collections.abc import Mapping
 from typing import Final
 
 from starlette.responses import JSONResponse
 
-#: Status codes from the service model of SES v2; whatever is not named here is a 400.
+#: Status codes from the service model of SES v2; every other error is a 400.
 _STATUSES: Final[Mapping[str, int]] = {
     "NotFoundException": 404,
     "UnknownOperationException": 404,
@@ -15,7 +15,7 @@ _STATUSES: Final[Mapping[str, int]] = {
 
 
 class SesError(Exception):
-    """A call that SES refuses, by the name of its error (`MessageRejected`, …)."""
+    """An error that SES returns, with its name (`MessageRejected`, …)."""
 
     def __init__(self, error: str, message: str) -> None:
         super().__init__(message)
@@ -23,7 +23,7 @@ class SesError(Exception):
         self.message = message
 
     def response(self) -> JSONResponse:
-        """The answer; SDKs read the error's type from the header."""
+        """Return the response; SDKs read the error's name from the header."""
         return JSONResponse(
             {"message": self.message},
             status_code=_STATUSES.get(self.error, 400),

@@ -1,8 +1,7 @@
-"""What becomes of a taken mail, told in SES's event records.
+"""Decides the outcome of an accepted mail and writes the event records of SES.
 
-The records have the shape of event publishing: "Contents of event data" and
-"Examples of event data" in the SES developer guide, as they arrive under `detail`
-of an EventBridge event.
+The records have the shape of SES event publishing ("Contents of event data" and "Examples of event
+data" in the SES developer guide), as they are in `detail` of an EventBridge event.
 """
 
 import asyncio
@@ -19,7 +18,7 @@ from pillarbox.domain.errors import Json
 type Emit = Callable[[dict[str, Json]], Awaitable[None]]
 
 _SIMULATOR: Final = "simulator.amazonses.com"
-#: The mailbox simulator's addresses; each takes any +label.
+#: The addresses of the mailbox simulator; each accepts any +label.
 _SIMULATED: Final[dict[str, Outcome]] = {
     "success": "delivered",
     "bounce": "bounced",
@@ -27,9 +26,9 @@ _SIMULATED: Final[dict[str, Outcome]] = {
     "ooto": "auto-replied",
     "suppressionlist": "globally suppressed",
 }
-#: The base64 of the EICAR file's beginning: SES takes such a mail and then rejects it.
+#: The start of the EICAR test file in base64: SES accepts such a mail and then rejects it.
 _EICAR: Final = b"WDVPIVAlQEFQWzRcUFpYNTQoUF4pN0NDKTd9JEVJQ0FS"
-_HEADERS_LIMIT: Final = 10_240  # bytes of headers in a record; more is headersTruncated
+_HEADERS_LIMIT: Final = 10_240  # bytes of headers in a record; with more, headersTruncated is true
 
 _API_NAMES: Final = {
     "Send": "SEND",
@@ -41,7 +40,7 @@ _API_NAMES: Final = {
 
 
 def outcome_of(recipient: str, raw: bytes, suppression: SuppressedDestination | None) -> Outcome:
-    """What will become of a mail for one recipient."""
+    """Return the outcome of a mail for one recipient."""
     if _EICAR in raw:
         return "rejected"
     if suppression:
@@ -53,21 +52,21 @@ def outcome_of(recipient: str, raw: bytes, suppression: SuppressedDestination | 
 
 
 def records(mail: CapturedMail, mailbox: MailStore) -> Iterator[dict[str, Json]]:
-    """The mail's events in order, as far as its configuration set publishes them.
+    """Yield the event records of a mail in order, if its configuration set publishes them.
 
-    Without a configuration set SES publishes nothing.
+    SES publishes nothing for a mail without a configuration set.
     """
-    published = mailbox.configuration_sets.get(mail.configuration_set or "")
-    if published is None:
+    configuration_set = mailbox.configuration_sets.get(mail.configuration_set or "")
+    if configuration_set is None:
         return
-    about = _mail_object(mail, mailbox)
-    for event_type, details in _happenings(mail):
-        if published.publishes(_API_NAMES[event_type]):
+    mail_object = _mail_object(mail, mailbox)
+    for event_type, details in _events(mail):
+        if configuration_set.publishes(_API_NAMES[event_type]):
             key = event_type[0].lower() + event_type[1:]
-            yield {"eventType": event_type, "mail": about, key: details}
+            yield {"eventType": event_type, "mail": mail_object, key: details}
 
 
-def _happenings(mail: CapturedMail) -> Iterator[tuple[str, dict[str, Json]]]:
+def _events(mail: CapturedMail) -> Iterator[tuple[str, dict[str, Json]]]:
     yield "Send", {}
     if "rejected" in mail.outcomes.values():
         yield "Reject", {"reason": "Bad content"}
@@ -146,7 +145,7 @@ def _complaint(
         "complainedRecipients": [{"emailAddress": recipient}],
         "timestamp": now,
     }
-    if subtype is None:  # the mailbox provider's report brings these along
+    if subtype is None:  # the mailbox provider's report contains these
         complaint |= {
             "userAgent": "Amazon SES MailStore Simulator",
             "complaintFeedbackType": "abuse",
@@ -160,7 +159,7 @@ def _mail_object(mail: CapturedMail, mailbox: MailStore) -> dict[str, Json]:
     headers: list[Json] = []
     size = 0
     for name, value in mail.headers:
-        size += len(name) + len(value.encode()) + 4  # the colon, the space and the line's end
+        size += len(name) + len(value.encode()) + 4  # the colon, the space and the line end
         if size > _HEADERS_LIMIT:
             break
         headers.append({"name": name, "value": value})
@@ -203,17 +202,17 @@ def _feedback_id(mail: CapturedMail) -> str:
 
 
 def timestamp(at: datetime) -> str:
-    """ISO 8601 with milliseconds and a Z, as SES writes it."""
+    """Return a time in the format of SES: ISO 8601 with milliseconds and a Z."""
     return at.astimezone(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
 class EventEmitter:
-    """Sends records off in the background, in order per mail.
+    """Emits event records in the background, in order per mail.
 
     Args:
-        emit: takes one record to where events go.
-        pauses: seconds to wait before each further attempt; after the last the
-            record is given up and named on stderr.
+        emit: publishes one record.
+        pauses: seconds before each retry. After the last retry the record is dropped and
+            reported on stderr.
     """
 
     def __init__(self, emit: Emit, pauses: tuple[float, ...] = (0.1, 0.5, 2.0)) -> None:
@@ -222,33 +221,33 @@ class EventEmitter:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, mail: CapturedMail, mailbox: MailStore) -> None:
-        """Return at once; the loop keeps only weak references to tasks, hence the set."""
+        """Start to emit the records of a mail, and return at once."""
         task = asyncio.create_task(self._emit_all(list(records(mail, mailbox))))
-        self._tasks.add(task)
+        self._tasks.add(task)  # the event loop keeps only weak references to tasks
         task.add_done_callback(self._tasks.discard)
 
     async def finish(self, seconds: float = 5.0) -> None:
-        """Let what is under way end, then cancel it."""
+        """Wait until the running tasks end; cancel those that take longer."""
         if self._tasks:
             _, late = await asyncio.wait(self._tasks, timeout=seconds)
             for task in late:
                 task.cancel()
             await asyncio.gather(*late, return_exceptions=True)
 
-    async def _emit_all(self, about: list[dict[str, Json]]) -> None:
-        for record in about:
+    async def _emit_all(self, event_records: list[dict[str, Json]]) -> None:
+        for record in event_records:
             await self._emit_one(record)
 
     async def _emit_one(self, record: dict[str, Json]) -> None:
         for pause in (*self._pauses, None):
             try:
                 await self._emit(record)
-            except Exception as fault:  # noqa: BLE001  whatever emit meets, the others must go on
+            except Exception as error:  # noqa: BLE001  after any error the other records must follow
                 if pause is None:
                     mail = record["mail"]
                     which = mail["messageId"] if isinstance(mail, dict) else mail
-                    print(  # noqa: T201  a foreground program's stderr is its log
-                        f"SES event {record['eventType']} of {which} is lost: {fault!r}",
+                    print(  # noqa: T201  stderr is the log of a foreground program
+                        f"SES event {record['eventType']} of {which} is lost: {error!r}",
                         file=sys.stderr,
                     )
                 else:

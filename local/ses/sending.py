@@ -1,4 +1,4 @@
-"""SendEmail: what SES checks before it takes a mail, and the mail it then keeps."""
+"""SendEmail: parses a request, makes the checks of SES, and creates the mail to keep."""
 
 import base64
 import binascii
@@ -18,9 +18,10 @@ from local.ses.store import CapturedMail, Destination, MailStore
 
 _RECIPIENTS_LIMIT: Final = 50
 _RAW_LIMIT: Final = 40 * 1024 * 1024
-_LONG_LINE: Final = re.compile(rb"[^\n]{1000}")  # with its LF over 1,000 (RFC 5321 4.5.3.1.6)
+#: A line of over 1,000 bytes with its LF (RFC 5321 section 4.5.3.1.6).
+_LONG_LINE: Final = re.compile(rb"[^\n]{1000}")
 _TAG: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
-#: At most one of each in a message (RFC 5322 section 3.6).
+#: Header fields that may occur only once (RFC 5322 section 3.6).
 _SINGLE: Final = (
     *("date", "from", "sender", "reply-to", "to", "cc", "bcc", "message-id"),
     *("in-reply-to", "references", "subject", "mime-version", "content-type"),
@@ -32,29 +33,29 @@ def _from_base64(value: object) -> object:
         return value
     try:
         return base64.b64decode(value, validate=True)
-    except (binascii.Error, ValueError) as fault:
-        raise ValueError("is not base64") from fault
+    except (binascii.Error, ValueError) as error:
+        raise ValueError("is not base64") from error
 
 
-class Wire(BaseModel):
-    """A JSON object as the API spells it; members that play no part here are let be."""
+class WireModel(BaseModel):
+    """A JSON object of the API; unknown members are ignored."""
 
     model_config = ConfigDict(alias_generator=to_pascal, frozen=True)
 
 
-class RawMessage(Wire):
+class RawMessage(WireModel):
     """Content.Raw."""
 
     data: Annotated[bytes, BeforeValidator(_from_base64)]
 
 
-class EmailContent(Wire):
-    """Content; Simple and Template are not taken here, for the service sends Raw."""
+class EmailContent(WireModel):
+    """Content. Simple and Template are not supported, because the service sends Raw."""
 
     raw: RawMessage | None = None
 
 
-class SesDestination(Wire):
+class SesDestination(WireModel):
     """Destination."""
 
     to_addresses: tuple[str, ...] = ()
@@ -62,14 +63,14 @@ class SesDestination(Wire):
     bcc_addresses: tuple[str, ...] = ()
 
 
-class MessageTag(Wire):
+class MessageTag(WireModel):
     """One of EmailTags."""
 
     name: str
     value: str
 
 
-class SesSendEmailRequest(Wire):
+class SesSendEmailRequest(WireModel):
     """The body of POST /v2/email/outbound-emails."""
 
     content: EmailContent
@@ -83,25 +84,25 @@ def parse(body: bytes) -> SesSendEmailRequest:
     """Read a SendEmail body.
 
     Raises:
-        Refusal: SerializationException, the body is not of the API's shape.
+        SesError: SerializationException, the body does not have the shape of the API.
     """
     try:
         return SesSendEmailRequest.model_validate_json(body)
-    except ValidationError as fault:
-        error = fault.errors(include_input=False, include_url=False)[0]
-        where = ".".join(str(step) for step in error["loc"])
-        raise SesError("SerializationException", f"{where}: {error['msg']}") from fault
+    except ValidationError as error:
+        detail = error.errors(include_input=False, include_url=False)[0]
+        where = ".".join(str(step) for step in detail["loc"])
+        raise SesError("SerializationException", f"{where}: {detail['msg']}") from error
 
 
 def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
-    """The mail that SES would take; it is not kept yet.
+    """Return the mail that SES would accept; the caller stores it.
 
     Raises:
-        Refusal: MessageRejected for an unverified sender, NotFoundException for
-            an unknown configuration set, BadRequestException for the rest.
+        SesError: MessageRejected for an unverified sender, NotFoundException for an
+            unknown configuration set, BadRequestException for other errors.
     """
     if request.content.raw is None:
-        raise bad_request("Content.Raw is the only content that is taken here.")
+        raise bad_request("This SES stand-in supports only Content.Raw.")
     raw = request.content.raw.data
     fields = _checked_fields(raw)
     header_from = first(fields, "from") or ""
@@ -147,12 +148,12 @@ def _checked_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
     return fields
 
 
-def _destination(given: SesDestination, fields: tuple[tuple[str, str], ...]) -> Destination:
-    """The recipients named in the request; those of the headers when there are none."""
+def _destination(requested: SesDestination, fields: tuple[tuple[str, str], ...]) -> Destination:
+    """Return the recipients of the request, or those of the headers if it has none."""
     destination = Destination(
-        to=_addresses(given.to_addresses),
-        cc=_addresses(given.cc_addresses),
-        bcc=_addresses(given.bcc_addresses),
+        to=_addresses(requested.to_addresses),
+        cc=_addresses(requested.cc_addresses),
+        bcc=_addresses(requested.bcc_addresses),
     )
     if not destination.addresses:
         in_headers = {
@@ -169,8 +170,8 @@ def _destination(given: SesDestination, fields: tuple[tuple[str, str], ...]) -> 
     return destination
 
 
-def _addresses(given: tuple[str, ...]) -> tuple[str, ...]:
-    return tuple(parseaddr(address)[1] or address for address in given)
+def _addresses(mailboxes: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(parseaddr(mailbox)[1] or mailbox for mailbox in mailboxes)
 
 
 def _check_address(address: str) -> None:
@@ -180,7 +181,7 @@ def _check_address(address: str) -> None:
     if not local or any(char <= " " or char == "\x7f" for char in local):
         raise bad_request("Local address contains control or whitespace")
     if not address.isascii():
-        raise bad_request("Address contains a character beyond ASCII; SES takes no SMTPUTF8")
+        raise bad_request("Address contains a non-ASCII character; SES does not support SMTPUTF8")
 
 
 def _check_verified(mailbox: MailStore, senders: set[str]) -> None:
@@ -192,9 +193,9 @@ def _check_verified(mailbox: MailStore, senders: set[str]) -> None:
         )
 
 
-def _tags(given: tuple[MessageTag, ...]) -> dict[str, str]:
-    tags = {tag.name: tag.value for tag in given}
-    if len(tags) < len(given):
+def _tags(message_tags: tuple[MessageTag, ...]) -> dict[str, str]:
+    tags = {tag.name: tag.value for tag in message_tags}
+    if len(tags) < len(message_tags):
         raise bad_request("Duplicate message tag name.")
     for name, value in tags.items():
         if not _TAG.fullmatch(name):

@@ -1,7 +1,7 @@
-"""What the stand-in for SES remembers, in memory: mails, identities, configuration sets.
+"""The in-memory state of the SES stand-in: mails, identities, configuration sets.
 
-All writes happen on the event loop that serves the applications; reads may come
-from worker threads and therefore look at copies.
+All writes happen on the event loop that serves the applications. Worker threads may read, so reads
+use copies.
 """
 
 import asyncio
@@ -35,13 +35,13 @@ type Mode = Literal[
     "take-then-timeout",
 ]
 
-#: Event types that are published here, in the names of the API.
+#: Event types that the stand-in publishes, by their names in the API.
 EVENT_TYPES: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
 
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """The envelope's recipients, as SendEmail names them."""
+    """The recipients of the envelope, by the lists of SendEmail."""
 
     to: tuple[str, ...] = ()
     cc: tuple[str, ...] = ()
@@ -54,10 +54,10 @@ class Destination:
 
 @dataclass(frozen=True, eq=False)
 class CapturedMail:
-    """A mail that was taken, with its envelope and what became of it."""
+    """An accepted mail with its envelope and the outcome for each recipient."""
 
-    id: str  # the provider's: what SendEmail answered
-    source: str  # FromEmailAddress, or the From header in its absence
+    id: str  # the provider message id, which SendEmail returned
+    source: str  # FromEmailAddress, or else the From header
     destination: Destination
     configuration_set: str | None
     tags: Mapping[str, str]
@@ -71,16 +71,17 @@ class CapturedMail:
 
 @dataclass(frozen=True, slots=True)
 class Behaviour:
-    """How the next SendEmail calls are to end; for tests of whoever calls.
+    """How the next SendEmail calls end; for tests of the caller.
 
     Args:
-        mode: `accept` as SES does; `throttle`, `quota`, `reject`, `mail-from`,
-            `pause` and `suspend` refuse with SES's own errors; `server-error`
-            answers 500; the two `take-then-…` keep the mail and do not say so.
-        times: so many calls, then `accept` again; None until changed.
-        delay_seconds: wait before answering. `take-then-timeout` without it
-            waits until the client hangs up.
-        events: False keeps a taken mail's events back.
+        mode: `accept` behaves like SES; `throttle`, `quota`, `reject`, `mail-from`,
+            `pause` and `suspend` return the errors of SES; `server-error`
+            returns 500; `take-then-error` and `take-then-timeout` keep the mail but
+            do not confirm it.
+        times: the number of calls, after which `accept` applies again; None: no limit.
+        delay_seconds: the wait before the response. Without it `take-then-timeout`
+            waits until the client disconnects.
+        events: False suppresses the events of an accepted mail.
     """
 
     mode: Mode = "accept"
@@ -100,13 +101,13 @@ class SuppressedDestination:
 
 @dataclass(slots=True)
 class StoredConfigurationSet:
-    """A configuration set with its event destinations, each as the API was given it."""
+    """A configuration set with its event destinations as they were created."""
 
     name: str
     event_destinations: dict[str, Mapping[str, object]] = field(default_factory=dict)
 
     def publishes(self, event_type: str) -> bool:
-        """True when an enabled destination matches `event_type` (`DELIVERY`, …)."""
+        """Return whether an enabled destination matches `event_type` (`DELIVERY`, …)."""
         return any(
             destination.get("Enabled") and event_type in matching
             for destination in self.event_destinations.values()
@@ -118,10 +119,10 @@ class MailStore:
     """The state behind the SES stand-in and its inbox.
 
     Args:
-        region: named in ARNs and refusals.
-        account_id: the twelve digits of the sending account.
-        keep: the newest so many mails stay.
-        keep_bytes: and no more than so many bytes of them, save for the newest.
+        region: the region in ARNs and error messages.
+        account_id: the AWS account id, twelve digits.
+        keep: the maximum number of mails; the oldest are dropped.
+        keep_bytes: the maximum size of all mails, in bytes; the newest is always kept.
     """
 
     def __init__(
@@ -134,12 +135,12 @@ class MailStore:
     ) -> None:
         self.region = region
         self.account_id = account_id
-        #: What the empty inbox shows: how to send a first mail. Whoever starts the stack knows it.
+        #: The command that sends a first email; the empty inbox shows it. The stack sets it.
         self.hint = ""
         self.closing = asyncio.Event()
         self.suppressions: dict[str, SuppressedDestination] = {}
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}
-        #: The MAIL FROM domains of those identities that have one.
+        #: MAIL FROM domains by identity.
         self.mail_from: dict[str, str] = {}
         self._keep = keep
         self._keep_bytes = keep_bytes
@@ -153,7 +154,7 @@ class MailStore:
     # Mails
 
     def add(self, mail: CapturedMail) -> None:
-        """Keep a mail, drop the oldest beyond the limits, and tell who listens."""
+        """Keep a mail, drop the oldest mails over the limits, and notify the listeners."""
         self._mails[mail.id] = mail
         self._bytes += len(mail.raw)
         while len(self._mails) > self._keep or (
@@ -169,18 +170,18 @@ class MailStore:
         return self._mails.get(mail_id)
 
     def newest_first(self) -> list[CapturedMail]:
-        """A copy: the mails may change meanwhile."""
+        """Return a copy of the mails, because another thread may change them."""
         return list(self._mails.values())[::-1]
 
     def clear(self) -> None:
-        """Forget all mails. Who listens is told None."""
+        """Delete all mails and send None to the listeners."""
         self._mails.clear()
         self._bytes = 0
         for listener in self._listeners:
             listener.put_nowait(None)
 
     async def arrivals(self) -> AsyncGenerator[CapturedMail | None]:
-        """Each mail from now on as it comes; None when the mailbox was emptied."""
+        """Yield each new mail, and None each time the mails are deleted."""
         queue: asyncio.Queue[CapturedMail | None] = asyncio.Queue()
         self._listeners.add(queue)
         if self.closing.is_set():
@@ -193,13 +194,13 @@ class MailStore:
             self._listeners.discard(queue)
 
     def close(self) -> None:
-        """End live updates and held answers, so that the servers can stop."""
+        """End live updates and delayed responses, so that the servers can stop."""
         self.closing.set()
         for listener in self._listeners:
             listener.shutdown()
 
     def sent_last_24_hours(self) -> int:
-        """Recipients of the mails taken within a day."""
+        """Return the number of recipients of the mails accepted in the last 24 hours."""
         since = datetime.now(UTC) - timedelta(days=1)
         while self._sent and self._sent[0][0] < since:
             self._sent.popleft()
@@ -208,32 +209,32 @@ class MailStore:
     # Identities
 
     def create_identity(self, identity: str) -> bool:
-        """Remember an address or a domain; True when it is verified.
+        """Add an address or a domain; return whether it is verified.
 
-        Nobody has to click a link here: it is verified at once, save for
-        `unverified.example` and what is under it, which stay pending.
+        An identity is verified at once, except in `unverified.example` and its
+        subdomains, where it stays pending.
         """
         domain = identity.rpartition("@")[2].lower()
         verified = not f".{domain}".endswith(".unverified.example")
-        self._identities[_identity(identity)] = verified
+        self._identities[_comparable(identity)] = verified
         return verified
 
     def delete_identity(self, identity: str) -> bool:
-        """Forget an identity; False when there was none."""
+        """Delete an identity; return False if it does not exist."""
         self.mail_from.pop(identity, None)
-        return self._identities.pop(_identity(identity), None) is not None
+        return self._identities.pop(_comparable(identity), None) is not None
 
     def identity_verified(self, identity: str) -> bool | None:
-        """None when there is no such identity."""
-        return self._identities.get(_identity(identity))
+        """Return whether an identity is verified, or None if it does not exist."""
+        return self._identities.get(_comparable(identity))
 
     def identities(self) -> dict[str, bool]:
-        """Each identity by name, with whether it is verified."""
+        """Return each identity in order of name, with whether it is verified."""
         return dict(sorted(self._identities.items()))
 
     def may_send_from(self, address: str) -> bool:
-        """True when the address, its domain or a domain above that is verified."""
-        address = _identity(address)
+        """Return whether the address, its domain or a parent domain is verified."""
+        address = _comparable(address)
         labels = address.rpartition("@")[2].split(".")
         names = [address, *(".".join(labels[start:]) for start in range(len(labels)))]
         return any(self._identities.get(name) for name in names)
@@ -244,28 +245,28 @@ class MailStore:
         self, name: str, *, publish: frozenset[str] = EVENT_TYPES
     ) -> StoredConfigurationSet:
         """Add a configuration set that publishes these event types to EventBridge."""
-        found = StoredConfigurationSet(name)
+        created = StoredConfigurationSet(name)
         if publish:
             bus = f"arn:aws:events:{self.region}:{self.account_id}:event-bus/default"
-            found.event_destinations["events"] = {
+            created.event_destinations["events"] = {
                 "Enabled": True,
                 "MatchingEventTypes": sorted(publish),
                 "EventBridgeDestination": {"EventBusArn": bus},
             }
-        self.configuration_sets[name] = found
-        return found
+        self.configuration_sets[name] = created
+        return created
 
     # Behaviours
 
-    def behave(self, behaviour: Behaviour, recipient: str | None = None) -> None:
-        """Set what the next calls meet: all, or those with this recipient."""
+    def set_behaviour(self, behaviour: Behaviour, recipient: str | None = None) -> None:
+        """Set the behaviour of the next calls: of all, or of those with this recipient."""
         self._behaviours[_key(recipient)] = behaviour
 
     def behaviour(self, recipient: str | None = None) -> Behaviour:
         return self._behaviours.get(_key(recipient), Behaviour())
 
     def pop_behaviour(self, recipients: tuple[str, ...]) -> Behaviour:
-        """The behaviour for one call; a recipient's own goes before the general one."""
+        """Return the behaviour of one call and count the call; a recipient's own comes first."""
         for key in (*map(_key, recipients), None):
             if (behaviour := self._behaviours.get(key)) is None:
                 continue
@@ -278,8 +279,8 @@ class MailStore:
         return Behaviour()
 
 
-def _identity(identity: str) -> str:
-    """Domains compare without case, local parts as written (RFC 5321 section 2.4)."""
+def _comparable(identity: str) -> str:
+    """Return an identity for comparison: only the domain ignores case (RFC 5321 section 2.4)."""
     local, at, domain = identity.rpartition("@")
     return f"{local}{at}{domain.lower()}"
 

@@ -8,8 +8,8 @@ from playwright.sync_api import Browser, expect, sync_playwright
 
 from tests.needs import need_program
 
-PATIENCE: Final = 60_000.0  # milliseconds for any one thing; only a broken run takes them
-# Playwright itself gives each start a profile of its own and turns off updates and the like.
+PATIENCE: Final = 60_000.0  # milliseconds per step; only a broken run takes that long
+# Playwright itself uses a new profile per start and disables updates.
 _SWITCHES: Final = ("--disable-gpu", "--disable-quic", "--disable-sync")
 
 expect.set_options(timeout=PATIENCE)
@@ -17,9 +17,9 @@ expect.set_options(timeout=PATIENCE)
 
 @contextmanager
 def chromium() -> Iterator[Browser]:
-    """Run the system's Chromium for the time of a block.
+    """Run the system's Chromium until the block ends.
 
-    An event loop runs in this thread meanwhile, so `asyncio.run` does not work in it.
+    Playwright runs an event loop in this thread, so `asyncio.run` does not work in the block.
     """
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(

@@ -1,4 +1,4 @@
-"""The SES stand-in and its inbox, as the tests of the local stack have them."""
+"""Fixtures for the SES stand-in and its inbox, from the tests of the local stack."""
 
 from tests.integration.local.conftest import local_ses, send, ses
 

@@ -1,4 +1,4 @@
-"""The inbox page in a real browser."""
+"""The inbox page works in a real browser."""
 
 import struct
 import zlib
@@ -30,21 +30,21 @@ def browser() -> Iterator[Browser]:
 
 @pytest.fixture
 def page(browser: Browser, local_ses: LocalSes) -> Iterator[Open]:
-    """Opens the inbox at a fragment, 1280 pixels wide, and waits until it is live."""
+    """Return a function that opens the inbox, 1280 pixels wide, and waits until it is live."""
     page = browser.new_page(viewport={"width": 1280, "height": 800}, color_scheme="null")
     page.set_default_timeout(PATIENCE)
 
-    def opened(fragment: str = "") -> Page:
+    def open_inbox(fragment: str = "") -> Page:
         page.goto(f"{local_ses.inbox_url}/#{fragment}")
         expect(page.locator("#live")).to_have_text("Live")
         return page
 
-    yield opened
+    yield open_inbox
     page.close()
 
 
 def picture(colour: Rgb) -> bytes:
-    """A PNG of one pixel."""
+    """Return a PNG of one pixel."""
 
     def chunk(kind: bytes, data: bytes) -> bytes:
         crc = struct.pack("!I", zlib.crc32(kind + data))
@@ -57,7 +57,7 @@ def picture(colour: Rgb) -> bytes:
 
 
 def colourful_mail() -> bytes:
-    """HTML whose colours tell what it was shown as, with a script that would spoil them."""
+    """Return a mail whose colours show its scheme, with a script that would change them."""
     mail = EmailMessage()
     mail["From"] = "post@sender.example"
     mail["Subject"] = "Colours"
@@ -78,14 +78,14 @@ def colourful_mail() -> bytes:
 
 
 def box(page: Page) -> FloatRect:
-    """Where the frame with the mail's HTML is."""
+    """Return the position of the frame with the mail's HTML."""
     found = page.locator("iframe").bounding_box()
     assert found
     return found
 
 
 def colour(page: Page, x: float, y: float) -> Rgb:
-    """Red, green and blue of one pixel: no filter changes the first of a PNG's first row."""
+    """Return the RGB of one pixel; no PNG filter changes the first pixel of the first row."""
     png = page.screenshot(clip={"x": round(x), "y": round(y), "width": 1, "height": 1})
     at = png.index(b"IDAT")
     length = int.from_bytes(png[at - 4 : at])
@@ -100,16 +100,16 @@ def expect_colour(page: Page, x: float, y: float, expected: Rgb) -> None:
         assert monotonic() < end, f"{found} does not become {expected}"
 
 
-def test_an_empty_inbox_says_how_to_send(page: Open, local_ses: LocalSes) -> None:
-    """With nothing there it shows the line to paste."""
+def test_an_empty_inbox_shows_how_to_send(page: Open, local_ses: LocalSes) -> None:
+    """An empty inbox shows the command that sends a first email."""
     local_ses.mailbox.hint = "curl -sS http://127.0.0.1/…"
     inbox = page()
     expect(inbox.locator("#hint pre")).to_have_text("curl -sS http://127.0.0.1/…")
     expect(inbox.locator("#nothing")).to_contain_text("No mail yet")
 
 
-def test_mail_appears_as_it_comes(page: Open, send: Send) -> None:
-    """Without a reload, newest first, marked as new until it is opened."""
+def test_mail_appears_when_it_arrives(page: Open, send: Send) -> None:
+    """A new mail appears without a reload, on top, and is marked as new until it is open_inbox."""
     send("first@example.com")
     inbox = page()
     expect(inbox.locator(".row")).to_have_count(1)
@@ -122,7 +122,7 @@ def test_mail_appears_as_it_comes(page: Open, send: Send) -> None:
 
 
 def test_the_frame_in_light_and_dark(page: Open, send: Send) -> None:
-    """The picture shows, the script does not run, the switch decides what media queries see."""
+    """The picture shows, no script runs, and the switch sets the colour scheme of the frame."""
     inbox = page(send(raw=colourful_mail()))
     x, y = box(inbox)["x"], box(inbox)["y"]
     expect_colour(inbox, x + 20, y + 20, LOGO)
@@ -137,8 +137,8 @@ def test_the_frame_in_light_and_dark(page: Open, send: Send) -> None:
             expect_colour(inbox, x + 100, y + 100, expected)
 
 
-def test_the_frame_as_on_a_phone(page: Open, send: Send) -> None:
-    """375 pixels wide, and as wide as there is room on a desktop."""
+def test_the_frame_has_the_width_of_a_phone(page: Open, send: Send) -> None:
+    """The frame is 375 pixels wide for a phone and fills the view for a desktop."""
     inbox = page(send(raw=colourful_mail()))
     inbox.get_by_text("Phone", exact=True).click()
     assert box(inbox)["width"] == 375
@@ -147,7 +147,7 @@ def test_the_frame_as_on_a_phone(page: Open, send: Send) -> None:
 
 
 def test_the_other_views(page: Open, send: Send) -> None:
-    """Text with its links, headers, attachments and the raw mail."""
+    """The other tabs show the text with links, the headers, the attachments and the raw mail."""
     inbox = page(send(raw=colourful_mail()))
     expect(inbox.locator("iframe")).to_be_visible()
     view = inbox.locator("#view")
@@ -163,7 +163,7 @@ def test_the_other_views(page: Open, send: Send) -> None:
 
 
 def test_arrow_keys_go_through_the_list(page: Open, send: Send) -> None:
-    """Down from nothing opens the newest, further down the next; up goes back."""
+    """The down key opens the newest mail and then the next; the up key goes back."""
     oldest, newest = send("a@example.com"), send("b@example.com")
     inbox = page()
     expect(inbox.locator(".row")).to_have_count(2)
@@ -173,7 +173,7 @@ def test_arrow_keys_go_through_the_list(page: Open, send: Send) -> None:
 
 
 def test_searching_narrows_the_list(page: Open, send: Send) -> None:
-    """What is typed is looked for at once; what comes meanwhile must match too."""
+    """The list shows only matches of the typed text, also among mail that arrives later."""
     send("ada@example.com")
     send("bob@example.com")
     inbox = page()
@@ -187,8 +187,8 @@ def test_searching_narrows_the_list(page: Open, send: Send) -> None:
     )
 
 
-def test_on_a_phone_one_thing_at_a_time(page: Open, send: Send) -> None:
-    """The list or the mail, none wider than the screen, and a way back."""
+def test_a_phone_shows_the_list_or_the_mail(page: Open, send: Send) -> None:
+    """A phone shows the list or the mail, neither wider than the screen, and a link back."""
     mail_id = send(raw=colourful_mail())
     inbox = page()
     inbox.set_viewport_size({"width": 400, "height": 800})
@@ -204,8 +204,8 @@ def test_on_a_phone_one_thing_at_a_time(page: Open, send: Send) -> None:
     expect(mails).to_be_visible()
 
 
-def test_emptying_leaves_the_empty_page(page: Open, send: Send) -> None:
-    """Clear all closes the open mail as well."""
+def test_clear_all_shows_the_empty_page(page: Open, send: Send) -> None:
+    """Clear all deletes the mails and closes the open one."""
     inbox = page(send(raw=colourful_mail()))
     expect(inbox.locator("iframe")).to_be_visible()
     inbox.locator("#clear").click()

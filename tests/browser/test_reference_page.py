@@ -1,4 +1,4 @@
-"""The page /docs in Chromium, beside an API that answers everything."""
+"""The page /docs works in Chromium, beside an API that answers every request."""
 
 import re
 import socket
@@ -28,19 +28,20 @@ SAMPLES: Final = {
     "JavaScript": "fetch(",
     "Go": "http.NewRequest(",
 }
-EDGE: Final[Position] = {"x": 20, "y": 20}  # of an operation's bar; a link may cover its middle
+#: A position in the bar of an operation; a link may cover the centre of the bar.
+EDGE: Final[Position] = {"x": 20, "y": 20}
 WCAG: Final = {"runOnly": ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"]}
 
 
 class Api:
-    """What a browser asked the API for: method, path and key."""
+    """An API that records method, path and key of each request."""
 
     def __init__(self) -> None:
-        self.asked: list[tuple[str, str, str | None]] = []
+        self.requests: list[tuple[str, str, str | None]] = []
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         request = Request(scope, receive)
-        self.asked.append((request.method, request.url.path, request.headers.get("x-api-key")))
+        self.requests.append((request.method, request.url.path, request.headers.get("x-api-key")))
         await JSONResponse({"answered": True})(scope, receive, send)
 
 
@@ -51,7 +52,7 @@ def api() -> Api:
 
 @pytest.fixture
 def address(api: Api) -> Iterator[str]:
-    """Where the page and its API are served."""
+    """Return the URL of a server with the page and its API."""
     listener = socket.create_server(("127.0.0.1", 0))
     config = uvicorn.Config(ApiReference(api, KEY), log_level="warning", ws="none")
     server = uvicorn.Server(config)
@@ -67,7 +68,7 @@ def address(api: Api) -> Iterator[str]:
 
 @pytest.fixture
 def page(address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """The page, in the colour scheme of the test's parameter or in light colours."""
+    """Return the page, in the colour scheme of the test's parameter, by default light."""
     with chromium() as browser:
         page = browser.new_page(color_scheme=getattr(request, "param", "light"))
         page.set_viewport_size({"width": 1280, "height": 900})
@@ -76,8 +77,8 @@ def page(address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
         yield page
 
 
-def opened(page: Page, summary: str) -> Locator:
-    """An operation of the page, unfolded."""
+def expanded(page: Page, summary: str) -> Locator:
+    """Expand an operation of the page, and return it."""
     operation = page.get_by_role("region", name=summary, exact=True)
     toggle = operation.locator(".section-accordion-header > button")
     toggle.click(position=EDGE)
@@ -85,28 +86,30 @@ def opened(page: Page, summary: str) -> Locator:
     return operation
 
 
-def tried(page: Page, operation: Operation) -> Locator:
-    """The dialog of an operation, with its path parameters filled in and the request answered."""
-    opened(page, operation.summary).get_by_role("button", name="Test Request").click()
+def send_from_dialog(page: Page, operation: Operation) -> Locator:
+    """Send a request from the dialog of an operation, and return the dialog with the response."""
+    expanded(page, operation.summary).get_by_role("button", name="Test Request").click()
     dialog = page.get_by_role("dialog", name="API Client")
     for name in re.findall(r"{(\w+)}", operation.path):
         value = dialog.locator(f"tr#{name}")
-        if name == "slug":  # a choice, of which the page takes the first
+        if name == "slug":  # a choice; the page selects the first value
             expect(value.get_by_role("button", name=VALUES[name], exact=True)).to_be_visible()
         else:
             value.get_by_role("combobox", name="Value").fill(VALUES[name])
     dialog.get_by_role("button", name=f"Send {operation.method} request to").click()
     expect(dialog.get_by_role("region", name="Response")).to_contain_text("answered")
-    # The tint that runs over the address during a request has gone.
+    # Wait until the progress bar over the address has gone.
     progress = dialog.locator("[style*=translate3d]")
     expect(progress).to_have_attribute("style", re.compile(r"translate3d\(-100%"))
     return dialog
 
 
 def violations(page: Page) -> list[str]:
-    """The rules that the page fails and the elements that fail them, once nothing moves."""
-    # Not wait_for_function: the page's policy forbids the `eval` that it is made of.
-    page.evaluate("Promise.allSettled(document.getAnimations().map((each) => each.finished))")
+    """Wait for animations; return the rules that the page fails, with the failing elements."""
+    # wait_for_function uses `eval`, which the page's policy forbids.
+    page.evaluate(
+        "Promise.allSettled(document.getAnimations().map((animation) => animation.finished))"
+    )
     found = Axe().run(page, options=WCAG).response["violations"]
     return [f"{rule['id']}: {node['html']}" for rule in found for node in rule["nodes"]]
 
@@ -115,17 +118,19 @@ def test_every_operation_can_be_tried_in_a_browser(page: Page, api: Api) -> None
     """The page shows each operation, and a request from it reaches the API with the key."""
     expect(page.locator(".reference-endpoint")).to_have_count(len(OPERATIONS))
     for operation in OPERATIONS:
-        tried(page, operation)
+        send_from_dialog(page, operation)
         path = "/api" + operation.path.format_map(VALUES)
-        assert api.asked == [(operation.method.upper(), path, KEY)]
-        api.asked.clear()
+        assert api.requests == [(operation.method.upper(), path, KEY)]
+        api.requests.clear()
         page.get_by_role("button", name="Close Client").click()
         expect(page.get_by_role("dialog")).to_have_count(0)
 
 
 def test_each_operation_has_a_sample_in_each_language(page: Page) -> None:
-    """A sample follows the choice of language, for every operation."""
-    samples = [opened(page, operation.summary).locator(".request-card") for operation in OPERATIONS]
+    """Every operation has a code sample in the chosen language."""
+    samples = [
+        expanded(page, operation.summary).locator(".request-card") for operation in OPERATIONS
+    ]
     for language, call in SAMPLES.items():
         page.get_by_role("tab", name=language, exact=True).click()
         for sample in samples:
@@ -134,38 +139,38 @@ def test_each_operation_has_a_sample_in_each_language(page: Page) -> None:
 
 @pytest.mark.parametrize("page", ["light", "dark"], indirect=True)
 def test_the_page_meets_wcag_aa(page: Page) -> None:
-    """No rule of axe for WCAG 2.2 A or AA fails in an opened operation, nor where it is tried."""
-    operation = opened(page, SEND.summary)
+    """An expanded operation and its dialog pass axe's rules for WCAG 2.2 A and AA."""
+    operation = expanded(page, SEND.summary)
     expect(operation.locator(".request-card")).to_contain_text("curl")
     assert violations(page) == []
     operation.locator(".section-accordion-header > button").click(position=EDGE)
-    tried(page, SEND)
+    send_from_dialog(page, SEND)
     assert violations(page) == []
 
 
-def test_the_page_asks_no_other_host(page: Page, address: str) -> None:
-    """Every request goes to the stack, and the page's policy blocks nothing that it does."""
-    asked: list[str] = []
-    complaints: list[str] = []
-    page.on("request", lambda request: asked.append(request.url))
+def test_the_page_contacts_no_other_host(page: Page, address: str) -> None:
+    """Every request goes to the stack, and the page's policy blocks none of them."""
+    requests: list[str] = []
+    errors: list[str] = []
+    page.on("request", lambda request: requests.append(request.url))
 
-    def hear(message: ConsoleMessage) -> None:
+    def record_error(message: ConsoleMessage) -> None:
         if message.type == "error":
-            complaints.append(message.text)
+            errors.append(message.text)
 
-    page.on("console", hear)
+    page.on("console", record_error)
     page.reload()
-    tried(page, SEND)
-    assert f"{address}/openapi.json" in asked
-    assert [url for url in asked if not url.startswith(f"{address}/")] == []
-    assert complaints == []
+    send_from_dialog(page, SEND)
+    assert f"{address}/openapi.json" in requests
+    assert [url for url in requests if not url.startswith(f"{address}/")] == []
+    assert errors == []
 
 
 @pytest.mark.parametrize("width", [320, 768, 1280])
 def test_the_page_fits_the_window(page: Page, width: int) -> None:
-    """Nothing makes the page scroll sideways, whether an operation is open or being tried."""
+    """The page never scrolls sideways, with an expanded operation or with its dialog."""
     page.set_viewport_size({"width": width, "height": 800})
-    operation = opened(page, SEND.summary)
+    operation = expanded(page, SEND.summary)
     expect(operation.locator(".request-card")).to_contain_text("curl")
     assert page.evaluate("document.documentElement.scrollWidth") <= width
     operation.get_by_role("button", name="Test Request").click()

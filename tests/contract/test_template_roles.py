@@ -1,6 +1,6 @@
 """Each role allows exactly the AWS calls that its function makes, on exactly their resources.
 
-The calls are recorded inside botocore during everything that a function does, including refusals
+The test records the calls in botocore while it runs every path of each function, including errors
 and failures.
 """
 
@@ -41,15 +41,15 @@ _FUNCTIONS: Final = {
 }
 _LARGE: Final = otp(attachments=[attachment(b"%PDF-1.7" + bytes(400_000))])
 
-#: Calls whose permission has another name (AWS service authorization reference).
+#: Calls that need another permission, by the service authorization reference.
 _ACTIONS: Final = {
     "s3:ListObjectsV2": {"s3:ListBucket"},
     "sqs:SendMessageBatch": {"sqs:SendMessage"},
-    "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # for raw content SES requires both
+    "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # SES requires both for raw content
 }
-#: Permissions that roles need in addition to the calls of the functions' own code.
+#: Actions that a role needs in addition to the calls of the function's code.
 _LAMBDAS_OWN: Final = {
-    # For Lambda itself: logs, traces, and reading from a queue or stream.
+    # Lambda itself uses these for logs, traces, queues and streams.
     "logs:CreateLogStream",
     "logs:PutLogEvents",
     "xray:PutTelemetryRecords",
@@ -63,34 +63,34 @@ _LAMBDAS_OWN: Final = {
     "dynamodb:ListStreams",
 }
 _UNCALLED: Final = {
-    # Without it, S3 reports a missing object as forbidden.
+    # Without it S3 returns AccessDenied for a missing object.
     "deliver_message": {"s3:ListBucket"},
-    # `ReportBatchItemFailures` requires it.
+    # Required by `ReportBatchItemFailures`.
     "record_feedback": {"sqs:ChangeMessageVisibility"},
 }
 
 
 class Calls:
-    """The actions of each function, recorded while it ran."""
+    """The actions that each function used while it was running."""
 
     def __init__(self) -> None:
-        self.taken: dict[str, set[str]] = {}
+        self.used: dict[str, set[str]] = {}
         self.running: str | None = None
 
     def handler(self, function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
-        """Return the handler of a function, whose calls are recorded."""
+        """Return a function's handler that records its calls."""
 
-        def run(given: dict[str, Any], context: object) -> dict[str, Any]:
+        def run(event: dict[str, Any], context: object) -> dict[str, Any]:
             self.running = function
             try:
-                return handler(function)(given, context)
+                return handler(function)(event, context)
             finally:
                 self.running = None
 
         return run
 
     def record(self, of: str, operation: str, parameters: Mapping[str, Any]) -> None:
-        """Record a call by any thread of the running function."""
+        """Record a call from any thread of the running function."""
         if self.running is None:
             return
         if operation == "TransactWriteItems":
@@ -100,15 +100,15 @@ class Calls:
             }
         else:
             names = {operation}
-        taken = self.taken.setdefault(self.running, set())
+        used = self.used.setdefault(self.running, set())
         for name in names:
             action = f"{'ses' if of == 'sesv2' else of}:{name}"
             for needed in _ACTIONS.get(action, {action}):
-                taken.add(f"{needed} {_asked(of, parameters)}")
+                used.add(f"{needed} {_resource(of, parameters)}")
 
 
-def _asked(of: str, parameters: Mapping[str, Any]) -> str:
-    """Return the template's name of the resource of a call."""
+def _resource(of: str, parameters: Mapping[str, Any]) -> str:
+    """Return the logical id of the resource that a call uses."""
     if of == "sqs":
         return "JobsDeadLetters" if parameters["QueueUrl"].endswith("/dead") else "JobsQueue"
     return {"dynamodb": "Table", "s3": "SpoolBucket"}.get(of, "*")
@@ -116,7 +116,7 @@ def _asked(of: str, parameters: Mapping[str, Any]) -> str:
 
 @pytest.fixture(scope="module")
 def calls(service: Service) -> Iterator[dict[str, set[str]]]:
-    """Run everything that each function does; yield the actions of each."""
+    """Run every path of every function, and return the actions that each used."""
     recorded = Calls()
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
 
@@ -135,14 +135,14 @@ def calls(service: Service) -> Iterator[dict[str, set[str]]]:
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
-        yield recorded.taken
+        yield recorded.used
 
 
 _SERVICE: Final = service.__name__
 
 
 def _accept(service: Service) -> None:
-    """Send emails and batches, small and large, with and without a key, and let calls fail."""
+    """Send mail and batches, small and large, with and without a key, also with failures."""
     api = service.live()
     for path, body in (
         ("/emails", otp()),
@@ -163,7 +163,7 @@ def _accept(service: Service) -> None:
 
 @contextmanager
 def _failing(call: str) -> Iterator[None]:
-    """Let a call to the table get no response."""
+    """Make a call to the table fail without a response."""
     events, name = wiring.services().table.client.meta.events, f"before-call.dynamodb.{call}"
     events.register(name, no_answer)
     yield
@@ -171,7 +171,7 @@ def _failing(call: str) -> Iterator[None]:
 
 
 def _read(service: Service) -> None:
-    """Call every route that reads, and delete a template."""
+    """Call every reading route, and delete a template."""
     account = service.account()
     api = Api(service.key(account, Preset.MARKETING))
     sent = api.send(otp()).json["messageId"]
@@ -192,7 +192,7 @@ def _read(service: Service) -> None:
 
 
 def _deliver(service: Service, recorded: Calls) -> None:
-    """Deliver both kinds of sends, one without a response of SES, and an unreadable job."""
+    """Deliver mail from queue and spool, an uncertain mail, and a poison job."""
     service.deliver()
     account = service.account()
     Api(service.key(account)).send(raw_html())
@@ -208,7 +208,7 @@ def _deliver(service: Service, recorded: Calls) -> None:
 
 
 def _follow(service: Service, recorded: Calls) -> None:
-    """Process events of SES, and the changes in the table's stream, also of older messages."""
+    """Record SES events, and aggregate their changes from the stream, also of older mail."""
     account = service.account()
     sent = Api(service.key(account)).send(otp()).json["messageId"]
     service.deliver()
@@ -225,12 +225,12 @@ def _follow(service: Service, recorded: Calls) -> None:
             for number, item in enumerate(items)
             if item["pk"]["S"].startswith("MSG#")
         ]
-        taken = recorded.handler("aggregate_stats")({"Records": records}, Invocation())
-        assert taken == {"batchItemFailures": []}
+        response = recorded.handler("aggregate_stats")({"Records": records}, Invocation())
+        assert response == {"batchItemFailures": []}
 
 
 def _sweep(service: Service, recorded: Calls) -> None:
-    """Sweep messages that cannot be sent any more, and their bodies."""
+    """Sweep mail past its deadline and spool objects that no job needs."""
     account = service.account()
     wiring.services().table.put(keys.account_list(account))
     Api(service.key(account)).send(_LARGE)
@@ -245,17 +245,17 @@ def _allowed(function: str) -> set[str]:
     for policy in role["Policies"]:
         for statement in policy["PolicyDocument"]["Statement"]:
             actions = statement["Action"]
-            needless = _LAMBDAS_OWN | _UNCALLED.get(function, set())
+            excluded = _LAMBDAS_OWN | _UNCALLED.get(function, set())
             found |= {
                 f"{action} {_named(statement['Resource'])}"
                 for action in ([actions] if isinstance(actions, str) else actions)
-                if action not in needless
+                if action not in excluded
             }
     return found
 
 
 def _named(resource: Any) -> str:
-    """Return the template's name of the resource of a statement; those of SES have none."""
+    """Return the logical id of a statement's resource; `*` for those of SES."""
     text = json.dumps(resource)
     names = re.findall(r'"Fn::GetAtt": \["(\w+)"|\$\{(\w+)\.Arn\}', text)
     return "".join(names[0]) if names else "*"
@@ -265,6 +265,6 @@ def _named(resource: Any) -> str:
 def test_a_role_allows_what_its_function_calls(
     function: str, calls: Mapping[str, set[str]]
 ) -> None:
-    """The role allows what the function needs and nothing else."""
+    """A role allows every call that its function makes, and no other call."""
     allowed, called = _allowed(function), calls[function]
     assert (called - allowed, allowed - called) == (set(), set())

@@ -1,4 +1,4 @@
-"""Each function gets the settings that its code reads, and no others."""
+"""Each function gets exactly the settings that its code reads."""
 
 import re
 from collections import UserDict
@@ -39,7 +39,7 @@ class _RecordedEnvironment(UserDict[str, str]):
         return super().get(name, default)
 
 
-def _given(function: str) -> set[str]:
+def _template_settings(function: str) -> set[str]:
     """Return the settings that the template gives a function."""
     return {
         name
@@ -50,11 +50,11 @@ def _given(function: str) -> set[str]:
 
 
 @pytest.mark.parametrize("function", sorted(_FUNCTIONS))
-def test_a_function_reads_what_it_is_given(function: str, aws: object) -> None:
-    """Its own settings are enough to make its use cases, and each of them is read."""
+def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> None:
+    """A function's settings are enough to create its use cases, and each of them is read."""
     assert aws
-    given = _given(function)
-    environment = _RecordedEnvironment(dict.fromkeys(given, "10"))  # one of them is a number
+    settings = _template_settings(function)
+    environment = _RecordedEnvironment(dict.fromkeys(settings, "10"))  # one of them is a number
     source = (template.ROOT / function / "app.py").read_text()
     use_cases = set(re.findall(r"services\(\)\.(\w+)", source))
     assert use_cases
@@ -62,4 +62,4 @@ def test_a_function_reads_what_it_is_given(function: str, aws: object) -> None:
     environment.read.clear()
     for use_case in use_cases:
         getattr(wiring, use_case)
-    assert environment.read - _LOCAL == given
+    assert environment.read - _LOCAL == settings

@@ -1,4 +1,4 @@
-"""The operator's doctor on a whole stack, with a mail that goes all the way round."""
+"""`pillarbox doctor` on a whole stack, with a mail that makes the round trip."""
 
 import json
 import subprocess
@@ -12,9 +12,9 @@ pytestmark = pytest.mark.stack
 ROOT = Path(__file__).parents[2]
 
 
-def test_the_running_stack_is_well(stack: dict[str, Any]) -> None:
-    """Every check passes or says why it cannot be made here; the mail comes back delivered."""
-    done = subprocess.run(
+def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
+    """Every check passes or is skipped on a local stack, and the test mail is delivered."""
+    process = subprocess.run(
         [
             *(ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json"),
             *("doctor", "--send", "--account", stack["accounts"]["live"]),
@@ -25,9 +25,9 @@ def test_the_running_stack_is_well(stack: dict[str, Any]) -> None:
         text=True,
         timeout=180,
     )
-    assert done.returncode == 0, done.stdout + done.stderr
+    assert process.returncode == 0, process.stdout + process.stderr
     verdicts: dict[str, str] = {
-        each["check"]: each["verdict"] for each in json.loads(done.stdout)["items"]
+        item["check"]: item["verdict"] for item in json.loads(process.stdout)["items"]
     }
     passed = {name for name, verdict in verdicts.items() if verdict == "pass"}
     assert passed == {"address", "sending", "events", "queues", "relay", "mail"}

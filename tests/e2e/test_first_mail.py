@@ -1,4 +1,4 @@
-"""A first mail, as a new user sends it: curl, the operator's command, the inbox."""
+"""The first emails of a new user: curl, the operator's command, the inbox."""
 
 import base64
 import hashlib
@@ -23,8 +23,8 @@ def status(stack: dict[str, Any], key: str, message_id: str) -> dict[str, Any]:
     return detail
 
 
-def test_a_mail_sent_by_curl_is_delivered_and_reads_well(stack: dict[str, Any]) -> None:
-    """A mail goes from curl through the whole service into the inbox, and its status follows."""
+def test_an_email_sent_by_curl_is_delivered(stack: dict[str, Any]) -> None:
+    """An email goes from curl through the whole service to the inbox, and its status follows."""
     body = {
         "to": "ada@customer.example",
         "bcc": ["audit@customer.example"],
@@ -64,8 +64,8 @@ def test_a_mail_sent_by_curl_is_delivered_and_reads_well(stack: dict[str, Any]) 
     assert "Ada <3" in text.get_content()
 
 
-def test_an_operator_makes_an_account_that_sends(stack: dict[str, Any]) -> None:
-    """Account, sender and key made by the command work at once, and a revoked key stops at once."""
+def test_an_operator_creates_an_account_that_sends(stack: dict[str, Any]) -> None:
+    """A new account, sender and key work at once, and a revoked key stops working at once."""
     account = operate("account", "create", "--name", "Acme", "--plan", "standard")
     account_id = account["accountId"]
     sender = "billing@acme.example"
@@ -82,7 +82,7 @@ def test_an_operator_makes_an_account_that_sends(stack: dict[str, Any]) -> None:
 
 
 def test_a_bounce_suppresses_the_address(stack: dict[str, Any]) -> None:
-    """What SES reports reaches the status, and the next send to the address is refused."""
+    """A bounce sets the status, and the next send to the address is rejected."""
     url, key = f"{stack['base_url']}/api/v1/emails", stack["keys"]["live_free"]
     headers = AGENT | {"X-API-Key": key}
     to = "bounce+e2e@simulator.amazonses.com"
@@ -101,7 +101,7 @@ def test_a_bounce_suppresses_the_address(stack: dict[str, Any]) -> None:
 
 
 def test_a_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
-    """A mail that the queue cannot take arrives with its attachment, byte for byte."""
+    """A mail over the queue's limit arrives with its attachment, byte for byte."""
     data = b"".join(hashlib.sha256(bytes([n % 256, n // 256])).digest() for n in range(32_000))
     body = {
         "to": "ada@customer.example",
@@ -140,10 +140,10 @@ def test_a_large_mail_goes_through_the_spool(stack: dict[str, Any]) -> None:
         ("/api/v1/starter-templates", "app/1", (405, "method_not_allowed")),
     ],
 )
-def test_whatever_answers_the_body_is_the_envelope(
+def test_every_error_has_the_envelope(
     stack: dict[str, Any], path: str, agent: str, expected: tuple[int, str]
 ) -> None:
-    """Firewall, gateway and functions answer in the contract's JSON, with a request id."""
+    """Errors of firewall, gateway and functions have the contract's JSON and a request id."""
     answer = httpx.post(
         stack["base_url"] + path, json={}, headers={"User-Agent": agent}, timeout=PATIENCE
     )

@@ -1,4 +1,4 @@
-"""Promise 9: schemathesis, led by the document, finds no 5xx and no answer that differs from it."""
+"""Promise 9: schemathesis finds no 5xx and no response that differs from the document."""
 
 import json
 import os
@@ -15,7 +15,7 @@ import pytest
 from local.template import ROOT
 from openapi.operations import OPERATIONS
 
-#: What it may take, in seconds; `make fuzz` gives it ten minutes.
+#: Seconds of fuzzing; `make fuzz` sets ten minutes.
 SECONDS = int(os.environ.get("PILLARBOX_FUZZ_SECONDS", "60"))
 _STATE = ROOT / ".local" / "tests"
 _TEMPLATES = 4
@@ -23,25 +23,25 @@ _TEMPLATES = 4
 
 @pytest.fixture(scope="module")
 def operator(stack: dict[str, Any]) -> Callable[..., Any]:
-    """Runs the operator's command on the stack and gives its answer."""
+    """Return a function that runs the operator's command on the stack and returns its JSON."""
     assert stack
 
     def operator(*arguments: str) -> Any:
-        done = subprocess.run(
+        process = subprocess.run(
             [Path(sys.executable).with_name("pillarbox"), "--local", "--json", *arguments],
             env=os.environ | {"PILLARBOX_STATE_DIR": str(_STATE)},
             capture_output=True,
             check=True,
             timeout=60,
         )
-        return json.loads(done.stdout)
+        return json.loads(process.stdout)
 
     return operator
 
 
 @pytest.fixture(scope="module")
 def key(operator: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> str:
-    """A key with every permission, of an account without limits that has a few templates."""
+    """Return a key with every scope, of an account without limits that has a few templates."""
     account = operator("account", "create", "--name", "Fuzz", "--plan", "enterprise")["accountId"]
     sender = ("hello@fuzz.example", "--verified", "--default")
     operator("sender", "add", "--account", account, *sender)
@@ -55,7 +55,7 @@ def key(operator: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) 
 
 
 def warm_up(base_url: str) -> None:
-    """Have each function started once: on a busy machine many first starts take their time."""
+    """Start each function once, because many cold starts are slow on a busy machine."""
     for operation in OPERATIONS:
         path = re.sub(r"\{\w+\}", "x", operation.path)
         answer = httpx.request(operation.method, f"{base_url}/api{path}", timeout=120)
@@ -64,10 +64,10 @@ def warm_up(base_url: str) -> None:
 
 @pytest.mark.stack
 def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path: Path) -> None:
-    """9: all checks, stateful links included: no 5xx, no undocumented status, header or shape."""
+    """9: no check finds a 5xx or an undocumented status, header or shape, also along links."""
     warm_up(stack["base_url"])
     report = tmp_path / "report.json"
-    done = subprocess.run(
+    process = subprocess.run(
         [
             Path(sys.executable).with_name("schemathesis"),
             *("--config-file", str(ROOT / "verification/fuzz/schemathesis.toml")),
@@ -76,7 +76,7 @@ def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path
             *("--max-time", str(SECONDS), "--workers", "2", "--no-color"),
             *("--report", "json", "--report-json-path", str(report)),
         ],
-        cwd=tmp_path,  # where it keeps a cache
+        cwd=tmp_path,  # schemathesis writes its cache here
         env=os.environ | {"PYTHONPATH": str(ROOT)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
@@ -84,9 +84,9 @@ def test_every_answer_is_as_documented(stack: dict[str, Any], key: str, tmp_path
         timeout=SECONDS + 120,
         check=False,
     )
-    assert done.returncode == 0, done.stdout
-    told = json.loads(report.read_text())
-    assert told["operations"]["tested"] == told["operations"]["total"]
-    assert told["test_cases"]["generated"] > 0
-    assert (told["failures"], told["errors"]) == ([], [])
-    print(f"{told['test_cases']['generated']} requests: no 5xx, none that differs")  # noqa: T201  the figure
+    assert process.returncode == 0, process.stdout
+    results = json.loads(report.read_text())
+    assert results["operations"]["tested"] == results["operations"]["total"]
+    assert results["test_cases"]["generated"] > 0
+    assert (results["failures"], results["errors"]) == ([], [])
+    print(f"{results['test_cases']['generated']} requests: no 5xx and no difference")  # noqa: T201  the figure

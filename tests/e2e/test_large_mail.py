@@ -1,4 +1,4 @@
-"""Mail over what Lambda takes: the edge, the front, and the same promises."""
+"""Mail over Lambda's limit goes through the edge and the front, with the same promises."""
 
 import base64
 import json
@@ -17,7 +17,7 @@ ATTACHMENT = 5 * 1024 * 1024
 
 
 def content(size: int, seed: int) -> bytes:
-    return random.Random(seed).randbytes(size)  # noqa: S311  any bytes do, each time the same
+    return random.Random(seed).randbytes(size)  # noqa: S311  reproducible test data
 
 
 def attachment(name: str, octets: bytes) -> dict[str, Any]:
@@ -44,7 +44,7 @@ def send(stack: dict[str, Any], body: dict[str, Any], **headers: str) -> httpx.R
 
 
 def test_two_attachments_of_the_largest_size_arrive(stack: dict[str, Any]) -> None:
-    """Two attachments of 5 MB are accepted, replayed to a retry, and arrive whole and once."""
+    """A send with two attachments of 5 MB is accepted, replayed, and arrives once."""
     scans = {"one.pdf": content(ATTACHMENT, 1), "two.pdf": content(ATTACHMENT, 2)}
     body = mail(*(attachment(name, octets) for name, octets in scans.items()))
     key = {"Idempotency-Key": "two-scans"}
@@ -61,16 +61,16 @@ def test_two_attachments_of_the_largest_size_arrive(stack: dict[str, Any]) -> No
     assert arrived == scans
 
 
-def test_one_key_is_one_mail_on_both_ways(stack: dict[str, Any]) -> None:
-    """A key that was used for a small mail is a mismatch for a large one: both share the claims."""
+def test_both_origins_share_idempotency_keys(stack: dict[str, Any]) -> None:
+    """A key that was used for a small mail is a mismatch for a large one."""
     key = {"Idempotency-Key": "small-then-large"}
     assert send(stack, mail(), **key).status_code == 200
     large = send(stack, mail(attachment("one.pdf", content(ATTACHMENT, 3))), **key)
     assert (large.status_code, large.json()["error"]["code"]) == (409, "idempotency_key_mismatch")
 
 
-def test_both_readings_of_a_path_are_one_on_both_ways(stack: dict[str, Any]) -> None:
-    """Contract 9: …/api/v1/v1/emails answers as …/api/v1/emails, at the API and at the front."""
+def test_both_origins_accept_both_readings_of_a_path(stack: dict[str, Any]) -> None:
+    """Contract 9: /api/v1/v1/emails is /api/v1/emails, at the API and at the front."""
     body = json.dumps(mail()).encode()
     headers = AGENT | {"X-API-Key": stack["keys"]["live"], "Idempotency-Key": "both-readings"}
     headers["Content-Type"] = "application/json"
@@ -88,8 +88,8 @@ def test_both_readings_of_a_path_are_one_on_both_ways(stack: dict[str, Any]) -> 
     assert len({answer.content for answer in answers}) == 1
 
 
-def test_a_replay_comes_from_either_way(stack: dict[str, Any]) -> None:
-    """What the API accepted the front replays: the same mail in chunks takes the large way."""
+def test_the_front_replays_what_the_api_accepted(stack: dict[str, Any]) -> None:
+    """A chunked retry goes to the front, which replays the response of the API."""
     body = json.dumps(mail()).encode()
     headers = AGENT | {"X-API-Key": stack["keys"]["live"], "Idempotency-Key": "either-way"}
     headers["Content-Type"] = "application/json"
@@ -104,8 +104,8 @@ def test_a_replay_comes_from_either_way(stack: dict[str, Any]) -> None:
     wait_for(lambda: inbox(stack, first.json()["messageId"]))
 
 
-def test_a_byte_too_many_is_named(stack: dict[str, Any]) -> None:
-    """Beyond 5 MB an attachment gets the contract's 400 with its scope, not a gateway's answer."""
+def test_an_attachment_over_5_mb_is_rejected(stack: dict[str, Any]) -> None:
+    """An attachment over 5 MB gets the contract's 400 with its scope."""
     answer = send(stack, mail(attachment("one.pdf", content(ATTACHMENT + 1, 4))))
     error = answer.json()["error"]
     assert (answer.status_code, error["code"]) == (400, "attachment_too_large")
@@ -113,11 +113,11 @@ def test_a_byte_too_many_is_named(stack: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("chunked", [False, True])
-def test_what_nothing_takes_is_413(
+def test_a_body_over_every_limit_is_413(
     stack: dict[str, Any],
     chunked: bool,  # noqa: FBT001  a row of the table
 ) -> None:
-    """A body over the edge's limit, however it is sent, is 413 in the envelope with the limit."""
+    """A body over the edge's limit, chunked or not, gets a 413 with the limit."""
     body = b" " * (16 * 1024 * 1024 + 1)
     answer = httpx.post(
         f"{stack['base_url']}/api/v1/emails",

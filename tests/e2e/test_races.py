@@ -1,4 +1,4 @@
-"""Races, on the engine of the local stack: its conditional writes hold under concurrency."""
+"""Conditional writes hold under concurrency, on the engine of the local stack."""
 
 import json
 from collections import Counter
@@ -23,13 +23,13 @@ from tests.stack import AGENT, PATIENCE, operate
 pytestmark = pytest.mark.stack
 
 PARALLEL = 24
-#: Each request at the same time is a process of its own here, as it is a sandbox in Lambda.
+#: Each concurrent request is a process here, as it is an execution environment in Lambda.
 REQUESTS = 5
 
 
 @pytest.fixture
 def table(stack: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> Iterator[Table]:
-    """The table of the running stack, spoken to directly."""
+    """Return the table of the running stack, for direct access."""
     for name, value in stack["environment"].items():
         monkeypatch.setenv(name, value)
     forget_sessions()
@@ -55,24 +55,24 @@ def test_a_quota_is_never_exceeded(table: Table) -> None:
         assert sum(pool.map(send, range(200))) == 37
 
 
-def test_one_of_many_takes_a_claim(table: Table) -> None:
-    """Of 200 parallel requests under one key one takes the claim, the others are in flight."""
+def test_one_of_many_acquires_a_claim(table: Table) -> None:
+    """Of 200 parallel requests under one key one acquires the claim; the others are in flight."""
     claims, account, now = DynamoClaims(table), new_token(12), datetime.now(UTC)
 
-    def take(_: int) -> str:
+    def acquire(_: int) -> str:
         try:
-            taken = claims.acquire(account, "digest", "hash", now)
+            claim = claims.acquire(account, "digest", "hash", now)
         except ServiceError as error:
             return error.code
-        return type(taken).__name__
+        return type(claim).__name__
 
     with ThreadPoolExecutor(PARALLEL) as pool:
-        outcomes = Counter(pool.map(take, range(200)))
+        outcomes = Counter(pool.map(acquire, range(200)))
     assert outcomes == {Claim.__name__: 1, "idempotency_in_flight": 199}
 
 
-def test_parallel_requests_with_one_key_make_one_mail(stack: dict[str, Any]) -> None:
-    """Attack 66: 20 parallel sends with one key: one message id; the others replay or 409."""
+def test_parallel_requests_with_one_key_send_one_mail(stack: dict[str, Any]) -> None:
+    """Attack 66: 20 parallel sends with one key give one message id; the others replay or 409."""
     key, url = stack["keys"]["live"], f"{stack['base_url']}/api/v1/emails"
     headers = AGENT | {"X-API-Key": key, "Idempotency-Key": new_token(16)}
     body = {"to": "ada@customer.example", "html": "<p>Once</p>", "subject": "Once"}
@@ -92,7 +92,7 @@ def test_parallel_requests_with_one_key_make_one_mail(stack: dict[str, Any]) -> 
 
 
 def test_a_revoked_key_sends_nothing(stack: dict[str, Any]) -> None:
-    """Attack 5: of parallel requests begun after the revocation none is accepted (promise 11)."""
+    """Attack 5: no request after the revocation is accepted, also in parallel (promise 11)."""
     account = stack["accounts"]["live"]
     made = operate("key", "create", "--account", account, "--name", "gone", "--preset", "send")
     url, headers = f"{stack['base_url']}/api/v1/emails", AGENT | {"X-API-Key": made["key"]}

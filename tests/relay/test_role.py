@@ -45,7 +45,7 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return call(client, operation, parameters)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", record_call)
-    recorded.taken["relay"] = actions = set[str]()
+    recorded.used["relay"] = actions = set[str]()
     return actions
 
 

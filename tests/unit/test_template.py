@@ -1,4 +1,4 @@
-"""The template keeps what the rest of the project relies on."""
+"""The template agrees with the rest of the project."""
 
 import json
 import re
@@ -29,7 +29,7 @@ _FOLDERS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/a
 _GATEWAY_RESPONSES = _RESOURCES["Api"]["Properties"]["GatewayResponses"]
 
 
-def _seconds(function: str) -> int:
+def _timeout(function: str) -> int:
     timeout: int = _FUNCTIONS[function].get("Timeout", _SOURCE["Globals"]["Function"]["Timeout"])
     return timeout
 
@@ -53,13 +53,13 @@ def test_each_folder_of_a_function_is_deployed() -> None:
 
 @pytest.mark.parametrize("folder", _FOLDERS)
 def test_each_function_has_a_sample_event(folder: str) -> None:
-    """events/ holds a JSON object named after each function's folder."""
+    """events/ has a sample event for each function's folder."""
     sample = json.loads((template.ROOT / "events" / f"{folder}.json").read_text())
     assert sample.get("Records") or sample.get("source") or sample["httpMethod"]
 
 
 def test_each_route_is_one_function() -> None:
-    """Every route of the API is there with its methods, each declared once, and no other."""
+    """The template declares every route and method of the API once, and no others."""
     deployed: dict[str, dict[str, str]] = {}
     for name, function in _FUNCTIONS.items():
         for event in function["Events"].values():
@@ -82,9 +82,9 @@ def _for_engine() -> template.Template:
 
 
 def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
-    """The engine knows no nested stacks: what they hold is in place, with what it is given."""
+    """The engine gets the resources of nested stacks in one template, with their arguments."""
     resources = _for_engine()["Resources"]
-    assert "AWS::CloudFormation::Stack" not in {each["Type"] for each in resources.values()}
+    assert "AWS::CloudFormation::Stack" not in {resource["Type"] for resource in resources.values()}
     alarm = resources["JobsDeadAlarm"]["Properties"]
     assert alarm["AlarmActions"] == [{"Ref": "AlarmTopic"}]
     assert alarm["Dimensions"] == [
@@ -93,28 +93,28 @@ def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
     assert "${JobsQueue.QueueName}" in json.dumps(resources["Dashboard"])
 
 
-def test_what_is_nested_is_switched_as_a_whole() -> None:
-    """The relay's stack and its firewall have the condition; nothing in a nested stack has one."""
-    written = template.load()["Resources"]
-    switched = {name for name, each in written.items() if each.get("Condition") == "WithRelay"}
+def test_a_nested_stack_is_switched_as_a_whole() -> None:
+    """The relay's stack and its firewall have the condition; no nested resource has one."""
+    resources = template.load()["Resources"]
+    switched = {name for name, item in resources.items() if item.get("Condition") == "WithRelay"}
     assert switched == {"Relay", "FrontFirewall"}
-    for stack in _of_type("AWS::CloudFormation::Stack", written).values():
+    for stack in _of_type("AWS::CloudFormation::Stack", resources).values():
         nested = template.load(template.ROOT / stack["TemplateURL"])
         assert stack["Parameters"].keys() == nested["Parameters"].keys()
         assert "Conditions" not in nested
-        assert not [name for name, each in nested["Resources"].items() if "Condition" in each]
+        assert not [name for name, item in nested["Resources"].items() if "Condition" in item]
 
 
-def test_a_name_is_in_one_stack() -> None:
-    """Two stacks with a resource of one name cannot be put into one template."""
+def test_a_logical_id_is_in_one_stack() -> None:
+    """Two stacks with the same logical id cannot be merged into one template."""
     source = template.load()
     source["Resources"]["JobsDeadAlarm"] = {"Type": "AWS::CloudWatch::Alarm"}
     with pytest.raises(ValueError, match="JobsDeadAlarm is in two stacks"):
         template.inlined(source)
 
 
-def test_the_outputs_of_a_nested_stack_are_put_in_place() -> None:
-    """What the root reads of the relay's stack is the relay's own address."""
+def test_the_outputs_of_a_nested_stack_are_replaced() -> None:
+    """A reference to an output of the relay's stack becomes the value of the output."""
     assert _SOURCE["Outputs"]["RelayAddress"]["Value"] == {
         "Fn::GetAtt": ["RelayBalancer", "DNSName"]
     }
@@ -125,7 +125,7 @@ def test_the_outputs_of_a_nested_stack_are_put_in_place() -> None:
 
 
 def test_the_engine_gets_the_same_routes() -> None:
-    """The local engine is given each route with its methods, and bodies as bytes."""
+    """The engine gets each route with its methods, and treats bodies as binary."""
     translated = _for_engine()
     (api,) = (
         resource["Properties"]
@@ -138,7 +138,7 @@ def test_the_engine_gets_the_same_routes() -> None:
     assert api["BinaryMediaTypes"] == ["*/*"]
 
 
-def test_each_function_has_a_role_and_a_log_of_its_own() -> None:
+def test_each_function_has_its_own_role_and_log() -> None:
     """No two functions share a role or a log group; the relay's container has two roles."""
     for part in ("Role", "LoggingConfig"):
         assert len({json.dumps(f[part]) for f in _FUNCTIONS.values()}) == len(_FUNCTIONS)
@@ -148,7 +148,7 @@ def test_each_function_has_a_role_and_a_log_of_its_own() -> None:
 
 @pytest.mark.parametrize("name", _of_type("AWS::IAM::Role"))
 def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
-    """No wildcard in an action; only what knows no resources is allowed on all."""
+    """No action has a wildcard; only actions without resource-level permissions use *."""
     for statement in _statements(_of_type("AWS::IAM::Role")[name]):
         actions = _listed(statement["Action"])
         assert not [action for action in actions if "*" in action]
@@ -162,7 +162,7 @@ def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
 
 @pytest.mark.parametrize("kind", _GATEWAY_RESPONSES)
 def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
-    """Contract 7: code, status and type belong together; X-Request-Id is there."""
+    """Contract 7: a gateway response has a code with its status and type, and X-Request-Id."""
     response = _GATEWAY_RESPONSES[kind]
     error = json.loads(response["ResponseTemplates"]["application/json"])["error"]
     assert CODES[error["code"]] == (response["StatusCode"], error["type"])
@@ -183,24 +183,24 @@ def test_every_setting_that_is_read_is_set() -> None:
     assert {row.variable for row in rows if row.default is None} == given
 
 
-def test_an_owner_is_gone_before_its_lease_ends() -> None:
-    """A claim is leased for 35 s and a delivery for 90 s: the functions time out before."""
-    assert _seconds("SendEmail") < 35
-    assert _seconds("DeliverMessage") < 90
+def test_functions_time_out_before_their_leases_end() -> None:
+    """The timeouts are shorter than the 35 s of a claim and the 90 s of a delivery lease."""
+    assert _timeout("SendEmail") < 35
+    assert _timeout("DeliverMessage") < 90
 
 
 @pytest.mark.parametrize(
     ("queue", "function"), [("JobsQueue", "DeliverMessage"), ("EventsQueue", "RecordFeedback")]
 )
-def test_a_message_stays_hidden_while_it_is_worked_on(queue: str, function: str) -> None:
-    """A queue's visibility is at least six times its function's timeout, as Lambda advises."""
-    assert _of_type("AWS::SQS::Queue")[queue]["VisibilityTimeout"] >= 6 * _seconds(function)
+def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str) -> None:
+    """A visibility timeout is at least six function timeouts, as Lambda recommends."""
+    assert _of_type("AWS::SQS::Queue")[queue]["VisibilityTimeout"] >= 6 * _timeout(function)
     (source,) = _FUNCTIONS[function]["Events"].values()
     assert source["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
 
 
 def test_ses_events_reach_their_queue_unwrapped() -> None:
-    """The rule takes this configuration set's events alone and puts the SES record in the queue."""
+    """The rule matches only this configuration set's events and queues the SES record itself."""
     rule = _RESOURCES["EventsRule"]["Properties"]
     assert rule["EventPattern"] == {
         "source": ["aws.ses"],

@@ -1,4 +1,4 @@
-"""The edge in template.yaml: which origin gets a request, and who may ask an origin."""
+"""The edge in template.yaml: its limits, its origins and their firewalls."""
 
 import json
 from typing import Any, Final
@@ -20,8 +20,8 @@ _LAMBDA_PAYLOAD: Final = 6 * 1024 * 1024
 _HEADERS: Final = 10_240
 
 
-def test_what_goes_to_lambda_fits_into_an_event() -> None:
-    """As base64 beside headers that stand twice, each character escaped, and 64 KiB of context."""
+def test_a_request_to_lambda_fits_into_an_event() -> None:
+    """The limit leaves room for base64, the headers twice and escaped, and 64 KiB of context."""
     event = -(-LAMBDA // 3) * 4 + 4 * _HEADERS + 64 * 1024
     assert event <= _LAMBDA_PAYLOAD
     too_large = _RESOURCES["Api"]["Properties"]["GatewayResponses"]["REQUEST_TOO_LARGE"]
@@ -30,18 +30,18 @@ def test_what_goes_to_lambda_fits_into_an_event() -> None:
 
 
 def test_two_attachments_of_5_mb_fit_into_the_front() -> None:
-    """Contract 8: 10 MB decoded in all, in JSON with a megabyte each of html and text."""
+    """Contract 8: the limit fits 10 MB of attachments in base64, and 1 MB each of html and text."""
     assert FRONT >= -(-10 * 1024**2 // 3) * 4 + 2 * 1024**2
 
 
-def test_the_function_fits() -> None:
-    """CloudFront takes functions of 10 KB."""
+def test_the_function_is_small_enough() -> None:
+    """The function is smaller than CloudFront's limit of 10 KB."""
     assert len(CODE.encode()) < 10_000
     assert _VALUES == {"Front": {"Fn::If": ["WithRelay", "true", "false"]}}
 
 
 def test_origins_get_the_secret_and_check_it() -> None:
-    """Both origins are sent it; WAF and container are given the same one."""
+    """The edge sends the secret to both origins; firewalls and front compare it."""
     secret = {"Fn::Sub": "{{resolve:secretsmanager:${EdgeSecret}:SecretString}}"}
     origins = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]["Origins"]
     for origin in (origins[0], origins[1]["Fn::If"][1]):
@@ -66,7 +66,7 @@ def test_origins_get_the_secret_and_check_it() -> None:
 
 @pytest.mark.parametrize("name", _FIREWALLS)
 def test_the_firewall_answers_in_the_envelope(name: str) -> None:
-    """Contract 7: what a rule answers by itself has the status and type of its code."""
+    """Contract 7: the response of a rule has the status and type of its error code."""
     firewall = _RESOURCES[name]["Properties"]
     for rule in firewall["Rules"]:
         if custom := rule.get("Action", {}).get("Block", {}).get("CustomResponse"):
@@ -74,23 +74,23 @@ def test_the_firewall_answers_in_the_envelope(name: str) -> None:
             error = json.loads(body["Content"])["error"]
             assert CODES[error["code"]] == (custom["ResponseCode"], error["type"])
             assert body["ContentType"] == "APPLICATION_JSON"
-        else:  # the gateway's words, which a load balancer and CloudFront do not have
+        else:  # gateway responses; a load balancer and CloudFront have none
             assert name == "Firewall" or "OverrideAction" in rule
 
 
 @pytest.mark.parametrize("name", _FIREWALLS)
-def test_bodies_are_counted_not_judged(name: str) -> None:
-    """Mail is large and HTML: no rule of AWS's sets that looks at a body blocks."""
+def test_bodies_are_counted_but_not_blocked(name: str) -> None:
+    """No managed rule on a body blocks, because mail is large and contains HTML."""
     for rule in _RESOURCES[name]["Properties"]["Rules"]:
         if group := rule["Statement"].get("ManagedRuleGroupStatement"):
             overrides = group.get("RuleActionOverrides", [])
-            assert all(each["Name"].endswith("_BODY") for each in overrides)
-            assert all(each["ActionToUse"] == {"Count": {}} for each in overrides)
+            assert all(override["Name"].endswith("_BODY") for override in overrides)
+            assert all(override["ActionToUse"] == {"Count": {}} for override in overrides)
             assert overrides or rule["OverrideAction"] == {"Count": {}}
 
 
-def test_the_container_may_do_what_the_sends_may() -> None:
-    """Relay and front run both sends: their role has the two functions' actions, and a secret."""
+def test_the_container_has_the_permissions_of_the_sends() -> None:
+    """The container's role has the actions of both send functions, and may read secrets."""
 
     def actions(role: str) -> set[str]:
         return {
@@ -110,20 +110,20 @@ def test_the_container_may_do_what_the_sends_may() -> None:
 
 
 def test_the_front_gets_its_settings() -> None:
-    """What the front reads and must have, the template gives it."""
+    """The template gives the front every setting that it requires."""
     (front,) = (
         container
         for container in _RESOURCES["RelayTask"]["Properties"]["ContainerDefinitions"]
         if container["Name"] == "front"
     )
-    given = {variable["Name"] for variable in front["Environment"]}
+    provided = {variable["Name"] for variable in front["Environment"]}
     send = _RESOURCES["SendEmail"]["Properties"]["Environment"]["Variables"]
     functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send
     assert {
         f"PILLARBOX_{name}"
         for name in ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
-    } < given
-    assert {"PILLARBOX_FRONT_PORT", "PILLARBOX_FRONT_WORKERS"} < given
+    } < provided
+    assert {"PILLARBOX_FRONT_PORT", "PILLARBOX_FRONT_WORKERS"} < provided
     for variable in front["Environment"]:
         if variable["Name"] in functions:
             assert functions[variable["Name"]] == variable["Value"]

@@ -1,4 +1,4 @@
-"""What the template promises an operator: encryption, TLS, alarms, bounds."""
+"""The template provides encryption, TLS, alarms and limits."""
 
 import json
 from typing import Any, Final
@@ -23,8 +23,8 @@ _QUEUES: Final = _of_type("AWS::SQS::Queue")
 _ALARMS: Final = _of_type("AWS::CloudWatch::Alarm")
 
 
-def test_the_table_can_be_had_back() -> None:
-    """Point-in-time recovery, encryption, and no deletion but by an operator who switches it on."""
+def test_the_table_can_be_restored() -> None:
+    """The table has point-in-time recovery, encryption and deletion protection by default."""
     table = _RESOURCES["Table"]["Properties"]
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["SSESpecification"] == {"SSEEnabled": True}
@@ -33,8 +33,8 @@ def test_the_table_can_be_had_back() -> None:
 
 
 @pytest.mark.parametrize("name", _QUEUES)
-def test_queues_are_encrypted_and_take_tls_alone(name: str) -> None:
-    """Each queue is encrypted at rest, and a policy denies what comes in the clear."""
+def test_queues_are_encrypted_and_require_tls(name: str) -> None:
+    """Each queue is encrypted at rest, and its policy denies requests without TLS."""
     assert _QUEUES[name]["SqsManagedSseEnabled"] is True
     denied = [
         statement
@@ -43,11 +43,13 @@ def test_queues_are_encrypted_and_take_tls_alone(name: str) -> None:
         for statement in policy["PolicyDocument"]["Statement"]
         if statement["Effect"] == "Deny"
     ]
-    assert [each["Condition"] for each in denied] == [{"Bool": {"aws:SecureTransport": "false"}}]
+    assert [statement["Condition"] for statement in denied] == [
+        {"Bool": {"aws:SecureTransport": "false"}}
+    ]
 
 
-def test_the_bucket_is_closed() -> None:
-    """The spool is encrypted, nothing in it is public, and its policy demands TLS."""
+def test_the_bucket_is_private() -> None:
+    """The spool is encrypted and not public, and its policy requires TLS."""
     (bucket,) = _of_type("AWS::S3::Bucket").values()
     assert all(bucket["PublicAccessBlockConfiguration"].values())
     assert bucket["BucketEncryption"]
@@ -56,7 +58,7 @@ def test_the_bucket_is_closed() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in _QUEUES if name.endswith("DeadLetters")])
-def test_somebody_is_told_of_dead_letters(name: str) -> None:
+def test_dead_letters_raise_an_alarm(name: str) -> None:
     """The first message in a dead-letter queue raises an alarm."""
     (alarm,) = (
         alarm
@@ -68,20 +70,20 @@ def test_somebody_is_told_of_dead_letters(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", _ALARMS)
-def test_alarms_reach_the_topic(name: str) -> None:
-    """Each alarm says what it is about and tells whoever subscribed."""
+def test_alarms_notify_the_topic(name: str) -> None:
+    """Each alarm has a description and notifies the alarm topic."""
     assert _ALARMS[name]["AlarmActions"] == [{"Ref": "AlarmTopic"}]
     assert _ALARMS[name]["AlarmDescription"]
 
 
 @pytest.mark.parametrize("name", _of_type("AWS::Logs::LogGroup"))
-def test_logs_end(name: str) -> None:
-    """Every log is kept as long as the parameter says, none forever."""
+def test_logs_expire(name: str) -> None:
+    """Every log group has the retention of the parameter."""
     assert _RESOURCES[name]["Properties"]["RetentionInDays"] == {"Ref": "LogRetention"}
 
 
-def test_the_api_is_bounded() -> None:
-    """All paths are throttled, so that one flood does not take the account's concurrency."""
+def test_the_api_is_throttled() -> None:
+    """All paths are throttled, so that a flood cannot use up the account's concurrency."""
     (setting,) = _RESOURCES["Api"]["Properties"]["MethodSettings"]
     assert (setting["ResourcePath"], setting["HttpMethod"]) == ("/*", "*")
     assert setting["ThrottlingRateLimit"] == {"Ref": "RequestsPerSecond"}

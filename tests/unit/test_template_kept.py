@@ -1,4 +1,4 @@
-"""An update keeps what cannot be made again: the template says so, and the stack's policy."""
+"""An update keeps resources that cannot be recreated: the template and the stack policy."""
 
 import json
 from pathlib import Path
@@ -10,9 +10,9 @@ from local import template
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
 _POLICY: Final = json.loads((template.ROOT / "stack-policy.json").read_text())
-#: What holds data, or is known outside by a name or address that AWS gave, and the properties
-#: for whose change CloudFormation would make it anew under another name.
-_KEPT: Final = {
+#: Resource types that hold data, or whose name or address is known outside of the stack; with the
+#: properties whose change would make CloudFormation replace the resource.
+_PROTECTED: Final = {
     "AWS::CloudFront::Distribution": set[str](),
     "AWS::DynamoDB::Table": {"TableName", "ImportSourceSpecification"},
     "AWS::S3::Bucket": {"BucketName", "BucketNamePrefix", "ObjectLockEnabled"},
@@ -35,21 +35,21 @@ _NAMES: Final = [
 ]
 
 
-def test_what_is_kept_has_its_name() -> None:
-    """A resource under another logical id is a new one, and the old one goes: these stay."""
-    found = [name for name, resource in _RESOURCES.items() if resource["Type"] in _KEPT]
-    assert sorted(found) == _NAMES
+def test_protected_resources_keep_their_logical_ids() -> None:
+    """The logical ids do not change, because a new logical id replaces the resource."""
+    names = [name for name, resource in _RESOURCES.items() if resource["Type"] in _PROTECTED]
+    assert sorted(names) == _NAMES
 
 
 @pytest.mark.parametrize("path", sorted(template.ROOT.glob("stacks/*.yaml")))
-def test_no_nested_stack_has_what_is_kept(path: Path) -> None:
-    """A resource that moves to another stack is made anew: only what may be is nested."""
+def test_no_nested_stack_has_a_protected_resource(path: Path) -> None:
+    """No protected resource is in a nested stack, because a move replaces the resource."""
     nested = template.load(path)["Resources"].values()
-    assert not {resource["Type"] for resource in nested} & _KEPT.keys()
+    assert not {resource["Type"] for resource in nested} & _PROTECTED.keys()
 
 
-def test_the_policy_refuses_to_replace_or_delete_what_is_kept() -> None:
-    """Every update is allowed, except one that replaces or deletes exactly these resources."""
+def test_the_policy_denies_replacing_or_deleting_protected_resources() -> None:
+    """The policy allows every update except replacing or deleting these resources."""
     allowed, denied = _POLICY["Statement"]
     assert allowed == {
         "Effect": "Allow",
@@ -63,29 +63,30 @@ def test_the_policy_refuses_to_replace_or_delete_what_is_kept() -> None:
 
 
 @pytest.mark.parametrize("name", _NAMES)
-def test_what_is_kept_is_always_there_under_a_name_of_aws(name: str) -> None:
-    """No condition removes it, and no property is set whose change would replace it."""
+def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> None:
+    """A protected resource has no condition and no property whose change replaces it."""
     resource = _RESOURCES[name]
     assert "Condition" not in resource
-    assert not resource["Properties"].keys() & _KEPT[resource["Type"]]
+    assert not resource["Properties"].keys() & _PROTECTED[resource["Type"]]
 
 
 @pytest.mark.parametrize("name", ["Table", "SpoolBucket"])
-def test_what_holds_data_outlives_the_stack(name: str) -> None:
-    """Deleting or replacing the stack leaves the table and the spool."""
+def test_data_outlives_the_stack(name: str) -> None:
+    """Table and spool remain when the stack is deleted or replaces them."""
     resource = _RESOURCES[name]
     assert resource["DeletionPolicy"] == resource["UpdateReplacePolicy"] == "Retain"
 
 
-def test_the_table_keeps_its_keys_and_its_past() -> None:
-    """Keys, stream, expiry, recovery and encryption are those that the stored items rely on."""
+def test_the_table_keeps_its_schema_and_protection() -> None:
+    """Keys, stream, expiry, recovery and encryption of the table do not change."""
     table = _RESOURCES["Table"]["Properties"]
     assert table["KeySchema"] == [
         {"AttributeName": "pk", "KeyType": "HASH"},
         {"AttributeName": "sk", "KeyType": "RANGE"},
     ]
     assert {
-        each["AttributeName"]: each["AttributeType"] for each in table["AttributeDefinitions"]
+        attribute["AttributeName"]: attribute["AttributeType"]
+        for attribute in table["AttributeDefinitions"]
     } == {
         "pk": "S",
         "sk": "S",
@@ -98,7 +99,7 @@ def test_the_table_keeps_its_keys_and_its_past() -> None:
 
 
 def test_the_spool_keeps_a_mail_for_two_days() -> None:
-    """A body outlives the 24 hours in which its mail is tried, and nothing keeps versions."""
+    """Spool objects expire after two days, more than the 24 hours of retries."""
     spool = _RESOURCES["SpoolBucket"]["Properties"]
     (rule,) = spool["LifecycleConfiguration"]["Rules"]
     assert (rule["Status"], rule["ExpirationInDays"]) == ("Enabled", 2)
@@ -114,10 +115,10 @@ def test_the_spool_keeps_a_mail_for_two_days() -> None:
         ("EventsDeadLetters", 14, None, None),
     ],
 )
-def test_the_queues_keep_what_is_in_them(
+def test_the_queues_keep_their_messages(
     queue: str, days: int, dead_letters: str | None, receipts: int | None
 ) -> None:
-    """Messages stay for days, then with the dead letters, whose queue keeps them longest."""
+    """A queue keeps messages for 4 days, a dead-letter queue for 14 days."""
     properties = _RESOURCES[queue]["Properties"]
     assert properties["MessageRetentionPeriod"] == days * 24 * 60 * 60
     assert properties.get("RedrivePolicy") == (

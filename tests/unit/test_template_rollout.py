@@ -1,4 +1,4 @@
-"""A new version of the functions takes over by and by, and goes back when it fails."""
+"""A new version of the functions gets traffic in steps, and rolls back when it fails."""
 
 import shutil
 from pathlib import Path
@@ -16,7 +16,7 @@ _LAYER = template.ROOT / "layers" / "shared"
 
 
 def _deployed(path: Path, **parameters: str) -> dict[str, Any]:
-    """The resources that SAM makes of a template in AWS."""
+    """Return the resources that the SAM transform creates from a template."""
     source = template.load(path)
     for resource in source["Resources"].values():
         for place in {"CodeUri", "ContentUri"} & resource.get("Properties", {}).keys():
@@ -60,8 +60,8 @@ def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
         stamp_release.stamp(built)
 
 
-def test_every_caller_goes_through_the_alias() -> None:
-    """No queue, stream, schedule or route reaches a function but by `live`, which can go back."""
+def test_every_trigger_uses_the_alias() -> None:
+    """Queues, streams, schedules and routes call functions only by the alias `live`."""
     resources = _deployed(template.PATH)
     aliases = _of_type(resources, "AWS::Lambda::Alias")
     functions = _of_type(resources, "AWS::Lambda::Function")
@@ -79,8 +79,8 @@ def test_every_caller_goes_through_the_alias() -> None:
 
 
 @pytest.mark.parametrize("rollout", ["AllAtOnce", "Canary10Percent10Minutes"])
-def test_a_rollout_goes_back_on_its_alarm(rollout: str) -> None:
-    """Each function's deployment follows the parameter and watches the one alarm."""
+def test_a_rollout_rolls_back_on_its_alarm(rollout: str) -> None:
+    """Each deployment group uses the parameter Rollout and the rollout alarm."""
     groups = _of_type(_deployed(template.PATH, Rollout=rollout), "AWS::CodeDeploy::DeploymentGroup")
     for group in groups.values():
         properties = group["Properties"]

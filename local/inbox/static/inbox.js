@@ -1,17 +1,17 @@
-// The inbox page: a list that follows the server, and one mail at a time.
+// The inbox page: a live list of the mails, and one open mail.
 
 const $ = (id) => document.getElementById(id);
 const TABS = ["html", "text", "headers", "attachments", "raw"];
-const RAW_SHOWN = 500_000; // characters; more makes the page slow, and the file is a click away
+const RAW_SHOWN = 500_000; // characters; more makes the page slow, and the whole file can be downloaded
 
-let items = null; // newest first, as GET /messages has them; null before the first answer
-let mail = null; // the open one, as GET /messages/{id} has it
-let asked = 0; // lists asked for
-let answered = 0; // the last of them that was answered
-let wanted = "html"; // the tab last chosen; kept from mail to mail
+let items = null; // the items of GET /messages, newest first; null before the first response
+let mail = null; // the open mail, from GET /messages/{id}
+let requested = 0; // number of the newest request for the list
+let answered = 0; // number of the newest request with a response
+let chosenTab = "html"; // kept when another mail is opened
 const unseen = new Set();
 
-// An element with properties and children; text is only ever set as text.
+// Create an element with properties and children. Text is never parsed as HTML.
 function el(tag, properties = {}, ...children) {
   const node = Object.assign(document.createElement(tag), properties);
   node.append(...children.filter((child) => child !== null));
@@ -19,12 +19,12 @@ function el(tag, properties = {}, ...children) {
 }
 
 async function json(path) {
-  const answer = await fetch(path).catch(() => null); // the stack may be down for a while
-  return answer?.ok ? answer.json() : null;
+  const response = await fetch(path).catch(() => null); // the stack may be down for a while
+  return response?.ok ? response.json() : null;
 }
 
 const path = (id) => `/messages/${encodeURIComponent(id)}`;
-const opened = () => decodeURIComponent(location.hash.slice(1));
+const openId = () => decodeURIComponent(location.hash.slice(1));
 
 function size(bytes) {
   if (bytes < 1000) return `${bytes} bytes`;
@@ -42,13 +42,13 @@ function day(date) {
 // The list
 
 async function load() {
-  const turn = ++asked;
+  const number = ++requested;
   const query = $("search").value.trim();
-  const answer = await json(`/messages?q=${encodeURIComponent(query)}`);
-  if (turn !== asked) return; // one that was asked for later knows more
-  answered = turn;
-  if (!answer) return;
-  items = answer.items;
+  const list = await json(`/messages?q=${encodeURIComponent(query)}`);
+  if (number !== requested) return; // a later request is more current
+  answered = number;
+  if (!list) return;
+  items = list.items;
   showList();
 }
 
@@ -90,7 +90,7 @@ function row(item, received) {
   return link;
 }
 
-// What is shown beside the list, or instead of it
+// Show what belongs beside the list, or instead of it
 function showState() {
   if (items === null) return;
   const searching = $("search").value.trim() !== "";
@@ -99,12 +99,12 @@ function showState() {
   document.querySelector("main").classList.toggle("reading", mail !== null || (none && searching));
   $("mail").hidden = mail === null;
   $("nothing").hidden = mail !== null;
-  $("nothing-title").textContent = none ? (searching ? "Nothing found" : "No mail yet") : "";
+  $("nothing-title").textContent = none ? (searching ? "No results" : "No mail yet") : "";
   $("nothing-text").textContent = !none
-    ? "Choose a mail to read it."
+    ? "Select a mail to read it."
     : searching
-      ? "No mail holds all of these words."
-      : "It appears here as soon as the service has sent it.";
+      ? "No mail contains all of these words."
+      : "Mail appears here as soon as the service has sent it.";
   if (none && !searching) showHint();
   else $("hint").hidden = true;
   document.title = (unseen.size ? `(${unseen.size}) ` : "") + (mail?.subject || "Pillarbox inbox");
@@ -119,10 +119,10 @@ async function showHint() {
 // The mail
 
 async function open() {
-  const id = opened();
-  const found = id ? await json(path(id)) : null;
-  if (id !== opened()) return; // another was chosen meanwhile
-  mail = found;
+  const id = openId();
+  const detail = id ? await json(path(id)) : null;
+  if (id !== openId()) return; // another mail was chosen meanwhile
+  mail = detail;
   $("mail").hidden = mail === null;
   if (mail) {
     unseen.delete(id);
@@ -146,7 +146,7 @@ function showMail() {
     const deliveries = mail.deliveries.filter((delivery) => delivery.kind === kind);
     if (!deliveries.length) continue;
     const label = { to: "To", cc: "Cc", bcc: "Bcc" }[kind];
-    lines.push([label, ...deliveries.map(delivered)]);
+    lines.push([label, ...deliveries.map(recipient)]);
   }
   lines.push(["Received", `${new Date(mail.receivedAt).toLocaleString()}, ${size(mail.size)}`]);
   if (mail.messageId) lines.push(["Message", copyable(mail.messageId)]);
@@ -166,28 +166,28 @@ function showMail() {
   showTab();
 }
 
-function delivered({ address, outcome }) {
+function recipient({ address, outcome }) {
   const bad = outcome !== "delivered" && outcome !== "auto-replied";
-  const said = el("span", { className: `outcome${bad ? " bad" : ""}`, textContent: outcome });
-  return el("span", { className: "address" }, address, " ", said);
+  const label = el("span", { className: `outcome${bad ? " bad" : ""}`, textContent: outcome });
+  return el("span", { className: "address" }, address, " ", label);
 }
 
 function copyable(text) {
   const button = el("button", { type: "button", className: "id", textContent: text, title: "Copy" });
   button.addEventListener("click", async () => {
     await navigator.clipboard.writeText(text);
-    button.dataset.said = "copied";
-    setTimeout(() => delete button.dataset.said, 1500);
+    button.dataset.feedback = "Copied";
+    setTimeout(() => delete button.dataset.feedback, 1500);
   });
   return button;
 }
 
 function showTab() {
   const usable = (tab) => !$(`tab-${tab}`).disabled;
-  const tab = usable(wanted) ? wanted : TABS.find(usable);
-  for (const each of TABS) {
-    $(`tab-${each}`).setAttribute("aria-selected", String(each === tab));
-    $(`tab-${each}`).tabIndex = each === tab ? 0 : -1;
+  const tab = usable(chosenTab) ? chosenTab : TABS.find(usable);
+  for (const name of TABS) {
+    $(`tab-${name}`).setAttribute("aria-selected", String(name === tab));
+    $(`tab-${name}`).tabIndex = name === tab ? 0 : -1;
   }
   $("view").setAttribute("aria-labelledby", `tab-${tab}`);
   $("view").classList.toggle("framed", tab === "html");
@@ -200,17 +200,17 @@ function showTab() {
 
 function frame() {
   const remote = $("remote").getAttribute("aria-pressed") === "true" ? "?remote=1" : "";
-  const shown = el("iframe", { title: "The mail's HTML", src: `${path(mail.id)}/html${remote}` });
-  // No scripts and an origin of its own; links open outside of the frame.
-  shown.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
-  dress(shown);
-  return [shown];
+  const element = el("iframe", { title: "The mail's HTML", src: `${path(mail.id)}/html${remote}` });
+  // No scripts and an opaque origin; links open in a new tab.
+  element.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
+  applySwitches(element);
+  return [element];
 }
 
-// A frame's own colour scheme is what the mail's media queries see.
-function dress(shown) {
+// The mail's media queries see the colour scheme of the frame.
+function applySwitches(element) {
   const chosen = (name) => document.querySelector(`input[name=${name}]:checked`).value;
-  shown.className = `${chosen("scheme")} ${chosen("width")}`;
+  element.className = `${chosen("scheme")} ${chosen("width")}`;
 }
 
 function text() {
@@ -232,10 +232,10 @@ function headers() {
 
 function attachments() {
   const parts = mail.attachments.map((part) => {
-    const name = part.filename ?? (part.contentId ? `cid:${part.contentId}` : "(without a name)");
+    const name = part.filename ?? (part.contentId ? `cid:${part.contentId}` : "(no filename)");
     const href = `${path(mail.id)}/parts/${part.number}`;
-    const shown = /^image\/(png|jpeg|gif|webp)$/.test(part.contentType);
-    const thumb = shown
+    const isImage = /^image\/(png|jpeg|gif|webp)$/.test(part.contentType);
+    const thumb = isImage
       ? el("img", { className: "thumb", src: href, alt: "" })
       : el("span", { className: "thumb", textContent: name.split(".").slice(1).pop()?.slice(0, 4) ?? "" });
     const kind = [part.contentType, size(part.size), part.inline ? "inline" : null];
@@ -260,18 +260,18 @@ function attachments() {
 
 function raw() {
   const href = `${path(mail.id)}/raw`;
-  const shown = el("pre", { className: "raw" });
+  const source = el("pre", { className: "raw" });
   const note = el("p", { className: "note" }, el("a", { href, textContent: "Download .eml" }));
   fetch(href)
-    .then((answer) => answer.text())
-    .then((source) => {
-      shown.textContent = source.slice(0, RAW_SHOWN);
-      if (source.length > RAW_SHOWN) note.append(" This is only its beginning.");
+    .then((response) => response.text())
+    .then((text) => {
+      source.textContent = text.slice(0, RAW_SHOWN);
+      if (text.length > RAW_SHOWN) note.append(" Only the beginning is shown.");
     });
-  return [note, shown];
+  return [note, source];
 }
 
-// Moving about
+// Navigation
 
 function move(step) {
   if (!items?.length) return;
@@ -301,14 +301,14 @@ document.querySelector(".tabs").addEventListener("keydown", (event) => {
   if (!step) return;
   const usable = TABS.filter((tab) => !$(`tab-${tab}`).disabled);
   const at = usable.findIndex((tab) => $(`tab-${tab}`) === document.activeElement);
-  wanted = usable.at((at + step) % usable.length);
+  chosenTab = usable.at((at + step) % usable.length);
   showTab();
-  $(`tab-${wanted}`).focus();
+  $(`tab-${chosenTab}`).focus();
 });
 
 for (const tab of TABS) {
   $(`tab-${tab}`).addEventListener("click", () => {
-    wanted = tab;
+    chosenTab = tab;
     showTab();
   });
 }
@@ -316,8 +316,8 @@ for (const input of document.querySelectorAll(".switches input")) {
   input.checked = (localStorage.getItem(input.name) ?? (input.defaultChecked && input.value)) === input.value;
   input.addEventListener("change", () => {
     localStorage.setItem(input.name, input.value);
-    const shown = $("view").querySelector("iframe");
-    if (shown) dress(shown);
+    const element = $("view").querySelector("iframe");
+    if (element) applySwitches(element);
   });
 }
 $("remote").addEventListener("click", () => {
@@ -332,38 +332,38 @@ $("copy-hint").addEventListener("click", () =>
 $("search").addEventListener("input", load);
 addEventListener("hashchange", open);
 
-// Live
+// Live updates
 
-function tell(state, words) {
+function showConnection(state, text) {
   $("live").dataset.state = state;
-  $("live").textContent = words;
+  $("live").textContent = text;
 }
 
 function listen() {
   const live = new EventSource("/events");
   live.addEventListener("open", () => {
-    tell("live", "Live");
-    load(); // also what came while the connection was down
+    showConnection("live", "Live");
+    load(); // includes mail that arrived while the connection was down
   });
-  live.addEventListener("error", () => tell("lost", "Not connected"));
+  live.addEventListener("error", () => showConnection("lost", "Disconnected"));
   live.addEventListener("mail", (event) => {
     const item = JSON.parse(event.data);
     unseen.add(item.id);
-    if (items === null || asked !== answered || $("search").value.trim()) load();
+    if (items === null || requested !== answered || $("search").value.trim()) load();
     else if (items[0]?.id !== item.id) {
       items.unshift(item);
       showList();
     }
   });
   live.addEventListener("cleared", () => {
-    answered = ++asked; // a list that is under way is of before
+    answered = ++requested; // ignore a list that was requested before
     items = [];
     mail = null;
     unseen.clear();
     location.hash = "";
     showList();
   });
-  // A browser keeps pages that were left, with their connections, and has few of these to give.
+  // A browser keeps left pages in its cache, and allows few connections to one server.
   addEventListener("pagehide", () => live.close(), { once: true });
 }
 

@@ -1,4 +1,4 @@
-// Scalar over this address's document, with the local key filled in. It asks no other host.
+// Show this server's document with Scalar and fill in the local key. No other host is contacted.
 const { key } = await (await fetch("/docs/key.json")).json();
 
 Scalar.createApiReference("#reference", {
@@ -19,8 +19,8 @@ Scalar.createApiReference("#reference", {
   mcp: { disabled: true },
 });
 
-// What Scalar's markup lacks for a screen reader.
-function complete() {
+// Add what Scalar's markup lacks for screen readers.
+function addLabels() {
   for (const field of document.querySelectorAll("[role=combobox]:not([aria-expanded])")) {
     field.setAttribute("aria-expanded", "false");
   }
@@ -28,7 +28,7 @@ function complete() {
     editor.setAttribute("aria-label", editor.isContentEditable ? "Request body" : "Response body");
   }
   for (const button of document.querySelectorAll("[aria-label='Copy code'][aria-controls]")) {
-    button.removeAttribute("aria-controls"); // it names an element that does not exist
+    button.removeAttribute("aria-controls"); // it refers to an element that does not exist
   }
 }
-new MutationObserver(complete).observe(document.body, { childList: true, subtree: true });
+new MutationObserver(addLabels).observe(document.body, { childList: true, subtree: true });

@@ -1,4 +1,4 @@
-"""The function of the deployed edge, run in node: origins, rewritten paths and its errors."""
+"""The CloudFront function, run in Node.js: origins, rewritten paths and errors."""
 
 import json
 import re
@@ -14,7 +14,7 @@ from tests.unit.local.test_route import REQUESTS, ROUTE
 
 
 def error_of(answer: Any) -> Any:
-    """The error of an answer that the edge gives by itself."""
+    """Return the error of a response that the edge gives itself, after checking its shape."""
     assert answer["headers"]["content-type"] == {"value": "application/json"}
     assert answer["headers"]["x-request-id"] == {"value": "request-1"}
     error = json.loads(answer["body"])["error"]
@@ -33,10 +33,10 @@ def error_of(answer: Any) -> Any:
 @pytest.mark.parametrize(
     ("length", "origin"), [(0, "api"), (LAMBDA, "api"), (LAMBDA + 1, "front"), (FRONT, "front")]
 )
-def test_a_send_goes_where_its_size_is_taken(
+def test_the_size_of_a_send_decides_its_origin(
     uri: str, canonical: str, length: int, origin: str
 ) -> None:
-    """Up to what Lambda takes to the API, up to the contract's limit to the container."""
+    """A send up to Lambda's limit goes to the API, a larger one to the container."""
     answer = route(length, uri=uri)
     assert answer["origin"] == origin
     assert answer["uri"] == canonical
@@ -55,14 +55,14 @@ def test_a_send_goes_where_its_size_is_taken(
     ],
 )
 def test_both_readings_of_a_path_are_one(uri: str, canonical: str) -> None:
-    """Contract 9: /api/v1/v1/… is /api/v1/… to both origins; a third v1 is an unknown path."""
+    """Contract 9: /api/v1/v1/… becomes /api/v1/…; a third v1 is an unknown path."""
     assert route(None, method="GET", uri=uri)["uri"] == canonical
 
 
 @pytest.mark.parametrize("method", ["GET", "HEAD", "OPTIONS", "PUT", "POST", "PATCH", "DELETE"])
 @pytest.mark.parametrize("path", ROUTES)
 def test_a_wrong_method_is_answered_at_the_edge(path: str, method: str) -> None:
-    """Decisions: 405 with Allow, in the envelope, in both readings; a right method passes."""
+    """A wrong method gets 405 with Allow in both readings of a path; a right one passes."""
     allow = ", ".join(ROUTES[path])
     for stage in ("/api", "/api/v1"):
         answer = route(2, method=method, uri=stage + re.sub(r"\{\w+\}", "%22x", path))
@@ -76,13 +76,13 @@ def test_a_wrong_method_is_answered_at_the_edge(path: str, method: str) -> None:
 
 @pytest.mark.parametrize("uri", ["/api/v1/nothing", "/api/v1/emails/x/y", "/api/v1/", "/api/x/"])
 def test_an_unknown_path_is_left_to_the_gateway(uri: str) -> None:
-    """The gateway knows its paths: what is not one of them gets its 404."""
+    """The edge passes an unknown path on, and the gateway answers it with 404."""
     for method in ("GET", "PATCH"):
         assert route(2, method=method, uri=uri)["origin"] == "api"
 
 
 def test_a_send_of_unknown_size_goes_to_the_container() -> None:
-    """Without Content-Length it may become too large for Lambda; without a container it may not."""
+    """A send without Content-Length goes to the container if one exists, else to the API."""
     assert route(None)["origin"] == "front"
     assert route(None, front=False)["origin"] == "api"
     assert route(None, method="GET")["origin"] == "api"
@@ -99,30 +99,30 @@ def test_a_send_of_unknown_size_goes_to_the_container() -> None:
         (LAMBDA + 1, {"method": "PUT"}, LAMBDA),
     ],
 )
-def test_what_nobody_takes_is_answered_at_the_edge(
+def test_a_request_over_the_limit_is_answered_at_the_edge(
     length: int, given: dict[str, Any], limit: int
 ) -> None:
-    """Contract 7: 413 with the limit that holds for this route, in the envelope."""
+    """Contract 7: a request over its route's limit gets a 413 with that limit."""
     error = error_of(route(length, **given))
     assert (error["code"], error["details"]) == ("request_too_large", {"limit_bytes": limit})
 
 
 @pytest.mark.parametrize("uri", ["/", "/v1/emails", "/apis", "/api"])
-def test_there_is_nothing_beside_the_api(uri: str) -> None:
-    """What the gateway would answer in its own words for another stage is a 404 of the contract."""
+def test_a_path_outside_the_api_is_not_found(uri: str) -> None:
+    """A path outside /api/ gets the contract's 404 from the edge."""
     assert error_of(route(10, uri=uri))["code"] == "route_not_found"
 
 
-def test_the_edge_says_who_calls() -> None:
-    """The rate is counted by this address, so a caller's own word for it is replaced."""
+def test_the_edge_sets_the_client_address() -> None:
+    """The edge replaces a client address header that the caller sent."""
     assert route(10)["headers"]["x-pillarbox-client"] == {"value": "2001:db8::1"}
 
 
 @pytest.mark.parametrize(("method", "path", "length", "origin"), REQUESTS)
-def test_the_deployed_function_chooses_alike(
+def test_both_edges_choose_the_same_origin(
     method: str, path: str, length: int | None, origin: Origin
 ) -> None:
-    """The code that CloudFront runs, run in node, decides every request as the local rule."""
+    """The CloudFront function and the local edge choose the same origin for every request."""
     answer = route(length, method=method, uri=path)
     if origin is Origin.NONE:
         details = json.loads(answer["body"])["error"]["details"]
@@ -143,8 +143,8 @@ PATHS = [
 
 
 @pytest.mark.parametrize("path", PATHS)
-def test_both_rewrite_a_path_alike(path: str) -> None:
-    """The literal reading of a path becomes the same path at both edges."""
+def test_both_edges_rewrite_a_path_alike(path: str) -> None:
+    """The CloudFront function and the local edge rewrite a path to the same path."""
     assert ROUTE.canonical(path) == route(None, method="GET", uri=path)["uri"]
 
 
@@ -152,8 +152,8 @@ def test_both_rewrite_a_path_alike(path: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/api/v1/emails/", "/api/v1/emails/batch", "/api/v1/templates/a%2Fb", "/api/v1/x"]
 )
-def test_both_refuse_a_method_alike(path: str, method: str) -> None:
-    """A wrong method is the same answer from both edges, words and Allow included."""
+def test_both_edges_refuse_a_method_alike(path: str, method: str) -> None:
+    """Both edges give the same response to a wrong method, including text and Allow."""
     answer = route(2, method=method, uri=path)
     if "statusCode" not in answer:
         ROUTE.check_method(method, path)

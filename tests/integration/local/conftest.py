@@ -1,4 +1,4 @@
-"""A stand-in for SES with its inbox for each test, and the real client of it."""
+"""Fixtures: an SES stand-in with its inbox for each test, and clients of both."""
 
 from collections.abc import Callable, Iterator
 from contextlib import closing
@@ -22,7 +22,7 @@ def local_ses() -> Iterator[LocalSes]:
 
 @pytest.fixture
 def ses(local_ses: LocalSes) -> Iterator[SESV2Client]:
-    """A client of an account with the verified `sender.example` and one configuration set."""
+    """Return a boto3 client; `sender.example` is verified and a configuration set exists."""
     local_ses.mailbox.create_identity("sender.example")
     local_ses.mailbox.create_configuration_set("mails")
     with closing(client(local_ses)) as ses:
@@ -37,7 +37,7 @@ def inbox(local_ses: LocalSes) -> Iterator[httpx.Client]:
 
 @pytest.fixture
 def send(ses: SESV2Client) -> Callable[..., str]:
-    """Sends a small mail and returns the provider's id; keywords override the request's."""
+    """Return a function that sends a small mail and returns its provider message id."""
 
     def send(*to: str, raw: bytes = RAW, client: SESV2Client = ses, **overrides: Any) -> str:
         request: dict[str, Any] = {

@@ -1,4 +1,4 @@
-"""The SES stand-in and its inbox, as the local stack runs them: one loop, two ports."""
+"""Runs the SES stand-in and its inbox as the local stack does: one event loop, two ports."""
 
 import asyncio
 import socket
@@ -31,12 +31,12 @@ type Record = dict[str, Json]
 
 
 class LocalSes:
-    """Both applications, running in a thread until closed."""
+    """Both applications in a thread, until `close`."""
 
     def __init__(self) -> None:
         self.mailbox = MailStore()
         self.records: list[Record] = []
-        self.emit_faults = 0  # so many more calls of emit fail
+        self.emit_faults = 0  # the number of emit calls that will still fail
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._servers = [
@@ -63,20 +63,20 @@ class LocalSes:
         with self._changed:
             if self.emit_faults:
                 self.emit_faults -= 1
-                raise ConnectionError("the queue is away")
+                raise ConnectionError("the queue is unreachable")
             self.records.append(record)
             self._changed.notify_all()
 
     def await_records(self, count: int) -> list[Record]:
-        """The records, once there are so many; none is to come that nobody waits for."""
+        """Wait for this number of records, and return all records."""
         with self._changed:
             assert self._changed.wait_for(lambda: len(self.records) >= count, timeout=20), (
-                f"{len(self.records)} of {count} events came"
+                f"only {len(self.records)} of {count} events arrived"
             )
             return list(self.records)
 
     def on_loop[T](self, call: Callable[[], T]) -> T:
-        """Run a call that changes the mailbox where the applications run."""
+        """Run a call that changes the mailbox on the event loop of the applications."""
         done: Future[T] = Future()
         self._loop.call_soon_threadsafe(lambda: done.set_result(call()))
         return done.result(timeout=20)
@@ -86,7 +86,7 @@ class LocalSes:
         for server, _ in self._servers:
             server.should_exit = True
         self._thread.join(timeout=20)
-        assert not self._thread.is_alive(), "the servers do not stop"
+        assert not self._thread.is_alive(), "the servers did not stop"
 
 
 def _server(app: Starlette) -> tuple[uvicorn.Server, socket.socket]:
@@ -96,7 +96,7 @@ def _server(app: Starlette) -> tuple[uvicorn.Server, socket.socket]:
 
 
 def client(local_ses: LocalSes, read_timeout: float = 20) -> SESV2Client:
-    """The real client, without retries."""
+    """Return a boto3 client without retries."""
     return boto3.client(
         "sesv2",
         endpoint_url=local_ses.ses_url,

@@ -1,4 +1,4 @@
-"""The DNS stand-in, asked by a real resolver over real sockets."""
+"""The DNS stand-in answers a real resolver over real sockets."""
 
 import asyncio
 import socket
@@ -21,7 +21,7 @@ from local.dns import DnsServer, answer
 
 
 def ask[T](question: Callable[[dns.asyncresolver.Resolver], Awaitable[T]]) -> T:
-    """Run one question against a server of its own."""
+    """Start a server and send it the queries of one function."""
 
     async def run() -> T:
         server = DnsServer()
@@ -41,7 +41,7 @@ def ask[T](question: Callable[[dns.asyncresolver.Resolver], Awaitable[T]]) -> T:
 @pytest.mark.parametrize("tcp", [False, True])
 @pytest.mark.parametrize("name", ["example.com", "a.b.example.org", "xn--mnchen-3ya.example"])
 def test_ordinary_names_have_a_mail_server(name: str, *, tcp: bool) -> None:
-    """Over UDP and TCP alike: 10 mx.<name>."""
+    """An ordinary name has the MX `10 mx.<name>`, over UDP and TCP."""
     found = ask(lambda resolver: resolver.resolve(name, "MX", tcp=tcp))
     assert [record.to_text() for record in found] == [f"10 mx.{name}."]
 
@@ -50,14 +50,14 @@ def test_ordinary_names_have_a_mail_server(name: str, *, tcp: bool) -> None:
     "name", ["example.com", "mx.example.com", "nomx.example", "a.nullmx.example"]
 )
 def test_names_have_addresses(name: str) -> None:
-    """Everything is on this machine."""
+    """Every name except invalid ones has the addresses 127.0.0.1 and ::1."""
     assert ask(lambda resolver: resolver.resolve(name, "A"))[0].to_text() == "127.0.0.1"
     assert ask(lambda resolver: resolver.resolve(name, "AAAA"))[0].to_text() == "::1"
 
 
 @pytest.mark.parametrize("name", ["invalid", "nobody.invalid", "a.b.INVALID"])
 def test_invalid_names_do_not_exist(name: str) -> None:
-    """NXDOMAIN, with an SOA that says how long that may be kept."""
+    """A name under `invalid` gives NXDOMAIN, with an SOA that limits the caching."""
     with pytest.raises(dns.resolver.NXDOMAIN) as caught:
         ask(lambda resolver: resolver.resolve(name, "MX"))
     (response,) = caught.value.kwargs["responses"].values()
@@ -66,7 +66,7 @@ def test_invalid_names_do_not_exist(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["nomx.example", "sub.nomx.example"])
 def test_names_without_a_mail_server(name: str) -> None:
-    """No error and no MX."""
+    """`nomx.example` has no MX and gives no error."""
     with pytest.raises(dns.resolver.NoAnswer) as caught:
         ask(lambda resolver: resolver.resolve(name, "MX"))
     response = caught.value.kwargs["response"]
@@ -75,34 +75,34 @@ def test_names_without_a_mail_server(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["nullmx.example", "sub.nullmx.example"])
-def test_names_that_take_no_mail(name: str) -> None:
-    """The null MX of RFC 7505."""
+def test_names_that_accept_no_mail(name: str) -> None:
+    """`nullmx.example` has the null MX of RFC 7505."""
     found = ask(lambda resolver: resolver.resolve(name, "MX"))
     assert [record.to_text() for record in found] == ["0 ."]
 
 
 @pytest.mark.parametrize("name", ["broken.example", "sub.broken.example"])
 def test_broken_names(name: str) -> None:
-    """SERVFAIL leaves a resolver without any server to ask."""
+    """`broken.example` gives SERVFAIL, so the resolver has no usable server."""
     with pytest.raises(dns.resolver.NoNameservers, match="SERVFAIL"):
         ask(lambda resolver: resolver.resolve(name, "MX"))
 
 
 @pytest.mark.parametrize("name", ["slow.example", "sub.slow.example"])
 def test_slow_names(name: str) -> None:
-    """No answer comes, however long one waits."""
+    """`slow.example` gets no answer before the resolver's timeout."""
     with pytest.raises(dns.resolver.LifetimeTimeout):
         ask(lambda resolver: resolver.resolve(name, "MX", lifetime=0.3))
 
 
-def test_other_names_are_only_alike() -> None:
-    """A name that merely ends in the same letters is an ordinary one."""
+def test_a_name_with_the_same_ending_is_ordinary() -> None:
+    """`notslow.example` is not a subdomain of `slow.example`."""
     found = ask(lambda resolver: resolver.resolve("notslow.example", "MX"))
     assert found[0].to_text() == "10 mx.notslow.example."
 
 
-def test_one_tcp_connection_takes_several_questions() -> None:
-    """Questions after one another, as resolvers that reuse connections ask them."""
+def test_one_tcp_connection_carries_several_queries() -> None:
+    """A second query on the same TCP connection is answered."""
 
     async def twice(resolver: dns.asyncresolver.Resolver) -> list[int]:
         host, port = str(resolver.nameservers[0]), resolver.port
@@ -121,7 +121,7 @@ def test_one_tcp_connection_takes_several_questions() -> None:
 
 
 def test_edns_is_answered_with_edns() -> None:
-    """A query with EDNS gets its answer with EDNS, one without gets none (RFC 6891 section 7)."""
+    """A response has EDNS only if the query has it (RFC 6891 section 7)."""
     with_edns = answer(dns.message.make_query("example.com", "MX", use_edns=0).to_wire())
     without = answer(dns.message.make_query("example.com", "MX", use_edns=False).to_wire())
     assert with_edns is not None
@@ -130,8 +130,8 @@ def test_edns_is_answered_with_edns() -> None:
     assert dns.message.from_wire(without).edns == -1
 
 
-def test_the_longest_name_has_a_mail_server_too() -> None:
-    """Where mx.<name> would be too long, the name itself is the server."""
+def test_the_longest_name_has_a_mail_server() -> None:
+    """If mx.<name> would be too long, the name itself is the mail server."""
     name = ".".join(["a" * 63] * 3 + ["b" * 60]) + "."
     reply = answer(dns.message.make_query(name, "MX").to_wire())
     assert reply is not None
@@ -139,7 +139,7 @@ def test_the_longest_name_has_a_mail_server_too() -> None:
 
 
 def test_other_operations_are_not_implemented() -> None:
-    """A notification is no question."""
+    """A NOTIFY message gets NOTIMP."""
     query = dns.message.make_query("example.com", "MX")
     query.set_opcode(dns.opcode.NOTIFY)
     reply = answer(query.to_wire())
@@ -155,19 +155,19 @@ def test_answers_are_never_answered() -> None:
 
 
 @given(st.binary(max_size=600))
-def test_garbage_is_survived(packet: bytes) -> None:
-    """Any bytes give an answer or none, and no error."""
+def test_any_bytes_raise_no_error(packet: bytes) -> None:
+    """Any bytes give a response or none, and never an error."""
     answer(packet)
 
 
 @given(st.binary(min_size=1, max_size=60), st.integers(0, 65535))
-def test_damaged_questions_are_survived(tail: bytes, counts: int) -> None:
-    """A good header before bad contents, too."""
+def test_damaged_queries_raise_no_error(tail: bytes, counts: int) -> None:
+    """A valid header with invalid contents raises no error."""
     answer(b"\x12\x34\x01\x00" + counts.to_bytes(2) + b"\x00" * 6 + tail)
 
 
 def test_garbage_does_not_stop_the_server() -> None:
-    """After a bad packet the next question is answered."""
+    """After an invalid packet the server answers the next query."""
 
     async def bad_then_good(resolver: dns.asyncresolver.Resolver) -> str:
         with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sock:
@@ -177,8 +177,8 @@ def test_garbage_does_not_stop_the_server() -> None:
     assert ask(bad_then_good) == "10 mx.example.com."
 
 
-def test_a_taken_port_is_an_error() -> None:
-    """A port asked for by number is that one or none."""
+def test_a_port_in_use_is_an_error() -> None:
+    """A server with a fixed port raises OSError if that port is in use."""
 
     async def run() -> None:
         first, second = DnsServer(), DnsServer()

@@ -1,4 +1,4 @@
-"""The inbox over HTTP: JSON for programs, the frame, live events, and who is kept out."""
+"""The inbox over HTTP: JSON, the frame, live events, and refused hosts."""
 
 import json
 import threading
@@ -16,7 +16,7 @@ Send = Callable[..., str]
 
 
 def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
-    """Each item has the contract of the JSON: ids, envelope, subject, time, size."""
+    """The list is newest first; an item has ids, envelope, subject, time and size."""
     first = send("a@example.com")
     second = send("b@example.com", EmailTags=[])
     answer = inbox.get("/messages").json()
@@ -37,7 +37,7 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_raw_is_what_was_sent(send: Send, inbox: httpx.Client) -> None:
-    """The bytes come back unchanged, as message/rfc822."""
+    """The raw mail has the sent bytes and the type message/rfc822."""
     raw = RAW + bytes(range(256))
     answer = inbox.get(f"/messages/{send(raw=raw)}/raw")
     assert answer.content == raw
@@ -45,7 +45,7 @@ def test_raw_is_what_was_sent(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_the_detail_of_a_mail(send: Send, inbox: httpx.Client) -> None:
-    """Headers, bodies, attachments, and who got it how."""
+    """The detail has headers, bodies, attachments and the outcome for each recipient."""
     destination = {
         "ToAddresses": ["ada@example.com"],
         "BccAddresses": ["bounce@simulator.amazonses.com"],
@@ -63,7 +63,7 @@ def test_the_detail_of_a_mail(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_parts_are_served(send: Send, inbox: httpx.Client) -> None:
-    """A picture is shown in place, other things are saved under their name."""
+    """A picture is served inline, every other part as an attachment with its filename."""
     mail_id = send(raw=full_mail().as_bytes())
     picture, table, _ = inbox.get(f"/messages/{mail_id}").json()["attachments"]
     shown = inbox.get(f"/messages/{mail_id}/parts/{picture['number']}")
@@ -78,7 +78,7 @@ def test_parts_are_served(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
-    """The HTML of a mail is sandboxed by its own answer, whoever opens it."""
+    """The response with a mail's HTML has a sandbox policy without scripts."""
     mail_id = send(raw=full_mail().as_bytes())
     answer = inbox.get(f"/messages/{mail_id}/html")
     policy = answer.headers["content-security-policy"]
@@ -89,7 +89,7 @@ def test_the_frame_has_no_scripts(send: Send, inbox: httpx.Client) -> None:
 
 
 def test_remote_images_load_only_when_asked_for(send: Send, inbox: httpx.Client) -> None:
-    """The policy lets images in from elsewhere with ?remote, and nothing else."""
+    """With ?remote the policy allows remote images and nothing else."""
     mail_id = send(raw=full_mail().as_bytes())
     policy = inbox.get(f"/messages/{mail_id}/html?remote=1").headers["content-security-policy"]
     assert "img-src 'self' data: https: http:;" in policy
@@ -109,14 +109,16 @@ def test_remote_images_load_only_when_asked_for(send: Send, inbox: httpx.Client)
         ("hello nobody", False),
     ],
 )
-def test_searching(send: Send, inbox: httpx.Client, query: str, *, found: bool) -> None:
-    """Every word must be somewhere: subject, people, ids, text, or the names of files."""
+def test_a_search_matches_every_word(
+    send: Send, inbox: httpx.Client, query: str, *, found: bool
+) -> None:
+    """Every word must occur in the subject, addresses, ids, text or filenames."""
     send(raw=full_mail().as_bytes())
     assert bool(inbox.get("/messages", params={"q": query}).json()["items"]) is found
 
 
-def test_emptying(send: Send, inbox: httpx.Client) -> None:
-    """DELETE leaves nothing behind."""
+def test_delete_removes_every_mail(send: Send, inbox: httpx.Client) -> None:
+    """DELETE removes all mails from the list and by id."""
     mail_id = send()
     assert inbox.delete("/messages").status_code == 204
     assert inbox.get("/messages").json() == {"items": []}
@@ -126,29 +128,29 @@ def test_emptying(send: Send, inbox: httpx.Client) -> None:
 @pytest.mark.parametrize(
     "path", ["/messages/x", "/messages/x/raw", "/messages/x/html", "/messages/x/parts/0", "/x"]
 )
-def test_what_is_not_there(inbox: httpx.Client, path: str) -> None:
-    """A 404 in JSON."""
+def test_an_unknown_path_is_not_found(inbox: httpx.Client, path: str) -> None:
+    """An unknown mail, part or path gives a 404 in JSON."""
     answer = inbox.get(path)
     assert answer.status_code == 404
     assert answer.json()["error"]
 
 
 def test_a_mail_without_html_has_no_frame(send: Send, inbox: httpx.Client) -> None:
-    """And a part that it does not have is a 404 as well."""
+    """A mail without HTML gives a 404 for its frame, and an unknown part too."""
     mail_id = send()
     assert inbox.get(f"/messages/{mail_id}/html").status_code == 404
     assert inbox.get(f"/messages/{mail_id}/parts/7").status_code == 404
 
 
 def events(lines: Iterator[str]) -> Iterator[tuple[str, object]]:
-    """Server-sent events: a name, and what its data says."""
+    """Yield the name and the data of each server-sent event."""
     for line in lines:
         if line.startswith("event: "):
             yield line.removeprefix("event: "), json.loads(next(lines).removeprefix("data: "))
 
 
 def test_live_events(send: Send, inbox: httpx.Client) -> None:
-    """A new mail is told as it comes, in the list's own shape; so is the emptying."""
+    """A new mail gives an event with its list item, and a deletion gives one too."""
     with inbox.stream("GET", "/events") as stream:
         lines = stream.iter_lines()
         assert next(lines) == ": listening"
@@ -162,7 +164,7 @@ def test_live_events(send: Send, inbox: httpx.Client) -> None:
 def test_a_listener_does_not_keep_the_server_from_stopping(
     inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """Closing the mailbox ends the streams, those that come later too."""
+    """Closing the mailbox ends open event streams and later ones."""
     with inbox.stream("GET", "/events") as stream:
         lines = stream.iter_lines()
         next(lines)
@@ -176,12 +178,12 @@ def test_a_listener_does_not_keep_the_server_from_stopping(
 
 @pytest.mark.parametrize("host", ["evil.example", "127.0.0.1.evil.example"])
 def test_other_hosts_are_refused(inbox: httpx.Client, host: str) -> None:
-    """A name that a page pointed at this machine reads no mail (DNS rebinding)."""
+    """A request with another host name reads no mail (DNS rebinding)."""
     assert inbox.get("/messages", headers={"Host": host}).status_code == 400
 
 
-def test_the_page_is_its_own(inbox: httpx.Client) -> None:
-    """Everything it needs comes from here, and its policy allows nothing else."""
+def test_the_page_loads_nothing_from_other_hosts(inbox: httpx.Client) -> None:
+    """The page's files come from this server, and the policy allows nothing else."""
     page = inbox.get("/")
     assert "default-src 'none'" in page.headers["content-security-policy"]
     assert "https://" not in page.text
@@ -189,14 +191,14 @@ def test_the_page_is_its_own(inbox: httpx.Client) -> None:
         assert inbox.get(f"/static/{path}").status_code == 200
 
 
-def test_the_hint_is_what_the_stack_says(inbox: httpx.Client, local_ses: LocalSes) -> None:
-    """The empty page shows the line to paste."""
+def test_the_hint_is_the_command_of_the_stack(inbox: httpx.Client, local_ses: LocalSes) -> None:
+    """/hint returns the command that the stack set."""
     local_ses.mailbox.hint = "curl …"
     assert inbox.get("/hint").json() == {"curl": "curl …"}
 
 
 def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
-    """Beyond the number or the bytes to keep the oldest go, but never the newest."""
+    """Over the limit of mails or bytes the oldest are dropped, but never the newest."""
     mails = [local_ses.mailbox.get(send()) for _ in range(3)]
     few, small = MailStore(keep=2), MailStore(keep_bytes=len(RAW) - 1)
     for mail in mails:

@@ -1,4 +1,4 @@
-"""The archives hold what Lambda would get, and are made once."""
+"""The archives contain what Lambda gets, and are reused."""
 
 import zipfile
 from pathlib import Path
@@ -17,7 +17,7 @@ def _project(folder: Path) -> Path:
 
 
 def test_an_archive_carries_byte_code(tmp_path: Path) -> None:
-    """Sources, data and byte code of this Python are in it; stale byte code is not."""
+    """An archive has sources, data and fresh byte code, but no stale byte code."""
     build = tmp_path / "build"
     build.mkdir()
     names = zipfile.ZipFile(_archive(build, _project(tmp_path))).namelist()
@@ -29,8 +29,8 @@ def test_an_archive_carries_byte_code(tmp_path: Path) -> None:
     ]
 
 
-def test_an_archive_is_made_once(tmp_path: Path) -> None:
-    """The same files give the same archive, untouched; a changed one another."""
+def test_an_archive_is_reused(tmp_path: Path) -> None:
+    """Unchanged sources reuse the archive; a changed file gives a new one."""
     build = tmp_path / "build"
     build.mkdir()
     source = _project(tmp_path)
@@ -42,8 +42,8 @@ def test_an_archive_is_made_once(tmp_path: Path) -> None:
     assert _archive(build, source) != first
 
 
-def test_a_layer_lies_under_python(tmp_path: Path) -> None:
-    """Lambda puts a layer's python/ on the path: sources and dependencies are both in it."""
+def test_a_layer_is_under_python(tmp_path: Path) -> None:
+    """A layer's sources and dependencies are in python/, which Lambda adds to the path."""
     build = tmp_path / "build"
     (build / "dependencies" / "wheel").mkdir(parents=True)
     (build / "dependencies" / "wheel" / "__init__.py").touch()

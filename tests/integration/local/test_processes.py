@@ -1,4 +1,4 @@
-"""What a killed run left behind is ended at the next start, and nothing else."""
+"""The next start ends the processes of a killed run, and no others."""
 
 import json
 import subprocess
@@ -10,13 +10,13 @@ import pytest
 from local.processes import end_remembered, remember
 
 
-@pytest.mark.parametrize(("born_later_by", "ended"), [(0, True), (60, False)])
+@pytest.mark.parametrize(("start_offset", "ended"), [(0, True), (60, False)])
 def test_only_the_recorded_process_is_ended(
     tmp_path: Path,
-    born_later_by: int,
+    start_offset: int,
     ended: bool,  # noqa: FBT001  a row of the table
 ) -> None:
-    """The id and the time of birth must both fit: another process may have the id by now."""
+    """A process is killed only if both its id and its start time match the record."""
     process = subprocess.Popen(
         [sys.executable, "-c", "import sys; sys.stdin.read()"],
         stdin=subprocess.PIPE,
@@ -26,7 +26,7 @@ def test_only_the_recorded_process_is_ended(
         record = tmp_path / "engine.json"
         remember(record, process.pid)
         written = json.loads(record.read_text())
-        record.write_text(json.dumps(written | {"created": written["created"] + born_later_by}))
+        record.write_text(json.dumps(written | {"created": written["created"] + start_offset}))
         end_remembered(record)
         assert not record.exists()
         if not ended:
@@ -36,8 +36,8 @@ def test_only_the_recorded_process_is_ended(
 
 
 @pytest.mark.parametrize("record", [None, "", '{"pid": 1'])
-def test_a_record_that_says_nothing_is_no_obstacle(tmp_path: Path, record: str | None) -> None:
-    """A first start has no record, and a run may have been killed while writing one."""
+def test_a_missing_or_broken_record_is_ignored(tmp_path: Path, record: str | None) -> None:
+    """A missing, empty or incomplete record raises no error and is deleted."""
     if record is not None:
         (tmp_path / "engine.json").write_text(record)
     end_remembered(tmp_path / "engine.json")

@@ -1,4 +1,4 @@
-"""The SES stand-in as the real client sees it: what is kept, what is refused, and the rest."""
+"""The SES stand-in as boto3 sees it: accepted and rejected mail, and other operations."""
 
 from collections.abc import Callable
 
@@ -16,14 +16,14 @@ Send = Callable[..., str]
 
 
 def refusal(caught: pytest.ExceptionInfo[ClientError]) -> tuple[str, int, str]:
-    """The name the SDK raised, the status and the message."""
+    """Return the name of the SDK's exception, the status and the message."""
     answer = caught.value.response
     status = answer["ResponseMetadata"]["HTTPStatusCode"]
     return type(caught.value).__name__, status, answer["Error"]["Message"]
 
 
 def test_raw_mail_is_kept_byte_for_byte(send: Send, local_ses: LocalSes) -> None:
-    """Whatever bytes are sent are the bytes kept, odd line ends and all."""
+    """The store keeps the sent bytes unchanged, including unusual line ends."""
     raw = RAW + bytes(range(256)) + b"\r\n.\r\n\n\r\r"
     mail = local_ses.mailbox.get(send(raw=raw))
     assert mail is not None
@@ -31,7 +31,7 @@ def test_raw_mail_is_kept_byte_for_byte(send: Send, local_ses: LocalSes) -> None
 
 
 def test_the_envelope_is_kept(send: Send, local_ses: LocalSes) -> None:
-    """To, Cc and Bcc of the request are the recipients, whatever the headers say."""
+    """The recipients are To, Cc and Bcc of the request, not of the headers."""
     destination = {
         "ToAddresses": ["a@example.com"],
         "CcAddresses": ["C <c@example.com>"],
@@ -46,14 +46,14 @@ def test_the_envelope_is_kept(send: Send, local_ses: LocalSes) -> None:
 def test_recipients_come_from_the_headers_without_a_destination(
     send: Send, local_ses: LocalSes
 ) -> None:
-    """A request without Destination goes to those that the headers name."""
+    """A request without Destination goes to the recipients in the headers."""
     mail = local_ses.mailbox.get(send(Destination={}))
     assert mail is not None
     assert mail.destination.to == ("ada@example.com",)
 
 
 def test_message_ids_differ_and_look_like_those_of_ses(send: Send) -> None:
-    """Two mails get two ids of the form that SES gives."""
+    """Two mails get different ids in the format of SES."""
     first, second = send(), send()
     assert first != second
     assert first.startswith("0100")
@@ -61,7 +61,7 @@ def test_message_ids_differ_and_look_like_those_of_ses(send: Send) -> None:
 
 
 def test_an_unverified_sender_is_refused(send: Send) -> None:
-    """MessageRejected names the address that is not verified, as SES words it."""
+    """MessageRejected names the unverified address, with the text of SES."""
     with pytest.raises(ClientError) as caught:
         send(FromEmailAddress="eve@other.example")
     name, status, message = refusal(caught)
@@ -71,7 +71,7 @@ def test_an_unverified_sender_is_refused(send: Send) -> None:
 
 
 def test_an_unverified_from_header_is_refused(send: Send) -> None:
-    """The From header is checked too, not the envelope alone."""
+    """The From header must be verified, not only the envelope's sender."""
     with pytest.raises(ClientError) as caught:
         send(raw=RAW.replace(b"post@sender.example>", b"eve@other.example>", 1))
     assert refusal(caught)[0] == "MessageRejected"
@@ -90,10 +90,10 @@ def test_an_unverified_from_header_is_refused(send: Send) -> None:
         ("unverified.example", "any@unverified.example", False),
     ],
 )
-def test_who_may_send(  # the domain without case, the local part as it is written
+def test_who_may_send(  # only the domain ignores case
     ses: SESV2Client, send: Send, identity: str, sender: str, *, accepted: bool
 ) -> None:
-    """An address may send when it, its domain or a domain above is verified."""
+    """An address may send if it, its domain or a parent domain is verified."""
     ses.create_email_identity(EmailIdentity=identity)
     raw = RAW.replace(b"post@sender.example>", f"{sender}>".encode(), 1)
     if accepted:
@@ -128,10 +128,10 @@ def test_who_may_send(  # the domain without case, the local part as it is writt
     ],
     ids=lambda value: "" if isinstance(value, dict) else str(value),
 )
-def test_what_ses_refuses(
+def test_ses_errors(
     send: Send, local_ses: LocalSes, overrides: dict[str, object], expected: str, words: str
 ) -> None:
-    """Each is refused by the error's own name, and nothing is kept."""
+    """Each invalid request raises its own error, and no mail is kept."""
     with pytest.raises(ClientError) as caught:
         send(**overrides)
     name, _, message = refusal(caught)
@@ -140,20 +140,20 @@ def test_what_ses_refuses(
     assert local_ses.mailbox.newest_first() == []
 
 
-def test_fifty_recipients_are_taken(send: Send) -> None:
-    """The limit itself is allowed."""
+def test_fifty_recipients_are_accepted(send: Send) -> None:
+    """A mail to 50 recipients, the limit, is accepted."""
     assert send(*(f"r{n}@example.com" for n in range(50)))
 
 
 def test_a_mail_over_40_mb_is_refused() -> None:
-    """SES's limit for raw mail is allowed, one byte more is a BadRequestException."""
+    """A mail of exactly 40 MB is accepted; one byte more gives BadRequestException."""
     mailbox = MailStore()
     mailbox.create_identity("sender.example")
     limit = 40 * 1024 * 1024
     raw = (RAW + b"\r\n" * (limit // 2))[:limit]
-    for data, taken in ((raw, True), (raw + b"y", False)):
+    for data, accepted in ((raw, True), (raw + b"y", False)):
         request = SesSendEmailRequest.model_validate({"Content": {"Raw": {"Data": data}}})
-        if taken:
+        if accepted:
             assert len(accept(mailbox, request).raw) == limit
         else:
             with pytest.raises(SesError, match="more than 41943040 bytes") as caught:
@@ -161,8 +161,8 @@ def test_a_mail_over_40_mb_is_refused() -> None:
             assert caught.value.error == "BadRequestException"
 
 
-def test_identities_have_a_life(ses: SESV2Client) -> None:
-    """Created, verified at once, listed, refused a second time, deleted, absent."""
+def test_identities_can_be_created_and_deleted(ses: SESV2Client) -> None:
+    """An identity is created, verified, listed, not created twice, and deleted."""
     created = ses.create_email_identity(EmailIdentity="new@domain.example")
     assert created["IdentityType"] == "EMAIL_ADDRESS"
     assert created["VerifiedForSendingStatus"] is True
@@ -181,15 +181,15 @@ def test_identities_have_a_life(ses: SESV2Client) -> None:
 
 
 def test_unverified_example_stays_pending(ses: SESV2Client) -> None:
-    """What ends in unverified.example waits for ever, as for someone to click."""
+    """An identity in unverified.example is never verified."""
     created = ses.create_email_identity(EmailIdentity="x@sub.unverified.example")
     assert created["VerifiedForSendingStatus"] is False
-    found = ses.get_email_identity(EmailIdentity="x@sub.unverified.example")
-    assert found["VerificationStatus"] == "PENDING"
+    result = ses.get_email_identity(EmailIdentity="x@sub.unverified.example")
+    assert result["VerificationStatus"] == "PENDING"
 
 
 def test_configuration_sets_have_event_destinations(ses: SESV2Client) -> None:
-    """What is created is what is read back; absent and doubled ones are refused."""
+    """A created event destination is read back; missing and duplicate sets raise errors."""
     ses.create_configuration_set(ConfigurationSetName="own")
     bus = "arn:aws:events:us-east-1:000000000000:event-bus/default"
     ses.create_configuration_set_event_destination(
@@ -202,23 +202,23 @@ def test_configuration_sets_have_event_destinations(ses: SESV2Client) -> None:
         },
     )
     assert ses.get_configuration_set(ConfigurationSetName="own")["ConfigurationSetName"] == "own"
-    (found,) = ses.get_configuration_set_event_destinations(ConfigurationSetName="own")[
+    (result,) = ses.get_configuration_set_event_destinations(ConfigurationSetName="own")[
         "EventDestinations"
     ]
-    assert found["Name"] == "bus"
-    assert found["EventBridgeDestination"] == {"EventBusArn": bus}
+    assert result["Name"] == "bus"
+    assert result["EventBridgeDestination"] == {"EventBusArn": bus}
     with pytest.raises(ses.exceptions.AlreadyExistsException):
         ses.create_configuration_set(ConfigurationSetName="own")
     with pytest.raises(ses.exceptions.NotFoundException):
         ses.get_configuration_set(ConfigurationSetName="absent")
 
 
-def test_suppressions_have_a_life(ses: SESV2Client) -> None:
-    """Put, found in any case, listed by reason, deleted, absent."""
+def test_suppressions_can_be_added_and_deleted(ses: SESV2Client) -> None:
+    """A suppression is added, read in any case, listed by reason, and deleted."""
     ses.put_suppressed_destination(EmailAddress="gone/away@example.com", Reason="BOUNCE")
-    found = ses.get_suppressed_destination(EmailAddress="Gone/Away@example.com")
-    assert found["SuppressedDestination"]["Reason"] == "BOUNCE"
-    assert found["SuppressedDestination"]["LastUpdateTime"].tzinfo is not None
+    result = ses.get_suppressed_destination(EmailAddress="Gone/Away@example.com")
+    assert result["SuppressedDestination"]["Reason"] == "BOUNCE"
+    assert result["SuppressedDestination"]["LastUpdateTime"].tzinfo is not None
     assert (
         ses.list_suppressed_destinations(Reasons=["COMPLAINT"])["SuppressedDestinationSummaries"]
         == []
@@ -231,7 +231,7 @@ def test_suppressions_have_a_life(ses: SESV2Client) -> None:
 
 
 def test_the_account_counts_what_it_sent(ses: SESV2Client, send: Send) -> None:
-    """GetAccount counts recipients, and says that sending is on."""
+    """GetAccount counts recipients and reports that sending is enabled."""
     send("a@example.com", "b@example.com")
     account = ses.get_account()
     assert account["SendQuota"]["SentLast24Hours"] == 2
@@ -241,14 +241,14 @@ def test_the_account_counts_what_it_sent(ses: SESV2Client, send: Send) -> None:
 
 @pytest.mark.parametrize("body", [b"", b"{", b"[]", b'{"Content": {"Raw": {"Data": "%%"}}}'])
 def test_a_body_of_another_shape_is_refused(local_ses: LocalSes, body: bytes) -> None:
-    """What no SDK sends is a 400 with an error's name, never a 500."""
+    """An invalid body gives a 400 with an error name, never a 500."""
     answer = httpx.post(f"{local_ses.ses_url}/v2/email/outbound-emails", content=body)
     assert answer.status_code == 400
     assert answer.headers["x-amzn-errortype"] == "SerializationException"
 
 
 def test_unknown_operations_are_named(local_ses: LocalSes) -> None:
-    """An operation that is not stood in for says so."""
+    """An unsupported operation gives a 404 that names it."""
     answer = httpx.get(f"{local_ses.ses_url}/v2/email/contact-lists")
     assert answer.status_code == 404
     assert "contact-lists" in answer.json()["message"]
@@ -256,6 +256,6 @@ def test_unknown_operations_are_named(local_ses: LocalSes) -> None:
 
 @pytest.mark.parametrize("host", ["evil.example", "localhost.evil.example"])
 def test_other_hosts_are_refused(local_ses: LocalSes, host: str) -> None:
-    """A name that a page pointed at this machine does not reach the API (DNS rebinding)."""
+    """A request with another host name does not reach the API (DNS rebinding)."""
     answer = httpx.get(f"{local_ses.ses_url}/v2/email/account", headers={"Host": host})
     assert answer.status_code == 400

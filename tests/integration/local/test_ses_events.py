@@ -1,4 +1,4 @@
-"""What the SES stand-in tells of a mail, and how it misbehaves when asked to."""
+"""The events that the SES stand-in publishes, and its behaviours."""
 
 import asyncio
 from collections.abc import Callable
@@ -24,7 +24,7 @@ def kinds(records: list[Record]) -> list[Any]:
 
 
 def test_send_and_delivery_of_an_ordinary_mail(send: Send, local_ses: LocalSes) -> None:
-    """A Send, then a Delivery for each recipient, all about the same mail with its tags."""
+    """An ordinary mail gives a Send, then a Delivery per recipient, with the mail's tags."""
     mail_id = send("a@example.com", "b@example.com")
     records: list[Any] = local_ses.await_records(3)
     assert kinds(records) == ["Send", "Delivery", "Delivery"]
@@ -76,13 +76,13 @@ def test_send_and_delivery_of_an_ordinary_mail(send: Send, local_ses: LocalSes) 
 def test_the_mailbox_simulator(
     send: Send, local_ses: LocalSes, recipient: str, expected: list[str]
 ) -> None:
-    """Each of the simulator's addresses, with any label, ends as SES documents it."""
+    """Each simulator address, with any label, has the outcome that SES documents."""
     send(recipient)
     assert kinds(local_ses.await_records(len(expected))) == expected
 
 
 def test_a_bounce(send: Send, local_ses: LocalSes) -> None:
-    """A hard bounce is Permanent/General with the recipient's status."""
+    """A hard bounce is Permanent/General and has the recipient's status."""
     send("bounce@simulator.amazonses.com")
     bounce: Any = local_ses.await_records(2)[1]["bounce"]
     assert (bounce["bounceType"], bounce["bounceSubType"]) == ("Permanent", "General")
@@ -99,14 +99,14 @@ def test_a_bounce(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_an_out_of_office_answer(send: Send, local_ses: LocalSes) -> None:
-    """It is a transient bounce of a mail that was delivered."""
+    """An out-of-office reply gives a Delivery and then a transient bounce."""
     send("ooto@simulator.amazonses.com")
     bounce: Any = local_ses.await_records(3)[2]["bounce"]
     assert (bounce["bounceType"], bounce["bounceSubType"]) == ("Transient", "General")
 
 
 def test_a_complaint(send: Send, local_ses: LocalSes) -> None:
-    """A complaint is one of abuse, about the recipient."""
+    """A complaint has the type abuse and names the recipient."""
     send("complaint@simulator.amazonses.com")
     complaint: Any = local_ses.await_records(3)[2]["complaint"]
     assert complaint["complaintFeedbackType"] == "abuse"
@@ -117,19 +117,19 @@ def test_a_complaint(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_suppressed_addresses(ses: SESV2Client, send: Send, local_ses: LocalSes) -> None:
-    """The global list and the account's own, by their reason, each have their own subtype."""
+    """The global list and each reason of the account's list have their own subtype."""
     ses.put_suppressed_destination(EmailAddress="b@example.com", Reason="BOUNCE")
     ses.put_suppressed_destination(EmailAddress="c@example.com", Reason="COMPLAINT")
     send("suppressionlist@simulator.amazonses.com", "B@example.com", "c@example.com")
     _, everywhere, bounce, complaint = local_ses.await_records(4)
-    found: Any = [everywhere["bounce"], bounce["bounce"], complaint["complaint"]]
-    assert found[0]["bounceSubType"] == "Suppressed"
-    assert found[1]["bounceSubType"] == "OnAccountSuppressionList"
-    assert found[2]["complaintSubType"] == "OnAccountSuppressionList"
+    details: Any = [everywhere["bounce"], bounce["bounce"], complaint["complaint"]]
+    assert details[0]["bounceSubType"] == "Suppressed"
+    assert details[1]["bounceSubType"] == "OnAccountSuppressionList"
+    assert details[2]["complaintSubType"] == "OnAccountSuppressionList"
 
 
-def test_a_virus_is_taken_and_then_rejected(send: Send, local_ses: LocalSes) -> None:
-    """The EICAR test file makes a Reject of the mail, and nothing is delivered."""
+def test_a_virus_is_accepted_and_then_rejected(send: Send, local_ses: LocalSes) -> None:
+    """A mail with the EICAR test file gives a Reject and no Delivery."""
     part = b"WDVPIVAlQEFQWzRcUFpYNTQoUF4pN0NDKTd9JEVJQ0FSLVNUQU5EQVJE\r\n"
     send(raw=RAW + part)
     records = local_ses.await_records(2)
@@ -138,7 +138,7 @@ def test_a_virus_is_taken_and_then_rejected(send: Send, local_ses: LocalSes) -> 
 
 
 def test_long_headers_are_truncated(send: Send, local_ses: LocalSes) -> None:
-    """A record holds 10 KB of headers and says that there were more."""
+    """A record contains at most 10 KB of headers and reports the truncation."""
     long = b"".join(b"X-Long-%d: %b\r\n" % (n, b"v" * 900) for n in range(20))
     send(raw=long + RAW)
     mail: Any = local_ses.await_records(1)[0]["mail"]
@@ -150,7 +150,7 @@ def test_long_headers_are_truncated(send: Send, local_ses: LocalSes) -> None:
 def test_only_what_the_configuration_set_publishes(
     ses: SESV2Client, send: Send, local_ses: LocalSes
 ) -> None:
-    """Event types without a destination, and mails without a configuration set, stay silent."""
+    """Only event types with an enabled destination are published."""
     ses.create_configuration_set(ConfigurationSetName="deliveries")
     send(ConfigurationSetName="deliveries")
     ses.create_configuration_set_event_destination(
@@ -163,8 +163,8 @@ def test_only_what_the_configuration_set_publishes(
     assert kinds(local_ses.await_records(3)) == ["Delivery", "Send", "Delivery"]
 
 
-def test_a_failing_destination_is_tried_again(send: Send, local_ses: LocalSes) -> None:
-    """Two failures delay the events, in order, and lose none."""
+def test_a_failing_destination_is_retried(send: Send, local_ses: LocalSes) -> None:
+    """After two failures all events arrive in order."""
     local_ses.emit_faults = 2
     send()
     assert kinds(local_ses.await_records(2)) == ["Send", "Delivery"]
@@ -187,39 +187,39 @@ def mail_of(mailbox: MailStore) -> CapturedMail:
     )
 
 
-def test_an_event_that_cannot_be_sent_is_named(capsys: pytest.CaptureFixture[str]) -> None:
-    """After the last attempt it is on stderr by type and mail, without an address."""
-    taken: list[Record] = []
+def test_a_lost_event_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
+    """An event that cannot be emitted is reported by type and mail id, without an address."""
+    emitted: list[Record] = []
 
     async def emit(record: Record) -> None:
         if record["eventType"] == "Send":
             raise ConnectionError("away")
-        taken.append(record)
+        emitted.append(record)
 
     async def run() -> None:
-        emission = EventEmitter(emit, pauses=(0.0, 0.0))
+        emitter = EventEmitter(emit, pauses=(0.0, 0.0))
         mailbox = MailStore()
-        emission.start(mail_of(mailbox), mailbox)
-        await emission.finish()
+        emitter.start(mail_of(mailbox), mailbox)
+        await emitter.finish()
 
     asyncio.run(run())
-    said = capsys.readouterr().err
-    assert "SES event Send of m-1 is lost" in said
-    assert "ada@example.com" not in said
-    assert kinds(taken) == ["Delivery"]
+    output = capsys.readouterr().err
+    assert "SES event Send of m-1 is lost" in output
+    assert "ada@example.com" not in output
+    assert kinds(emitted) == ["Delivery"]
 
 
 def test_stopping_does_not_wait_for_ever() -> None:
-    """An emission that hangs is cancelled when the server stops."""
+    """A hanging emit is cancelled when the server stops."""
 
     async def run() -> None:
         async def emit(_record: Record) -> None:
             await asyncio.Event().wait()
 
-        emission = EventEmitter(emit)
+        emitter = EventEmitter(emit)
         mailbox = MailStore()
-        emission.start(mail_of(mailbox), mailbox)
-        await emission.finish(0.0)
+        emitter.start(mail_of(mailbox), mailbox)
+        await emitter.finish(0.0)
 
     asyncio.run(run())
 
@@ -239,10 +239,10 @@ def test_stopping_does_not_wait_for_ever() -> None:
         ("server-error", ("ClientError", 500)),
     ],
 )
-def test_behaviours_that_refuse(
+def test_behaviours_that_return_errors(
     ses: SESV2Client, send: Send, inbox: httpx.Client, mode: str, expected: tuple[str, int]
 ) -> None:
-    """Each raises the client's own exception so many times, keeps nothing, and passes."""
+    """Each raises its SDK exception `times` times and keeps no mail; then mail is accepted."""
     assert inbox.put("/behaviour", json={"mode": mode, "times": 2}).status_code == 200
     for _ in range(2):
         with pytest.raises(ses.exceptions.ClientError) as caught:
@@ -253,10 +253,10 @@ def test_behaviours_that_refuse(
     assert send()
 
 
-def test_a_mail_taken_whose_answer_never_comes(
+def test_an_accepted_mail_without_a_response(
     send: Send, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """The client times out; the mail is there and its events are sent."""
+    """The client times out, but the mail is kept and its events are published."""
     inbox.put("/behaviour", json={"mode": "take-then-timeout", "times": 1})
     with closing(client(local_ses, read_timeout=0.5)) as impatient, pytest.raises(ReadTimeoutError):
         send(client=impatient)
@@ -264,27 +264,27 @@ def test_a_mail_taken_whose_answer_never_comes(
     assert kinds(local_ses.await_records(2)) == ["Send", "Delivery"]
 
 
-def test_a_mail_taken_with_an_error_for_an_answer(
+def test_an_accepted_mail_with_an_error_response(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """A 500 after the mail was taken: the caller cannot know."""
+    """The client gets a 500, but the mail is kept."""
     inbox.put("/behaviour", json={"mode": "take-then-error", "times": 1})
     with pytest.raises(ses.exceptions.ClientError):
         send()
     assert len(inbox.get("/messages").json()["items"]) == 1
 
 
-def test_events_can_be_kept_back(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
-    """With events off a taken mail stays untold; the next one is told again."""
+def test_events_can_be_suppressed(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
+    """With `events` false a mail has no events; the next mail has them again."""
     inbox.put("/behaviour", json={"mode": "accept", "times": 1, "events": False})
-    silent, told = send(), send()
+    silent, reported = send(), send()
     records: list[Any] = local_ses.await_records(2)
-    assert {record["mail"]["messageId"] for record in records} == {told}
-    assert silent != told
+    assert {record["mail"]["messageId"] for record in records} == {reported}
+    assert silent != reported
 
 
 def test_a_behaviour_for_one_recipient(ses: SESV2Client, send: Send, inbox: httpx.Client) -> None:
-    """Others are not touched, so that tests can share one stack."""
+    """A behaviour for one recipient does not affect mail to others."""
     inbox.put("/behaviour?recipient=X@example.com", json={"mode": "throttle"})
     assert send("y@example.com")
     with pytest.raises(ses.exceptions.TooManyRequestsException):
@@ -298,10 +298,10 @@ def test_a_behaviour_for_one_recipient(ses: SESV2Client, send: Send, inbox: http
     }
 
 
-def test_a_refused_call_does_not_use_a_behaviour_up(
+def test_an_invalid_call_does_not_use_up_a_behaviour(
     ses: SESV2Client, send: Send, inbox: httpx.Client
 ) -> None:
-    """A mail that SES would refuse anyway does not count against `times`."""
+    """A mail that SES rejects anyway does not count for `times`."""
     inbox.put("/behaviour", json={"mode": "throttle", "times": 1})
     with pytest.raises(ses.exceptions.BadRequestException):
         send(raw=b"Subject: x\r\n\r\n")
@@ -314,16 +314,16 @@ def test_a_refused_call_does_not_use_a_behaviour_up(
     [{}, {"mode": "dance"}, {"mode": "accept", "times": 0}, {"mode": "accept", "tmies": 1}],
 )
 def test_an_unknown_behaviour_is_refused(inbox: httpx.Client, body: dict[str, object]) -> None:
-    """A slip in a test's set-up is a 422, not a test that shows nothing."""
+    """An invalid behaviour gives a 422."""
     answer = inbox.put("/behaviour", json=body)
     assert answer.status_code == 422
     assert answer.json()["error"]
 
 
-def test_a_held_answer_does_not_keep_the_server_from_stopping(
+def test_a_delayed_response_does_not_keep_the_server_from_stopping(
     send: Send, inbox: httpx.Client, local_ses: LocalSes
 ) -> None:
-    """Closing the mailbox answers what was held back."""
+    """Closing the mailbox sends the delayed responses."""
     inbox.put("/behaviour", json={"mode": "accept", "delay_seconds": 300})
     with ThreadPoolExecutor() as pool:
         sending = pool.submit(send)

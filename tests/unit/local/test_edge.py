@@ -1,4 +1,4 @@
-"""The edge answers for the gateway and the firewall, and hands everything else on untouched."""
+"""The edge answers for gateway and firewall, and passes every other request on unchanged."""
 
 import asyncio
 import gzip
@@ -27,16 +27,16 @@ def ask(
     path: str = "/api/v1/emails",
     **request: Any,
 ) -> httpx.Response:
-    """Ask the edge in front of an engine that is a function."""
+    """Send a request to an edge in front of an engine that is a function."""
 
-    def answered(onward: httpx.Request) -> httpx.Response:
-        # As from a socket: not read yet.
+    def unread(onward: httpx.Request) -> httpx.Response:
+        # A response from a socket is not read yet.
         answer = engine(onward)
         stream = httpx.ByteStream(answer.content)
         return httpx.Response(answer.status_code, headers=answer.headers, stream=stream)
 
-    async def operator_errors() -> httpx.Response:
-        transport = httpx.MockTransport(answered)
+    async def exchange() -> httpx.Response:
+        transport = httpx.MockTransport(unread)
         async with httpx.AsyncClient(transport=transport) as behind:
             edge = Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)
             async with httpx.AsyncClient(
@@ -44,7 +44,7 @@ def ask(
             ) as client:
                 return await client.request(method, path, **request)
 
-    return asyncio.run(operator_errors())
+    return asyncio.run(exchange())
 
 
 def code_of(answer: httpx.Response) -> str:
@@ -53,7 +53,7 @@ def code_of(answer: httpx.Response) -> str:
 
 
 def echo(request: httpx.Request) -> httpx.Response:
-    """An engine that tells what reached it."""
+    """Answer as an engine that returns the request that reached it."""
     return httpx.Response(
         200,
         json={
@@ -66,12 +66,12 @@ def echo(request: httpx.Request) -> httpx.Response:
 
 
 def unreachable(_: httpx.Request) -> httpx.Response:
-    """An engine that must not be asked."""
+    """Fail as an engine that no request may reach."""
     raise AssertionError
 
 
 @pytest.mark.parametrize(
-    ("agent", "refused"),
+    ("agent", "expected"),
     [
         ("Python-urllib/3.13", True),
         ("python-urllib/2.7 and more", True),
@@ -83,13 +83,13 @@ def unreachable(_: httpx.Request) -> httpx.Response:
         ("shop/1.0 (not Python-urllib/3)", False),
     ],
 )
-def test_default_agents_are_blocked(agent: str | None, refused: bool) -> None:  # noqa: FBT001  a row of the table
-    """Contract 5: the standard library's agent and none at all are refused, others pass."""
-    assert blocked(_RULES, agent) is refused
+def test_default_agents_are_blocked(agent: str | None, expected: bool) -> None:  # noqa: FBT001  a row of the table
+    """Contract 5: a default agent, an empty one and a missing one are blocked; others pass."""
+    assert blocked(_RULES, agent) is expected
 
 
-def test_rules_are_read_as_the_firewall_means_them() -> None:
-    """And, or, sizes and positions of AWS WAF decide; what is not known is an error."""
+def test_rules_mean_the_same_as_in_aws_waf() -> None:
+    """And, or, sizes and positions work as in AWS WAF; an unknown statement is an error."""
     field = {
         "FieldToMatch": {"SingleHeader": {"Name": "user-agent"}},
         "TextTransformations": [{"Priority": 0, "Type": "NONE"}],
@@ -111,7 +111,7 @@ def test_rules_are_read_as_the_firewall_means_them() -> None:
 
 
 def test_a_blocked_client_gets_the_envelope() -> None:
-    """The firewall's 403 is JSON with a code and a request id, and the API is never asked."""
+    """The firewall's 403 is JSON with a code and a request id; the API gets no request."""
     answer = ask(unreachable, headers={"User-Agent": "Python-urllib/3.13"})
     assert answer.status_code == 403
     assert code_of(answer) == "client_blocked"
@@ -119,7 +119,7 @@ def test_a_blocked_client_gets_the_envelope() -> None:
     assert answer.headers["x-request-id"]
 
 
-def test_a_request_is_handed_on_as_it_is() -> None:
+def test_a_request_is_passed_on_unchanged() -> None:
     """Method, path with its escapes, query, repeated headers and bytes reach the stage."""
     answer = ask(
         echo,
@@ -150,8 +150,8 @@ def test_the_literal_reading_is_rewritten() -> None:
     assert seen == ["http://engine/stage/v1/emails/x", "http://front/api/v1/emails/batch"]
 
 
-def test_a_wrong_method_reaches_nobody() -> None:
-    """Known path, wrong method: 405 with Allow in the envelope, from the edge itself."""
+def test_a_wrong_method_reaches_no_origin() -> None:
+    """The edge answers a wrong method on a known path with 405 in the envelope and Allow."""
     answer = ask(unreachable, "PATCH", "/api/v1/v1/templates/x")
     assert (answer.status_code, code_of(answer)) == (405, "method_not_allowed")
     assert answer.headers["allow"] == "GET, DELETE"
@@ -159,14 +159,14 @@ def test_a_wrong_method_reaches_nobody() -> None:
 
 
 def test_a_request_signed_for_aws_does_not_reach_the_engine_as_one() -> None:
-    """The engine would take such headers for instructions to itself."""
+    """The edge removes headers that the engine would treat as a call to itself."""
     headers = {"Authorization": "AWS4-HMAC-SHA256 Credential=x", "X-Amz-Target": "DynamoDB.Scan"}
     names = {name for name, _ in ask(echo, headers=headers).json()["headers"]}
     assert not {"authorization", "x-amz-target"} & names
 
 
 def test_a_compressed_body_stays_compressed() -> None:
-    """The engine inflates one layer of gzip: what is left is what the client sent."""
+    """The edge adds a layer of gzip, which the engine removes, so the client's body remains."""
     body = gzip.compress(b"{}")
     answer = ask(echo, "POST", headers={"Content-Encoding": "gzip"}, content=body).json()
     codings = [value for name, value in answer["headers"] if name == "content-encoding"]
@@ -177,10 +177,10 @@ def test_a_compressed_body_stays_compressed() -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/v1/emails", "/apis/v1/emails", "/api/../v1", "/api/v1/..", "/api/./v1"]
 )
-def test_what_is_outside_the_stage_is_not_found(path: str) -> None:
-    """Only /api/… leads to the API; dots do not lead out of it."""
+def test_a_path_outside_the_stage_is_not_found(path: str) -> None:
+    """Only /api/… reaches the API, and dots in a path do not leave it."""
 
-    async def operator_errors() -> list[dict[str, Any]]:
+    async def exchange() -> list[dict[str, Any]]:
         sent: list[dict[str, Any]] = []
 
         async def receive() -> dict[str, Any]:
@@ -201,13 +201,13 @@ def test_what_is_outside_the_stage_is_not_found(path: str) -> None:
             await Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)(scope, receive, send)
         return sent
 
-    start, body = asyncio.run(operator_errors())
+    start, body = asyncio.run(exchange())
     assert start["status"] == 404
     assert json.loads(body["body"])["error"]["code"] == "route_not_found"
 
 
 def test_an_unknown_path_is_not_found() -> None:
-    """What the engine says of a path without a resource becomes the contract's 404."""
+    """The engine's response to an unknown path becomes the contract's 404."""
 
     def engine(_: httpx.Request) -> httpx.Response:
         return httpx.Response(
@@ -222,14 +222,14 @@ def test_an_unknown_path_is_not_found() -> None:
 
 
 def test_an_error_of_the_engine_gets_the_envelope() -> None:
-    """A function that crashed is a 500 in the envelope, not in the engine's words."""
+    """A crashed function gives a 500 in the envelope, not the engine's own response."""
     answer = ask(lambda _: httpx.Response(502, json={"message": "Internal server error"}))
     assert answer.status_code == 500
     assert code_of(answer) == "internal_error"
 
 
-def test_an_error_of_the_api_is_left_alone() -> None:
-    """Status, headers and bytes of an answer in the envelope pass through."""
+def test_an_error_of_the_api_is_unchanged() -> None:
+    """Status, headers and bytes of an error in the envelope pass through."""
     body = b'{ "error": {"code": "message_not_found"} }'
     answer = ask(lambda _: httpx.Response(404, headers={"X-Request-Id": "abc"}, content=body))
     assert answer.status_code == 404
@@ -242,8 +242,8 @@ async def _parts(size: int) -> AsyncIterator[bytes]:
         yield b"x" * min(1 << 20, size - start)
 
 
-def test_what_lambda_does_not_take_goes_to_the_front() -> None:
-    """A send over Lambda's limit, or in chunks, reaches the front as it is, with the secret."""
+def test_a_send_over_the_lambda_limit_goes_to_the_front() -> None:
+    """A send over Lambda's limit, or in chunks, reaches the front unchanged, with the secret."""
     for content in (_parts(_LIMIT + 1), b"x" * (_LIMIT + 1)):
         seen: list[httpx.Request] = []
 
@@ -266,7 +266,7 @@ def test_what_lambda_does_not_take_goes_to_the_front() -> None:
     [("/api/v1/emails", Route(_TEMPLATE).front_bytes), ("/api/v1/templates", _LIMIT)],
 )
 def test_a_payload_ends_at_the_limit(path: str, limit: int) -> None:
-    """A byte more than whoever answers takes, chunked or not, is a 413 that names the limit."""
+    """A body one byte over the limit, chunked or not, gets a 413 that names the limit."""
     for content in (_parts(limit + 1), b"x" * (limit + 1)):
         answer = ask(lambda _: httpx.Response(200), "POST", path, content=content)
         assert (answer.status_code, code_of(answer)) == (413, "request_too_large")
@@ -274,8 +274,8 @@ def test_a_payload_ends_at_the_limit(path: str, limit: int) -> None:
 
 
 @pytest.mark.parametrize("failure", [httpx.ConnectError, httpx.ReadError, httpx.ReadTimeout])
-def test_an_engine_that_is_gone_is_service_unavailable(failure: type[Exception]) -> None:
-    """No connection, a broken one, and no answer in time are the contract's 503."""
+def test_an_unreachable_engine_is_service_unavailable(failure: type[Exception]) -> None:
+    """A expected connection, a broken one and a timeout give the contract's 503."""
 
     def engine(_: httpx.Request) -> httpx.Response:
         raise failure("gone")

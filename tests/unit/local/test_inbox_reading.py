@@ -1,4 +1,4 @@
-"""Taking mails apart for the inbox: bodies, parts, and whatever bytes someone sends."""
+"""The inbox parses mails: bodies, parts, and malformed mails."""
 
 import re
 from email.message import EmailMessage
@@ -14,7 +14,7 @@ PNG = b"\x89PNG\r\n\x1a\n picture"
 
 
 def full_mail() -> EmailMessage:
-    """Text, HTML with an embedded picture, two attachments: one a mail."""
+    """Return a mail with text, HTML, an embedded picture, a file and an attached mail."""
     mail = EmailMessage()
     mail["From"] = "Pöst <post@sender.example>"
     mail["Subject"] = "Grüße"
@@ -31,25 +31,25 @@ def full_mail() -> EmailMessage:
     return mail
 
 
-def test_bodies_and_parts_are_told_apart() -> None:
-    """The two bodies are text; everything else is a part with its own name, type and size."""
-    reading = read(full_mail().as_bytes())
-    assert reading.text == "Hello Ada\n"
-    assert reading.html is not None
-    assert "<p>Hi</p>" in reading.html
-    assert [(part.content_type, part.filename) for part in reading.parts] == [
+def test_bodies_and_parts_are_separated() -> None:
+    """The two bodies are text; every other leaf is a part with its name, type and size."""
+    view = read(full_mail().as_bytes())
+    assert view.text == "Hello Ada\n"
+    assert view.html is not None
+    assert "<p>Hi</p>" in view.html
+    assert [(part.content_type, part.filename) for part in view.parts] == [
         ("image/png", None),
         ("text/csv", "Köln.csv"),
         ("message/rfc822", None),
     ]
-    assert reading.parts[0].content_id == "logo@x"
-    assert reading.parts[0].inline
-    assert reading.parts[1].size == 5
-    assert ("Subject", "Grüße") in reading.headers
+    assert view.parts[0].content_id == "logo@x"
+    assert view.parts[0].inline
+    assert view.parts[1].size == 5
+    assert ("Subject", "Grüße") in view.headers
 
 
 def test_parts_are_found_by_number() -> None:
-    """A part's number gives its decoded bytes; an attached mail comes whole."""
+    """A part's number returns its decoded bytes; an attached mail is one part."""
     raw = full_mail().as_bytes()
     contents = [part_content(raw, part.number) for part in read(raw).parts]
     assert contents[:2] == [PNG, b"a,b\r\n"]
@@ -59,15 +59,15 @@ def test_parts_are_found_by_number() -> None:
 
 
 def test_the_frame_finds_embedded_images() -> None:
-    """cid: becomes the part's place; the base comes after the doctype, which keeps its effect."""
-    reading = read(full_mail().as_bytes())
-    number = reading.parts[0].number
-    assert reading.framed_html().startswith('<!doctype html><base target="_blank">')
-    assert f'<img src="parts/{number}">' in reading.framed_html()
+    """A cid: URL becomes the part's URL, and the base element follows the doctype."""
+    view = read(full_mail().as_bytes())
+    number = view.parts[0].number
+    assert view.framed_html().startswith('<!doctype html><base target="_blank">')
+    assert f'<img src="parts/{number}">' in view.framed_html()
 
 
 def test_an_unknown_cid_stays_as_written() -> None:
-    """A reference to nothing is shown as the fault it is."""
+    """A cid: URL without a part is not changed."""
     html = read(b'Content-Type: text/html\r\n\r\n<HEAD x=y><img src="cid:none">').framed_html()
     assert html == '<HEAD x=y><base target="_blank"><img src="cid:none">'
 
@@ -82,8 +82,8 @@ def test_an_unknown_cid_stays_as_written() -> None:
         ('<img src="cid:logo">', False),
     ],
 )
-def test_remote_images_are_noticed(html: str, *, remote: bool) -> None:
-    """The page offers to load them only where there are some."""
+def test_remote_images_are_detected(html: str, *, remote: bool) -> None:
+    """A mail has remote images only if its HTML loads them over HTTP."""
     assert read(f"Content-Type: text/html\r\n\r\n{html}".encode()).has_remote_images is remote
 
 
@@ -95,31 +95,31 @@ def test_remote_images_are_noticed(html: str, *, remote: bool) -> None:
         (b"Content-Type: text/plain", "\ufffd"),
     ],
 )
-def test_text_is_decoded_as_far_as_it_goes(head: bytes, text: str) -> None:
-    """A wrong or unknown charset shows replacement characters, and no error."""
+def test_undecodable_text_gets_replacement_characters(head: bytes, text: str) -> None:
+    """A wrong or unknown charset gives replacement characters and no error."""
     assert read(head + b"\r\n\r\n\xe4").text == text
 
 
-def test_a_type_that_is_none_is_bytes_of_any_kind() -> None:
-    """A part's type becomes a header of the answer, so it must be fit to be one."""
+def test_an_invalid_type_becomes_octet_stream() -> None:
+    """An invalid content type becomes application/octet-stream, which is a valid header."""
     (part,) = read(b"Content-Type: a/b\x01c\r\n\r\nx").parts
     assert part.content_type == "application/octet-stream"
 
 
-def test_deep_nesting_is_survived() -> None:
-    """Multiparts within each other, deeper than the parser goes, leave headers and one part."""
+def test_deep_nesting_is_readable() -> None:
+    """Multiparts nested too deep for the parser still give headers and one part."""
     raw = b"Subject: deep\r\n" + b"".join(
         b'Content-Type: multipart/mixed; boundary="b%d"\r\n\r\n--b%d\r\n' % (n, n)
         for n in range(1200)
     )
     assert ("Subject", "deep") in read(raw).headers
-    check(raw)
+    check_readable(raw)
 
 
 @given(st.binary(max_size=400))
-def test_any_bytes_can_be_looked_at(raw: bytes) -> None:
-    """Every mail gives headers, bodies and parts that can be sent as JSON."""
-    check(raw)
+def test_any_bytes_are_readable(raw: bytes) -> None:
+    """Any bytes give headers, bodies and parts that can be written as JSON."""
+    check_readable(raw)
 
 
 _LINES = st.sampled_from(
@@ -144,18 +144,18 @@ _LINES = st.sampled_from(
 
 
 @given(st.lists(_LINES, max_size=20))
-def test_any_mime_can_be_looked_at(lines: list[bytes]) -> None:
-    """The same for what is nearly a MIME message."""
-    check(b"\r\n".join(lines))
+def test_any_mime_is_readable(lines: list[bytes]) -> None:
+    """Any sequence of MIME lines gives headers, bodies and parts too."""
+    check_readable(b"\r\n".join(lines))
 
 
-def check(raw: bytes) -> None:
-    reading = read(raw)
-    for name, value in (*header_fields(raw), *reading.headers):
+def check_readable(raw: bytes) -> None:
+    view = read(raw)
+    for name, value in (*header_fields(raw), *view.headers):
         (name + decoded(value)).encode()
-    (reading.text or "").encode()
-    reading.framed_html().encode()
-    for part in reading.parts:
+    (view.text or "").encode()
+    view.framed_html().encode()
+    for part in view.parts:
         assert re.fullmatch(r"[!-~]+", part.content_type)
         (part.filename or "").encode()
         (part.content_id or "").encode()

@@ -1,4 +1,4 @@
-"""The reference page stands beside the API, at the API's address."""
+"""The reference page is served at the address of the API."""
 
 import asyncio
 import re
@@ -13,12 +13,12 @@ from local.template import ROOT
 
 
 def ask(path: str, **request: Any) -> httpx.Response:
-    async def asking() -> httpx.Response:
+    async def request_page() -> httpx.Response:
         transport = httpx.ASGITransport(ApiReference(PlainTextResponse("the API"), "bx_live_key"))
         async with httpx.AsyncClient(transport=transport, base_url="http://127.0.0.1:1") as client:
             return await client.get(path, **request)
 
-    return asyncio.run(asking())
+    return asyncio.run(request_page())
 
 
 def test_the_document_names_this_address() -> None:
@@ -31,8 +31,8 @@ def test_the_document_names_this_address() -> None:
     )
 
 
-def test_the_page_needs_nothing_from_elsewhere() -> None:
-    """Every script, style and icon of /docs is served here, and its policy allows no others."""
+def test_the_page_loads_nothing_from_other_hosts() -> None:
+    """Scripts, styles and icons of /docs come from this server; the policy allows no others."""
     page = ask("/docs")
     assert page.headers["content-type"].startswith("text/html")
     assert "default-src 'none'" in page.headers["content-security-policy"]
@@ -44,7 +44,7 @@ def test_the_page_needs_nothing_from_elsewhere() -> None:
 
 
 def test_only_a_page_of_this_origin_reads_the_key() -> None:
-    """The page's key is served to no page of another origin, and no cache keeps it."""
+    """No page of another origin can read the key, and no cache keeps it."""
     answer = ask("/docs/key.json")
     assert answer.json() == {"key": "bx_live_key"}
     assert "access-control-allow-origin" not in answer.headers
@@ -54,11 +54,11 @@ def test_only_a_page_of_this_origin_reads_the_key() -> None:
 
 
 @pytest.mark.parametrize("path", ["/api/v1/emails", "/", "/docs2", "/openapi.json/x"])
-def test_everything_else_is_handed_on(path: str) -> None:
-    """What is not the page's is the API's."""
+def test_other_paths_reach_the_api(path: str) -> None:
+    """The API answers every path that is not the page's."""
     assert ask(path).text == "the API"
 
 
 def test_another_host_is_refused() -> None:
-    """A page that calls itself by another name and this address is not served (DNS rebinding)."""
+    """A request with another host name in Host is refused (DNS rebinding)."""
     assert ask("/openapi.json", headers={"Host": "evil.example"}).status_code == 400

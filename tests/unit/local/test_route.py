@@ -1,4 +1,4 @@
-"""The local edge decides as the deployed one does."""
+"""The local edge chooses origins as the deployed edge does."""
 
 import pytest
 
@@ -15,7 +15,7 @@ OTHERS = [
     ("POST", "/api/v1/starter-templates/otp/preview"),
     ("POST", "/api/v1/nothing"),
 ]
-#: Method, path, Content-Length, who answers.
+#: Method, path, Content-Length, origin.
 REQUESTS: list[tuple[str, str, int | None, Origin]] = [
     *(
         ("POST", path, length, origin)
@@ -47,14 +47,14 @@ REQUESTS: list[tuple[str, str, int | None, Origin]] = [
 def test_the_origin_is_chosen_by_size(
     method: str, path: str, length: int | None, origin: Origin
 ) -> None:
-    """What Lambda takes goes to the API, larger sends to the front, nothing beyond the limits."""
+    """Small requests go to the API, larger sends to the front, requests over the limits nowhere."""
     chosen, limit = ROUTE.origin(method, path, length)
     assert chosen is origin
     assert limit == (FRONT if method == "POST" and path in SENDS else LAMBDA)
 
 
-def test_it_knows_the_routes_and_their_methods() -> None:
-    """The edge's routes are those of the API, in the order in which they are tried."""
+def test_the_routes_are_those_of_the_api() -> None:
+    """The edge has the routes and methods of the API, in the same order."""
     assert list(ROUTE.routes.items()) == [
         (path, ", ".join(methods)) for path, methods in ROUTES.items()
     ]
