@@ -65,7 +65,7 @@ class Gate:
         return result
 
 
-class Watched:
+class GatedPort:
     """A port whose calls go through a gate."""
 
     def __init__(self, gate: Gate, name: str, port: object) -> None:
@@ -204,7 +204,7 @@ class World:
             return VISIBILITY
 
     def _port(self, name: str, port: object) -> Any:
-        return Watched(self.gate, name, port)
+        return GatedPort(self.gate, name, port)
 
     def _pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
