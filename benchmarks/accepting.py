@@ -1,11 +1,10 @@
-"""What accepting, delivering and following one mail costs: AWS calls, write units, read units.
+"""The cost of sending, delivering and tracking one mail: AWS calls, write units, read units.
 
     .venv/bin/python -m benchmarks.accepting
 
-Nothing here depends on how fast the machine is: the real handlers run on moto,
-every AWS call is counted as it leaves, and units are computed from the items'
-sizes as DynamoDB bills them (1 KB a write unit, 4 KB a consistent read unit,
-twice in a transaction).
+The figures do not depend on the speed of the machine. The real handlers run on moto, every AWS
+call is counted, and units are computed from the sizes of the items as DynamoDB bills them: 1 KB
+for a write unit, 4 KB for a consistent read unit, twice the units in a transaction.
 """
 
 import importlib.util
@@ -47,7 +46,7 @@ RECIPIENT = "ada@customer.example"
 
 @dataclass
 class Count:
-    """What a stretch of work cost."""
+    """The AWS calls and units of some work."""
 
     calls: list[str] = field(default_factory=list)
     writes: int = 0
@@ -55,7 +54,7 @@ class Count:
 
 
 def size_of(attribute: Mapping[str, Any]) -> int:
-    """The size in bytes that DynamoDB counts for an attribute value."""
+    """Return the size in bytes that DynamoDB counts for an attribute value."""
     ((kind, value),) = attribute.items()
     match kind:
         case "S":
@@ -77,20 +76,20 @@ def size_of(attribute: Mapping[str, Any]) -> int:
 
 
 def item_size(item: Mapping[str, Any]) -> int:
-    """The size in bytes of an item."""
+    """Return the size of an item in bytes."""
     return sum(len(name.encode()) + size_of(value) for name, value in item.items())
 
 
 def write_units(item: Mapping[str, Any]) -> int:
-    """What writing an item of this size costs."""
+    """Return the write units of an item."""
     return max(1, ceil(item_size(item) / 1024))
 
 
 @contextmanager
 def counting() -> Iterator[Count]:
-    """Count every AWS call that is made meanwhile."""
+    """Count every AWS call within a `with` block."""
     count = Count()
-    make_call: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001  the one seam
+    make_call: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001  every call passes through it
 
     def counted(client: Any, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
         count.calls.append(operation)
@@ -110,10 +109,10 @@ def counting() -> Iterator[Count]:
                 units = max(1, ceil(item_size(answer.get("Item", {})) / 4096))
                 count.reads += units if request.get("ConsistentRead") else units / 2
             case "BatchGetItem":
-                for table, asked in request["RequestItems"].items():
-                    found = answer["Responses"][table]
-                    count.reads += sum(max(1, ceil(item_size(item) / 4096)) for item in found)
-                    count.reads += len(asked["Keys"]) - len(found)
+                for table, table_request in request["RequestItems"].items():
+                    items = answer["Responses"][table]
+                    count.reads += sum(max(1, ceil(item_size(item) / 4096)) for item in items)
+                    count.reads += len(table_request["Keys"]) - len(items)
         return answer
 
     with patch.object(BaseClient, "_make_api_call", counted):
@@ -144,14 +143,14 @@ CONTEXT = SimpleNamespace(
 def post(
     key: str, body: object, headers: Mapping[str, str], path: str = "/v1/emails"
 ) -> dict[str, Any]:
-    """An event of a POST as API Gateway gives it."""
-    sent = {"X-API-Key": key, **headers}
+    """Return the event of a POST request, as API Gateway sends it."""
+    sent_headers = {"X-API-Key": key, **headers}
     return {
         "resource": path,
         "path": path,
         "httpMethod": "POST",
-        "headers": sent,
-        "multiValueHeaders": {name: [value] for name, value in sent.items()},
+        "headers": sent_headers,
+        "multiValueHeaders": {name: [value] for name, value in sent_headers.items()},
         "pathParameters": None,
         "queryStringParameters": None,
         "multiValueQueryStringParameters": None,
@@ -162,7 +161,7 @@ def post(
 
 
 def queue_event(bodies: list[str]) -> dict[str, Any]:
-    """An event of an SQS source."""
+    """Return an event of an SQS source."""
     return {
         "Records": [
             {
@@ -179,7 +178,7 @@ def queue_event(bodies: list[str]) -> dict[str, Any]:
 
 
 def set_up() -> str:
-    """Make table, bucket and queue, and an account with a key; gives the key's text."""
+    """Create table, bucket and queue, and an account with a key; return the key's text."""
     boto3.client("dynamodb").create_table(
         TableName=SETTINGS["PILLARBOX_TABLE"],
         KeySchema=[
@@ -211,10 +210,10 @@ def set_up() -> str:
 
 
 def events_of(job: Mapping[str, Any]) -> list[str]:
-    """The Send and Delivery records of a mail, as SES writes them."""
+    """Return the Send and Delivery events of a mail, as SES writes them."""
     now = datetime.now(UTC)
     mail = {
-        "timestamp": now.isoformat(),  # SES's, after the worker began to hand over
+        "timestamp": now.isoformat(),  # the time at SES, after the start of the hand-over
         "messageId": "0100",
         "tags": {"account": [job["account"]], "message": [job["id"]]},
     }
@@ -225,19 +224,19 @@ def events_of(job: Mapping[str, Any]) -> list[str]:
     ]
 
 
-def taken_by_ses(*_: object) -> str:
-    """SES itself is no part of the figures."""
+def accepted_by_ses(*_: object) -> str:
+    """Return a provider message id; the figures do not include SES."""
     return "0100"
 
 
 def measure() -> dict[str, Count]:
-    """Run a mail without a key and one with, and the second one's whole life."""
+    """Measure a mail without a key, the whole life of one with a key, and a batch."""
     from pillarbox.adapters.dns import DnsMailDomains  # noqa: PLC0415
     from pillarbox.adapters.ses.mailer import SesMailer  # noqa: PLC0415
     from pillarbox.application.ports import DomainVerdict  # noqa: PLC0415
 
     key = set_up()
-    send, deliver, follow = map(handler, ("send_email", "deliver_message", "record_feedback"))
+    send, deliver, track = map(handler, ("send_email", "deliver_message", "record_feedback"))
     body = {
         "to": RECIPIENT,
         "starterTemplate": "password_reset",
@@ -260,17 +259,19 @@ def measure() -> dict[str, Count]:
 
     counts = {}
     with (
-        patch.object(DnsMailDomains, "look_up", lambda _, domains: accepting(domains)),
-        patch.object(SesMailer, "send", taken_by_ses),
+        patch.object(DnsMailDomains, "look_up", lambda _, domains: all_accept(domains)),
+        patch.object(SesMailer, "send", accepted_by_ses),
     ):
 
-        def accepting(domains: Iterable[str]) -> dict[str, DomainVerdict]:
+        def all_accept(domains: Iterable[str]) -> dict[str, DomainVerdict]:
             return dict.fromkeys(domains, DomainVerdict.ACCEPTS)
 
-        accept({})  # the counters of the month, the day and the minute are there from here on,
+        # The first mail creates the counters of the month, the day and the minute, and the
+        # heartbeat of the minute.
+        accept({})
         (first,) = jobs()
         deliver(queue_event([first]), CONTEXT)
-        follow(queue_event(events_of(json.loads(first))), CONTEXT)  # and the minute's pulse
+        track(queue_event(events_of(json.loads(first))), CONTEXT)
         counts["accept, without a key"] = accept({})
         jobs()
         counts["accept, with a key"] = accept({"Idempotency-Key": "order-1"})
@@ -279,8 +280,8 @@ def measure() -> dict[str, Count]:
             deliver(queue_event([job]), CONTEXT)
         counts["deliver"] = count
         with counting() as count:
-            follow(queue_event(events_of(json.loads(job))), CONTEXT)
-        counts["follow, Send and Delivery"] = count
+            track(queue_event(events_of(json.loads(job))), CONTEXT)
+        counts["track, Send and Delivery"] = count
         batch = {"messages": [body | {"to": f"a{n}@customer.example"} for n in range(100)]}
         send_batch = handler("send_batch")
         with counting() as count:
@@ -299,7 +300,7 @@ def main() -> None:
     logging.disable()
     with mock_aws():
         counts = measure()
-    parts = ("accept, with a key", "deliver", "follow, Send and Delivery")
+    parts = ("accept, with a key", "deliver", "track, Send and Delivery")
     counts["whole life, with a key"] = Count(
         calls=[call for part in parts for call in counts[part].calls],
         writes=sum(counts[part].writes for part in parts),
@@ -307,20 +308,20 @@ def main() -> None:
     )
     print("| what | AWS calls | write units | read units | which |")
     print("|---|---|---|---|---|")
-    for what, count in counts.items():
-        which = ", ".join(f"{n} {call}" for call, n in Counter(count.calls).items())
-        print(f"| {what} | {len(count.calls)} | {count.writes} | {count.reads:g} | {which} |")
+    for name, count in counts.items():
+        which = ", ".join(f"{number} {call}" for call, number in Counter(count.calls).items())
+        print(f"| {name} | {len(count.calls)} | {count.writes} | {count.reads:g} | {which} |")
     life = counts["whole life, with a key"]
     for line, dollars in million(life).items():
         print(f"{line:<40} ${dollars:6.2f}")
-    print(f"{'a million mails, SES aside':<40} ${sum(million(life).values()):6.2f}")
+    print(f"{'a million mails, without SES':<40} ${sum(million(life).values()):6.2f}")
 
 
 def million(life: Count) -> dict[str, float]:
-    """What a million mails cost in dollars, modelled: SES and the free tier aside.
+    """Return the modelled cost of a million mails in dollars, without SES and the free tier.
 
-    Functions: 40 ms for an accept, 130 ms for a delivery, 15 ms an event, at
-    1024, 512 and 512 MB on arm64; queues are polled in batches of ten.
+    Functions take 40 ms for an accept, 130 ms for a delivery and 15 ms for an event, with
+    1024, 512 and 512 MB on arm64. Queues are polled in batches of ten.
     """
     gb_seconds = 1.0 * 0.040 + 0.5 * 0.130 + 0.5 * 0.015 * 2
     return {

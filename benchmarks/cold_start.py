@@ -1,11 +1,10 @@
-"""What a cold start costs, in instructions: they are the same however busy the machine is.
+"""The cost of a cold start in instructions, which do not depend on the load of the machine.
 
     .venv/bin/python -m benchmarks.cold_start    (valgrind must be installed)
 
-Each function is imported and its first client made, as its first request does,
-in an environment that holds what the layer and the runtime hold and nothing
-else, compiled beforehand. The floor is an interpreter with the runtime's boto3
-and the same clients.
+Each function is imported and creates its first client, as its first request does. The
+environment has only what the layer and the runtime have, compiled beforehand. The floor is an
+interpreter with the runtime's boto3 and the same clients.
 """
 
 import os
@@ -26,7 +25,7 @@ LAYER: Final = ENVIRONMENT / "layer"
 _FLOOR_TWO: Final = "import boto3; boto3.client('dynamodb'); boto3.client('sqs')"
 _FLOOR_ONE: Final = "import boto3; boto3.client('dynamodb')"
 
-#: What is run, what it is held against, and the goal.
+#: The first request of each function, its floor and its goal.
 PROGRAMS: Final = {
     "send_email": (
         "services().single_send; services().table.client; services().jobs._sqs",
@@ -52,7 +51,7 @@ PROGRAMS: Final = {
 
 
 def prepare() -> None:
-    """Make the runtime's environment and the layer's folder, with every file compiled."""
+    """Create the runtime's environment and the layer's folder, with every file compiled."""
     uv = str(ROOT / ".uv" / "bin" / "uv")
     source = ROOT / "layers" / "shared"
     _run(uv, "venv", "--clear", ENVIRONMENT)
@@ -70,7 +69,7 @@ def _run(*command: str | Path) -> None:
 
 def instructions(program: str, *path: Path) -> int:
     """Count the instructions that a program executes, in millions."""
-    counted = subprocess.run(
+    process = subprocess.run(
         [
             *("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null"),
             *(PYTHON, "-c", program),
@@ -85,9 +84,9 @@ def instructions(program: str, *path: Path) -> int:
         capture_output=True,
         text=True,
     )
-    collected = re.search(r"Collected : (\d+)", counted.stderr)
+    collected = re.search(r"Collected : (\d+)", process.stderr)
     if collected is None:
-        raise RuntimeError(counted.stderr)
+        raise RuntimeError(process.stderr)
     return int(collected[1]) // 1_000_000
 
 

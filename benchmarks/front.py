@@ -1,11 +1,11 @@
-"""Memory of the front for a request of 14 MB.
+"""The memory of the front for a request of 14 MB.
 
     .venv/bin/python benchmarks/front.py
 
-`python -m front` with one worker gets a mail with two attachments of 5 MB. Its API key is
-asked for at a port where nothing answers well, so the handler ends there with a 5xx, after it has
-parsed and validated the body, as it does before it looks at the key's record. Peak is the
-kernel's VmHWM of each process over what it had when it was ready and one small request was done.
+`python -m front` with one worker gets a mail with two attachments of 5 MB. The handler parses and
+validates the body before it reads the API key's record. The read fails, since no database
+answers, so the response is a 5xx. Peak is the kernel's VmHWM of each process over its value after
+one small request.
 """
 
 import base64
@@ -25,19 +25,20 @@ from pillarbox.domain.attachment import MAX_BYTES_EACH
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
 
 MIB = 1024 * 1024
-SECRET = "benchmark"  # noqa: S105  of this run alone
+SECRET = "benchmark"  # noqa: S105  of this run only
 REQUESTS = 20
-UP = "spawn_main"
+WORKER_MARK = "spawn_main"
 
 
 def peak(pid: int) -> int:
-    """The most resident memory a process ever had, in bytes."""
-    line = next(x for x in Path(f"/proc/{pid}/status").read_text().splitlines() if "VmHWM" in x)
+    """Return the peak resident memory of a process in bytes."""
+    status = Path(f"/proc/{pid}/status").read_text()
+    line = next(line for line in status.splitlines() if "VmHWM" in line)
     return int(line.split()[1]) * 1024
 
 
 def post(port: int, body: bytes) -> int:
-    """Send a mail; the status of its answer, 0 while nobody listens."""
+    """Send a mail and return the status of the response, or 0 while no process listens."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     key = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)
     try:
@@ -85,7 +86,9 @@ def main() -> None:
             while not post(port, b"{}"):
                 time.sleep(0.1)
             children = psutil.Process(front.pid).children()
-            worker = next(c.pid for c in children if UP in " ".join(c.cmdline()))
+            worker = next(
+                child.pid for child in children if WORKER_MARK in " ".join(child.cmdline())
+            )
             processes = {"front": front.pid, "worker": worker}
             before = {name: peak(pid) for name, pid in processes.items()}
             print(f"body {len(body) / MIB:.1f} MiB")

@@ -1,12 +1,11 @@
-"""Building a mail with a 5 MB attachment, against EmailMessage.as_bytes.
+"""Building a mail with a 5 MB attachment, compared with EmailMessage.as_bytes.
 
     .venv/bin/python benchmarks/mime.py
 
-The attachment arrives as the base64 of the request. Two peers of the standard
-library: `as_bytes` alone, of a message that was made beforehand, and the whole
-way there (decode the base64, make the message, `as_bytes`). Time is CPU time,
-the best of the rounds, all in turn in one process. Memory is the peak that
-tracemalloc sees during one call, over the 5 MB; the input is not in it.
+The attachment is the base64 of the request. Two peers use the standard library: one calls
+`as_bytes` of an existing message, the other decodes the base64, builds the message and calls
+`as_bytes`. Time is CPU time: the best of several rounds, in turn in one process. Memory is the
+peak that tracemalloc sees during one call, divided by the 5 MB; the input is not included.
 """
 
 import sys
@@ -42,8 +41,8 @@ MAIL = OutgoingMail(
 )
 
 
-def prepared() -> EmailMessage:
-    """The same mail as an EmailMessage."""
+def build_with_stdlib() -> EmailMessage:
+    """Return the same mail as an EmailMessage."""
     message = EmailMessage(policy=SMTP)
     message["Date"] = MAIL.date
     message["From"] = "Shop <no-reply@shop.example>"
@@ -59,19 +58,19 @@ def prepared() -> EmailMessage:
 
 
 def main() -> None:
-    """Measure and print one row a subject."""
-    message = prepared()
+    """Measure and print one row for each subject."""
+    message = build_with_stdlib()
     subjects: dict[str, Callable[[], bytes]] = {
         "pillarbox.mime.build": lambda: build(MAIL),
         "EmailMessage.as_bytes": message.as_bytes,
-        "decode, EmailMessage, as_bytes": lambda: prepared().as_bytes(),
+        "decode, EmailMessage, as_bytes": lambda: build_with_stdlib().as_bytes(),
     }
     seconds = dict.fromkeys(subjects, float("inf"))
     for _ in range(ROUNDS):
         for name, subject in subjects.items():
-            begun = time.process_time()
+            started = time.process_time()
             subject()
-            seconds[name] = min(seconds[name], time.process_time() - begun)
+            seconds[name] = min(seconds[name], time.process_time() - started)
 
     ours = seconds["pillarbox.mime.build"]
     for name, subject in subjects.items():

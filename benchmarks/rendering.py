@@ -1,10 +1,10 @@
 # ruff: noqa: SLF001  a script that prints a table and empties our caches
-"""What rendering costs, against its own cold path and against its peers.
+"""The cost of rendering, compared with its own cold path and with its peers.
 
     uv run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 
-Every figure is a ratio of CPU times taken in one run, each the best of several
-rounds in turn, so that a busy machine troubles both sides alike.
+Every figure is a ratio of CPU times of one run. Each time is the best of several rounds in turn,
+so the load of the machine affects both sides.
 """
 
 import importlib.metadata
@@ -41,80 +41,80 @@ SAVED_VALUES: Final[Mapping[str, Json]] = {
 }
 
 
-def cost(*works: Callable[[], object]) -> list[float]:
-    """Seconds of CPU per call of each, the best of several rounds taken in turn."""
-    best = [float("inf")] * len(works)
+def cost(*pieces: Callable[[], object]) -> list[float]:
+    """Return the CPU seconds per call of each, the best of several rounds in turn."""
+    best = [float("inf")] * len(pieces)
     for _ in range(ROUNDS):
-        for position, work in enumerate(works):
+        for position, work in enumerate(pieces):
             calls = 0
-            begun = time.process_time()
-            while time.process_time() - begun < SECONDS_A_ROUND:
+            started = time.process_time()
+            while time.process_time() - started < SECONDS_A_ROUND:
                 work()
                 calls += 1
-            best[position] = min(best[position], (time.process_time() - begun) / calls)
+            best[position] = min(best[position], (time.process_time() - started) / calls)
     return best
 
 
-def each_of(mails: list[str], read: Callable[[str], object]) -> Callable[[], object]:
-    """Read one mail after another, as one piece of work."""
+def reading_all(mails: list[str], read: Callable[[str], object]) -> Callable[[], object]:
+    """Return work that reads all mails, one after another."""
     return lambda: [read(mail) for mail in mails]
 
 
-def forget() -> None:
-    """Drop all that a process keeps between mails."""
-    for kept in (
+def clear_caches() -> None:
+    """Clear all caches of rendering."""
+    for cache in (
         engine._compile_starter,
         engine._starter_environment,
         engine._compile_saved,
         allowlist._environment,
     ):
-        kept.cache_clear()
+        cache.cache_clear()
 
 
 def values(slug: str) -> dict[str, Json]:
-    """The samples of a starter."""
+    """Return the sample values of a starter."""
     starter = find_starter(slug)
     if starter is None:
         raise LookupError(slug)
     return preview_values(starter, {})
 
 
-def row(what: str, goal: str, ours: float, other: float, note: str = "") -> None:
-    """One line of the table: both times and their ratio."""
-    shown = f"{ours / other:.4f} x"
-    print(f"| {what} | {goal} | {shown} | {ours * 1e6:.0f} us | {other * 1e6:.0f} us | {note} |")
+def row(name: str, goal: str, ours: float, other: float, note: str = "") -> None:
+    """Print one line of the table: both times and their ratio."""
+    ratio = f"{ours / other:.4f} x"
+    print(f"| {name} | {goal} | {ratio} | {ours * 1e6:.0f} us | {other * 1e6:.0f} us | {note} |")
 
 
 def starters() -> None:
-    """Warm renders of all ten against compile and render, and what the first use is made of."""
-    given = {slug: values(slug) for slug in SLUGS}
+    """Compare warm renders of all ten starters with compiling and rendering them."""
+    sample_values = {slug: values(slug) for slug in SLUGS}
 
     def warm() -> None:
         for slug in SLUGS:
-            render_starter(slug, given[slug], BRANDING)
+            render_starter(slug, sample_values[slug], BRANDING)
 
     def cold() -> None:
         for slug in SLUGS:
-            forget()
-            render_starter(slug, given[slug], BRANDING)
+            clear_caches()
+            render_starter(slug, sample_values[slug], BRANDING)
 
     quick, slow = (seconds / len(SLUGS) for seconds in cost(warm, cold))
     row("warm render of a starter / compile + render", "<= 0.02", quick, slow)
 
 
 def assembling() -> None:
-    """What assembling at the first use would add to a process, against compiling what is stored."""
+    """Compare assembling a starter at its first use with compiling the stored one."""
 
-    def anew(slug: str) -> str:
+    def assemble_again(slug: str) -> str:
         assemble_starters._sources.cache_clear()
         assemble_starters._inliner.cache_clear()
         return assemble_starters.assemble(slug)
 
-    whole = assemble_starters._sources().get_template("otp/body.html").render()
+    unassembled = assemble_starters._sources().get_template("otp/body.html").render()
     stored = assemble_starters.assemble("otp")
     first, inline, compiled = cost(
-        lambda: anew("otp"),
-        lambda: assemble_starters._inliner().inline(whole),
+        lambda: assemble_again("otp"),
+        lambda: assemble_starters._inliner().inline(unassembled),
         lambda: engine._starter_environment().from_string(stored),
     )
     row("assembling a first starter / compiling it", "", first, compiled)
@@ -122,7 +122,7 @@ def assembling() -> None:
 
 
 def inlining() -> None:
-    """css-inline against premailer on the mail of a receipt."""
+    """Compare css-inline with premailer on the mail of a receipt."""
     css = (STARTERS / "inline.css").read_text()
     plain = assemble_starters._sources().get_template("payment_receipt/body.html").render()
     inliner = CSSInliner(extra_css=css, inline_style_tags=False, keep_style_tags=True)
@@ -136,7 +136,7 @@ def inlining() -> None:
 
 
 def text() -> None:
-    """The text part against inscriptis, and against building a tree alone."""
+    """Compare the text part with inscriptis, and with only building a tree."""
     version = importlib.metadata.version("inscriptis")
     mails = [render_starter(slug, values(slug), BRANDING) for slug in SLUGS]
     order = "<tr><td><p>Item <b>no. 7</b></p></td><td>1</td><td>12.50 EUR</td></tr>" * 100
@@ -145,9 +145,9 @@ def text() -> None:
         ours, other, tree = (
             seconds / len(read)
             for seconds in cost(
-                each_of(read, text_from_html),
-                each_of(read, get_text),
-                each_of(read, LexborHTMLParser),
+                reading_all(read, text_from_html),
+                reading_all(read, get_text),
+                reading_all(read, LexborHTMLParser),
             )
         )
         row(f"text of {name} / inscriptis", "<= 0.10", ours, other, version)
@@ -155,23 +155,23 @@ def text() -> None:
 
 
 def hostile() -> None:
-    """Unclosed <font><p>: the time for twice the input, ours and a tree builder's."""
+    """Compare with a tree builder on unclosed <font><p>, for an input and twice the input."""
     for size in (1000, 2000):
         html = "".join(f"<font a={n}><p>x" for n in range(size))
-        begun = time.process_time()
+        started = time.process_time()
         text_from_html(html)
-        ours = time.process_time() - begun
-        begun = time.process_time()
+        ours = time.process_time() - started
+        started = time.process_time()
         LexborHTMLParser(html)
-        row(f"{size} unclosed font and p / lexbor", "", ours, time.process_time() - begun)
+        row(f"{size} unclosed font and p / lexbor", "", ours, time.process_time() - started)
 
 
 def saved() -> None:
-    """A saved template, warm and cold, against MiniJinja."""
+    """Compare a saved template, warm and cold, with MiniJinja."""
     mini = MiniJinja(templates={"mail.html": SAVED})
 
     def cold() -> str:
-        forget()
+        clear_caches()
         return render_saved(SAVED, SAVED_VALUES)
 
     warm, first, mini_warm, mini_first = cost(

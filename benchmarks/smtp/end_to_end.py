@@ -1,4 +1,4 @@
-"""From SMTP to the stores and the queue of the local engine: CPU of the relay for each message.
+"""CPU of the relay for each message, from SMTP to the tables and the queue of the local engine.
 
 .venv/bin/python -m benchmarks.smtp.end_to_end
 """
@@ -38,15 +38,15 @@ LOADS: Final = {
 
 
 def main() -> None:
-    """Measure, and print a table in Markdown."""
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    """Measure and print a table in Markdown."""
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         run.certificate(folder)
         asyncio.run(measure(folder))
 
 
 async def measure(folder: Path) -> None:
-    """Start the engine, and one server after another."""
+    """Start the engine and then one server after another."""
     engine_port = run.free_port()
     engine = Engine(folder, engine_port, {"AUTH": "false"})
     await engine.start()
@@ -54,7 +54,7 @@ async def measure(folder: Path) -> None:
         os.environ.update(
             AWS_ENDPOINT_URL=engine.url,
             AWS_ACCESS_KEY_ID="test",
-            AWS_SECRET_ACCESS_KEY="test",  # noqa: S106  the engine's
+            AWS_SECRET_ACCESS_KEY="test",  # noqa: S106  of the local engine
             AWS_DEFAULT_REGION="eu-west-1",
             PYTHONPATH=f"{run.ROOT}:{run.ROOT}/layers/shared",
         )
@@ -68,7 +68,7 @@ async def measure(folder: Path) -> None:
 
 
 def seed() -> str:
-    """Make the table, the queue, an account and its key; gives the key's text."""
+    """Create the table, the queue, an account and its key; return the key's text."""
     dynamodb = boto3.client("dynamodb")
     dynamodb.create_table(
         TableName="pillarbox",
@@ -111,7 +111,7 @@ def seed() -> str:
 
 
 def figures(command: tuple[str, ...], folder: Path, password: str) -> list[str]:
-    """Start a server and put each load on it."""
+    """Start a server, apply each load and return the figures."""
     port = run.free_port()
     *start, mode = command
     measured = []

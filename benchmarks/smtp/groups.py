@@ -1,9 +1,9 @@
-"""Calls for each message, and how long it takes to be accepted, when calls take their time.
+"""AWS calls and the time until acceptance for each message, with simulated latency.
 
 .venv/bin/python benchmarks/smtp/groups.py
 
-The relay's service over ports that wait as a network does, which needs hardly any CPU, so
-the figures say what the groups come to and not how fast the machine is.
+The relay's service runs over ports that wait like a network. This needs hardly any CPU, so the
+figures show the effect of groups, not the speed of the machine.
 """
 
 import asyncio
@@ -27,15 +27,15 @@ from tests.fakes import builders
 from tests.fakes.world import World
 
 MESSAGES: Final = 20
-#: Seconds that a client takes, on average, from an answer to the end of its next message.
-BETWEEN: Final = 0.003
+#: Average seconds from a reply to the end of the client's next message.
+PAUSE: Final = 0.003
 ENVELOPE: Final = Envelope(builders.SENDER, ("ann@example.com",))
 MESSAGE: Final = f"From: {builders.SENDER}\r\nSubject: Figures\r\n\r\n".encode() + b"x" * 900
-ENDLESS: Final = Limits(per_minute=10**6, per_day=10**7, per_month=10**8)
+UNLIMITED: Final = Limits(per_minute=10**6, per_day=10**7, per_month=10**8)
 
 
-class Distant:
-    """A port whose calls take about so many seconds, and are counted."""
+class SlowPort:
+    """A port whose calls take about `seconds` seconds and are counted."""
 
     def __init__(self, port: object, seconds: float, calls: Counter[str]) -> None:
         self._port, self._seconds, self._calls = port, seconds, calls
@@ -43,16 +43,16 @@ class Distant:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         method: Callable[..., Any] = getattr(self._port, name)
 
-        def call(*arguments: object, **named: object) -> Any:  # noqa: ANN401  the port's
+        def call(*arguments: object, **keywords: object) -> Any:  # noqa: ANN401  as the port returns it
             self._calls[name] += 1
-            time.sleep(self._seconds * random.uniform(0.8, 1.4))  # noqa: S311  no secret
-            return method(*arguments, **named)
+            time.sleep(self._seconds * random.uniform(0.8, 1.4))  # noqa: S311  not a secret
+            return method(*arguments, **keywords)
 
         return call
 
 
 def main() -> None:
-    """Print a line for each number of groups at a time."""
+    """Print a line for each number of concurrent groups, connections and latency."""
     for at_once in (1, 2, 3):
         batcher.MAX_CONCURRENT_CALLS = at_once  # type: ignore[misc]
         for connections in (1, 10, 50):
@@ -61,27 +61,27 @@ def main() -> None:
 
 
 async def measure(connections: int, seconds: float) -> str:
-    """Let so many connections send, each one message after another."""
+    """Let some connections send at the same time, each one message after another."""
     calls: Counter[str] = Counter()
-    world = World(builders.account(overrides=ENDLESS))
+    world = World(builders.account(overrides=UNLIMITED))
     names = ("directory", "quotas", "jobs", "messages")
-    ports: Any = {name: Distant(getattr(world.ports, name), seconds, calls) for name in names}
-    relaying = SmtpSubmission(replace(world.ports, **ports))
-    service = ThreadedService(lambda: relaying)
-    took: list[float] = []
+    ports: Any = {name: SlowPort(getattr(world.ports, name), seconds, calls) for name in names}
+    submission = SmtpSubmission(replace(world.ports, **ports))
+    service = ThreadedService(lambda: submission)
+    durations: list[float] = []
 
     async def send() -> None:
         for _ in range(MESSAGES):
-            await asyncio.sleep(BETWEEN * random.uniform(0.5, 1.5))  # noqa: S311  no secret
-            began = time.monotonic()
+            await asyncio.sleep(PAUSE * random.uniform(0.5, 1.5))  # noqa: S311  not a secret
+            started = time.monotonic()
             await service.submit(world.live, ENVELOPE, bytearray(MESSAGE))
-            took.append(time.monotonic() - began)
+            durations.append(time.monotonic() - started)
 
     await asyncio.gather(*(send() for _ in range(connections)))
-    mean = sum(took) / len(took) * 1000
+    mean = sum(durations) / len(durations) * 1000
     return (
         f"{connections} connections, calls of {seconds * 1000:.0f} ms: "
-        f"{calls.total() / len(took):.2f} calls a message, {mean:.0f} ms"
+        f"{calls.total() / len(durations):.2f} calls a message, {mean:.0f} ms"
     )
 
 

@@ -1,4 +1,4 @@
-"""The client: STARTTLS, AUTH PLAIN, and one message after another, as mail libraries send them."""
+"""The client: STARTTLS, AUTH PLAIN and then messages in turn, as mail libraries send them."""
 
 import socket
 import ssl
@@ -11,7 +11,7 @@ SENDER = "hello@shop.example"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """So many clients at a time; each connects, sends so many messages, and does it again."""
+    """Some clients at the same time; in each round a client connects and sends its messages."""
 
     clients: int
     messages: int
@@ -20,25 +20,25 @@ class Load:
 
     @property
     def total(self) -> int:
-        """How many messages that makes."""
+        """Return the number of all messages."""
         return self.clients * self.messages * self.rounds
 
 
 def message(size: int) -> bytes:
-    """A text mail of about so many octets, in lines of 76."""
+    """Return a text mail of about `size` octets, in lines of 76."""
     head = f"From: {SENDER}\r\nTo: ann@example.com\r\nSubject: Figures\r\n\r\n".encode()
     return head + (b"x" * 74 + b"\r\n") * ((size - len(head)) // 76)
 
 
 def run(port: int, load: Load, key: str = "secret") -> None:
-    """Send it all; raises when anything is refused."""
+    """Send all messages; raise the first error of a client."""
     faults: list[Exception] = []
 
     def work() -> None:
         try:
             for _ in range(load.rounds):
                 _session(port, key, load.messages, message(load.size))
-        except Exception as error:  # noqa: BLE001  told in the main thread
+        except Exception as error:  # noqa: BLE001  raised again in the main thread
             faults.append(error)
 
     threads = [threading.Thread(target=work) for _ in range(load.clients)]
@@ -81,7 +81,7 @@ def _expect(sock: socket.socket, code: bytes) -> None:
     while not reply.endswith(b"\r\n") or reply[:-2].rpartition(b"\n")[2][3:4] == b"-":
         octets = sock.recv(65_536)
         if not octets:
-            raise ConnectionError("the server has gone")
+            raise ConnectionError("the server closed the connection")
         reply += octets
     if not reply.startswith(code):
         raise RuntimeError(f"{reply!r} instead of {code!r}")

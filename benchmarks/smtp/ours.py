@@ -1,4 +1,4 @@
-"""The relay over a service that answers at once: what is measured is the server.
+"""The relay over a service that answers at once, so that only the server is measured.
 
 ours.py FOLDER PORT asyncio|uvloop PROCESSES
 """
@@ -22,8 +22,8 @@ from relay.tls import Certificate, make_context
 SENDER = "hello@shop.example"
 
 
-class Instant:
-    """Fulfils `relay.service.Service`: any key is good, any message is taken and forgotten."""
+class InstantService:
+    """Implements `relay.service.Service`: accepts any key and any message and stores nothing."""
 
     def __init__(self) -> None:
         now = datetime.now(UTC)
@@ -59,13 +59,16 @@ class Instant:
 async def serve(folder: Path, port: int) -> None:
     """Serve until killed."""
     limits = ServerLimits(connections_of_address=1_000)
-    server_context = ServerContext(
-        name="relay.example", limits=limits, service=Instant(), budget=MemoryBudget(limits.memory)
+    context = ServerContext(
+        name="relay.example",
+        limits=limits,
+        service=InstantService(),
+        budget=MemoryBudget(limits.memory),
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
-    context = make_context(certificate)
-    listening = socket.create_server(("127.0.0.1", port), reuse_port=True)
-    await Server(server_context, lambda: context).start(listening)
+    tls_context = make_context(certificate)
+    listener = socket.create_server(("127.0.0.1", port), reuse_port=True)
+    await Server(context, lambda: tls_context).start(listener)
     await asyncio.Event().wait()
 
 

@@ -1,4 +1,4 @@
-"""The relay over the stores and the queue, its messages in groups or each alone."""
+"""The relay over the tables and the queue, with messages in groups or one by one."""
 
 import asyncio
 import socket
@@ -20,11 +20,11 @@ from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 
 
-class Known:
-    """Fulfils `ports.MailDomains`: a domain that was asked for before."""
+class CachedDomains:
+    """Implements `ports.MailDomains` like a cache that knows every domain."""
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
-        """Every domain takes mail."""
+        """Report that every domain accepts mail."""
         return dict.fromkeys(domains, DomainVerdict.ACCEPTS)
 
 
@@ -32,18 +32,18 @@ async def serve(folder: Path, port: int, *, together: bool) -> None:
     """Serve until killed."""
     if not together:
         batcher.MAX_BATCH_SIZE = 1  # type: ignore[misc]
-    one = replace(services().sending_ports, domains=Known())
-    relaying = SmtpSubmission(one)
+    ports = replace(services().sending_ports, domains=CachedDomains())
+    submission = SmtpSubmission(ports)
     limits = ServerLimits(connections_of_address=1_000)
-    server_context = ServerContext(
+    context = ServerContext(
         name="relay.example",
         limits=limits,
-        service=ThreadedService(lambda: relaying),
+        service=ThreadedService(lambda: submission),
         budget=MemoryBudget(limits.memory),
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
-    context = make_context(certificate)
-    await Server(server_context, lambda: context).start(socket.create_server(("127.0.0.1", port)))
+    tls_context = make_context(certificate)
+    await Server(context, lambda: tls_context).start(socket.create_server(("127.0.0.1", port)))
     await asyncio.Event().wait()
 
 

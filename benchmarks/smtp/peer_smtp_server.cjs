@@ -1,4 +1,4 @@
-// smtp-server (nodemailer's), with handlers that answer at once.
+// nodemailer's smtp-server with handlers that answer at once.
 const fs = require("fs");
 const { SMTPServer } = require("smtp-server");
 const [folder, port] = process.argv.slice(2);

@@ -1,4 +1,4 @@
-"""aiosmtpd with a handler as one writes it with boto3: key, quota, queue and record in turn."""
+"""aiosmtpd with a plain boto3 handler: key, quota, queue and record, one after another."""
 
 import asyncio
 import os
@@ -24,12 +24,12 @@ def read(pk: str) -> dict[str, Any]:
 
 
 class Boto3Handler:
-    """Accepts a message with one call after another, in threads as the documentation advises."""
+    """Accepts a message with one call after another, in a thread as the documentation advises."""
 
-    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: ANN401, N802  aiosmtpd's
+    async def handle_DATA(self, _server: Any, _session: Any, envelope: Any) -> str:  # noqa: ANN401, N802  as in aiosmtpd
         return await asyncio.to_thread(self._accept, envelope)
 
-    def _accept(self, envelope: Any) -> str:  # noqa: ANN401  aiosmtpd's
+    def _accept(self, envelope: Any) -> str:  # noqa: ANN401  as in aiosmtpd
         message_id = str(uuid4())
         read("key")
         dynamodb.update_item(
@@ -48,7 +48,7 @@ class Boto3Handler:
                 "pk": {"S": message_id},
                 "sk": {"S": "-"},
                 "sender": {"S": envelope.mail_from},
-                "to": {"L": [{"S": each} for each in envelope.rcpt_tos]},
+                "to": {"L": [{"S": recipient} for recipient in envelope.rcpt_tos]},
             },
             ConditionExpression="attribute_not_exists(pk)",
         )
@@ -56,7 +56,7 @@ class Boto3Handler:
 
 
 def authenticate(*_: object) -> AuthResult:
-    """Read the key; any is good."""
+    """Read the key and accept any."""
     read("key")
     return AuthResult(success=True)
 

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Postfix submission in a folder of its own, SASL from a sasldb, mail discarded after queueing.
+# Postfix submission in its own folder, SASL from a sasldb, mail discarded after queueing.
 # Debian packages: postfix libsasl2-modules sasl2-bin. Needs root, as Postfix does.
 set -euo pipefail
 folder=$1 port=$2
@@ -35,7 +35,7 @@ sed -e 's/^\(smtp  *inet\)/#\1/' /etc/postfix/master.cf > "$root/etc/master.cf"
 sed -i -E 's/^([a-z]+ +(unix|fifo) +[^ ]+ +[^ ]+ +)y/\1n/' "$root/etc/master.cf"
 echo "127.0.0.1:$port inet n - n - 100 smtpd" >> "$root/etc/master.cf"
 cp /etc/postfix/dynamicmaps.cf /etc/postfix/postfix-files "$root/etc/" 2>/dev/null || true
-# Debian's smtpd looks here, whatever it is told.
+# Debian's smtpd always reads this sasldb.
 echo "$3" | saslpasswd2 -p -c -u relay.example apikey
 chgrp postfix /etc/sasldb2 && chmod 640 /etc/sasldb2
 postconf -c "$root/etc" -e alternate_config_directories= >/dev/null

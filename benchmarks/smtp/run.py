@@ -1,9 +1,9 @@
-"""Submission servers side by side: CPU and memory of the server's processes, in turn.
+"""CPU and memory of submission servers, measured in turn.
 
     .venv/bin/python -m benchmarks.smtp.run [--quick] [NAME …]
 
-Peers come along: aiosmtpd by uv, smtp-server by npm, Postfix and its SASL by apt
-(`apt-get install postfix libsasl2-modules sasl2-bin`); one that is not there is left out.
+uv installs aiosmtpd and npm installs smtp-server. Postfix and its SASL need
+`apt-get install postfix libsasl2-modules sasl2-bin`. A peer that is missing is left out.
 """
 
 import os
@@ -28,7 +28,7 @@ ROOT: Final = HERE.parents[1]
 UV: Final = (str(ROOT / ".uv/bin/uv"), "run", "--quiet", "--python", sys.executable)
 MIB: Final = 1024 * 1024
 
-#: Each is put on one server after another, so often: what else the machine does meets all.
+#: How often each load is applied to every server in turn, so that other work affects all.
 ROUNDS: Final = 5
 LOADS: Final = {
     "1 connection, 20 messages": client.Load(1, 20, 10, 2_000),
@@ -44,7 +44,7 @@ QUICK: Final = ("10 connections, 20 messages", "10 connections, 1 message", "1 M
 
 
 def commands(folder: Path, port: int) -> dict[str, tuple[str, ...]]:
-    """How each server is started."""
+    """Return the command that starts each server."""
     end = (str(folder), str(port))
     alone = (*UV, "--no-project", "--with")
     servers = {
@@ -61,23 +61,23 @@ def commands(folder: Path, port: int) -> dict[str, tuple[str, ...]]:
 
 
 def main() -> None:
-    """Measure, and print a table in Markdown."""
+    """Measure and print a table in Markdown."""
     quick = "--quick" in sys.argv
-    wanted = [name for name in sys.argv[1:] if name != "--quick"]
+    chosen = [name for name in sys.argv[1:] if name != "--quick"]
     loads = {name: LOADS[name] for name in QUICK} if quick else LOADS
-    with tempfile.TemporaryDirectory() as made:
-        folder = Path(made)
+    with tempfile.TemporaryDirectory() as folder_name:
+        folder = Path(folder_name)
         certificate(folder)
         node_modules(folder)
         print("| ms of CPU per message |", " | ".join(loads), "| peak MB |")
         print("|---|" + "---|" * (len(loads) + 1))
-        names = [name for name in commands(folder, 0) if not wanted or name in wanted]
+        names = [name for name in commands(folder, 0) if not chosen or name in chosen]
         for name, figures in measure(names, folder, loads).items():
             print(f"| {name} |", " | ".join(figures), "|")
 
 
 def measure(names: list[str], folder: Path, loads: dict[str, client.Load]) -> dict[str, list[str]]:
-    """Start the servers, put each load on one after another, and give the medians."""
+    """Start the servers, apply each load to one after another and return the medians."""
     figures: dict[str, list[str]] = {name: [] for name in names}
     peaks = dict.fromkeys(names, 0.0)
     with ExitStack() as stack:
@@ -96,14 +96,14 @@ def measure(names: list[str], folder: Path, loads: dict[str, client.Load]) -> di
                     spent[name].append((cpu(server) - before) / load.total * 1000)
             for name, (_, server) in servers.items():
                 figures[name].append(f"{median(spent[name]):.2f}")
-                if load.clients == 50:  # noqa: PLR2004  the load that memory is told of
+                if load.clients == 50:  # noqa: PLR2004  the load for which memory is reported
                     peaks[name] = max(peaks[name], peak_memory(server))
     return {name: [*figures[name], f"{peaks[name]:.0f}"] for name in names}
 
 
 @contextmanager
 def running(command: tuple[str, ...], port: int) -> Iterator[psutil.Process]:
-    """A server that listens."""
+    """Start a server and wait until it listens."""
     environment = os.environ | {"PYTHONPATH": str(ROOT)}
     with subprocess.Popen(command, env=environment, stderr=subprocess.DEVNULL) as process:
         try:
@@ -116,7 +116,7 @@ def running(command: tuple[str, ...], port: int) -> Iterator[psutil.Process]:
 
 
 def wait_until_open(port: int) -> None:
-    """Wait until a server listens, for a minute at most."""
+    """Wait at most a minute until a server listens."""
     for _ in range(600):
         with socket.socket() as probe:
             if probe.connect_ex(("127.0.0.1", port)) == 0:
@@ -125,7 +125,7 @@ def wait_until_open(port: int) -> None:
 
 
 def cpu(server: psutil.Process) -> float:
-    """Seconds of CPU of a server's processes, those that ended too."""
+    """Return the CPU seconds of a server's processes, including those that ended."""
     seconds = 0.0
     for process in (server, *server.children(recursive=True)):
         times = process.cpu_times()
@@ -134,7 +134,7 @@ def cpu(server: psutil.Process) -> float:
 
 
 def peak_memory(server: psutil.Process) -> float:
-    """MB that the processes of a server had at most, each for itself; uv only starts them."""
+    """Return the sum of the peak MB of a server's processes, without uv, which starts them."""
     total = 0
     for process in (server, *server.children(recursive=True)):
         if process.name() == "uv":
@@ -145,7 +145,7 @@ def peak_memory(server: psutil.Process) -> float:
 
 
 def certificate(folder: Path) -> None:
-    """One for all: the kind of key decides what a handshake costs."""
+    """Create one certificate for all servers, since the key type determines a handshake's cost."""
     subprocess.run(
         [
             *("openssl", "req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:P-256"),
@@ -158,27 +158,27 @@ def certificate(folder: Path) -> None:
 
 
 def node_modules(folder: Path) -> None:
-    """What the peer for Node needs, kept beside the benchmarks for the next run."""
-    kept = ROOT / ".local" / "benchmarks"
+    """Install the packages of the Node peer and keep them for the next run."""
+    modules = ROOT / ".local" / "benchmarks"
     if shutil.which("npm"):
-        kept.mkdir(parents=True, exist_ok=True)
+        modules.mkdir(parents=True, exist_ok=True)
         subprocess.run(
-            [  # noqa: S607  found on the PATH, as users find it
+            [  # noqa: S607  npm is on the PATH of the user
                 "npm",
                 "install",
                 "--silent",
                 "--prefix",
-                str(kept),
+                str(modules),
                 "smtp-server@3",
             ],
             check=False,
         )
-        os.environ["NODE_PATH"] = str(kept / "node_modules")
+        os.environ["NODE_PATH"] = str(modules / "node_modules")
     folder.chmod(0o755)
 
 
 def free_port() -> int:
-    """A port that nobody listens on."""
+    """Return a free port."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

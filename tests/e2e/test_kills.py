@@ -1,6 +1,6 @@
-"""Kills of the edge and the front while mail comes in lose and duplicate nothing.
+"""Kills of the service's entrance while clients send: nothing is lost or doubled.
 
-`make faults` does this for longer, and also kills the functions and workers.
+`make faults` does the same for longer and also kills the functions.
 """
 
 import random
@@ -17,34 +17,33 @@ from verification.kills.processes_to_kill import entrance, kill_at_random
 pytestmark = pytest.mark.stack
 
 MAILS: Final = 24
-#: Processes to kill, one about every half second, after the previous one is back.
+#: Processes that are killed, about one every half second, when the one before has restarted.
 KILLS: Final = 8
 
 
-def test_kills_lose_and_duplicate_nothing(stack: dict[str, Any]) -> None:
-    """Edge, front and handlers are killed while clients send under keys; each mail arrives once."""
+def test_a_killed_entrance_loses_and_doubles_nothing(stack: dict[str, Any]) -> None:
+    """Each mail arrives once although edge, front and handlers are killed."""
     account = operate("account", "create", "--name", "Killed", "--plan", "standard")["accountId"]
     sender = ("sender", "add", "--account", account, "shop@killed.example")
     operate(*sender, "--verified", "--default")
-    made = operate("key", "create", "--account", account, "--name", "web", "--preset", "send")
-    # All mail goes through the front, whose handlers accept it as the functions do. Other tests use
-    # the functions at the same time.
+    issued_key = operate("key", "create", "--account", account, "--name", "web", "--preset", "send")
+    # All go through the front, whose handlers accept mail as the functions do.
     mails = [Mail(account, number, front=True) for number in range(MAILS)]
-    with entrance(stack) as served, ThreadPoolExecutor(1) as executor:
-        killing = executor.submit(
+    with entrance(stack) as served, ThreadPoolExecutor(1) as threads:
+        killing = threads.submit(
             kill_at_random,
             served.targets,
             lambda killed: killed.total() >= KILLS,
-            random.Random(20261121),  # noqa: S311  the choice is no secret
+            random.Random(20261121),  # noqa: S311  not a secret
             (0.2, 0.8),
         )
-        answers = send_all(served.url, made["key"], mails, seconds=6, patience=PATIENCE)
+        results = send_all(served.url, issued_key["key"], mails, seconds=6, patience=PATIENCE)
         killed = killing.result()
     assert killed.total() == KILLS
-    assert all(one.message_id for one in answers)
-    finals = {one.message_id: one.mail.final for one in answers}
-    with closing(ServiceView(stack, made["key"])) as reading:
-        assert reading.statuses().keys() == finals.keys()  # no mail that no client knows of
-        wait_for(lambda: reading.statuses() == finals)
-        outcome = judge(answers, reading.inbox(), reading.status)
+    assert all(result.message_id for result in results)
+    finals = {result.message_id: result.mail.final for result in results}
+    with closing(ServiceView(stack, issued_key["key"])) as view:
+        assert view.statuses().keys() == finals.keys()  # no message without an answered client
+        wait_for(lambda: view.statuses() == finals)
+        outcome = judge(results, view.inbox(), view.status)
     assert (outcome.acknowledged, bool(outcome)) == (MAILS, False), outcome

@@ -17,24 +17,24 @@ from pillarbox.wiring import services
 
 @contextmanager
 def enqueue_after_commit() -> Iterator[None]:
-    """Plant the bug for the time of a block: a job waits until its record is committed."""
-    waiting: list[tuple[Job, Mail]] = []
+    """Plant the bug within a `with` block: a job waits until its record is committed."""
+    held_back: list[tuple[Job, Mail]] = []
     put, commit = SqsJobs.put, DynamoMessages.commit
 
-    def wait(_: SqsJobs, job: Job, mail: Mail) -> None:
-        waiting.append((job, mail))
+    def hold_back(_: SqsJobs, job: Job, mail: Mail) -> None:
+        held_back.append((job, mail))
 
     def commit_then_put(
         self: DynamoMessages, message: Message, claim: Claim | None, response: StoredResponse
     ) -> None:
-        jobs = list(waiting)
-        waiting.clear()
+        jobs = list(held_back)
+        held_back.clear()
         commit(self, message, claim, response)
         for job, mail in jobs:
             put(services().jobs, job, mail)
 
     with (
-        mock.patch.object(SqsJobs, "put", wait),
+        mock.patch.object(SqsJobs, "put", hold_back),
         mock.patch.object(DynamoMessages, "commit", commit_then_put),
     ):
         yield

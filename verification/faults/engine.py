@@ -1,4 +1,4 @@
-"""The engine that the system runs on, with the resources of template.yaml that it needs."""
+"""The local engine with the resources of template.yaml that the system needs."""
 
 import asyncio
 import os
@@ -23,13 +23,13 @@ from verification.faults.system import BUCKET, SES, TABLE, System
 
 @contextmanager
 def running(state: Path) -> Iterator[System]:
-    """Start an engine with the service's resources, and put this process on it."""
+    """Start an engine with the service's resources and connect this process to it."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
 
-    def wait_for[T](work: Coroutine[Any, Any, T]) -> T:
-        return asyncio.run_coroutine_threadsafe(work, loop).result(60)
+    def wait_for[T](coroutine: Coroutine[Any, Any, T]) -> T:
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result(60)
 
     engine = Engine(state, free_port(), {})
     settings = aws_environment(engine.url) | {
@@ -53,19 +53,19 @@ def running(state: Path) -> Iterator[System]:
             wait_for(engine.start())
             queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
             boto3.client("s3").create_bucket(Bucket=BUCKET)
-            described = declared("AWS::DynamoDB::Table")
+            table_properties = declared("AWS::DynamoDB::Table")
             names = ("AttributeDefinitions", "KeySchema", "BillingMode")
             boto3.client("dynamodb").create_table(
-                TableName=TABLE, **{name: described[name] for name in names}
+                TableName=TABLE, **{name: table_properties[name] for name in names}
             )
             dns = DnsServer()
             host, dns_port = wait_for(dns.start())
             parts.callback(lambda: wait_for(dns.stop()))
-            more = {
+            endpoints = {
                 "PILLARBOX_JOBS_QUEUE_URL": queue_url,
                 "PILLARBOX_DNS_SERVERS": f"{host}:{dns_port}",
             }
-            parts.enter_context(mock.patch.dict(os.environ, more))
+            parts.enter_context(mock.patch.dict(os.environ, endpoints))
             forget_wiring()
             parts.callback(forget_wiring)
             system = System(queue_url)

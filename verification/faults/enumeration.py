@@ -1,4 +1,4 @@
-"""One fault at every call in turn, also at the calls that only a fault leads to."""
+"""One fault at every call in turn, including calls that only happen after a fault."""
 
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -7,11 +7,11 @@ from itertools import count
 from verification.faults.report import RunResult
 from verification.faults.wire import Fault, Site, Wire, faults_of
 
-#: What strikes, by the number of the call.
+#: The faults of a run, by the number of the call.
 type Plan = Mapping[int, Fault]
 #: One run under a plan.
 type Run = Callable[[Plan], RunResult]
-#: What can go wrong with a call of a name.
+#: Returns the possible faults of a call, by its name.
 type FaultsOf = Callable[[str], Sequence[Fault]]
 
 UNDISTURBED: Plan = {}
@@ -24,40 +24,40 @@ def at_each_call(
     every: int = 1,
     known: set[Site] | None = None,
 ) -> Iterator[RunResult]:
-    """A run that nothing disturbs, then one for each fault at each of its calls.
+    """Run once without a fault, then once for each fault at each call.
 
-    A fault may lead to places of the code that nothing else leads to: what refunds, looks
-    again, or takes over. The first time that one is come to, each fault is tried there too,
-    after what led there; and so on, until no run comes to a new one.
+    A fault may lead to code that runs only then, such as a refund, a second read or a
+    takeover. At the first call from such a place each fault is tried too, after the faults
+    that led there. This continues until no run reaches a new place.
 
     Args:
-        wire: what it notes the calls of each run on.
-        run: what is tried.
-        faults: those of a call, by its name.
-        every: 1 for all of these runs, 2 for each second of them, and so on.
-        known: the places that runs over other paths came to, to which those of this one are
-            added: after a fault they are not tried again.
+        wire: records the calls of each run.
+        run: makes one run under a plan.
+        faults: returns the faults of a call, by its name.
+        every: 1 tries every fault, 2 every second fault, and so on.
+        known: the places that runs over other paths reached. They are not tried again after a
+            fault. The places of this path are added.
     """
     yield run(UNDISTURBED)
     known = set() if known is None else known
     known.update(wire.calls)
-    ahead = deque((UNDISTURBED, *call) for call in enumerate(wire.calls))
-    turn = count()
-    while ahead:
-        before, position, site = ahead.popleft()
+    pending = deque((UNDISTURBED, *call) for call in enumerate(wire.calls))
+    turns = count()
+    while pending:
+        earlier, position, site = pending.popleft()
         for fault in faults(site.name):
-            if next(turn) % every:
+            if next(turns) % every:
                 continue
-            plan = {**before, position: fault}
-            tried = run(plan)
-            for number, found in enumerate(wire.calls):
-                if found not in known:
-                    known.add(found)
-                    ahead.append((plan, number, found))
-            yield tried
+            plan = {**earlier, position: fault}
+            result = run(plan)
+            for number, reached in enumerate(wire.calls):
+                if reached not in known:
+                    known.add(reached)
+                    pending.append((plan, number, reached))
+            yield result
 
 
-def in_words(struck: Mapping[int, tuple[Site, Fault]]) -> str:
-    """What struck where."""
-    what = [f"{fault} at call {number}, {site.name}" for number, (site, fault) in struck.items()]
-    return "; ".join(what) or "undisturbed"
+def describe(struck: Mapping[int, tuple[Site, Fault]]) -> str:
+    """Describe which faults struck which calls."""
+    faults = [f"{fault} at call {number}, {site.name}" for number, (site, fault) in struck.items()]
+    return "; ".join(faults) or "undisturbed"

@@ -1,6 +1,6 @@
-"""Bugs that this service could have had. The runs must catch each of them.
+"""Bugs that this service could have. The runs must catch each of them.
 
-Each does a step in a way that looks simpler than the protocol.
+Each bug does a step in a way that looks simpler than the protocol.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -29,8 +29,8 @@ from pillarbox.domain.message import Event, Message
 from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.report import RunResult
-from verification.faults.runs import PATHS, aimed, at_random
-from verification.faults.statistics_runs import counted
+from verification.faults.runs import PATHS, at_first_call, random_schedule
+from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
 
 type Bug = Callable[[], AbstractContextManager[object]]
@@ -39,40 +39,42 @@ _RUNS: Final = 150
 
 
 def first_failure(system: System, name: str) -> RunResult | None:
-    """Return the first run that fails because of a bug, or None."""
+    """Return the first run that fails because of the bug, or None."""
     with BUGS[name]():
-        return next((run for run in _hunt(system, name) if run.verdict), None)
+        return next((run for run in _runs_against(system, name) if run.verdict), None)
 
 
-def _hunt(system: System, name: str) -> Iterator[RunResult]:
-    """Faults where the bug is about, then random schedules."""
+def _runs_against(system: System, name: str) -> Iterator[RunResult]:
+    """Run faults at the call that the bug concerns, then random schedules."""
     if name in AIMS:
         yield from AIMS[name](system)
     for seed in range(1, _RUNS):
-        yield at_random(system, seed)
+        yield random_schedule(system, seed)
 
 
 def _unconditional(term: str) -> Bug:
-    """Updates whose condition lacks one term."""
+    """Return the bug of updates whose condition misses one term."""
     update = Table.update
 
-    def lax(self: Table, *args: Any, condition: str | None = None, **more: Any) -> Any:
+    def update_without_term(
+        self: Table, *args: Any, condition: str | None = None, **options: Any
+    ) -> Any:
         without = condition and condition.replace(f" AND {term}", "").replace(term, "rev >= :zero")
         if without != condition and "zero" in (without or ""):
-            more["values"] = more["values"] | {":zero": 0}
-            more["values"].pop(":rev")
-        return update(self, *args, condition=without, **more)
+            options["values"] = options["values"] | {":zero": 0}
+            options["values"].pop(":rev")
+        return update(self, *args, condition=without, **options)
 
-    return lambda: mock.patch.object(Table, "update", lax)
+    return lambda: mock.patch.object(Table, "update", update_without_term)
 
 
 @contextmanager
 def _sdk_retries_on_ses() -> Iterator[None]:
-    retrying = ses._WITHOUT_RETRIES.merge(
+    retrying_config = ses._WITHOUT_RETRIES.merge(
         Config(retries={"mode": "standard", "total_max_attempts": 3})
     )
     services.cache_clear()
-    with mock.patch.object(ses, "_WITHOUT_RETRIES", retrying):
+    with mock.patch.object(ses, "_WITHOUT_RETRIES", retrying_config):
         yield
     services.cache_clear()
 
@@ -80,8 +82,8 @@ def _sdk_retries_on_ses() -> Iterator[None]:
 @contextmanager
 def _resend_when_a_lease_ends() -> Iterator[None]:
     with ExitStack() as patches:
-        wait = mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=90))
-        patches.enter_context(wait)
+        event_wait = mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=90))
+        patches.enter_context(event_wait)
         forever = datetime.max.replace(tzinfo=UTC)
         patches.enter_context(mock.patch.object(DynamoHeartbeat, "latest", return_value=forever))
         yield
@@ -96,7 +98,7 @@ def _unconditional_claim_delete() -> AbstractContextManager[object]:
 
 @contextmanager
 def _status_without_rank() -> Iterator[None]:
-    """The event that came last decides."""
+    """Let the event that arrived last decide the status."""
 
     def with_events(
         self: Message, events: Iterable[Event], provider_message_id: str | None = None
@@ -107,10 +109,10 @@ def _status_without_rank() -> Iterator[None]:
             provider_message_id=self.provider_message_id or provider_message_id,
         )
 
-    last = property(lambda self: self.events[-1] if self.events else None)
+    last_event = property(lambda self: self.events[-1] if self.events else None)
     with (
         mock.patch.object(Message, "with_events", with_events),
-        mock.patch.object(Message, "decisive", last),
+        mock.patch.object(Message, "decisive", last_event),
     ):
         yield
 
@@ -119,33 +121,33 @@ def _no_refund() -> AbstractContextManager[object]:
     return mock.patch.object(DynamoQuotas, "refund")
 
 
-def _forget_the_uncertain() -> AbstractContextManager[object]:
+def _forget_uncertain_mail() -> AbstractContextManager[object]:
     run = Delivery._run
 
-    def once(self: Delivery, job: Job) -> DeliveryResult:
+    def run_once(self: Delivery, job: Job) -> DeliveryResult:
         result = run(self, job)
         return DeliveryResult(Outcome.UNCERTAIN) if result.outcome is Outcome.UNCERTAIN else result
 
-    return mock.patch.object(Delivery, "_run", once)
+    return mock.patch.object(Delivery, "_run", run_once)
 
 
-def _ignore_what_a_queue_refuses() -> AbstractContextManager[object]:
+def _ignore_refused_entries() -> AbstractContextManager[object]:
     send = SqsJobs._send_batch
 
-    def ignoring(self: SqsJobs, entries: Sequence[tuple[str, str]]) -> list[str]:
+    def send_ignoring_failures(self: SqsJobs, entries: Sequence[tuple[str, str]]) -> list[str]:
         send(self, entries)
         return []
 
-    return mock.patch.object(SqsJobs, "_send_batch", ignoring)
+    return mock.patch.object(SqsJobs, "_send_batch", send_ignoring_failures)
 
 
-def _forget_what_was_not_counted() -> AbstractContextManager[object]:
-    take = Aggregation.apply
+def _forget_failed_records() -> AbstractContextManager[object]:
+    apply = Aggregation.apply
 
-    def forgetful(self: Aggregation[Any], records: Sequence[Any]) -> StreamResult:
-        return replace(take(self, records), retry_from=None)
+    def apply_without_retry(self: Aggregation[Any], records: Sequence[Any]) -> StreamResult:
+        return replace(apply(self, records), retry_from=None)
 
-    return mock.patch.object(Aggregation, "apply", forgetful)
+    return mock.patch.object(Aggregation, "apply", apply_without_retry)
 
 
 BUGS: Final[Mapping[str, Bug]] = {
@@ -157,22 +159,24 @@ BUGS: Final[Mapping[str, Bug]] = {
     "status without rank": _status_without_rank,
     "write over another's change": _unconditional("rev = :rev"),
     "no refund": _no_refund,
-    "forget the uncertain": _forget_the_uncertain,
-    "ignore what a queue refuses": _ignore_what_a_queue_refuses,
-    "forget what was not counted": _forget_what_was_not_counted,
+    "forget the uncertain": _forget_uncertain_mail,
+    "ignore what a queue refuses": _ignore_refused_entries,
+    "forget what was not counted": _forget_failed_records,
 }
 
 _UNKEYED, _KEYED, _BATCH = PATHS[0], PATHS[2], PATHS[6]
-#: Where each can be seen soonest.
+#: The runs that catch each bug soonest.
 AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
-    "enqueue after commit": partial(aimed, path=_KEYED, call="sqs.SendMessage"),
-    "no lease": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
-    "SDK retries on SES": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
-    "resend when a lease ends": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
-    "unconditional claim delete": partial(aimed, path=_KEYED, call="dynamodb.TransactWriteItems"),
-    "status without rank": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
-    "no refund": partial(aimed, path=_UNKEYED, call="sqs.SendMessage"),
-    "forget the uncertain": partial(aimed, path=_UNKEYED, call="sesv2.SendEmail"),
-    "ignore what a queue refuses": partial(aimed, path=_BATCH, call="sqs.SendMessageBatch"),
-    "forget what was not counted": counted,
+    "enqueue after commit": partial(at_first_call, path=_KEYED, call="sqs.SendMessage"),
+    "no lease": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
+    "SDK retries on SES": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
+    "resend when a lease ends": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
+    "unconditional claim delete": partial(
+        at_first_call, path=_KEYED, call="dynamodb.TransactWriteItems"
+    ),
+    "status without rank": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
+    "no refund": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
+    "forget the uncertain": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
+    "ignore what a queue refuses": partial(at_first_call, path=_BATCH, call="sqs.SendMessageBatch"),
+    "forget what was not counted": statistics_runs,
 }

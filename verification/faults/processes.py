@@ -1,4 +1,4 @@
-"""What runs: processes that can be paused, and what clients send."""
+"""Processes that can be paused, and the sends of clients."""
 
 import json
 import threading
@@ -17,7 +17,7 @@ from tests.fakes.builders import SENDER
 
 
 class Process:
-    """Something that runs until it ends, or until it is paused at a call, which it is once."""
+    """Work that runs until it ends or is paused at a call; it is paused at most once."""
 
     def __init__(self, work: Callable[[], Any]) -> None:
         self.result: Any = None
@@ -26,8 +26,8 @@ class Process:
         self._work = work
         self._go, self._stopped = threading.Semaphore(0), threading.Semaphore(0)
 
-    def go_on(self) -> None:
-        """Run to the end or to the next pause."""
+    def resume(self) -> None:
+        """Run to the end or to the pause."""
         if self.paused:
             self._go.release()
         else:
@@ -35,7 +35,7 @@ class Process:
         self._stopped.acquire()
 
     def pause(self) -> None:
-        """Stop here, in a thread of the process, until it is to go on."""
+        """Stop the calling thread of the process until `resume`."""
         self.paused = True
         self._stopped.release()
         self._go.acquire()
@@ -43,7 +43,7 @@ class Process:
     def _run(self) -> None:
         try:
             self.result = self._work()
-        except BaseException as error:  # noqa: BLE001  a killed process ends here
+        except BaseException as error:  # noqa: BLE001  a killed process ends with one
             self.error = error
         self.done = True
         self._stopped.release()
@@ -51,21 +51,21 @@ class Process:
 
 @dataclass(eq=False)
 class Send:
-    """What a client wants to send at once, and what came of it."""
+    """What a client sends in one request, and the answers that it got."""
 
-    #: One mail, a batch, or over SMTP one for each session; each is known by its subject.
+    #: One email, a batch, or over SMTP one for each session. The subject identifies each.
     mails: tuple[SendRequest, ...]
     digest: str | None
-    #: Seconds until each further try of a client that was not answered.
-    patience: tuple[float, ...]
+    #: Seconds before each retry of a client that got no answer.
+    retry_waits: tuple[float, ...]
     smtp: bool = False
-    #: The message ids that were answered, by subject.
+    #: The message ids in the answers, by subject.
     answers: dict[str, set[str]] = field(default_factory=dict)
-    #: A try ended without an answer, so nobody can say what became of it.
-    unheard: bool = False
+    #: Whether a try ended without an answer, so that its outcome is unknown.
+    outcome_unknown: bool = False
 
     def submit(self, key: str) -> StoredResponse:
-        """What the accepting process does with the request."""
+        """Submit the request as the accepting process does."""
         if self.smtp:
             return self._relay(key)
         if len(self.mails) == 1:
@@ -76,19 +76,19 @@ class Send:
         return services().batch_send.submit(key, batch, self.digest, batch_result)
 
     def _relay(self, key: str) -> StoredResponse:
-        """What the relay does with messages that are ready together."""
-        relaying = services().smtp_submission
-        ready = [relaying.prepare(mail.to, self._octets(mail)) for mail in self.mails]
+        """Submit the messages as the relay does with messages that are ready together."""
+        submission = services().smtp_submission
+        ready = [submission.prepare(mail.to, self._octets(mail)) for mail in self.mails]
         if len(ready) == 1:
-            return StoredResponse(json.dumps({"messageId": relaying.submit(key, ready[0])}))
-        outcomes = relaying.submit_all(key, ready)
+            return StoredResponse(json.dumps({"messageId": submission.submit(key, ready[0])}))
+        outcomes = submission.submit_all(key, ready)
         ids = [None if isinstance(outcome, ServiceError) else outcome for outcome in outcomes]
         return StoredResponse(
             json.dumps({"results": [{"messageId": message_id} for message_id in ids]})
         )
 
     def _octets(self, mail: SendRequest) -> bytearray:
-        """The mail as a program writes it; at each try with a Message-ID of its own."""
+        """Return the email as a program writes it, with a new Message-ID at each try."""
         fields = [
             f"From: {SENDER}",
             f"Subject: {mail.subject}",
@@ -99,9 +99,9 @@ class Send:
             fields.append(f"Idempotency-Key: {self.digest}")
         return bytearray("\r\n".join([*fields, "", mail.html or ""]).encode())
 
-    def hear(self, answer: StoredResponse) -> None:
-        """Note the ids that were answered."""
-        told = json.loads(answer.body)
-        for mail, result in zip(self.mails, told.get("results", [told]), strict=True):
+    def record(self, answer: StoredResponse) -> None:
+        """Record the ids in an answer."""
+        body = json.loads(answer.body)
+        for mail, result in zip(self.mails, body.get("results", [body]), strict=True):
             if result["messageId"]:
                 self.answers.setdefault(mail.subject or "", set()).add(result["messageId"])

@@ -1,5 +1,5 @@
-# ruff: noqa: T201  programs that are run by hand print what they found
-"""The results of runs, and how they are printed."""
+# ruff: noqa: T201  programs that are run by hand print their results
+"""The results of runs and their output."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from verification.faults.verdict import Verdict
 
 @dataclass(frozen=True)
 class RunResult:
-    """One run: the words that repeat it, how many faults struck, and its verdict."""
+    """One run: its name, which says how to repeat it, the number of faults and the verdict."""
 
     name: str
     faults: int
@@ -18,7 +18,7 @@ class RunResult:
 
 @dataclass(frozen=True)
 class Totals:
-    """The sum of some runs."""
+    """The sums over several runs."""
 
     runs: int = 0
     faults: int = 0
@@ -42,15 +42,15 @@ class Totals:
         )
 
 
-def report(what: str, runs: Iterable[RunResult]) -> Totals:
-    """Print the sum of some runs, and each run that broke a promise."""
+def report(name: str, runs: Iterable[RunResult]) -> Totals:
+    """Print each run that broke a promise, and the sums over all runs."""
     total = Totals()
     for run in runs:
         total += Totals(1, run.faults, run.verdict)
         if run.verdict:
             print(f"BROKEN {run.name}: {run.verdict}", flush=True)
     print(
-        f"{what}: runs {total.runs}, faults tried {total.faults}, {total.verdict}",
+        f"{name}: runs {total.runs}, faults tried {total.faults}, {total.verdict}",
         flush=True,
     )
     return total

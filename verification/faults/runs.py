@@ -1,4 +1,4 @@
-"""The runs: a mail's life with faults at its calls, then random schedules of everything at once."""
+"""The runs: the life of a mail with a fault at each call, and random schedules."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -12,7 +12,7 @@ from pillarbox.domain.ids import new_token
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import Status
 from tests.fakes.builders import attachment, request
-from verification.faults.enumeration import UNDISTURBED, FaultsOf, Plan, at_each_call, in_words
+from verification.faults.enumeration import UNDISTURBED, FaultsOf, Plan, at_each_call, describe
 from verification.faults.processes import Send
 from verification.faults.report import RunResult
 from verification.faults.system import System
@@ -20,35 +20,35 @@ from verification.faults.verdict import judge
 from verification.faults.wire import FAULTS, Fault, Kind, Site, faults_of
 
 _BOUNCING: Final = "bounce@simulator.amazonses.com"
-#: Base64 of this is over the size from which a mail goes through the spool.
+#: Bytes. Base64 makes this larger than the size from which a mail goes through the spool.
 _LARGE: Final = 180_000
-#: A client that tries again until the lease of an owner that died is over.
-_PATIENT: Final = (1.0, 5.0, 31.0, 5.0, 60.0, 60.0)
+#: Seconds before each retry: the client retries until the lease of a dead owner is over.
+_RETRY_WAITS: Final = (1.0, 5.0, 31.0, 5.0, 60.0, 60.0)
 
 
 @dataclass(frozen=True)
 class Path:
-    """A way through the service: how mail is sent, and what becomes of it."""
+    """A path through the service: how mail is sent and how it ends."""
 
     name: str
     keyed: bool
     large: bool = False
     to: tuple[str, ...] = ("ann@example.com",)
-    #: How many go in one request, or over SMTP in a group; of a large batch the first is large.
+    #: Emails in one request, or in one group over SMTP. In a large batch the first is large.
     mails: int = 1
-    #: Whether it comes in over SMTP.
+    #: Whether it is sent over SMTP.
     smtp: bool = False
 
     def send(self) -> Send:
         mails = tuple(self._mail(large=self.large and n == 0) for n in range(self.mails))
         digest = new_token(32) if self.keyed else None
-        return Send(mails, digest, _PATIENT if self.keyed else (), self.smtp)
+        return Send(mails, digest, _RETRY_WAITS if self.keyed else (), self.smtp)
 
     def _mail(self, *, large: bool) -> SendRequest:
         files = (attachment(_LARGE),) if large and not self.smtp else ()
         html = "<p>Hello</p>\r\n" * (_LARGE // 10 if large and self.smtp else 1)
         subject = new_token(16)
-        # An address of its own: once it has bounced, it would hold up the mail after it.
+        # Each mail has its own address, since a bounce suppresses the address for later mail.
         to = tuple(address.replace("bounce@", f"bounce+{subject}@") for address in self.to)
         return request(
             to=to,
@@ -72,7 +72,7 @@ PATHS: Final = (
     Path("keyed, delivered and bounced", keyed=True, to=("ann@example.com", _BOUNCING)),
     Path("batch, unkeyed", keyed=False, mails=2),
     Path("batch, keyed, spooled", keyed=True, mails=3, large=True),
-    # Over SMTP, through the relay's use-case.
+    # Over SMTP, through the relay's use case.
     Path("SMTP, unkeyed", keyed=False, smtp=True),
     Path("SMTP, in a group", keyed=False, mails=3, smtp=True),
     Path("SMTP, keyed", keyed=True, smtp=True),
@@ -82,54 +82,56 @@ PATHS: Final = (
 
 
 def finals(send: Send, path: Path) -> dict[str, set[Status]]:
-    """What each mail of a send may show at last."""
+    """Return the final statuses that each mail of a send may have, by subject."""
     return {mail.subject or "": {path.final} for mail in send.mails}
 
 
 def path_by_path(
     system: System, paths: Sequence[Path], faults: FaultsOf = faults_of
 ) -> Iterator[tuple[str, Iterator[RunResult]]]:
-    """Every path with every fault at every call, by its name."""
+    """Run each path with every fault at every call; yield the path's name and its runs."""
     known: set[Site] = set()
     for path in paths:
-        yield path.name, one_by_one(system, path, faults, known)
+        yield path.name, faults_on_path(system, path, faults, known)
 
 
-def one_by_one(
+def faults_on_path(
     system: System,
     path: Path,
     faults: FaultsOf = faults_of,
     known: set[Site] | None = None,
 ) -> Iterator[RunResult]:
-    """A path with every fault at every call, as `at_each_call` has it."""
+    """Run a path with every fault at every call (see `at_each_call`)."""
     return at_each_call(system.wire, partial(_run, system, path), faults, known=known)
 
 
-def aimed(system: System, path: Path, call: str) -> Iterator[RunResult]:
-    """Every fault at the first call of a name on a path."""
+def at_first_call(system: System, path: Path, call: str) -> Iterator[RunResult]:
+    """Run a path with every fault at its first call of this name."""
     yield _run(system, path, UNDISTURBED)
     position = [site.name for site in system.wire.calls].index(call)
     for fault in faults_of(call):
         yield _run(system, path, {position: fault})
 
 
-def sampled(system: System, seed: int, faults: Sequence[Fault] = FAULTS) -> Iterator[RunResult]:
-    """Some of these, drawn at random, without end."""
-    draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret
+def random_faults(
+    system: System, seed: int, faults: Sequence[Fault] = FAULTS
+) -> Iterator[RunResult]:
+    """Run random faults at random calls of random paths, without end."""
+    draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
     while True:
         path, fault = draw.choice(PATHS), draw.choice(faults)
         yield _run(system, path, {draw.randrange(16): fault})
 
 
-def at_random_from(system: System, seed: int) -> Iterator[RunResult]:
-    """Random schedules from a seed on, without end."""
+def random_schedules(system: System, seed: int) -> Iterator[RunResult]:
+    """Run random schedules from this seed on, without end."""
     while True:
-        yield at_random(system, seed)
+        yield random_schedule(system, seed)
         seed += 1
 
 
 def within(seconds: float, runs: Iterator[RunResult]) -> Iterator[RunResult]:
-    """As many of these as so many seconds allow, and one at least."""
+    """Take as many runs as fit into the seconds, but at least one."""
     end = time.monotonic() + seconds
     for run in runs:
         yield run
@@ -138,15 +140,15 @@ def within(seconds: float, runs: Iterator[RunResult]) -> Iterator[RunResult]:
 
 
 def _run(system: System, path: Path, plan: Plan) -> RunResult:
-    system.begin()
+    system.reset()
     struck = system.wire.plant(plan)
-    # Late enough for a worker to look again before; the last thing that happened comes first.
-    late = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
-    system.arrivals = lambda record: (late[record["eventType"]],)
+    # The events arrive after the worker's next try, and in reverse order.
+    arrivals = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
+    system.arrivals = lambda record: (arrivals[record["eventType"]],)
     system.copies = lambda: (0.0,)
     send = path.send()
     system.client(send)
-    at_rest = system.rest()
+    at_rest = system.run_until_idle()
     killed = any(fault.kind is Kind.KILL for _, fault in struck.values())
     names = [site.name for site, _ in struck.values()]
     verdict = judge(
@@ -156,38 +158,37 @@ def _run(system: System, path: Path, plan: Plan) -> RunResult:
         exact=len(struck) < 2 and not killed and not any("UpdateItem" in name for name in names),
         spool=not killed and not any(name.startswith(("s3.", "sqs.")) for name in names),
     )
-    if (
-        len(struck) > 1
-    ):  # where looking whether a mail was taken fails too, none can say that it was
+    # After two faults the service may be unable to know whether a mail was accepted.
+    if len(struck) > 1:
         verdict.phantom = 0
-    return RunResult(f"{path.name}: {in_words(struck)}", len(struck), verdict)
+    return RunResult(f"{path.name}: {describe(struck)}", len(struck), verdict)
 
 
-def at_random(system: System, seed: int) -> RunResult:
-    """Some mails at once, and everything that may happen to them, as a seed has it."""
-    draw = Random(seed)  # noqa: S311  a schedule to be repeated, no secret
-    run = _Random(system, draw)
-    return run.go(f"seed {seed}")
+def random_schedule(system: System, seed: int) -> RunResult:
+    """Run some sends at the same time under the random faults of a seed."""
+    draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
+    schedule = _RandomSchedule(system, draw)
+    return schedule.run(f"seed {seed}")
 
 
-class _Random:
+class _RandomSchedule:
     """One random schedule.
 
-    Within the bounds of what the protocol can bear at all: functions end within
-    their time-outs, which pauses here overstep tenfold, and of what the provider
-    did at least one event arrives within a quarter of an hour.
+    It stays within what the protocol can tolerate. Functions end within their time-outs,
+    though pauses here exceed them tenfold. Of each mail that the provider accepted, at
+    least one event arrives within a quarter of an hour.
     """
 
     def __init__(self, system: System, draw: Random) -> None:
         self._system, self._draw = system, draw
         self._faults = 0
-        self._left = draw.randrange(12)
-        #: The event that is lost of each mail, by its subject.
+        self._faults_left = draw.randrange(12)
+        #: The lost event of each mail, by subject.
         self._lost: dict[str, set[str]] = {}
 
-    def go(self, name: str) -> RunResult:
+    def run(self, name: str) -> RunResult:
         system, draw = self._system, self._draw
-        system.begin()
+        system.reset()
         system.wire.plan = self._plan
         system.arrivals = self._arrive
         system.copies = self._copies
@@ -197,14 +198,14 @@ class _Random:
             send = path.send()
             expected |= finals(send, path)
             system.after(draw.uniform(0, 120), lambda send=send: system.client(send))  # type: ignore[misc]
-            if path.keyed and draw.random() < 0.3:  # the same operation from another process
+            if path.keyed and draw.random() < 0.3:  # the same request from another process
                 system.after(draw.uniform(0, 400), lambda send=send: system.client(send))  # type: ignore[misc]
-        at_rest = system.rest()
+        at_rest = system.run_until_idle()
         for subject, lost in self._lost.items():
             if lost - {"Send"}:
                 expected[subject] |= {Status.SENT, Status.DELIVERED}
         verdict = judge(system, expected, at_rest=at_rest, exact=False, spool=False)
-        # A try that was refused may follow one that was taken; and a bounce may be lost.
+        # A refused try may follow an accepted one, and a bounce may be lost.
         verdict.phantom = 0
         if any(lost - {"Send"} for lost in self._lost.values()):
             verdict.wrong = 0
@@ -215,8 +216,8 @@ class _Random:
         process = system.process
         if process and not process.paused and draw.random() < 0.04:
             system.pause(draw.choice((5, 40, 100, 240)))
-        if self._left and draw.random() < 0.1:
-            self._left -= 1
+        if self._faults_left and draw.random() < 0.1:
+            self._faults_left -= 1
             self._faults += 1
             return draw.choice(FAULTS)
         return None

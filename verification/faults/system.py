@@ -1,9 +1,9 @@
-"""The service on a real engine, with a clock of its own: one life of some mails after another.
+"""The service on a real engine with a simulated clock, used for one run after another.
 
-The engine holds the table, the queue and the spool. Everything that runs is a process: an
-accepting one per try of a client, a worker per delivery of a queue message, one per event
-record. They run one at a time, in the order of a clock that jumps from one due moment to the
-next; a process can be paused at a call while others go on.
+The engine holds the table, the queue and the spool. Everything that runs is a process: one for
+each try of a client, each delivery of a queue message and each event record. Processes run one
+at a time. The clock jumps from one due action to the next. A process can be paused at a call
+while others run.
 """
 
 import heapq
@@ -35,50 +35,50 @@ from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
 from tests.fakes import builders
 from verification.faults.processes import Process, Send
-from verification.faults.wire import Wire, bytes_of, path_of, response
+from verification.faults.wire import Wire, body_of, path_of, response
 
 TABLE: Final = "pillarbox"
 BUCKET: Final = "pillarbox-spool"
-#: Nothing listens there: the stand-in answers on the wire.
+#: Nothing listens at this address: the stand-in answers on the wire.
 SES: Final = "http://127.0.0.1:9"
 VISIBILITY: Final = timedelta(seconds=declared("AWS::SQS::Queue")["VisibilityTimeout"])
 MAX_RECEIVES: Final = int(declared("AWS::SQS::Queue")["RedrivePolicy"]["maxReceiveCount"])
 _EVENTS_VISIBILITY: Final = timedelta(minutes=3)
 _EVENTS_RECEIVES: Final = 10
-#: How often other mail's events arrive while jobs wait.
+#: How often events of other mail arrive while jobs wait.
 _HEARTBEAT: Final = timedelta(minutes=5)
-#: After so long, or so many steps, a run has not come to rest.
+#: After this time, or this many steps, a run has failed to come to an end.
 _PATIENCE: Final = timedelta(hours=30)
 _STEPS: Final = 2_000
 
 
 @dataclass(frozen=True, eq=False)
 class Received:
-    """A message of the jobs queue, as it was received once."""
+    """A message that was received from the jobs queue."""
 
     body: str
     receipt: str
 
 
 class System:
-    """The service, its queue and its provider; made once, and used for many runs."""
+    """The service, its queue and its provider; created once and used for many runs."""
 
     def __init__(self, queue_url: str) -> None:
         self.now = wiring.utc_now()
         self.wire = Wire(self.pass_time)
         self.wire.stand_in = self._answer_as_ses
-        self.wire.heard = self._hear
+        self.wire.on_success = self._on_success
         self.mailbox = MailStore(keep=10_000)
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
-        #: When each event of a mail arrives, by seconds; () loses it.
+        #: Seconds until each copy of an event arrives; () loses the event.
         self.arrivals: Callable[[dict[str, Any]], tuple[float, ...]] = lambda _record: (120.0,)
-        #: How long after it is put each copy of a job is delivered.
+        #: Seconds until each copy of a job is delivered.
         self.copies: Callable[[], tuple[float, ...]] = lambda: (0.0,)
         self.sends: list[Send] = []
         self.account_id = self.key = ""
         self.dead: list[Received | str] = []
-        #: Makes what runs some work; a thread that plays a process.
+        #: Creates the process for some work; by default a thread simulates it.
         self.process_of: Callable[[Callable[[], Any]], Process] = Process
         self.process: Process | None = None
         self._queue_url = queue_url
@@ -87,10 +87,10 @@ class System:
         self._order = count()
         self._visible: dict[str, datetime] = {}
         self._receives: dict[str, int] = {}
-        #: How many copies of each received message are not done.
+        #: The number of unfinished copies of each received message.
         self._waiting: Counter[str] = Counter()
-        self._put = False
-        self._beat = self._began = self.now
+        self._has_new_jobs = False
+        self._last_heartbeat = self._started_at = self.now
 
     # The clock
 
@@ -101,22 +101,22 @@ class System:
         self.now += timedelta(seconds=seconds)
 
     def after(self, seconds: float, action: Callable[[], None]) -> None:
-        """Do something so many seconds from now."""
+        """Schedule an action in `seconds` seconds."""
         due = self.now + timedelta(seconds=seconds)
         heapq.heappush(self._due, (due, next(self._order), action))
 
     # A run
 
-    def begin(self) -> None:
-        """Start over with a new account and an empty queue, an hour later."""
+    def reset(self) -> None:
+        """Start a new run, an hour later, with a new account and an empty queue."""
         self.pass_time(3600)
-        self._began = self.now
+        self._started_at = self.now
         self.account_id = new_token(12)
         self.key = builders.key_text(self.account_id)
         account = builders.account(self.account_id)
-        table_ = wiring.services().table
-        table_.put(records.account_item(account))
-        table_.put(records.key_item(builders.api_key(self.key, self.account_id)))
+        table = wiring.services().table
+        table.put(records.account_item(account))
+        table.put(records.key_item(builders.api_key(self.key, self.account_id)))
         self.sends.clear()
         self.dead.clear()
         self.mailbox.clear()
@@ -126,17 +126,17 @@ class System:
         self._waiting.clear()
         self.wire.calls.clear()
 
-    def rest(self) -> bool:
-        """Go on until nothing is due any more; False when that does not come."""
+    def run_until_idle(self) -> bool:
+        """Run until nothing is due; return False if that takes too long."""
         for _ in range(_STEPS):
             self._receive()
             if not self._due:
                 return True
             due, _, action = heapq.heappop(self._due)
             self.now = max(self.now, due)
-            if self.now - self._began > _PATIENCE:
+            if self.now - self._started_at > _PATIENCE:
                 return False
-            if self._waiting and self.now - self._beat > _HEARTBEAT:
+            if self._waiting and self.now - self._last_heartbeat > _HEARTBEAT:
                 self._heartbeat()
             action()
         return False
@@ -144,78 +144,78 @@ class System:
     # Clients
 
     def client(self, send: Send) -> None:
-        """Let a client send a mail and, under its key, try again until it is answered.
+        """Let a client send its emails and, with a key, retry until it is answered.
 
-        Called again for the same send it is another client with the same key.
+        A second call for the same send simulates another client with the same key.
         """
         if send not in self.sends:
             self.sends.append(send)
-        self._try(send, iter(send.patience))
+        self._try(send, iter(send.retry_waits))
 
     def _try(self, send: Send, waits: Iterator[float]) -> None:
-        def again() -> None:
+        def retry() -> None:
             wait = next(waits, None)
             if wait is not None and send.digest is not None:
                 self.after(wait, lambda: self._try(send, waits))
 
-        def ended(process: Process) -> None:
+        def on_end(process: Process) -> None:
             if isinstance(process.result, StoredResponse):
-                send.hear(process.result)
+                send.record(process.result)
             elif not isinstance(process.error, Exception):
-                send.unheard = True
+                send.outcome_unknown = True
             if not send.answers:
-                again()
+                retry()
 
-        self.start(lambda: send.submit(self.key), ended, again)
+        self.start(lambda: send.submit(self.key), on_end, retry)
 
     # Processes
 
     def start(
         self,
         work: Callable[[], Any],
-        ended: Callable[[Process], None],
-        waiting: Callable[[], None] = lambda: None,
+        on_end: Callable[[Process], None],
+        on_pause: Callable[[], None] = lambda: None,
     ) -> None:
-        """Run a process; `ended` is called when it has, `waiting` if it is paused before."""
+        """Run a process; call `on_end` when it ends and `on_pause` if it is paused first."""
         process = self.process_of(work)
-        self._run(process, ended)
+        self._run(process, on_end)
         if not process.done:
-            waiting()
+            on_pause()
 
     def pause(self, seconds: float) -> None:
-        """Pause the process that runs, for so long; others go on meanwhile."""
+        """Pause the running process for some seconds while others run."""
         process = self.process
         assert process
         self._paused_for = seconds
         process.pause()
 
-    def _run(self, process: Process, ended: Callable[[Process], None]) -> None:
+    def _run(self, process: Process, on_end: Callable[[Process], None]) -> None:
         self.process, self.wire.live = process, True
         with redirect_stdout(StringIO()):  # metrics
-            process.go_on()
+            process.resume()
         self.process, self.wire.live = None, False
         if process.done:
-            ended(process)
+            on_end(process)
         else:
-            self.after(self._paused_for, lambda: self._run(process, ended))
+            self.after(self._paused_for, lambda: self._run(process, on_end))
 
     # The jobs queue and its worker
 
-    def _hear(self, name: str, body: bytes) -> None:
+    def _on_success(self, name: str, body: bytes) -> None:
         if name in {"sqs.SendMessage", "sqs.SendMessageBatch"}:
-            self._put = True
+            self._has_new_jobs = True
         elif name == "sqs.ChangeMessageVisibility":
-            asked = json.loads(body)
-            hidden = timedelta(seconds=asked["VisibilityTimeout"])
-            self._visible[asked["ReceiptHandle"]] = self.now + hidden
+            request = json.loads(body)
+            hidden = timedelta(seconds=request["VisibilityTimeout"])
+            self._visible[request["ReceiptHandle"]] = self.now + hidden
 
     def _receive(self) -> None:
-        """Take from the queue what was put since; from now on this clock keeps it hidden."""
-        while self._put:
+        """Receive the new jobs from the queue; from then on this clock keeps them hidden."""
+        while self._has_new_jobs:
             answer = self._sqs.receive_message(
                 QueueUrl=self._queue_url, MaxNumberOfMessages=10, VisibilityTimeout=43_200
             )
-            self._put = bool(answer.get("Messages"))
+            self._has_new_jobs = bool(answer.get("Messages"))
             for message in answer.get("Messages", ()):
                 received = Received(message["Body"], message["ReceiptHandle"])
                 for seconds in self.copies():
@@ -231,14 +231,14 @@ class System:
         self._visible[received.receipt] = self.now + VISIBILITY
         event = {"Records": [queue_record(received.body, receipt=received.receipt)]}
 
-        def ended(process: Process) -> None:
+        def on_end(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:
                 wait = self._visible[received.receipt] - self.now
                 self.after(wait.total_seconds(), lambda: self._deliver(received))
             else:
                 self._finish(received)
 
-        self.start(lambda: handler("deliver_message")(event, Invocation()), ended)
+        self.start(lambda: handler("deliver_message")(event, Invocation()), on_end)
 
     def _finish(self, received: Received) -> None:
         """Delete a message from the queue once its last copy is done."""
@@ -257,11 +257,14 @@ class System:
             quota = {"Max24HourSend": 50_000.0, "MaxSendRate": 14.0, "SentLast24Hours": 0.0}
             return response(request.url, 200, json.dumps({"SendQuota": quota}).encode(), headers)
         try:
-            mail = accept(self.mailbox, parse(bytes_of(request)))
+            mail = accept(self.mailbox, parse(body_of(request)))
         except SesError as refusal:
-            refused = refusal.response()
+            response_of_refusal = refusal.response()
             return response(
-                request.url, refused.status_code, bytes(refused.body), dict(refused.headers)
+                request.url,
+                response_of_refusal.status_code,
+                bytes(response_of_refusal.body),
+                dict(response_of_refusal.headers),
             )
         self.mailbox.add(mail)
         for record in event_records(mail, self.mailbox):
@@ -271,7 +274,7 @@ class System:
         return response(request.url, 200, json.dumps({"MessageId": mail.id}).encode(), headers)
 
     def report(self, record: dict[str, Any], seconds: float) -> None:
-        """Let an event record arrive at `record_feedback`."""
+        """Let an event record arrive at `record_feedback` after some seconds."""
         text = json.dumps(record)
         self.after(seconds, lambda: self._record(text, 1))
 
@@ -281,19 +284,19 @@ class System:
             return
         event = {"Records": [queue_record(text)]}
 
-        def ended(process: Process) -> None:
+        def on_end(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:
                 if process.error:
-                    # What the process had in memory is gone.
+                    # The memory of the process is lost.
                     vars(wiring.services()).pop("feedback", None)
                 wait = _EVENTS_VISIBILITY.total_seconds()
                 self.after(wait, lambda: self._record(text, receives + 1))
 
-        self.start(lambda: handler("record_feedback")(event, Invocation()), ended)
+        self.start(lambda: handler("record_feedback")(event, Invocation()), on_end)
 
     def _heartbeat(self) -> None:
-        """Other accounts' mail is reported meanwhile."""
-        self._beat = self.now
+        """Report an event of another account's mail."""
+        self._last_heartbeat = self.now
         other = {
             "eventType": "Delivery",
             "mail": {
@@ -305,38 +308,38 @@ class System:
         event = {"Records": [queue_record(json.dumps(other))]}
         with redirect_stdout(StringIO()):
             handler("record_feedback")(event, Invocation())
-        del wiring.services().feedback  # it was another process, whose memory is its own
+        del wiring.services().feedback  # that was another process with its own memory
 
-    # What is there at rest
+    # The state after a run
 
     def messages(self) -> list[Message]:
-        """The records of the run's accepted mail."""
+        """Return the message records of the run."""
         partition = {"pk": {"S": f"MSG#{self.account_id}"}}
         return list(map(records.message_of, wiring.services().table.query(partition)))
 
-    def taken(self) -> list[CapturedMail]:
-        """The mails that the provider took in this run."""
+    def provider_mails(self) -> list[CapturedMail]:
+        """Return the mails that the provider accepted in this run."""
         return self.mailbox.newest_first()
 
-    def counted(self) -> int:
-        """What the account's quota says was sent in all days of the run."""
+    def quota_used(self) -> int:
+        """Return the sends that the account's quota counts in the months of the run."""
         item = wiring.services().table.get(keys.quota(self.account_id)) or {}
         return sum(n for name, n in item.items() if name.startswith("month:"))
 
     def suppressed(self) -> set[str]:
-        """The account's suppressed addresses."""
+        """Return the account's suppressed addresses."""
         return {
             item["sk"] for item in wiring.services().table.query(keys.suppression(self.account_id))
         }
 
-    def spooled(self) -> list[str]:
-        """The spool's objects of the account."""
+    def spool_keys(self) -> list[str]:
+        """Return the keys of the account's spool objects."""
         listed = self._s3.list_objects_v2(Bucket=BUCKET, Prefix=f"{self.account_id}/")
         return [entry["Key"] for entry in listed.get("Contents", ())]
 
 
 def _stamp(record: dict[str, Any], now: datetime) -> None:
-    """Put the times of a record, which the stand-in takes from the real clock, on ours."""
+    """Replace the times of a record, which the stand-in takes from the real clock."""
     for part in record.values():
         if isinstance(part, dict) and "timestamp" in part:
             part["timestamp"] = timestamp(now)

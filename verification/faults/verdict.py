@@ -1,4 +1,4 @@
-"""The verdict on a run: which promises it broke, once everything is at rest."""
+"""The verdict on a run that has come to an end: which promises it broke."""
 
 from collections import Counter
 from dataclasses import dataclass, fields
@@ -9,22 +9,22 @@ from verification.faults.system import System
 
 @dataclass
 class Verdict:
-    """How many mails were accepted, and how often each promise was broken: that must stay 0."""
+    """How many mails were accepted, and how often each promise was broken, which must be 0."""
 
     accepted: int = 0
-    #: Answered 200, and the provider never got it.
+    #: The client got 200, but the provider never got the mail.
     lost: int = 0
-    #: The provider got one send more than once, or one key made two messages.
+    #: The provider got one mail more than once, or one key made two messages.
     doubled: int = 0
-    #: Refused, and yet the provider got it.
+    #: The client got an error, but the provider got the mail.
     phantom: int = 0
-    #: Pending at rest, or among the dead letters, or never at rest.
+    #: Pending at the end, or a dead letter, or the run did not come to an end.
     stuck: int = 0
-    #: A status, provider id or suppression that is not what happened.
+    #: A status, provider id or suppression that does not match the events.
     wrong: int = 0
-    #: Counted less than was accepted; or other than that, where nothing excuses it.
+    #: The quota counts less than was accepted, or more than that without an excuse.
     quota: int = 0
-    #: A body that is still in the spool.
+    #: A body is still in the spool.
     left: int = 0
 
     def __add__(self, other: "Verdict") -> "Verdict":
@@ -46,40 +46,40 @@ def judge(
     """Judge a run.
 
     Args:
-        system: at rest.
-        expected: by subject, what a message may show that the provider took.
-        at_rest: whether it came to rest.
-        exact: nothing happened that may count a send twice; a quota that is too
-            strict for the rest of its windows is no broken promise, a lax one is.
-        spool: nothing happened that may leave an object for the spool's own expiry.
+        system: the system after the run.
+        expected: the final statuses of each message that the provider accepted, by subject.
+        at_rest: whether the run came to an end.
+        exact: whether the quota must be exact. Some faults may count a send twice: a quota
+            that is too strict until its windows end breaks no promise, a lax one does.
+        spool: whether the spool must be empty. Some faults may leave an object until it expires.
     """
     messages = system.messages()
     verdict = Verdict(accepted=len(messages), stuck=(not at_rest) + len(system.dead))
-    taken = Counter(mail.subject for mail in system.taken())
+    accepted = Counter(mail.subject for mail in system.provider_mails())
     for send in system.sends:
         for subject in (mail.subject or "" for mail in send.mails):
-            answered, count = send.answers.get(subject, set()), taken[subject]
+            answered, count = send.answers.get(subject, set()), accepted[subject]
             verdict.lost += bool(answered) and count == 0
             verdict.doubled += max(count, len(answered), 1) - 1
-            verdict.phantom += not answered and not send.unheard and count > 0
+            verdict.phantom += not answered and not send.outcome_unknown and count > 0
     for message in messages:
         if message.status is Status.PENDING:
             verdict.stuck += 1
-        elif taken[message.subject] and (
+        elif accepted[message.subject] and (
             message.status not in expected[message.subject] or not message.provider_message_id
         ):
             verdict.wrong += 1
     verdict.wrong += len(_bounced(system) ^ system.suppressed())
-    counted = system.counted()
-    verdict.quota += counted < len(messages) or (exact and counted > len(messages))
-    verdict.left += len(system.spooled()) if spool else 0
+    used = system.quota_used()
+    verdict.quota += used < len(messages) or (exact and used > len(messages))
+    verdict.left += len(system.spool_keys()) if spool else 0
     return verdict
 
 
 def _bounced(system: System) -> set[str]:
     return {
         address
-        for mail in system.taken()
+        for mail in system.provider_mails()
         for address, outcome in mail.outcomes.items()
         if outcome == "bounced"
     }

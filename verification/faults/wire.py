@@ -1,7 +1,7 @@
-"""Faults on the wire: between botocore and the services, before or after a call takes effect.
+"""Faults between botocore and the services, before or after a call takes effect.
 
-Calls are numbered at the client (`_make_api_call`), faults strike at the HTTP exchange below
-it, so that the SDK's own retries, time-outs and parsers are part of what is tried.
+Calls are numbered at the client (`_make_api_call`). Faults strike at the HTTP exchange below
+it, so the runs include the SDK's own retries, time-outs and parsers.
 """
 
 import io
@@ -28,7 +28,7 @@ type When = Literal["before", "after"]
 
 
 class Killed(BaseException):
-    """The process died at this point: no handler of it runs any more."""
+    """The process died at this call: none of its handlers runs any more."""
 
 
 def _die() -> None:
@@ -44,7 +44,7 @@ class Kind(StrEnum):
     RESET = "reset"
     REFUSED = "connection refused"
     KILL = "kill"
-    #: Of a group's entries the last is not taken; "after", it is, and said not to be.
+    #: The last entry of a group is refused; with "after" it is accepted but reported as refused.
     PARTLY = "partly refused"
 
 
@@ -52,8 +52,8 @@ class Kind(StrEnum):
 class Fault:
     """What goes wrong with one call.
 
-    `lasting` strikes all tries of the call that the SDK makes; else the first.
-    After the call took effect once, the tries that follow find nobody.
+    A `lasting` fault strikes every try that the SDK makes of the call, else only the first.
+    After the call took effect once, the other tries of a lasting fault do not reach the service.
     """
 
     kind: Kind
@@ -64,7 +64,7 @@ class Fault:
         return f"{self.kind} {self.when}{', lasting' if self.lasting else ''}"
 
 
-#: Every way a call can go wrong. What a service refuses, it has not done.
+#: Every fault of a call. A throttled or refused call never takes effect.
 FAULTS: Final = tuple(
     Fault(kind, when, lasting)
     for kind in Kind
@@ -75,16 +75,16 @@ FAULTS: Final = tuple(
     if not (kind is Kind.KILL and lasting)
 )
 
-#: A queue answers for each entry by itself.
+#: A queue answers for each entry of a group.
 _PARTLY: Final = (Fault(Kind.PARTLY, "before"), Fault(Kind.PARTLY, "after"))
 
 
 def faults_of(call: str) -> tuple[Fault, ...]:
-    """Every way a call of a name can go wrong."""
+    """Return every fault of a call with this name."""
     return FAULTS + _PARTLY if call == "sqs.SendMessageBatch" else FAULTS
 
 
-#: The errors by service: (status, code) of a throttled call.
+#: The status and error code of a throttled call, by service.
 _THROTTLED: Final = {
     "dynamodb": (400, "ProvisionedThroughputExceededException"),
     "sqs": (403, "RequestThrottled"),
@@ -95,14 +95,14 @@ _THROTTLED: Final = {
 
 @dataclass(frozen=True)
 class Site:
-    """A place of the service that calls: `dynamodb.PutItem`, and the way through the code to it."""
+    """A place that makes a call: a name such as `dynamodb.PutItem`, and the stack of callers."""
 
     name: str
-    way: tuple[str, ...]
+    callers: tuple[str, ...]
 
     @classmethod
     def here(cls, name: str) -> "Site":
-        """The place that makes the call now."""
+        """Return the place that makes the current call."""
         frames = (frame for frame, _ in traceback.walk_stack(None))
         return cls(
             name,
@@ -116,7 +116,7 @@ class Site:
 
 @dataclass(frozen=True)
 class Call:
-    """One call of a client: `dynamodb.PutItem`, and the number of its current try."""
+    """One call of a client: a name such as `dynamodb.PutItem`, and the number of its tries."""
 
     name: str
     tries: int = 0
@@ -127,7 +127,7 @@ class Call:
 
 
 class Wire:
-    """All that passes between this process's clients and the services.
+    """The connection between the clients of this process and the services.
 
     Args:
         pass_time: called with the seconds that a wait or a time-out takes.
@@ -135,22 +135,22 @@ class Wire:
 
     def __init__(self, pass_time: Callable[[float], None]) -> None:
         self.calls: list[Site] = []
-        #: Whether a process of the service runs; the harness's own calls meet no faults.
+        #: Whether a process of the service runs; calls of the harness meet no faults.
         self.live = False
-        #: Asked once for each call, by its number and place, what is to go wrong with it.
+        #: Returns the fault of a call, by its number and place; called once for each call.
         self.plan: Callable[[int, Site], Fault | None] = lambda _number, _site: None
-        #: Answers in place of a service; None lets the request go on to the engine.
+        #: Answers in place of a service; None passes the request to the engine.
         self.stand_in: Callable[[AWSPreparedRequest], AWSResponse | None] = lambda _request: None
-        #: Told of each call that took effect, with its name and its body.
-        self.heard: Callable[[str, bytes], None] = lambda _name, _body: None
-        #: Ends the process, or what stands for it.
+        #: Called with the name and the body of each call that took effect.
+        self.on_success: Callable[[str, bytes], None] = lambda _name, _body: None
+        #: Ends the process, real or simulated.
         self.die: Callable[[], None] = _die
         self._pass_time = pass_time
         self._call = Call("")
         self._fault: Fault | None = None
 
     def plant(self, faults: Mapping[int, Fault]) -> dict[int, tuple[Site, Fault]]:
-        """Let faults strike calls by their numbers; gives what then tells which it struck."""
+        """Let faults strike calls by their numbers; return the dict that records the strikes."""
         struck: dict[int, tuple[Site, Fault]] = {}
 
         def plan(number: int, site: Site) -> Fault | None:
@@ -164,7 +164,7 @@ class Wire:
 
     @contextmanager
     def patched(self) -> Iterator[None]:
-        """Put this wire under every client of the process."""
+        """Use this wire for every client of the process."""
         make_api_call, send = BaseClient._make_api_call, Endpoint._send  # type: ignore[attr-defined]
 
         def call(client: BaseClient, operation: str, params: Any) -> Any:
@@ -175,7 +175,7 @@ class Wire:
             site = Site.here(name)
             self.calls.append(site)
             self._call, self._fault = Call(name), None
-            # The plan may let other processes go first: what it says is for this call.
+            # The plan may run other processes, so set the state of this call again after it.
             fault = self.plan(len(self.calls) - 1, site)
             self._call, self._fault = Call(name), fault
             try:
@@ -183,16 +183,16 @@ class Wire:
             finally:
                 self._call, self._fault = outer
 
-        def exchange(end: Endpoint, request: AWSPreparedRequest) -> AWSResponse:
+        def exchange(http_endpoint: Endpoint, request: AWSPreparedRequest) -> AWSResponse:
             if not self.live:
-                return send(end, request)  # type: ignore[no-any-return]
-            return self._exchange(request, lambda: send(end, request))
+                return send(http_endpoint, request)  # type: ignore[no-any-return]
+            return self._exchange(request, lambda: send(http_endpoint, request))
 
         with (
             mock.patch.object(BaseClient, "_make_api_call", call),
             mock.patch.object(Endpoint, "_send", exchange),
-            # Waiting costs no time here, and faults in plenty must not exhaust the SDK's
-            # will to retry: that would hide what a retry does.
+            # Waits take no real time. Many faults must not use up the SDK's retry quota,
+            # which would hide the effect of a retry.
             mock.patch.object(endpoint, "time", SimpleNamespace(sleep=self._pass_time)),
             mock.patch.object(RetryQuota, "acquire", return_value=True),
         ):
@@ -210,7 +210,7 @@ class Wire:
             return self._refuse_last(fault, request, send)
         if fault.when == "after" and first:
             answer = self._let_through(call.name, request, send)
-            answer.content  # noqa: B018  reads the answer off the connection, which is used again
+            answer.content  # noqa: B018  reads the answer from the connection, which is reused
         return self._strike(fault, call.service, request.url)
 
     def _let_through(
@@ -218,32 +218,33 @@ class Wire:
     ) -> AWSResponse:
         answer = self.stand_in(request) or send()
         if answer.status_code < 300:
-            self.heard(name, bytes_of(request))
+            self.on_success(name, body_of(request))
         return answer
 
     def _refuse_last(
         self, fault: Fault, request: AWSPreparedRequest, send: Callable[[], AWSResponse]
     ) -> AWSResponse:
-        """Let a group of entries through, save for what the fault says of the last."""
-        asked = json.loads(bytes_of(request))
-        *entries, last = asked["Entries"]
-        told: dict[str, Any] = {}
+        """Let a group of entries through and report the last one as refused."""
+        body = json.loads(body_of(request))
+        *entries, last = body["Entries"]
+        result: dict[str, Any] = {}
         if fault.when == "before":
-            request.body = json.dumps(asked | {"Entries": entries}).encode()
+            request.body = json.dumps(body | {"Entries": entries}).encode()
             request.headers["Content-Length"] = str(len(request.body))
         if entries or fault.when == "after":
-            told = json.loads(self._let_through(self._call.name, request, send).content)
-        told["Successful"] = [e for e in told.get("Successful", ()) if e["Id"] != last["Id"]]
-        told["Failed"] = [{"Id": last["Id"], "Code": "InternalError", "SenderFault": False}]
+            result = json.loads(self._let_through(self._call.name, request, send).content)
+        accepted = [e for e in result.get("Successful", ()) if e["Id"] != last["Id"]]
+        result["Successful"] = accepted
+        result["Failed"] = [{"Id": last["Id"], "Code": "InternalError", "SenderFault": False}]
         headers = {"content-type": "application/x-amz-json-1.0"}
-        return response(request.url, 200, json.dumps(told).encode(), headers)
+        return response(request.url, 200, json.dumps(result).encode(), headers)
 
     def _strike(self, fault: Fault, service: str, url: str) -> AWSResponse:
         match fault.kind:
             case Kind.ERROR:
-                return answer_of(url, service, 500, "InternalServerError")
+                return error_response(url, service, 500, "InternalServerError")
             case Kind.THROTTLE:
-                return answer_of(url, service, *_THROTTLED[service])
+                return error_response(url, service, *_THROTTLED[service])
             case Kind.TIMEOUT:
                 self._pass_time(20 if service == "sesv2" else 3)
                 raise ReadTimeoutError(endpoint_url=url)
@@ -255,11 +256,11 @@ class Wire:
                 self.die()
                 raise Killed
             case Kind.PARTLY:
-                raise AssertionError  # `_refuse_last` has it
+                raise AssertionError  # `_refuse_last` handles it
 
 
-def answer_of(url: str, service: str, status: int, code: str) -> AWSResponse:
-    """An error as a service words it."""
+def error_response(url: str, service: str, status: int, code: str) -> AWSResponse:
+    """Return an error in the format of a service."""
     if service == "s3":
         body = f"<Error><Code>{code}</Code><Message>planted</Message></Error>"
         return response(url, status, body.encode(), {"content-type": "application/xml"})
@@ -269,7 +270,7 @@ def answer_of(url: str, service: str, status: int, code: str) -> AWSResponse:
 
 
 def response(url: str, status: int, body: bytes, headers: dict[str, str]) -> AWSResponse:
-    """An HTTP answer as botocore takes it from a connection."""
+    """Return an HTTP response as botocore reads it from a connection."""
     fields = HTTPHeaders()
     for name, value in headers.items():
         fields[name] = value
@@ -284,12 +285,12 @@ class _Raw(io.BytesIO):
 
 
 def path_of(request: AWSPreparedRequest) -> str:
-    """The path that a request goes to."""
+    """Return the path of a request."""
     return urlsplit(request.url).path
 
 
-def bytes_of(request: AWSPreparedRequest) -> bytes:
-    """The body of a request, as far as the services here have one: no files."""
+def body_of(request: AWSPreparedRequest) -> bytes:
+    """Return the body of a request; files, which no service here sends, are not read."""
     match request.body:
         case bytes() | bytearray() as body:
             return bytes(body)

@@ -1,4 +1,4 @@
-"""Checks of error codes that schemathesis runs beside its own."""
+"""Checks of error codes that schemathesis runs in addition to its own."""
 
 from typing import Any, Final
 
@@ -6,13 +6,13 @@ import schemathesis
 
 from openapi.errors import ERRORS
 
-#: Of 422 answers to bodies and queries that fit the schema: what a schema cannot say.
-_MEANT: Final = frozenset(
+#: The codes of 422 for bodies and queries that match the schema: rules that it cannot express.
+_BEYOND_SCHEMA: Final = frozenset(
     {
         "duplicate",  # two attachments with one contentId
         "invalid_address",  # syntax beyond JSON Schema's format
         "invalid_timestamp",  # a leap second, a year before 1
-        "invalid_type",  # a variable that cannot stand where it is put
+        "invalid_type",  # a variable whose type does not fit its place in the template
         "invalid_url",
         "missing_variable",
         "not_after_from",
@@ -27,15 +27,16 @@ _MEANT: Final = frozenset(
 def documented_code(
     _: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case[Any]
 ) -> None:
-    """An error has a code that the document shows for this route and status, and its details."""
+    """Check that an error has a code and details that the document shows for its route."""
     if response.status_code < 400 or case.method == "HEAD":
         return
     error = response.json()["error"]
-    shown = case.operation.definition.raw["responses"][str(response.status_code)]
-    codes = shown["content"]["application/json"]["examples"]
+    documented = case.operation.definition.raw["responses"][str(response.status_code)]
+    codes = documented["content"]["application/json"]["examples"]
     assert error["code"] in codes, f"{error['code']} is not documented here"
     details = ERRORS[error["code"]].details or {}
-    # A full day or month is told in another member of the same kind; total has no filename.
+    # The document shows one example: a full day or month has another key, and the total size
+    # has no filename.
     assert len(error.get("details", {})) <= len(details), f"{error['code']} has other details"
 
 
@@ -43,9 +44,9 @@ def documented_code(
 def refused_for_a_reason(
     _: schemathesis.CheckContext, response: schemathesis.Response, case: schemathesis.Case[Any]
 ) -> None:
-    """What fits the schema gets a 422 only for what a schema cannot say."""
+    """Check that a request that matches the schema gets a 422 only for rules beyond it."""
     positive = case.meta and case.meta.generation.mode is schemathesis.GenerationMode.POSITIVE
     if positive and response.status_code == 422:
         faults = response.json()["error"]["details"]["errors"]
-        other = {fault["code"] for fault in faults} - _MEANT
-        assert not other, f"refused for {other}: {faults}"
+        unexpected = {fault["code"] for fault in faults} - _BEYOND_SCHEMA
+        assert not unexpected, f"refused for {unexpected}: {faults}"

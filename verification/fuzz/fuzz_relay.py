@@ -1,9 +1,9 @@
-"""Fuzzing of the relay, led by coverage (atheris): framing, dialogue, MIME, the use-case.
+"""Coverage-guided fuzzing of the relay (atheris): framing, dialogue, MIME and the use case.
 
     .uv/bin/uv run --with atheris python -m verification.fuzz.fuzz_relay -max_total_time=60
 
-Only the errors that the parsers document may come out of them, a message must be the same in
-whatever pieces it comes, and nothing is taken that no one with a key has sent.
+Parsers may raise only the errors that they document. A message must be the same however it is
+split into pieces. No message may be accepted without a key.
 """
 
 import contextlib
@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any, Final
 
-# Wanted by this script alone: `uv run --with` brings it along.
+# Only this script needs it; `uv run --with` installs it.
 import atheris  # type: ignore[import-not-found,import-untyped,unused-ignore]
 
 with atheris.instrument_imports(include=["relay", "pillarbox"]):
@@ -32,39 +32,39 @@ with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from tests.fakes import builders
     from tests.fakes.world import World
 
-_ROOM: Final = 10**8
+_MEMORY: Final = 10**8
 _REFUSALS: Final = (framing.BareControlCharacter, framing.LineTooLong, framing.ContentFarTooLarge)
 _REPLY: Final = re.compile(rb"(?:([2-5]\d\d)-[ -~]*\r\n)*([2-5]\d\d) [ -~]*\r\n")
 _FROM: Final = f"From: {builders.SENDER}\r\n".encode()
-_NOT_SENT: Final = {"bcc", "resent-bcc", "return-path", "idempotency-key"}
+_PRIVATE_FIELDS: Final = {"bcc", "resent-bcc", "return-path", "idempotency-key"}
 
 
 class _Service:
-    """Knows the key `key`, and takes whatever comes with it."""
+    """Knows the key `key` and accepts every message with it."""
 
     async def authenticate(self, key_text: str) -> Principal:
-        """Tell whose key it is."""
+        """Return the principal of the key."""
         if key_text != "key":
             raise ServiceError("invalid_api_key", "not valid")
         return Principal(builders.api_key("key"), builders.account())
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
-        """Take a message."""
-        assert key_text == "key", "nobody sends without a key"
-        assert envelope.sender == builders.SENDER, "senders are verified"
-        assert 1 <= len(envelope.recipients) <= 50, "somebody gets it"
+        """Accept a message."""
+        assert key_text == "key", "a message needs a key"
+        assert envelope.sender == builders.SENDER, "the sender is verified"
+        assert 1 <= len(envelope.recipients) <= 50, "there are 1 to 50 recipients"
         assert not re.search(rb"\0|\r(?!\n)|(?<!\r)\n", octets), "lines end with CR LF"
         return "id"
 
 
-_HOUSE: Final = ServerContext(
-    name="relay.example", limits=ServerLimits(), service=_Service(), budget=MemoryBudget(_ROOM)
+_CONTEXT: Final = ServerContext(
+    name="relay.example", limits=ServerLimits(), service=_Service(), budget=MemoryBudget(_MEMORY)
 )
 
 
 def message_of(octets: bytes, step: int) -> tuple[type[Exception] | None, bytes | None]:
-    """What a message comes to that comes in pieces of a size: its refusal, or its octets."""
-    content = framing.ContentBuffer(10**6, MemoryBudget(_ROOM))
+    """Return the refusal or the octets of a message that arrives in pieces of `step` octets."""
+    content = framing.ContentBuffer(10**6, MemoryBudget(_MEMORY))
     try:
         for start in range(0, len(octets), step):
             if content.feed(octets[start : start + step]) is not None:
@@ -77,27 +77,27 @@ def message_of(octets: bytes, step: int) -> tuple[type[Exception] | None, bytes 
 
 
 def check_lines(octets: bytes, step: int) -> None:
-    """Take commands as they come, until one is refused."""
+    """Read commands in pieces until one is refused."""
     lines = framing.LineBuffer()
     with contextlib.suppress(*_REFUSALS):
         for start in range(0, len(octets), step):
             lines.feed(octets[start : start + step])
             while (line := lines.next_line()) is not None:
-                assert not {0, 10, 13} & set(line), "a line has no control that could end it"
+                assert not {0, 10, 13} & set(line), "a line has no NUL, CR or LF"
 
 
 def check_message(octets: bytes) -> None:
-    """Parse a message, and decode every part of it."""
+    """Parse a message and decode each of its parts."""
     with contextlib.suppress(ServiceError):
         for part in parse(octets).parts:
-            assert 0 <= part.start <= part.end <= len(octets), "a part lies in its message"
-            assert decoded_size(octets, part) <= len(octets), "decoding makes nothing larger"
+            assert 0 <= part.start <= part.end <= len(octets), "a part is inside its message"
+            assert decoded_size(octets, part) <= len(octets), "decoding makes no part larger"
             first_octets(octets, part)
 
 
 def check_dialogue(octets: bytes, *, secure: bool) -> None:
-    """Hold a session; whatever is said gets replies of the right form."""
-    session, lines = SmtpSession(_HOUSE, lambda: None), framing.LineBuffer()
+    """Run a session; every command must get a well-formed reply."""
+    session, lines = SmtpSession(_CONTEXT, lambda: None), framing.LineBuffer()
     if secure:
         session.tls_established()
     lines.feed(octets)
@@ -105,8 +105,8 @@ def check_dialogue(octets: bytes, *, secure: bool) -> None:
         while (line := lines.next_line(session.longest_line)) is not None:
             answer = session.command(line)
             while True:
-                reply = _wait_for(answer) if isinstance(answer, Coroutine) else answer
-                assert _REPLY.fullmatch(reply.wire), "a reply is lines of visible ASCII"
+                reply = _result_of(answer) if isinstance(answer, Coroutine) else answer
+                assert _REPLY.fullmatch(reply.wire), "a reply has lines of printable ASCII"
                 if session.content is None:
                     break
                 rest = session.content.feed(lines.take_all())
@@ -115,11 +115,11 @@ def check_dialogue(octets: bytes, *, secure: bool) -> None:
                     return
                 lines.feed(rest)
                 answer = session.content_ended(session.content)
-    assert session.authenticated <= secure, "no key is taken in the clear"
+    assert session.authenticated <= secure, "no key is accepted without TLS"
 
 
-def _wait_for(answer: Coroutine[Any, Any, Any]) -> Any:
-    """The end of a coroutine that waits for nothing."""
+def _result_of(answer: Coroutine[Any, Any, Any]) -> Any:
+    """Return the result of a coroutine that never waits."""
     try:
         answer.send(None)
     except StopIteration as end:
@@ -128,32 +128,34 @@ def _wait_for(answer: Coroutine[Any, Any, Any]) -> Any:
 
 
 def check_submission(octets: bytes) -> None:
-    """Accept a message; what goes out has one author, and nothing that was to be taken out."""
+    """Accept a message; the mail that is sent must have one author and no private field."""
     world = World()
-    relaying = SmtpSubmission(world.ports)
+    submission = SmtpSubmission(world.ports)
     try:
-        prepared = relaying.prepare(("ann@example.com",), bytearray(octets))
-        relaying.submit(world.live, prepared)
+        prepared = submission.prepare(("ann@example.com",), bytearray(octets))
+        submission.submit(world.live, prepared)
     except ServiceError:
-        assert not world.store.messages, "what is refused leaves nothing"
+        assert not world.store.messages, "a refused message leaves no record"
         return
     (job,) = world.store.queue
-    assert job.mail, "a small mail lies in its job"
-    read = message_from_bytes(build_raw(job.mail, world.message()))
-    names = [name.lower().strip() for name in read]
-    assert not _NOT_SENT & set(names), "these are for nobody to see"
-    assert not any(name.startswith("x-ses-") for name in names), "SES obeys nobody else"
-    assert names.count("from") == 1, "one author, whoever reads it"
+    assert job.mail, "a job contains a small mail"
+    sent = message_from_bytes(build_raw(job.mail, world.message()))
+    names = [name.lower().strip() for name in sent]
+    assert not _PRIVATE_FIELDS & set(names), "private fields are removed"
+    assert not any(name.startswith("x-ses-") for name in names), "fields for SES are removed"
+    assert names.count("from") == 1, "there is one From field"
 
 
 def check(octets: bytes) -> None:
-    """Check one input; its first octet says how it is cut."""
+    """Check one input; its first octet determines how it is split."""
     if not octets:
         return
     first, octets = octets[0], octets[1:]
     step = first % 16 + 1
     check_lines(octets, step)
-    assert message_of(octets, step) == message_of(octets, len(octets) + 1), "the same in pieces"
+    assert message_of(octets, step) == message_of(octets, len(octets) + 1), (
+        "pieces do not change a message"
+    )
     check_message(octets)
     check_dialogue(octets, secure=first < 240)
     check_submission(octets if first & 16 else _FROM + octets)
@@ -162,7 +164,7 @@ def check(octets: bytes) -> None:
 
 
 def first_inputs() -> list[bytes]:
-    """Where to start from: a session, and a mail of several parts."""
+    """Return the first inputs: a session, and a mail with several parts."""
     mail = EmailMessage()
     mail["From"], mail["To"], mail["Subject"] = builders.SENDER, "Ann <ann@example.com>", "Hé"
     mail.set_content("Hello\n.\nthere")
@@ -182,8 +184,8 @@ if __name__ == "__main__":
     with TemporaryDirectory() as seeds:
         for number, octets in enumerate(first_inputs()):
             (Path(seeds) / str(number)).write_bytes(octets)
-        of_its_own = [each for each in sys.argv[1:] if not each.startswith("-")]
-        given = [each for each in sys.argv[1:] if each.startswith("-")]
-        options = ["-len_control=0", "-max_len=8192", f"-dict={words}", *given]
-        atheris.Setup([sys.argv[0], *options, *of_its_own, seeds], check)
+        corpora = [argument for argument in sys.argv[1:] if not argument.startswith("-")]
+        flags = [argument for argument in sys.argv[1:] if argument.startswith("-")]
+        options = ["-len_control=0", "-max_len=8192", f"-dict={words}", *flags]
+        atheris.Setup([sys.argv[0], *options, *corpora, seeds], check)
         atheris.Fuzz()

@@ -1,6 +1,6 @@
 """Clients that send mail under idempotency keys and retry until they get an answer.
 
-`judge` then compares what they were told with the inbox and the statuses.
+`judge` then compares their answers with the inbox and the statuses.
 """
 
 import json
@@ -16,23 +16,23 @@ from typing import Any, Final
 import httpx
 
 _AGENT: Final = {"User-Agent": "pillarbox-tests/1.0", "Content-Type": "application/json"}
-#: Seconds, for one answer: longer than the edge waits for whoever is behind it.
-_ANSWERS_WITHIN: Final = 70.0
-#: Requests under way at once: each beginning one has a function of its own started.
-_AT_ONCE: Final = 6
+#: Seconds to wait for one answer: longer than the edge waits for its backends.
+_ANSWER_TIMEOUT: Final = 70.0
+#: Requests at the same time. The engine starts one function for each.
+_CONCURRENCY: Final = 6
 #: Seconds between two tries.
 _WAITS: Final = (0.5, 1.0, 2.0, 5.0)
-#: What becomes of mail to these addresses of the mailbox simulator; of all other it is delivered.
+#: The final status of mail to these addresses of the mailbox simulator; other mail is delivered.
 _FINAL: Final = {"bounce": "bounced", "complaint": "complained"}
 
 
 @dataclass(frozen=True)
 class Mail:
-    """One of the mails of a run; some bounce, some make their reader complain."""
+    """One mail of a run; some bounce, and some readers complain."""
 
     run: str
     number: int
-    #: Whether it goes through the front, as what is too large for Lambda does.
+    #: Whether it goes through the front, as requests that are too large for Lambda do.
     front: bool
 
     @property
@@ -41,66 +41,70 @@ class Mail:
 
     @property
     def to(self) -> str:
-        who = {7: "bounce", 9: "complaint"}.get(self.number % 10)
-        return f"{who}+{self.subject}@simulator.amazonses.com" if who else "customer@example.com"
+        simulator = {7: "bounce", 9: "complaint"}.get(self.number % 10)
+        return (
+            f"{simulator}+{self.subject}@simulator.amazonses.com"
+            if simulator
+            else "customer@example.com"
+        )
 
     @property
     def final(self) -> str:
-        """The status that it must come to."""
+        """Return the status that the mail must have in the end."""
         return _FINAL.get(self.to.partition("+")[0], "delivered")
 
     def content(self) -> bytes | Iterator[bytes]:
         body = {"to": self.to, "subject": self.subject, "html": "<p>Once</p>"}
         sent = json.dumps(body).encode()
-        # In chunks its size is not known before, so that the edge asks the front.
+        # A chunked request has no known size, so the edge sends it to the front.
         return iter([sent]) if self.front else sent
 
 
 @dataclass(frozen=True)
 class ClientResult:
-    """What a client was told about its mail: the id, or the reason why there is none."""
+    """The answer that a client got for its mail: the id, or the reason why it has none."""
 
     mail: Mail
     message_id: str
     tries: int
-    #: An answer that no retry mends, which a good mail must not get.
+    #: An answer after which no retry helps; a valid mail must not get one.
     refused: str = ""
 
 
 def send_all(
     url: str, key: str, mails: list[Mail], *, seconds: float, patience: float, keyed: bool = True
 ) -> list[ClientResult]:
-    """Send mails, evenly over some seconds, by as many clients as it takes.
+    """Send mails, spread evenly over some seconds, with one client for each.
 
     Args:
-        url: of the service.
-        key: for the API.
-        mails: what is sent, in this order.
-        seconds: from the first one's first try to the last one's.
-        patience: seconds, after which a client gives up.
-        keyed: whether a client tries again under its key; else it is one that does it wrong.
+        url: the service's base URL.
+        key: the API key.
+        mails: the mails, in the order of sending.
+        seconds: the time from the first mail's first try to the last mail's first try.
+        patience: the seconds after which a client gives up.
+        keyed: whether a client retries under the same idempotency key, as it should.
     """
-    began = time.monotonic()
-    turn = threading.Semaphore(_AT_ONCE)
+    started = time.monotonic()
+    slots = threading.Semaphore(_CONCURRENCY)
 
     def send(mail: Mail, number: int) -> ClientResult:
-        due = began + seconds * number / len(mails)
+        due = started + seconds * number / len(mails)
         time.sleep(max(0.0, due - time.monotonic()))
-        late = time.monotonic() + patience
+        give_up_at = time.monotonic() + patience
         for tries, wait in enumerate(chain(_WAITS, repeat(_WAITS[-1])), start=1):
-            again = "" if keyed else f"-{tries}"
-            with turn:
-                answer = _answer(http, f"{url}/api/v1/emails", mail, f"{mail.subject}{again}")
+            suffix = "" if keyed else f"-{tries}"
+            with slots:
+                answer = _answer(http, f"{url}/api/v1/emails", mail, f"{mail.subject}{suffix}")
             if answer is not None and answer.status_code == 200:
                 return ClientResult(mail, answer.json()["messageId"], tries)
             if answer is not None and not _worth_a_retry(answer):
                 return ClientResult(mail, "", tries, f"{answer.status_code} {answer.text}")
-            if time.monotonic() > late:
+            if time.monotonic() > give_up_at:
                 return ClientResult(mail, "", tries)
             time.sleep(wait)
-        raise AssertionError  # it tries for ever
+        raise AssertionError  # the loop has no end
 
-    # One for each: who waits for the lease of one that died holds up no other.
+    # One thread for each client: a client that waits for a lease does not delay others.
     with _http(key) as http, ThreadPoolExecutor(len(mails)) as clients:
         return list(clients.map(send, mails, range(len(mails))))
 
@@ -108,7 +112,7 @@ def send_all(
 def _http(key: str) -> httpx.Client:
     limits = httpx.Limits(max_connections=None)
     headers = _AGENT | {"X-API-Key": key}
-    return httpx.Client(headers=headers, timeout=_ANSWERS_WITHIN, limits=limits, trust_env=False)
+    return httpx.Client(headers=headers, timeout=_ANSWER_TIMEOUT, limits=limits, trust_env=False)
 
 
 def _answer(
@@ -127,7 +131,7 @@ def _worth_a_retry(answer: httpx.Response) -> bool:
 
 
 class ServiceView:
-    """What the API and the inbox show of an account's mail."""
+    """The mail of an account, as the API and the inbox show it."""
 
     def __init__(self, stack: dict[str, Any], key: str) -> None:
         self._emails = f"{stack['base_url']}/api/v1/emails"
@@ -135,28 +139,28 @@ class ServiceView:
         self._http = _http(key)
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections."""
         self._http.close()
 
     def inbox(self) -> Counter[str]:
-        """How often the provider took each mail, by subject."""
+        """Return how often the provider accepted each mail, by subject."""
         return Counter(item["subject"] for item in self._get(self._inbox)["items"])
 
     def statuses(self) -> dict[str, str]:
-        """The status of each message by its id, as the pages of the listing have it."""
-        found: dict[str, str] = {}
+        """Return the status of each message by its id, from the pages of the list."""
+        statuses: dict[str, str] = {}
         while True:
-            page = self._get(f"{self._emails}?limit=100&skip={len(found)}")
-            found |= {item["messageId"]: item["status"] for item in page["items"]}
-            if not page["items"] or len(found) >= page["total"]:
-                return found
+            page = self._get(f"{self._emails}?limit=100&skip={len(statuses)}")
+            statuses |= {item["messageId"]: item["status"] for item in page["items"]}
+            if not page["items"] or len(statuses) >= page["total"]:
+                return statuses
 
     def status(self, message_id: str) -> str:
-        """What the API says of one message."""
+        """Return the status of one message."""
         return str(self._get(f"{self._emails}/{message_id}")["status"])
 
-    def beat(self, key: str) -> None:
-        """Send a mail of another account, so that the provider has something to report."""
+    def send_other_mail(self, key: str) -> None:
+        """Send a mail of another account, so that the provider reports events."""
         body = {"to": "customer@example.com", "subject": "Beat", "html": "<p>Beat</p>"}
         self._http.post(self._emails, json=body, headers={"X-API-Key": key}).raise_for_status()
 
@@ -166,15 +170,15 @@ class ServiceView:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How what clients were told compares with what happened; each count is a broken promise."""
+    """The comparison of the answers with what happened; most counts are broken promises."""
 
     acknowledged: int
     lost: int
     doubled: int
     wrong: int
     refused: int
-    #: No broken promise: clients gave up on mail that was sent, or that was not.
-    strays: int
+    #: These two break no promise: mail that clients gave up on, and how much of it was sent.
+    sent_after_all: int
     unanswered: int
 
     def __bool__(self) -> bool:
@@ -185,21 +189,25 @@ class Outcome:
         return (
             f"acknowledged {self.acknowledged}, lost {self.lost}, doubled {self.doubled}, "
             f"wrong status {self.wrong}, refused {self.refused}, "
-            f"given up {self.unanswered}, of them sent {self.strays}"
+            f"given up {self.unanswered}, of them sent {self.sent_after_all}"
         )
 
 
-def judge(heard: list[ClientResult], inbox: Counter[str], status: Callable[[str], str]) -> Outcome:
-    """Compare what clients were told with the inbox, by subject, and the statuses, by id."""
-    told = [one for one in heard if one.message_id]
-    silent = [one for one in heard if not one.message_id]
-    ids = {one.message_id for one in told}
+def judge(
+    results: list[ClientResult], inbox: Counter[str], status: Callable[[str], str]
+) -> Outcome:
+    """Compare the answers with the inbox, by subject, and with the statuses, by id."""
+    answered = [result for result in results if result.message_id]
+    unanswered = [result for result in results if not result.message_id]
+    ids = {result.message_id for result in answered}
     return Outcome(
-        acknowledged=len(told),
-        lost=sum(not inbox[one.mail.subject] for one in told),
-        doubled=sum(max(inbox[one.mail.subject], 1) - 1 for one in heard) + len(told) - len(ids),
-        wrong=sum(status(one.message_id) != one.mail.final for one in told),
-        refused=sum(bool(one.refused) for one in heard),
-        strays=sum(bool(inbox[one.mail.subject]) for one in silent),
-        unanswered=len(silent),
+        acknowledged=len(answered),
+        lost=sum(not inbox[result.mail.subject] for result in answered),
+        doubled=sum(max(inbox[result.mail.subject], 1) - 1 for result in results)
+        + len(answered)
+        - len(ids),
+        wrong=sum(status(result.message_id) != result.mail.final for result in answered),
+        refused=sum(bool(result.refused) for result in results),
+        sent_after_all=sum(bool(inbox[result.mail.subject]) for result in unanswered),
+        unanswered=len(unanswered),
     )

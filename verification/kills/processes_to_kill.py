@@ -1,9 +1,9 @@
-"""The processes of a running local stack that can be killed, and how they come back.
+"""The processes of a running local stack that can be killed, and how they restart.
 
-The engine keeps the tables and queues in its memory, and the stack the inbox in its own: those
-two stay. Before them stands an entrance of our own, an edge and a front that are started again
-at the same address when they are killed, as a container service does; the engine starts
-functions again by itself, and the front its handlers.
+The engine keeps the tables and queues in its memory, and the stack keeps the inbox: these two
+are not killed. This module puts its own entrance before them: an edge and a front, which are
+restarted at the same address when they are killed, as a container service does. The engine
+restarts functions by itself, and the front restarts its handlers.
 """
 
 import contextlib
@@ -28,24 +28,24 @@ import psutil
 from tests.stack import free_port
 
 ROOT: Final = Path(__file__).parents[2]
-#: Seconds that a function lives before it may be killed: a cold start takes some.
+#: Seconds that a function runs before it may be killed, since a cold start takes some.
 _FUNCTION_AGE: Final = 2
-#: Seconds that the edge or the front is up before it may be killed: mail gets through meanwhile.
-_UP_FOR: Final = 2
-#: Seconds, on a machine that is busy with other things.
-_STARTS_WITHIN: Final = 120
+#: Seconds that the edge or the front serves before it may be killed, so that mail gets through.
+_SERVES_FOR: Final = 2
+#: Seconds; a busy machine is slow.
+_START_TIMEOUT: Final = 120
 
 
 @dataclass(frozen=True)
 class Target:
-    """A process that may be killed now; `kind` names what it runs."""
+    """A process that may be killed now; `kind` names its program."""
 
     kind: str
     kill: Callable[[], None]
 
 
 class Program:
-    """A process that comes back at the same address when it is killed."""
+    """A process that is restarted at the same address when it is killed."""
 
     def __init__(
         self, kind: str, command: list[str], port: int, environment: Mapping[str, str]
@@ -68,39 +68,39 @@ class Program:
         )
 
     def answers(self) -> bool:
-        """Whether it takes connections."""
+        """Return whether it accepts connections."""
         with contextlib.suppress(OSError), socket.create_connection(("127.0.0.1", self._port), 5):
             return True
         return False
 
     def has_served(self) -> bool:
-        """Whether it has been up for a while; asked now and then."""
+        """Return whether it has been up for a while; call this repeatedly."""
         if not self.answers():
             self._up_since = None
             return False
         self._up_since = self._up_since or time.monotonic()
-        return time.monotonic() - self._up_since > _UP_FOR
+        return time.monotonic() - self._up_since > _SERVES_FOR
 
     def kill(self) -> None:
-        """Kill it, and start it again."""
+        """Kill the process and restart it."""
         self._up_since = None
         self.end()
         self._process = self._start()
 
     def end(self) -> None:
-        """Kill it for good."""
+        """Kill the process without a restart."""
         self._process.kill()
         self._process.wait()
 
     def handlers(self) -> list[psutil.Process]:
-        """The processes that it has made for its work."""
-        made = psutil.Process(self._process.pid).children()
-        return [child for child in made if "spawn_main" in " ".join(child.cmdline())]
+        """Return its worker processes."""
+        children = psutil.Process(self._process.pid).children()
+        return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
 
 
 @dataclass(frozen=True)
 class Entrance:
-    """An edge and a front before a running stack."""
+    """An edge and a front that serve a running stack."""
 
     edge: Program
     front: Program
@@ -110,49 +110,50 @@ class Entrance:
         return self.edge.url
 
     def targets(self) -> list[Target]:
-        """Return what can be killed of it now: what has served for a while."""
-        found = [
+        """Return the processes that have served for a while and can be killed now."""
+        targets = [
             Target(part.kind, part.kill) for part in (self.edge, self.front) if part.has_served()
         ]
         if self.front.answers():
-            found += [Target("handler", child.kill) for child in self.front.handlers()]
-        return found
+            targets += [Target("handler", child.kill) for child in self.front.handlers()]
+        return targets
 
 
 @contextlib.contextmanager
 def entrance(stack: dict[str, Any], front: tuple[str, ...] = ("-m", "front")) -> Iterator[Entrance]:
-    """Serve a running stack by an entrance of our own; `front` is the program it runs."""
-    port, behind, secret = free_port(), free_port(), secrets.token_hex(16)
+    """Serve a running stack through a new entrance; `front` is the arguments of its front."""
+    port, front_port, secret = free_port(), free_port(), secrets.token_hex(16)
     settings = {
         "PILLARBOX_EDGE_SECRET": secret,
         "PILLARBOX_FRONT_HOST": "127.0.0.1",
-        "PILLARBOX_FRONT_PORT": str(behind),
+        "PILLARBOX_FRONT_PORT": str(front_port),
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
     }
-    told = {"stage": _stage(stack["environment"]), "secret": secret, "port": port}
+    arguments = {"stage": _stage(stack["environment"]), "secret": secret, "port": port}
     with contextlib.ExitStack() as parts:
         environment = os.environ | stack["environment"] | settings
-        served = Program("front", list(front), behind, environment)
-        parts.callback(served.end)
-        asked = json.dumps(told | {"front": served.url})
-        edge = Program("edge", ["-m", "verification.kills.edge_program", asked], port, os.environ)
+        front_program = Program("front", list(front), front_port, environment)
+        parts.callback(front_program.end)
+        command = ["-m", "verification.kills.edge_program"]
+        command.append(json.dumps(arguments | {"front": front_program.url}))
+        edge = Program("edge", command, port, os.environ)
         parts.callback(edge.end)
-        late = time.monotonic() + _STARTS_WITHIN
-        while not (edge.answers() and served.answers()):
-            assert time.monotonic() < late, "the entrance does not answer"
+        deadline = time.monotonic() + _START_TIMEOUT
+        while not (edge.answers() and front_program.answers()):
+            assert time.monotonic() < deadline, "the entrance does not answer"
             time.sleep(0.1)
-        yield Entrance(edge, served)
+        yield Entrance(edge, front_program)
 
 
 def _stage(environment: Mapping[str, str]) -> str:
-    """Where the engine serves the API."""
+    """Return the URL at which the engine serves the API."""
     with contextlib.closing(client_of(environment, "apigateway")) as gateway:
         (api,) = gateway.get_rest_apis()["items"]
     return f"{environment['AWS_ENDPOINT_URL']}/restapis/{api['id']}/api/_user_request_"
 
 
 def client_of(environment: Mapping[str, str], service: str) -> Any:
-    """A client that speaks to the engine of a running stack."""
+    """Return a client of the engine of a running stack."""
     return boto3.client(  # type: ignore[call-overload]
         service,
         endpoint_url=environment["AWS_ENDPOINT_URL"],
@@ -163,17 +164,17 @@ def client_of(environment: Mapping[str, str], service: str) -> Any:
 
 
 def functions(engine: int) -> list[Target]:
-    """The processes of an engine's functions, those that have lived a moment."""
-    found = []
+    """Return the processes of an engine's functions that have run for a moment."""
+    targets = []
     for worker in psutil.Process(engine).children(recursive=True):
-        with contextlib.suppress(psutil.NoSuchProcess):  # it ended by itself
+        with contextlib.suppress(psutil.NoSuchProcess):  # it ended on its own
             age = time.time() - worker.create_time()
-            # A zombie was killed before.
+            # A zombie was killed already.
             if age > _FUNCTION_AGE and worker.status() != psutil.STATUS_ZOMBIE:
                 name = worker.environ().get("AWS_LAMBDA_FUNCTION_NAME", "")
                 if name:
-                    found.append(Target(name.split("-")[1], worker.kill))
-    return found
+                    targets.append(Target(name.split("-")[1], worker.kill))
+    return targets
 
 
 def kill_at_random(
@@ -182,16 +183,16 @@ def kill_at_random(
     draw: random.Random,
     pause: tuple[float, float],
 ) -> Counter[str]:
-    """Kill one target after another until it is over, each time one of the kind least killed.
+    """Kill one target after another, each time one of the kind that was killed least.
 
     Args:
-        targets: returns those that may be killed at the moment.
-        over: whether to stop, asked before each kill with the kills by kind so far.
-        draw: chooses the target and the moment.
-        pause: the shortest and the longest between two, in seconds.
+        targets: returns the processes that may be killed now.
+        over: returns whether to stop; called before each kill with the kills by kind so far.
+        draw: chooses the target and the time.
+        pause: the shortest and the longest time between two kills, in seconds.
 
     Returns:
-        how many were killed, by kind.
+        the number of kills, by kind.
     """
     killed = Counter[str]()
     while not over(killed):

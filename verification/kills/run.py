@@ -1,12 +1,12 @@
-# ruff: noqa: T201  a program that is run by hand prints what it found
+# ruff: noqa: T201  a program that is run by hand prints its results
 """Kill processes of a running local stack while mail is being sent.
 
-Clients send 200 mails in a minute, a third of them through the front, and try again under
-their idempotency keys; meanwhile the edge, the front, its handlers and the engine's functions
-are killed at random, with SIGKILL. Then every acknowledged mail must be in the inbox exactly
-once and have its right status. What a killed worker held comes again when the queue's
-visibility is over, and a mail whose hand-over has an unknown outcome waits 15 minutes for its
-event: so this takes up to half an hour.
+Clients send 200 mails in a minute, a third of them through the front, and retry under their
+idempotency keys. Meanwhile the edge, the front, its handlers and the engine's functions are
+killed at random with SIGKILL. In the end every acknowledged mail must be in the inbox exactly
+once and have the right status. The jobs of a killed worker are received again after the
+queue's visibility timeout, and mail whose hand-over has an unknown outcome waits 15 minutes for
+its event. So a run takes up to half an hour.
 """
 
 import argparse
@@ -41,79 +41,79 @@ from verification.kills.processes_to_kill import (
 ROOT: Final = Path(__file__).parents[2]
 STATE: Final = ROOT / ".local" / "kill"
 MAILS: Final = 200
-#: Seconds in which they are sent, and seconds and kills until the killing ends.
+#: Seconds in which the mails are sent. The kills end after these seconds and this many kills.
 SECONDS: Final = 60
 KILLS: Final = 60
 #: Seconds between two kills.
 PAUSE: Final = (0.5, 1.5)
-#: Seconds: until the stack is up, until a client gives up, and until all is at rest.
-STARTS_WITHIN: Final = 300
+#: Seconds until the stack is up, until a client gives up, and until all mail is finished.
+START_TIMEOUT: Final = 300
 PATIENCE: Final = 600
-RESTS_WITHIN: Final = 2_400
-#: Seconds between mails of another account: only while events come does it mean something that
-#: the one of an uncertain mail does not.
-BEAT: Final = 60
-#: Seconds for which queues are empty, after which nothing comes any more.
-EMPTY: Final = 30
+FINISH_TIMEOUT: Final = 2_400
+#: Seconds between mails of another account. A missing event of an uncertain mail means
+#: something only while other events arrive.
+OTHER_MAIL_EVERY: Final = 60
+#: Seconds of empty queues after which no mail can change any more.
+EMPTY_FOR: Final = 30
 
 
 @dataclass(frozen=True)
 class Options:
-    """What is killed when, and what is wrong on purpose, which must be seen."""
+    """The options of a run: the order of kills, and the bug that it must notice."""
 
     seed: int = 20261121
-    #: Clients send each try under a key of its own.
+    #: Clients use a new key for each try.
     unkeyed: bool = False
-    #: Handlers accept a mail before they put its job; only they, the front and the edge die.
+    #: Handlers commit a mail before they queue its job; only front, handlers and edge are killed.
     bug: bool = False
-    #: The same with a queue as slow as theirs, and nothing wrong.
+    #: The same slow queue and the same kills as with `bug`, without the bug.
     slow: bool = False
 
     @property
     def front(self) -> tuple[str, ...]:
-        """The program that serves as the front."""
+        """Return the arguments of the program that serves as the front."""
         if self.bug or self.slow:
             return ("-m", "verification.kills.slow_front", *(["--bug"] if self.bug else []))
         return ("-m", "front")
 
 
 def main() -> int:
-    """Give 1 when a promise was broken."""
+    """Return 1 if a promise was broken."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--seed", type=int, default=Options.seed, help="of who is killed when")
-    for name, what in (
-        ("unkeyed", "clients that try again under another key"),
-        ("bug", "handlers that enqueue after the commit"),
-        ("slow", "handlers whose queue is as slow as those have it, and nothing wrong"),
+    parser.add_argument("--seed", type=int, default=Options.seed, help="of the order of kills")
+    for name, text in (
+        ("unkeyed", "let clients use a new key for each try: must fail"),
+        ("bug", "let handlers enqueue after the commit, with a slow queue: must fail"),
+        ("slow", "use the same slow queue without the bug: must pass"),
     ):
-        parser.add_argument(f"--{name}", action="store_true", help=what)
-    # What was started is ended in that case too.
+        parser.add_argument(f"--{name}", action="store_true", help=text)
+    # An exit through `SystemExit` also ends what was started.
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     return int(bool(report("kills", [run(Options(**vars(parser.parse_args())))])))
 
 
 def run(options: Options) -> RunResult:
-    """Send, kill, and wait for rest; prints what it came to."""
+    """Send mail, kill processes, wait until all mail is finished, and print the outcome."""
     only_front = options.bug or options.slow
-    with running() as stack, entrance(stack, options.front) as served:
+    with running() as stack, entrance(stack, options.front) as entrance_before:
         engine = json.loads((STATE / "engine.json").read_text())["pid"]
 
         def targets() -> list[Target]:
-            return served.targets() + ([] if only_front else functions(engine))
+            return entrance_before.targets() + ([] if only_front else functions(engine))
 
-        began = time.monotonic()
-        with ThreadPoolExecutor(1) as beside:
-            draw = random.Random(options.seed)  # noqa: S311  who dies is no secret
-            killing = beside.submit(
+        started = time.monotonic()
+        with ThreadPoolExecutor(1) as threads:
+            draw = random.Random(options.seed)  # noqa: S311  not a secret
+            killing = threads.submit(
                 kill_at_random,
                 targets,
-                lambda killed: time.monotonic() - began > SECONDS and killed.total() >= KILLS,
+                lambda killed: time.monotonic() - started > SECONDS and killed.total() >= KILLS,
                 draw,
                 PAUSE,
             )
             mails = [Mail("kill", n, front=only_front or n % 3 == 0) for n in range(MAILS)]
-            heard = send_all(
-                served.url,
+            results = send_all(
+                entrance_before.url,
                 stack["keys"]["live"],
                 mails,
                 seconds=SECONDS,
@@ -121,25 +121,27 @@ def run(options: Options) -> RunResult:
                 keyed=not options.unkeyed,
             )
             killed = killing.result()
-        sent = time.monotonic()
-        with closing(ServiceView(stack, stack["keys"]["live"])) as reading:
-            rested = rest(stack, reading, heard)
-            outcome = judge(heard, reading.inbox(), reading.status)
-        dead = left(stack, "JOBS_DEAD_LETTERS") + left(stack, "EVENTS_DEAD_LETTERS")
+        sent_at = time.monotonic()
+        with closing(ServiceView(stack, stack["keys"]["live"])) as view:
+            finished = wait_until_finished(stack, view, results)
+            outcome = judge(results, view.inbox(), view.status)
+        dead = depth(stack, "JOBS_DEAD_LETTERS") + depth(stack, "EVENTS_DEAD_LETTERS")
     print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
+    tries = sum(result.tries for result in results)
     print(
-        f"mails {MAILS} in {sent - began:.0f} s and {sum(one.tries for one in heard)} tries, "
+        f"mails {MAILS} in {sent_at - started:.0f} s and {tries} tries, "
         f"{outcome}, dead letters {dead}, "
-        + (f"at rest after {rested - sent:.0f} s" if rested else "never at rest"),
+        + (f"finished after {finished - sent_at:.0f} s" if finished else "never finished"),
         flush=True,
     )
-    for refusal, times in Counter(one.refused for one in heard if one.refused).items():
+    refusals = Counter(result.refused for result in results if result.refused)
+    for refusal, times in refusals.items():
         print(f"refused {times} times: {refusal}")
     verdict = Verdict(
         accepted=outcome.acknowledged,
         lost=outcome.lost,
         doubled=outcome.doubled,
-        stuck=dead + (not rested) + (not outcome.acknowledged),
+        stuck=dead + (not finished) + (not outcome.acknowledged),
         wrong=outcome.wrong + outcome.refused,
     )
     return RunResult(str(options), killed.total(), verdict)
@@ -147,10 +149,10 @@ def run(options: Options) -> RunResult:
 
 @contextmanager
 def running() -> Iterator[dict[str, Any]]:
-    """A stack of this test's own, as its stack.json describes it."""
+    """Start a stack for this run and return its stack.json."""
     STATE.mkdir(parents=True, exist_ok=True)
-    told = STATE / "stack.json"
-    told.unlink(missing_ok=True)
+    description = STATE / "stack.json"
+    description.unlink(missing_ok=True)
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
     process = subprocess.Popen(
         [sys.executable, "-m", "local"],
@@ -159,51 +161,55 @@ def running() -> Iterator[dict[str, Any]]:
         stdout=subprocess.DEVNULL,
     )
     try:
-        late = time.monotonic() + STARTS_WITHIN
-        while not told.exists():
-            if process.poll() is not None or time.monotonic() > late:
+        deadline = time.monotonic() + START_TIMEOUT
+        while not description.exists():
+            if process.poll() is not None or time.monotonic() > deadline:
                 sys.exit("The local stack did not start.")
             time.sleep(0.2)
-        yield json.loads(told.read_text())
+        yield json.loads(description.read_text())
     finally:
         process.send_signal(signal.SIGINT)
-        process.wait(STARTS_WITHIN)
+        process.wait(START_TIMEOUT)
 
 
-def rest(stack: dict[str, Any], reading: ServiceView, heard: list[ClientResult]) -> float | None:
+def wait_until_finished(
+    stack: dict[str, Any], view: ServiceView, results: list[ClientResult]
+) -> float | None:
     """Wait until every mail is finished and no job is left that could send one again.
 
-    Gives when that was, or None when it did not come. Mail that is not finished when the
-    queues have long been empty is lost.
+    Return the time of that moment, or None if it did not come. Mail that is not finished when
+    the queues have been empty for long is lost.
     """
-    finals = {one.message_id: one.mail.final for one in heard if one.message_id}
-    began = emptied = time.monotonic()
-    beat = began
-    while (now := time.monotonic()) < began + RESTS_WITHIN:
+    finals = {result.message_id: result.mail.final for result in results if result.message_id}
+    started = empty_since = time.monotonic()
+    last_mail = started
+    while (now := time.monotonic()) < started + FINISH_TIMEOUT:
         try:
-            statuses = reading.statuses()
-            unfinished = sum(statuses.get(one) != final for one, final in finals.items())
-            jobs, events = left(stack, "JOBS_QUEUE"), left(stack, "EVENTS_QUEUE")
-            if now > beat + BEAT:
-                beat = now
-                reading.beat(stack["keys"]["live_free"])
+            statuses = view.statuses()
+            unfinished = sum(
+                statuses.get(message_id) != final for message_id, final in finals.items()
+            )
+            jobs, events = depth(stack, "JOBS_QUEUE"), depth(stack, "EVENTS_QUEUE")
+            if now > last_mail + OTHER_MAIL_EVERY:
+                last_mail = now
+                view.send_other_mail(stack["keys"]["live_free"])
         except httpx.HTTPError:  # the stack is busy
             continue
         print(
-            f"after {now - began:.0f} s unfinished {unfinished}, jobs {jobs}, events {events}",
+            f"after {now - started:.0f} s unfinished {unfinished}, jobs {jobs}, events {events}",
             file=sys.stderr,
             flush=True,
         )
         if jobs or events:
-            emptied = now
-        elif not unfinished or now > emptied + EMPTY:
+            empty_since = now
+        elif not unfinished or now > empty_since + EMPTY_FOR:
             return now
         time.sleep(10)
     return None
 
 
-def left(stack: dict[str, Any], queue: str) -> int:
-    """How many messages a queue holds, those included that are with a worker or wait."""
+def depth(stack: dict[str, Any], queue: str) -> int:
+    """Return how many messages a queue holds, including received and delayed ones."""
     environment = stack["environment"]
     counts = ("", "NotVisible", "Delayed")
     with closing(client_of(environment, "sqs")) as sqs:

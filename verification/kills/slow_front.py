@@ -1,7 +1,7 @@
-"""A program: the front with a slow queue and, with `--bug`, with "enqueue after commit".
+"""A program that runs the front with a slow queue and, with `--bug`, "enqueue after commit".
 
-The bug loses mail only in a process that dies between the commit and the put. Half a second
-before and after each put makes that likely.
+The bug loses mail only if a process dies between the commit and the put. Delays of half a second
+before and after each put make that likely.
 """
 
 import sys
@@ -18,7 +18,7 @@ from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.domain.mail import Job, Mail
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 
-#: Seconds, before and after each put.
+#: Seconds before and after each put.
 _DELAY: Final = 0.5
 
 
@@ -30,7 +30,7 @@ def main(arguments: list[str]) -> int:
 
 
 def serve(pipe: Connection, *, bug: bool) -> None:
-    """Run the handlers in one of the front's processes."""
+    """Run the handlers in one process of the front."""
     with ExitStack() as patches:
         patches.enter_context(_slow_queue())
         if bug:

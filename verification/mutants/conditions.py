@@ -1,44 +1,44 @@
-"""Changes of DynamoDB's expressions, which to cosmic-ray are text that it leaves alone."""
+"""Changes of DynamoDB expressions, which are only strings to cosmic-ray."""
 
 import ast
 import re
 from collections.abc import Iterator
 from typing import Final
 
-#: One test of a condition; what it is held against is a value's name or comes from Python.
+#: One term of a condition; it compares with a placeholder or an interpolated value.
 _TERM: Final = re.compile(
     r"attribute_(?:not_)?exists\([^()]*\)|(?<!, )(?<![\w#])[#{}.\w]+ (?:=|<>|<|<=) (?::\w+|\{\w+\})"
 )
 _UPDATE: Final = re.compile(r"\b(SET|ADD|REMOVE) ")
-#: Both keep every name and value in use, since DynamoDB refuses an expression that does not.
+#: Both use every name and value, since DynamoDB refuses an expression that leaves one out.
 _ALWAYS: Final = "({0} OR NOT {0})"
 _NEVER: Final = "({0} AND NOT {0})"
 
 
 def changed(source: str) -> Iterator[str]:
-    """The source with one change at a time.
+    """Yield the source with one change at a time.
 
-    Each term of a condition holds always, or never, or for the equal one no more or
-    only for it; what is counted up is counted down.
+    Each term of a condition is changed to always or never hold. `<` becomes `<=` and `<=`
+    becomes `<`. An addition in an update becomes a subtraction.
     """
     for start, end in _texts(source):
         text = source[start:end]
         if _UPDATE.search(text) or " + :" in text:
             for match in re.finditer(r" \+ (?=:)", text):
-                yield _put(source, start + match.start(), match[0], " - ")
+                yield _replace(source, start + match.start(), match[0], " - ")
             continue
         for match in _TERM.finditer(text):
             term, at = match[0], start + match.start()
-            yield _put(source, at, term, _ALWAYS.format(term))
-            yield _put(source, at, term, _NEVER.format(term))
+            yield _replace(source, at, term, _ALWAYS.format(term))
+            yield _replace(source, at, term, _NEVER.format(term))
             if " < " in term:
-                yield _put(source, at, term, term.replace(" < ", " <= "))
+                yield _replace(source, at, term, term.replace(" < ", " <= "))
             if " <= " in term:
-                yield _put(source, at, term, term.replace(" <= ", " < "))
+                yield _replace(source, at, term, term.replace(" <= ", " < "))
 
 
 def _texts(source: str) -> Iterator[tuple[int, int]]:
-    """Where the literals of a module are, from and to."""
+    """Yield the start and the end of each string literal of a module."""
     lines = [0]
     for line in source.splitlines(keepends=True):
         lines.append(lines[-1] + len(line))
@@ -50,10 +50,10 @@ def _texts(source: str) -> Iterator[tuple[int, int]]:
         for part in node.values
     }
     for node in ast.walk(tree):
-        whole = isinstance(node, ast.JoinedStr) or (
+        is_literal = isinstance(node, ast.JoinedStr) or (
             isinstance(node, ast.Constant) and isinstance(node.value, str)
         )
-        if whole and id(node) not in inside:
+        if is_literal and id(node) not in inside:
             assert isinstance(node, ast.expr)
             assert node.end_lineno is not None
             assert node.end_col_offset is not None
@@ -63,5 +63,5 @@ def _texts(source: str) -> Iterator[tuple[int, int]]:
             )
 
 
-def _put(source: str, at: int, old: str, new: str) -> str:
+def _replace(source: str, at: int, old: str, new: str) -> str:
     return source[:at] + new + source[at + len(old) :]

@@ -1,4 +1,4 @@
-"""One idempotency key under parallel requests, deaths at any step and leases that run out."""
+"""One idempotency key under parallel requests, kills at any step and expired leases."""
 
 from datetime import timedelta
 
@@ -14,12 +14,12 @@ from tests.fakes.actors import Actor
 from tests.fakes.builders import DIGEST, HASH, OTHER_HASH, request
 from tests.fakes.world import Killed, World
 
-#: The most requests of one run; Lambda ends each of them after 30 s.
+#: The maximum number of requests in one run; Lambda ends each of them after 30 s.
 REQUESTS = 6
 
 
 class OneKey(RuleBasedStateMachine):
-    """Requests with one key, of two bodies, each stopped before any of its calls at will."""
+    """Requests with one key and two bodies; each can be stopped before any of its calls."""
 
     @initialize()
     def start(self) -> None:
@@ -29,17 +29,19 @@ class OneKey(RuleBasedStateMachine):
     @rule(body=st.sampled_from([HASH, HASH, OTHER_HASH]))
     def send(self, body: str) -> None:
         if len(self.actors) < REQUESTS:
-            sent, world = request(body_hash=body), self.world
+            send_request, world = request(body_hash=body), self.world
             self.actors.append(
                 Actor(
                     world,
-                    lambda: SingleSend(world.ports).submit(world.live, sent, DIGEST, send_result),
+                    lambda: SingleSend(world.ports).submit(
+                        world.live, send_request, DIGEST, send_result
+                    ),
                 )
             )
 
     @precondition(lambda self: self.actors)
     @rule(data=st.data(), steps=st.integers(1, 4))
-    def go_on(self, data: st.DataObject, steps: int) -> None:
+    def resume(self, data: st.DataObject, steps: int) -> None:
         actor = data.draw(st.sampled_from(self.actors))
         for _ in range(steps):
             if not actor.done:
@@ -47,17 +49,17 @@ class OneKey(RuleBasedStateMachine):
 
     @precondition(lambda self: self.actors)
     @rule(data=st.data())
-    def die(self, data: st.DataObject) -> None:
+    def kill(self, data: st.DataObject) -> None:
         data.draw(st.sampled_from(self.actors)).kill()
 
     @rule(seconds=st.sampled_from([1, 34, 35, 36]))
     def wait(self, seconds: int) -> None:
-        """Time passes; owners that are past their lease may be stalled, not dead."""
+        """Let time pass; an owner past its lease may be stalled, not dead."""
         self.world.advance(timedelta(seconds=seconds))
 
     @invariant()
     def one_key_one_message(self) -> None:
-        """At most one message, and every answer is that one's (promise 3 and 4)."""
+        """There is at most one message, and every answer names it (promises 3 and 4)."""
         messages = list(self.world.store.messages.values())
         assert len(messages) <= 1
         for actor in self.actors:
@@ -67,17 +69,22 @@ class OneKey(RuleBasedStateMachine):
                 assert isinstance(actor.error, ServiceError | Killed | None)
 
     def teardown(self) -> None:
-        """Let everyone finish: the key is answered, and one mail goes out."""
+        """Let every request finish: the key has an answer, and one mail is sent."""
         for actor in self.actors:
             actor.finish()
         self.one_key_one_message()
         self.world.gate.watch = lambda _: None
         self.world.advance(timedelta(seconds=36))
-        held = [c.claim.body_hash for c in self.world.store.claims.values() if c.response]
+        answered_hashes = [
+            claim.claim.body_hash for claim in self.world.store.claims.values() if claim.response
+        ]
         answer = SingleSend(self.world.ports).submit(
-            self.world.live, request(body_hash=held[0] if held else HASH), DIGEST, send_result
+            self.world.live,
+            request(body_hash=answered_hashes[0] if answered_hashes else HASH),
+            DIGEST,
+            send_result,
         )
-        assert answer.replayed == bool(held)
+        assert answer.replayed == bool(answered_hashes)
         self.one_key_one_message()
         self.world.settle()
         assert len(self.world.mailer.taken) == 1

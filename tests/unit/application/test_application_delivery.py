@@ -1,4 +1,4 @@
-"""Delivering: every branch between a job and the provider."""
+"""Delivery: every branch between a job and the provider."""
 
 from dataclasses import replace
 from datetime import datetime, timedelta
@@ -37,8 +37,8 @@ def job(world: World) -> Job:
     return world.accept(builders.message())
 
 
-class Untaken(FakeMessages):
-    """Messages that cannot be leased, though they have no lease when they are shown."""
+class RefusedLease(FakeMessages):
+    """A message store that refuses every lease but shows a message without a lease."""
 
     def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
@@ -47,19 +47,21 @@ class Untaken(FakeMessages):
         return LeaseRefusal(self.get(account_id, message_id))
 
 
-def fail_sending(world: World, error: BaseException, *, taken: bool = False) -> None:
-    """Let the provider's next answer be this error."""
+def fail_sending(world: World, error: BaseException, *, accepted: bool = False) -> None:
+    """Let the next hand-over end with this error; `accepted` if the provider has the mail."""
     calls = world.gate.calls
-    ahead = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
-    world.gate.fault = Fault(len(calls) + len(ahead), "after" if taken else "before", error)
+    first_calls = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
+    world.gate.fault = Fault(
+        len(calls) + len(first_calls), "after" if accepted else "before", error
+    )
 
 
-def later(world: World, **wait: float) -> None:
+def advance(world: World, **wait: float) -> None:
     world.advance(timedelta(**wait))
 
 
-def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
-    """A pending message is leased, built, sent and marked sent with the provider's id."""
+def test_a_pending_message_is_sent_once(world: World, job: Job) -> None:
+    """A pending message is leased, built, sent and marked as sent with the provider's id."""
     assert world.delivery.deliver(job) == DeliveryResult(
         Outcome.SENT, retry_after=None, resent=False
     )
@@ -74,16 +76,18 @@ def test_a_mail_is_handed_over_once(world: World, job: Job) -> None:
     message = world.message()
     assert (message.status, message.provider_message_id, message.attempt) == ("sent", "ses-1", 1)
     assert message.lease is None
-    ((handed, recipients, raw),) = world.mailer.taken
-    assert handed.lease is not None
-    assert (handed.lease.taken_at, handed.lease.expires_at) == (NOW, at(90))
+    ((handed_over, recipients, raw),) = world.mailer.taken
+    assert handed_over.lease is not None
+    assert (handed_over.lease.taken_at, handed_over.lease.expires_at) == (NOW, at(90))
     assert recipients == (ANN,)
     assert raw == f"{message.message_id} Hello".encode()
 
 
-@pytest.mark.parametrize("kind", [k for k in EventKind if k.rank > EventKind.ACCEPTED.rank])
-def test_a_finished_message_is_left_alone(world: World, kind: EventKind) -> None:
-    """A job whose message is final already, or given up, is dropped without a word."""
+@pytest.mark.parametrize(
+    "kind", [kind for kind in EventKind if kind.rank > EventKind.ACCEPTED.rank]
+)
+def test_a_finished_message_is_not_sent(world: World, kind: EventKind) -> None:
+    """A job whose message already has a later state is dropped."""
     job = world.accept(builders.message(events=(event(kind),)))
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
     assert not world.mailer.taken
@@ -91,13 +95,13 @@ def test_a_finished_message_is_left_alone(world: World, kind: EventKind) -> None
 
 @pytest.mark.parametrize("other", [OTHER_HASH, "0" * 64, "f" * 64])
 def test_a_job_of_another_request_is_dropped(world: World, job: Job, other: str) -> None:
-    """A job whose hash is not the record's never was accepted mail."""
+    """A job whose hash differs from the record's was never accepted."""
     assert world.delivery.deliver(replace(job, body_hash=other)).outcome is Outcome.DROPPED
     assert not world.mailer.taken
 
 
-def test_a_record_that_is_late_is_looked_for(world: World) -> None:
-    """The worker looks again after 50, 200 and 1000 ms; a record that came meanwhile is sent."""
+def test_a_late_record_is_read_again(world: World) -> None:
+    """The worker reads again after 50, 200 and 1000 ms and sends a record that appears."""
     message = builders.message()
     job = builders.job(message)
 
@@ -111,7 +115,7 @@ def test_a_record_that_is_late_is_looked_for(world: World) -> None:
 
 
 @pytest.mark.parametrize(
-    ("age", "delivered"),
+    ("age", "result"),
     [
         (timedelta(0), DeliveryResult(Outcome.WAITING, MINUTE)),
         (timedelta(minutes=14, seconds=59), DeliveryResult(Outcome.WAITING, MINUTE)),
@@ -119,46 +123,48 @@ def test_a_record_that_is_late_is_looked_for(world: World) -> None:
         (timedelta(minutes=16), DeliveryResult(Outcome.DROPPED)),
     ],
 )
-def test_a_job_without_a_record_is_no_mail(
-    world: World, age: timedelta, delivered: DeliveryResult
+def test_a_job_without_a_record_is_postponed_then_dropped(
+    world: World, age: timedelta, result: DeliveryResult
 ) -> None:
-    """Without a record a job is postponed, and dropped after 15 minutes, its spool with it."""
+    """Without a record a job is postponed; after 15 minutes it is dropped with its spool object."""
     message = builders.message()
     world.store.spool["s"] = builders.mail()
     world.advance(age)
-    assert world.delivery.deliver(builders.job(message, mail=None, spool_key="s")) == delivered
+    assert world.delivery.deliver(builders.job(message, mail=None, spool_key="s")) == result
     assert world.pauses == [0.05, 0.2, 1.0]
-    assert bool(world.store.spool) == (delivered.retry_after is not None)
+    assert bool(world.store.spool) == (result.retry_after is not None)
     assert not world.mailer.taken
 
 
-def test_an_old_id_is_no_old_job(world: World) -> None:
-    """A job queued just now waits for its record, though its id is from an earlier try."""
+def test_the_age_of_a_job_is_not_that_of_its_id(world: World) -> None:
+    """A job queued just now waits for its record even if its id comes from an earlier try."""
     job = builders.job(builders.message(), queued_at=at(3600))
-    later(world, hours=1)
+    advance(world, hours=1)
     assert world.delivery.deliver(job).outcome is Outcome.WAITING
 
 
-def test_a_leased_message_is_left_to_its_worker(world: World, job: Job) -> None:
-    """While another worker holds the lease, the job waits until it runs out."""
+def test_a_leased_message_waits_for_the_lease_to_expire(world: World, job: Job) -> None:
+    """While another worker holds the lease, the job waits until the lease expires."""
     fail_sending(world, Killed())
     assert world.run(job) is not None
-    later(world, seconds=30)
-    as_read = replace(job, body_hash="".join(list(job.body_hash)))
-    assert world.delivery.deliver(as_read) == DeliveryResult(Outcome.WAITING, timedelta(seconds=60))
+    advance(world, seconds=30)
+    job_as_read = replace(job, body_hash="".join(list(job.body_hash)))
+    assert world.delivery.deliver(job_as_read) == DeliveryResult(
+        Outcome.WAITING, timedelta(seconds=60)
+    )
 
 
-def test_a_lease_that_is_just_given_back_is_tried_at_once(world: World, job: Job) -> None:
-    """Given back between the refusal of the lease and its reading: the job comes again now."""
-    not_taken = replace(world.delivery, messages=Untaken(world.store))
-    assert not_taken.deliver(job) == DeliveryResult(Outcome.WAITING, timedelta(0))
+def test_a_lease_released_during_the_refusal_is_retried_at_once(world: World, job: Job) -> None:
+    """If the lease is released between its refusal and the read, the job is retried now."""
+    refused_lease = replace(world.delivery, messages=RefusedLease(world.store))
+    assert refused_lease.deliver(job) == DeliveryResult(Outcome.WAITING, timedelta(0))
 
 
-def test_of_two_that_would_resend_one_does(world: World, job: Job) -> None:
-    """Whoever finds the uncertain message changed by another looks again at once."""
+def test_only_one_of_two_workers_resends(world: World, job: Job) -> None:
+    """A worker that loses the race for an uncertain message reads it again at once."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    later(world, minutes=15)
+    advance(world, minutes=15)
     world.store.newest_event = at(900)
     slow = Actor(world, lambda: world.delivery.deliver(job))
     slow.run_to("messages.save")
@@ -169,36 +175,36 @@ def test_of_two_that_would_resend_one_does(world: World, job: Job) -> None:
     assert len(world.mailer.taken) == 1
 
 
-def test_a_lease_that_runs_out_is_no_leave_to_resend(world: World, job: Job) -> None:
-    """Past the lease the job waits for the Send event, looking again after doubled waits."""
-    fail_sending(world, SendUncertain(), taken=True)
+def test_an_expired_lease_does_not_allow_a_resend(world: World, job: Job) -> None:
+    """After the lease the job waits for the Send event; each wait is twice the last one."""
+    fail_sending(world, SendUncertain(), accepted=True)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, MINUTE)
-    later(world, seconds=90)
+    advance(world, seconds=90)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 90 * SECOND)
-    later(world, minutes=13, seconds=10)
+    advance(world, minutes=13, seconds=10)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 20 * SECOND)
     assert len(world.mailer.taken) == 1
 
 
-def test_the_send_event_settles_an_uncertain_mail(world: World, job: Job) -> None:
-    """The tagged Send event came: the message is sent, and the job is done."""
-    fail_sending(world, SendUncertain(), taken=True)
+def test_the_send_event_resolves_an_uncertain_mail(world: World, job: Job) -> None:
+    """Once the tagged Send event arrives, the message is sent and the job is done."""
+    fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
     world.report(world.message(), event(EventKind.SENT, 1))
-    later(world, minutes=20)
+    advance(world, minutes=20)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
     assert (world.message().status, world.message().provider_message_id) == ("sent", "ses-1")
 
 
 @pytest.mark.parametrize("newest", [None, 0, 899])
-def test_silence_says_nothing_while_no_events_come(
+def test_a_missing_event_means_nothing_without_a_heartbeat(
     world: World, job: Job, newest: float | None
 ) -> None:
-    """Without events of others since the wait was over, the job waits on, however long."""
+    """The job waits, however long, until events of other mails arrive after the wait."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     world.store.newest_event = None if newest is None else at(newest)
-    later(world, hours=5)
+    advance(world, hours=5)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, timedelta(minutes=10))
     assert not world.mailer.taken
 
@@ -207,10 +213,10 @@ def test_silence_says_nothing_while_no_events_come(
 def test_an_uncertain_mail_without_event_is_resent_once(
     world: World, job: Job, newest: float
 ) -> None:
-    """The event did not come while others do: one more hand-over, and it is counted."""
+    """If only this event is missing, the mail is handed over once more and counted as resent."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    later(world, minutes=15)
+    advance(world, minutes=15)
     world.store.newest_event = at(newest)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
     assert world.message().attempt == 2
@@ -222,28 +228,30 @@ def test_an_uncertain_mail_without_event_is_resent_once(
     ("error", "outcome"),
     [(SendThrottled(), Outcome.THROTTLED), (SendRejected("rejected", "No."), Outcome.FAILED)],
 )
-def test_a_resend_that_is_not_taken_is_not_counted(
+def test_a_resend_that_the_provider_refuses_is_not_counted(
     world: World, job: Job, error: Exception, outcome: Outcome
 ) -> None:
-    """Only a second hand-over that the provider took is an ambiguous resend."""
+    """Only a second hand-over that the provider accepted is an ambiguous resend."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    later(world, minutes=15)
+    advance(world, minutes=15)
     world.store.newest_event = at(900)
-    ahead = ["messages.lease", "directory.look_up", "heartbeat.latest", "messages.save"]
-    again = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
-    world.gate.fault = Fault(len(world.gate.calls) + len(ahead + again), "before", error)
-    delivered = world.delivery.deliver(job)
+    first_calls = ["messages.lease", "directory.look_up", "heartbeat.latest", "messages.save"]
+    retry_calls = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
+    world.gate.fault = Fault(
+        len(world.gate.calls) + len(first_calls + retry_calls), "before", error
+    )
+    result = world.delivery.deliver(job)
     assert world.gate.calls[world.gate.fault.position] == "mailer.send"
-    assert (delivered.outcome, delivered.resent) == (outcome, False)
+    assert (result.outcome, result.resent) == (outcome, False)
 
 
-def test_an_account_may_hold_what_is_uncertain(world: World, job: Job) -> None:
-    """With 'hold' an uncertain mail fails as delivery_uncertain; a late Send event mends it."""
+def test_an_account_may_hold_uncertain_mail(world: World, job: Job) -> None:
+    """With 'hold' uncertain mail fails as delivery_uncertain; a late Send event corrects it."""
     world.set_account(builders.account(hold_uncertain=True))
-    fail_sending(world, SendUncertain(), taken=True)
+    fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
-    later(world, minutes=15)
+    advance(world, minutes=15)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
     assert error is not None
@@ -253,12 +261,12 @@ def test_an_account_may_hold_what_is_uncertain(world: World, job: Job) -> None:
 
 
 @pytest.mark.parametrize("deadline", [600, 900])
-def test_an_uncertain_mail_past_its_deadline_is_given_up(world: World, deadline: float) -> None:
-    """A dead code is not sent again, from the very moment of its deadline."""
+def test_an_uncertain_mail_past_its_deadline_fails(world: World, deadline: float) -> None:
+    """From the moment of its deadline, an expired code is not sent again."""
     job = world.accept(builders.message(), deadline=at(deadline))
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    later(world, minutes=15)
+    advance(world, minutes=15)
     world.store.newest_event = at(900)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
@@ -267,11 +275,11 @@ def test_an_uncertain_mail_past_its_deadline_is_given_up(world: World, deadline:
     assert error.code == "delivery_uncertain"
 
 
-def test_an_uncertain_mail_of_an_account_that_is_gone_is_given_up(world: World, job: Job) -> None:
-    """Nobody is left who could say that it is to be sent again."""
+def test_an_uncertain_mail_of_a_deleted_account_fails(world: World, job: Job) -> None:
+    """Without its account, no setting allows an uncertain mail to be sent again."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
-    later(world, minutes=15)
+    advance(world, minutes=15)
     world.store.newest_event = at(900)
     world.store.accounts.clear()
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
@@ -280,13 +288,13 @@ def test_an_uncertain_mail_of_an_account_that_is_gone_is_given_up(world: World, 
     assert error.code == "delivery_uncertain"
 
 
-def test_throttled_mail_comes_again(world: World, job: Job) -> None:
-    """Not taken: back to pending, and again after a while; then sent."""
+def test_throttled_mail_is_retried(world: World, job: Job) -> None:
+    """A throttled mail is pending again, waits and is then sent."""
     fail_sending(world, SendThrottled())
-    delivered = world.delivery.deliver(job)
-    assert delivered.outcome is Outcome.THROTTLED
-    assert delivered.retry_after is not None
-    assert timedelta(seconds=7.5) <= delivered.retry_after <= timedelta(seconds=15)
+    result = world.delivery.deliver(job)
+    assert result.outcome is Outcome.THROTTLED
+    assert result.retry_after is not None
+    assert timedelta(seconds=7.5) <= result.retry_after <= timedelta(seconds=15)
     assert (world.message().status, world.message().lease) == ("pending", None)
     assert world.delivery.deliver(job).outcome is Outcome.SENT
 
@@ -314,16 +322,16 @@ def test_backoff_doubles_up_to_a_quarter_of_an_hour(
 
 
 @pytest.mark.parametrize(("chance", "wait"), [(0.0, 7.5), (0.5, 11.25), (1.0, 15)])
-def test_jitter_spreads_over_the_upper_half(
+def test_jitter_covers_the_upper_half(
     monkeypatch: pytest.MonkeyPatch, chance: float, wait: float
 ) -> None:
-    """The wait is between half of the ceiling and the ceiling, as chance has it."""
+    """The random wait lies between half of the ceiling and the ceiling."""
     monkeypatch.setattr("random.random", lambda: chance)
     assert backoff(1, timedelta(days=1)) == wait * SECOND
 
 
-def test_a_refused_mail_fails(world: World, job: Job) -> None:
-    """Refused for good: failed, with the provider's code and words."""
+def test_a_rejected_mail_fails(world: World, job: Job) -> None:
+    """A mail that the provider rejects fails with the provider's code and text."""
     fail_sending(world, SendRejected("message_rejected", "Email address is not verified."))
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error
@@ -333,9 +341,9 @@ def test_a_refused_mail_fails(world: World, job: Job) -> None:
 
 @pytest.mark.parametrize("deadline", [600, 599])
 def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> None:
-    """A mail that is of no use any more fails as expired."""
+    """A mail whose deadline is over fails as expired."""
     job = world.accept(builders.message(), deadline=at(deadline))
-    later(world, minutes=10)
+    advance(world, minutes=10)
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
     assert world.message().error == replace(
@@ -343,19 +351,19 @@ def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> 
     )
 
 
-def test_who_was_suppressed_meanwhile_is_left_out(world: World) -> None:
-    """One of three recipients complained while the mail was queued: the others get it."""
+def test_a_recipient_suppressed_in_the_meantime_is_left_out(world: World) -> None:
+    """If one of three recipients complained while the mail was queued, the others get it."""
     job = world.accept(builders.message(to=(ANN, "Bob@example.com"), bcc=("eve@example.com",)))
     world.store.suppressed[ACCOUNT, BOB] = "complained"
     assert world.delivery.deliver(job).outcome is Outcome.SENT
     ((_, recipients, _),) = world.mailer.taken
     assert recipients == (ANN, "eve@example.com")
-    barred = [e for e in world.message().events if e.code == "recipient_suppressed"]
-    assert [e.recipient for e in barred] == ["Bob@example.com"]
+    suppressed = [e for e in world.message().events if e.code == "recipient_suppressed"]
+    assert [e.recipient for e in suppressed] == ["Bob@example.com"]
 
 
-def test_a_mail_with_nobody_left_fails(world: World, job: Job) -> None:
-    """The only recipient was suppressed while the mail was queued: nothing is sent (promise 7)."""
+def test_a_mail_without_recipients_fails(world: World, job: Job) -> None:
+    """If the only recipient is suppressed while the mail is queued, it fails (promise 7)."""
     world.store.suppressed[ACCOUNT, ANN] = "bounced"
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
@@ -364,15 +372,15 @@ def test_a_mail_with_nobody_left_fails(world: World, job: Job) -> None:
     assert error.code == "recipient_suppressed"
 
 
-def test_a_mail_whose_payload_is_gone_fails(world: World) -> None:
-    """The spool lost the mail: failed, not tried for ever."""
+def test_a_mail_without_its_spool_object_fails(world: World) -> None:
+    """A mail that is missing from the spool fails and is not retried."""
     job = world.accept(builders.message(), mail=None, spool_key="gone")
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert world.message().status == "failed"
 
 
 def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
-    """What cannot become a mail fails with the reason, and is not tried again."""
+    """A mail that cannot be built fails with the reason and is not retried."""
 
     def build(*_: object) -> bytes:
         raise ValidationFailed(FieldFault("html", "is too large", "too_large"))
@@ -383,8 +391,8 @@ def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
     assert (error.code, error.reason) == ("rendering_failed", "html: is too large")
 
 
-def test_a_failure_before_the_hand_over_gives_the_message_back(world: World, job: Job) -> None:
-    """Nothing was handed over, so the message is pending again without any wait."""
+def test_an_error_before_the_hand_over_releases_the_lease(world: World, job: Job) -> None:
+    """Nothing was handed over, so the message is pending again without a wait."""
     world.gate.fault = Fault(1, "before")
     with pytest.raises(ServiceError):
         world.delivery.deliver(job)
@@ -392,8 +400,8 @@ def test_a_failure_before_the_hand_over_gives_the_message_back(world: World, job
     assert world.delivery.deliver(job).outcome is Outcome.SENT
 
 
-def test_an_event_may_be_faster_than_the_worker(world: World, job: Job) -> None:
-    """Delivered is known before the worker has written sent: both stay, delivered is shown."""
+def test_an_event_may_arrive_before_the_worker_saves(world: World, job: Job) -> None:
+    """A Delivery event before the worker saves: both events stay, the status is delivered."""
     worker = Actor(world, lambda: world.delivery.deliver(job))
     worker.run_to("messages.save")
     world.gate.watch = lambda _: None
@@ -404,8 +412,8 @@ def test_an_event_may_be_faster_than_the_worker(world: World, job: Job) -> None:
     assert (world.message().status, world.message().lease) == ("delivered", None)
 
 
-def test_an_event_does_not_keep_a_mail_from_failing(world: World, job: Job) -> None:
-    """A delay was reported while the worker found the mail refused: the failure is written."""
+def test_an_event_does_not_prevent_a_failure(world: World, job: Job) -> None:
+    """A delay reported while the provider rejects the mail does not hide the failure."""
     fail_sending(world, SendRejected("message_rejected", "No."))
     worker = Actor(world, lambda: world.delivery.deliver(job))
     worker.run_to("messages.save")
@@ -417,20 +425,20 @@ def test_an_event_does_not_keep_a_mail_from_failing(world: World, job: Job) -> N
     assert {e.kind for e in world.message().events} == {EventKind.FAILED, EventKind.DELAYED}
 
 
-def overtaken(world: World, job: Job, answer: BaseException | None) -> Message:
-    """A worker stalls before the provider's answer, another one takes over, the first goes on."""
-    stalled = Actor(world, lambda: world.delivery.deliver(job))
-    stalled.run_to("mailer.send")
+def take_over(world: World, job: Job, answer: BaseException | None) -> Message:
+    """Let a worker stall in the hand-over, a second one take over, and the first one resume."""
+    first = Actor(world, lambda: world.delivery.deliver(job))
+    first.run_to("mailer.send")
     position = len(world.gate.calls) - 1
     world.gate.watch = lambda _: None
-    later(world, minutes=15)
+    advance(world, minutes=15)
     world.store.newest_event = world.now
     second = Actor(world, lambda: world.delivery.deliver(job))
     second.run_to("mailer.send")
     before = world.message()
     if answer is not None:
         world.gate.fault = Fault(position, "before", answer)
-    stalled.finish()
+    first.finish()
     if answer is not None:
         assert world.message() == before
     second.finish()
@@ -444,19 +452,19 @@ def overtaken(world: World, job: Job, answer: BaseException | None) -> Message:
 def test_a_stalled_worker_cannot_overwrite_its_successor(
     world: World, job: Job, error: Exception
 ) -> None:
-    """A worker past its lease fails: the record is its successor's, and says sent (promise 4)."""
-    message = overtaken(world, job, error)
+    """The record of a stalled worker belongs to its successor and stays sent (promise 4)."""
+    message = take_over(world, job, error)
     assert message.status == "sent"
     assert {e.kind for e in message.events} == {EventKind.SENT}
 
 
-def test_a_stalled_worker_that_sent_says_so(world: World, job: Job) -> None:
-    """A worker past its lease sent after all: that is recorded, so that nobody sends again."""
-    assert overtaken(world, job, None).status == "sent"
+def test_a_stalled_worker_that_sent_records_it(world: World, job: Job) -> None:
+    """A worker past its lease that did send records it, so that no worker sends again."""
+    assert take_over(world, job, None).status == "sent"
 
 
-def test_the_message_id_is_the_same_each_time() -> None:
-    """The Message-ID is made of our id and the sender's domain (RFC 5322 section 3.6.4)."""
+def test_the_message_id_header_is_stable() -> None:
+    """The Message-ID consists of our id and the sender's domain (RFC 5322 section 3.6.4)."""
     message = builders.message()
     assert message_id_header(message) == f"<{message.message_id}@shop.example>"
     assert message.body_hash == HASH

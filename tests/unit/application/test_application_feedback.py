@@ -1,4 +1,4 @@
-"""Following: what the provider reports changes the message and suppresses addresses."""
+"""Feedback: provider events change the message and suppress addresses."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -31,13 +31,13 @@ BOUNCE = ProviderEvent(
 
 @pytest.fixture
 def world() -> World:
-    made = World()
-    made.accept(MESSAGE)
-    return made
+    new_world = World()
+    new_world.accept(MESSAGE)
+    return new_world
 
 
-def test_a_notice_changes_the_message_and_suppresses(world: World) -> None:
-    """A permanent bounce shows on the message and suppresses the mailbox; again, it is known."""
+def test_an_event_changes_the_message_and_suppresses(world: World) -> None:
+    """A permanent bounce changes the message and suppresses the mailbox; a repeat is known."""
     assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert (world.message().status, world.message().provider_message_id) == ("bounced", "ses-1")
     assert world.store.suppressed == {(ACCOUNT, ANN): "bounced"}
@@ -46,16 +46,16 @@ def test_a_notice_changes_the_message_and_suppresses(world: World) -> None:
     assert world.message().revision == 1
 
 
-def test_a_known_notice_still_suppresses(world: World) -> None:
-    """When the suppression failed after the message was saved, the repeated notice makes it."""
+def test_a_known_event_still_suppresses(world: World) -> None:
+    """If the suppression failed after the message was saved, the repeated event adds it."""
     world.feedback(replace(BOUNCE, suppress=())).record("")
     assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.KNOWN
     assert world.store.suppressed
 
 
 @pytest.mark.parametrize("account", ["acct00000002", ACCOUNT])
-def test_a_notice_of_no_message_of_ours_changes_nothing(world: World, account: str) -> None:
-    """A notice for another account's or an absent message suppresses nobody."""
+def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: str) -> None:
+    """An event for another account's message or an absent one suppresses no address."""
     foreign = replace(BOUNCE, account_id=account)
     if account == ACCOUNT:
         foreign = replace(foreign, message_id=UUID(int=7))
@@ -64,27 +64,27 @@ def test_a_notice_of_no_message_of_ours_changes_nothing(world: World, account: s
     assert world.message() == MESSAGE
 
 
-def test_what_says_nothing_is_ignored(world: World) -> None:
-    """A record that means nothing to a message is no sign of life either."""
+def test_an_irrelevant_event_is_ignored(world: World) -> None:
+    """An event that concerns no message is not a heartbeat either."""
     assert world.feedback(None).record("").outcome is FeedbackOutcome.IGNORED
     assert world.gate.calls == []
 
 
-def test_a_change_meanwhile_is_not_lost(world: World) -> None:
-    """Another event is saved between reading and saving: both are kept."""
+def test_a_concurrent_change_is_not_lost(world: World) -> None:
+    """If another event is saved between the read and the save, both are kept."""
 
-    def meanwhile(call: str) -> None:
+    def save_another(call: str) -> None:
         if call == "messages.save":
             world.gate.watch = lambda _: None
             world.report(world.message(), event(EventKind.DELIVERED, 3, ANN))
 
-    world.gate.watch = meanwhile
+    world.gate.watch = save_another
     assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
-def test_an_older_sight_of_a_message_harms_nothing(world: World) -> None:
-    """What is read a moment behind is written over nothing: the other event stays."""
+def test_a_stale_read_overwrites_nothing(world: World) -> None:
+    """A stale read of a message does not remove a newer event."""
     world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = MESSAGE
     newer = replace(MESSAGE, revision=1).with_events([event(EventKind.DELIVERED, 3, ANN)])
     world.store.messages[ACCOUNT, MESSAGE.message_id] = newer
@@ -92,31 +92,31 @@ def test_an_older_sight_of_a_message_harms_nothing(world: World) -> None:
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
-def test_a_record_that_is_not_seen_yet_is_looked_for_again(world: World) -> None:
-    """An event as fast as the record itself is not taken for somebody else's."""
+def test_a_record_that_is_not_visible_yet_is_read_again(world: World) -> None:
+    """An event that arrives together with its record is not treated as unknown."""
     world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = None
     assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
     assert world.message().status == "bounced"
 
 
-def test_endless_contention_is_given_back(world: World) -> None:
-    """After ten lost races the notice goes back to the queue; nothing was suppressed yet."""
+def test_endless_contention_returns_the_event_to_the_queue(world: World) -> None:
+    """After ten lost races the event goes back to the queue and has suppressed no address."""
 
-    def meanwhile(call: str) -> None:
+    def save_another(call: str) -> None:
         if call == "messages.save":
             name = (ACCOUNT, MESSAGE.message_id)
             current = world.store.messages[name]
             world.store.messages[name] = replace(current, revision=current.revision + 1)
 
-    world.gate.watch = meanwhile
+    world.gate.watch = save_another
     with pytest.raises(MessageContention):
         world.feedback(BOUNCE).record("")
     assert world.gate.calls.count("messages.save") == 10
     assert not world.store.suppressed
 
 
-def test_history_shows_an_account_its_own(world: World) -> None:
-    """A message is found by its account; another's and an absent one look the same."""
+def test_an_account_reads_only_its_own_messages(world: World) -> None:
+    """An account reads its message; another account's and an absent one give the same error."""
     directory, history = (
         stores.FakeDirectory(world.store),
         MessageLookup(stores.FakeMessages(world.store)),
@@ -125,46 +125,48 @@ def test_history_shows_an_account_its_own(world: World) -> None:
     assert history.get(principal, MESSAGE.message_id) == MESSAGE
     other = replace(principal, account=builders.account("acct00000002"))
     errors = []
-    for who, what in ((other, MESSAGE.message_id), (principal, UUID(int=7))):
+    for reader, message_id in ((other, MESSAGE.message_id), (principal, UUID(int=7))):
         with pytest.raises(ServiceError) as error:
-            history.get(who, what)
+            history.get(reader, message_id)
         errors.append(error.value.envelope())
     assert errors[0] == errors[1]
     assert errors[0]["code"] == "message_not_found"
-    blind = replace(principal, key=replace(principal.key, scopes=frozenset({"emails:send"})))
+    without_scope = replace(
+        principal, key=replace(principal.key, scopes=frozenset({"emails:send"}))
+    )
     with pytest.raises(ServiceError, match="emails:read"):
-        history.get(blind, MESSAGE.message_id)
+        history.get(without_scope, MESSAGE.message_id)
 
 
-def test_keys_that_do_not_work_get_one_answer(world: World) -> None:
-    """A revoked key, an unknown one and one whose account is gone are invalid_api_key."""
+def test_invalid_keys_get_the_same_error(world: World) -> None:
+    """A revoked key, an unknown one and a deleted account's key are all invalid_api_key."""
     authentication = Authentication(stores.FakeDirectory(world.store))
     digest = digest_of_key(world.live)
-    answers = []
+    errors = []
 
-    def refused(text: str) -> None:
+    def note_refusal(text: str) -> None:
         with pytest.raises(ServiceError) as error:
             authentication.authenticate(text)
-        answers.append(error.value.envelope())
+        errors.append(error.value.envelope())
 
-    refused(builders.key_text())
-    refused("bx_live_")
+    note_refusal(builders.key_text())
+    note_refusal("bx_live_")
     world.store.keys[digest] = replace(world.store.keys[digest], revoked_at=NOW)
-    refused(world.live)
+    note_refusal(world.live)
     world.store.accounts.clear()
-    refused(world.preview)
-    assert all(answer == answers[0] for answer in answers)
-    assert answers[0]["code"] == "invalid_api_key"
+    note_refusal(world.preview)
+    assert all(error == errors[0] for error in errors)
+    assert errors[0]["code"] == "invalid_api_key"
 
 
-def test_starters_are_listed_and_tried_out() -> None:
-    """Each of the ten renders with its samples; given values go over them."""
+def test_starters_are_listed_and_previewed() -> None:
+    """Each of the ten starters renders with its samples; values of the request replace them."""
     assert len(list_starters()) == 10
     for starter in list_starters():
         preview = preview_starter(starter.slug, {})
         assert preview.subject
         assert preview.html.lstrip().startswith("<!")
-        assert set(preview.values) == {v.name for v in starter.variables}
+        assert set(preview.values) == {variable.name for variable in starter.variables}
     assert "424242" in preview_starter("otp", {"otp_code": "424242"}).html
     with pytest.raises(ServiceError, match="no such starter"):
         preview_starter("nope", {})

@@ -1,4 +1,4 @@
-"""Jobs that nobody can read: set aside, their mail failed, but not before a deploy is over."""
+"""Poison jobs: they are set aside and their mail fails, but not during a deployment."""
 
 from dataclasses import replace
 from datetime import timedelta
@@ -16,11 +16,11 @@ SECOND = timedelta(seconds=1)
 QUARTER = timedelta(minutes=15)
 HOUR = timedelta(hours=1)
 SET_ASIDE = DeliveryResult(Outcome.QUARANTINED)
-LATER = DeliveryResult(Outcome.WAITING, RETRY_SOON)
+POSTPONED = DeliveryResult(Outcome.WAITING, RETRY_SOON)
 
 
 class Case:
-    """A quarantine over fakes, with what it set aside."""
+    """The use case over fakes, with the dead letters that it kept."""
 
     def __init__(self, message: Message | None = None) -> None:
         self.kept: list[str] = []
@@ -33,58 +33,60 @@ class Case:
     def put(self, text: str) -> None:
         self.kept.append(text)
 
-    def take(self, waited: timedelta, *, newer: bool = False, named: bool = True) -> DeliveryResult:
-        quarantine = PoisonJobs(
+    def set_aside(
+        self, waited: timedelta, *, newer: bool = False, with_id: bool = True
+    ) -> DeliveryResult:
+        poison_jobs = PoisonJobs(
             messages=self.messages, dead_letters=self, clock=lambda: NOW + waited
         )
         unreadable = UnreadableJob(
             "no job",
             newer=newer,
-            account_id=ACCOUNT if named else None,
-            message_id=self.message.message_id if named else None,
+            account_id=ACCOUNT if with_id else None,
+            message_id=self.message.message_id if with_id else None,
         )
-        return quarantine.set_aside("text", unreadable, NOW)
+        return poison_jobs.set_aside("text", unreadable, NOW)
 
     @property
-    def now(self) -> Message:
+    def current(self) -> Message:
         return self.store.messages[ACCOUNT, self.message.message_id]
 
 
 def test_a_poison_job_is_set_aside_and_its_mail_failed() -> None:
-    """A broken job is kept for an operator at once; its mail shows failed, with the reason."""
+    """A broken job is kept for an operator at once; its mail fails with the reason."""
     case = Case(builders.message())
-    assert case.take(timedelta(0)) == SET_ASIDE
+    assert case.set_aside(timedelta(0)) == SET_ASIDE
     assert case.kept == ["text"]
-    error = case.now.error
-    assert (case.now.status, error and error.code) == ("failed", "unreadable_job")
+    error = case.current.error
+    assert (case.current.status, error and error.code) == ("failed", "unreadable_job")
 
 
-def test_a_job_without_a_name_is_set_aside() -> None:
-    """What names no message is kept, and that is all."""
+def test_a_job_without_a_message_id_is_set_aside() -> None:
+    """A job that names no message is kept and changes no message."""
     case = Case()
-    assert case.take(timedelta(0), named=False) == SET_ASIDE
+    assert case.set_aside(timedelta(0), with_id=False) == SET_ASIDE
     assert case.kept == ["text"]
     assert not case.store.messages
 
 
-def test_a_job_may_be_ahead_of_its_record() -> None:
-    """A job comes before its record: a quarter of an hour is waited for it, no more."""
+def test_a_job_may_arrive_before_its_record() -> None:
+    """A poison job without a record is set aside after a quarter of an hour."""
     case = Case()
-    assert case.take(QUARTER - SECOND) == LATER
+    assert case.set_aside(QUARTER - SECOND) == POSTPONED
     assert case.kept == []
     for waited in (QUARTER, QUARTER + SECOND):
-        assert case.take(waited) == SET_ASIDE
+        assert case.set_aside(waited) == SET_ASIDE
     assert not case.store.messages
 
 
 @pytest.mark.parametrize("waited", [HOUR, HOUR + SECOND])
-def test_a_newer_form_is_left_to_newer_workers(waited: timedelta) -> None:
-    """During a deploy an older worker leaves a newer job alone, for an hour (promise 12)."""
+def test_a_newer_format_waits_for_newer_workers(waited: timedelta) -> None:
+    """During a deployment an older worker postpones a newer job for an hour (promise 12)."""
     case = Case(builders.message())
-    assert case.take(HOUR - SECOND, newer=True) == LATER
-    assert case.now.status == "pending"
-    assert case.take(waited, newer=True) == SET_ASIDE
-    assert case.now.status == "failed"
+    assert case.set_aside(HOUR - SECOND, newer=True) == POSTPONED
+    assert case.current.status == "pending"
+    assert case.set_aside(waited, newer=True) == SET_ASIDE
+    assert case.current.status == "failed"
 
 
 @pytest.mark.parametrize(
@@ -98,23 +100,23 @@ def test_a_newer_form_is_left_to_newer_workers(waited: timedelta) -> None:
     ],
     ids=["sent", "being sent"],
 )
-def test_a_message_that_another_copy_delivers_stays_as_it_is(message: Message) -> None:
-    """A broken copy of a job says nothing about the mail that a whole one delivers."""
+def test_a_message_that_another_copy_delivers_is_unchanged(message: Message) -> None:
+    """A broken copy of a job does not change a message that an intact copy delivers."""
     case = Case(message)
-    assert case.take(timedelta(0)) == SET_ASIDE
-    assert case.now == message
+    assert case.set_aside(timedelta(0)) == SET_ASIDE
+    assert case.current == message
 
 
-def test_the_failure_is_written_over_what_it_was_made_from() -> None:
-    """Somebody changed the message in between: it is read again, and failed as it is now."""
+def test_the_failure_is_added_to_the_current_message() -> None:
+    """If the message changes in the meantime, it is read again before it is failed."""
     case = Case(builders.message())
     save, changes = case.messages.save, iter([True])
 
     def contended(message: Message) -> bool:
         if next(changes, False):
-            save(case.now)
+            save(case.current)
         return save(message)
 
     case.messages.save = contended  # type: ignore[method-assign]
-    assert case.take(timedelta(0)) == SET_ASIDE
-    assert (case.now.status, case.now.revision) == ("failed", 2)
+    assert case.set_aside(timedelta(0)) == SET_ASIDE
+    assert (case.current.status, case.current.revision) == ("failed", 2)

@@ -1,4 +1,4 @@
-"""Messages over SMTP: the rules of HTTP, what goes out, and the promise at every fault."""
+"""Messages over SMTP: the rules of the HTTP API, the bytes sent and the promises under faults."""
 
 import contextlib
 import time
@@ -25,16 +25,16 @@ TO = "ann@example.com"
 
 
 def submit(world: World, message: str | bytes, *recipients: str, key: str | None = None) -> UUID:
-    """Send a message over SMTP; by default to one recipient."""
+    """Submit a message over SMTP, by default to one recipient."""
     octets = bytearray(message.encode() if isinstance(message, str) else message)
-    relaying = SmtpSubmission(world.ports)
-    prepared = relaying.prepare(recipients or (TO,), octets)
+    submission = SmtpSubmission(world.ports)
+    prepared = submission.prepare(recipients or (TO,), octets)
     assert octets == b""
-    return UUID(relaying.submit(key or world.live, prepared))
+    return UUID(submission.submit(key or world.live, prepared))
 
 
-def refused(world: World, message: str | bytes, *recipients: str) -> ServiceError:
-    """The refusal of a message; it leaves nothing behind."""
+def error_of(world: World, message: str | bytes, *recipients: str) -> ServiceError:
+    """Return the error of a refused message, which leaves nothing behind."""
     with pytest.raises(ServiceError) as refusal:
         submit(world, message, *recipients)
     assert not world.store.messages
@@ -44,8 +44,8 @@ def refused(world: World, message: str | bytes, *recipients: str) -> ServiceErro
     return refusal.value
 
 
-def outgoing(world: World) -> bytes:
-    """What the worker hands to SES."""
+def sent_bytes(world: World) -> bytes:
+    """Return the bytes that the worker hands to SES."""
     (job,) = world.store.queue
     assert job.mail
     return build_raw(job.mail, world.message())
@@ -60,7 +60,7 @@ def with_file(maintype: str, subtype: str, content: bytes, filename: str | None 
 
 
 def test_message_is_accepted() -> None:
-    """The record, the job and one of the quota are there, under the id that is answered."""
+    """An accepted message has a record and a job under the returned id and uses one of quota."""
     world = World()
     message_id = submit(world, FROM + "Subject: =?utf-8?q?H=C3=A9?=\r\n\r\nHello\r\n")
     message = world.message()
@@ -70,8 +70,8 @@ def test_message_is_accepted() -> None:
     assert world.used() == {1}
 
 
-def test_message_goes_out_as_it_was_written() -> None:
-    """Header fields, their order and folding, and every octet of the body stay as they are."""
+def test_message_is_sent_unchanged() -> None:
+    """Header fields, their order and folding and every octet of the body are unchanged."""
     written = (
         b'X-Odd:   spaces \r\n\tand tabs \r\nFrom:  "Shop" <hello@shop.example>\r\n'
         b"Message-ID: <mine@shop.example>\r\nDate: Sat, 14 Mar 2026 15:09:26 +0000\r\n"
@@ -80,25 +80,25 @@ def test_message_goes_out_as_it_was_written() -> None:
     )
     world = World()
     submit(world, written)
-    assert outgoing(world) == written
+    assert sent_bytes(world) == written
     assert world.message().from_name == "Shop"
 
 
-def test_date_and_message_id_are_added_when_lacking() -> None:
-    """A message without Date and Message-ID gets them, always the same; the rest stays."""
+def test_missing_date_and_message_id_are_added() -> None:
+    """A message without Date and Message-ID always gets the same ones; the rest is unchanged."""
     written = FROM + "Subject: x\r\n\r\nHello\r\n"
     world = World()
     message_id = submit(world, written)
-    sent = outgoing(world)
+    sent = sent_bytes(world)
     assert sent.endswith(written.encode())
     parsed = message_from_bytes(sent, policy=policy.default)
     assert parsed["Message-ID"] == f"<{message_id}@shop.example>"
     assert parsed["Date"].datetime == builders.NOW.replace(microsecond=0)
-    assert outgoing(world) == sent
+    assert sent_bytes(world) == sent
 
 
-def test_fields_that_do_not_go_out() -> None:
-    """Bcc, Return-Path, Idempotency-Key and what instructs SES are taken out, folded or not."""
+def test_private_fields_are_removed() -> None:
+    """Bcc, Return-Path, Idempotency-Key and fields for SES are removed, folded or not."""
     world = World()
     submit(
         world,
@@ -108,7 +108,7 @@ def test_fields_that_do_not_go_out() -> None:
         "Resent-Bcc: c\r\n\r\nBcc: in the body\r\n",
     )
     assert (
-        outgoing(world)
+        sent_bytes(world)
         == (
             f"{FROM}X-Sesame: stays\r\nDate: d\r\nMessage-ID: <m>\r\n\r\nBcc: in the body\r\n"
         ).encode()
@@ -125,13 +125,15 @@ def test_fields_that_do_not_go_out() -> None:
         ("To: z@x.example\r\nCc: a@x.example, b@x.example, c@x.example\r\n", ["a"], ["b", "c"], []),
     ],
 )
-def test_envelope_decides(header: str, to: list[str], cc: list[str], bcc: list[str]) -> None:
-    """The envelope's recipients get it; whom To and Cc do not name is a blind copy."""
+def test_envelope_determines_the_recipients(
+    header: str, to: list[str], cc: list[str], bcc: list[str]
+) -> None:
+    """The envelope's recipients get the message; those not in To or Cc are blind copies."""
     world = World()
     submit(world, FROM + header + "\r\n", "a@x.example", "b@x.example", "c@x.example")
     message = world.message()
-    found = [[each[0] for each in group] for group in (message.to, message.cc, message.bcc)]
-    assert found == [to, cc, bcc]
+    groups = (message.to, message.cc, message.bcc)
+    assert [[address[0] for address in group] for group in groups] == [to, cc, bcc]
 
 
 @pytest.mark.parametrize(
@@ -150,40 +152,40 @@ def test_envelope_decides(header: str, to: list[str], cc: list[str], bcc: list[s
     ],
 )
 def test_from_must_be_one_verified_sender(header: str) -> None:
-    """No From, two of them, a list, or an address that is not verified: no_verified_sender."""
-    assert refused(World(), f"{header}Subject: x\r\n\r\n").code == "no_verified_sender"
+    """No From, two, a list or an unverified address get no_verified_sender."""
+    assert error_of(World(), f"{header}Subject: x\r\n\r\n").code == "no_verified_sender"
 
 
 def test_free_plans_use_the_default_sender() -> None:
-    """On a free plan another verified sender is refused, over HTTP it would be ignored."""
+    """A free plan refuses another verified sender, which HTTP would ignore."""
     senders = {builders.SENDER: True, "b@shop.example": True}
     free = builders.account(plan=Plan.FREE, senders=senders)
-    assert refused(World(free), "From: b@shop.example\r\n\r\n").code == "no_verified_sender"
+    assert error_of(World(free), "From: b@shop.example\r\n\r\n").code == "no_verified_sender"
     submit(World(builders.account(senders=senders)), "From: b@shop.example\r\n\r\n")
     assert may_send_as(free, builders.SENDER)
 
 
-def test_preview_keys_and_wrong_keys() -> None:
-    """Preview keys, revoked keys and keys of nobody get in by neither door."""
+def test_preview_and_invalid_keys_are_refused() -> None:
+    """Preview keys and unknown keys are refused at authentication and at submission."""
     world = World()
-    relaying = SmtpSubmission(world.ports)
+    submission = SmtpSubmission(world.ports)
     for key, code in (
         (world.preview, "upgrade_required"),
         (builders.key_text(), "invalid_api_key"),
         ("nonsense", "invalid_api_key"),
     ):
         for call in (
-            lambda: relaying.authenticate(key),  # noqa: B023  called at once
+            lambda: submission.authenticate(key),  # noqa: B023  called at once
             lambda: submit(world, FROM + "\r\n", key=key),  # noqa: B023  called at once
         ):
             with pytest.raises(ServiceError) as refusal:
                 call()
             assert refusal.value.code == code
-    assert relaying.authenticate(world.live).account == builders.account()
+    assert submission.authenticate(world.live).account == builders.account()
 
 
 def test_paid_plans_only() -> None:
-    """An operator may open the relay to paid plans alone."""
+    """An operator can restrict the relay to paid plans."""
     world = World(builders.account(plan=Plan.FREE))
     SmtpSubmission(world.ports).authenticate(world.live)
     with pytest.raises(ServiceError) as refusal:
@@ -192,18 +194,18 @@ def test_paid_plans_only() -> None:
 
 
 def test_recipients_are_checked() -> None:
-    """Domains without MX and suppressed addresses refuse the whole message, and say which."""
+    """Domains without MX and suppressed addresses refuse the message and are listed."""
     world = World()
     world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
     world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
-    error = refused(world, FROM + "\r\n", TO, "a@nomx.example", "b@null.example")
+    error = error_of(world, FROM + "\r\n", TO, "a@nomx.example", "b@null.example")
     assert error.code == "invalid_recipient"
     assert error.details
     listed = error.details["recipients"]
     assert isinstance(listed, list)
-    assert [each["code"] for each in listed if isinstance(each, dict)] == ["no_mx", "null_mx"]
+    assert [entry["code"] for entry in listed if isinstance(entry, dict)] == ["no_mx", "null_mx"]
     world.store.suppressed[builders.ACCOUNT, "ann@example.com"] = "bounced"
-    assert refused(world, FROM + "\r\n", "ANN@example.com").code == "recipient_suppressed"
+    assert error_of(world, FROM + "\r\n", "ANN@example.com").code == "recipient_suppressed"
 
 
 @pytest.mark.parametrize(
@@ -219,13 +221,13 @@ def test_recipients_are_checked() -> None:
         (f"{FROM}Content-Type: message/rfc822\r\n\r\nx\r\n", "attachment_type_not_allowed"),
     ],
 )
-def test_attachments_are_found(message: str | bytes, code: str) -> None:
-    """Types, programs and decoded sizes are held against the contract wherever files lie."""
-    assert refused(World(), message).code == code
+def test_attachments_are_checked(message: str | bytes, code: str) -> None:
+    """Types, programs and decoded sizes are checked in every part of a message."""
+    assert error_of(World(), message).code == code
 
 
-def test_attachments_of_the_limit() -> None:
-    """Two files of 5 MB are taken, an eleventh file is not."""
+def test_attachment_limits() -> None:
+    """Two files of 5 MB are accepted, an eleventh file is refused."""
     mail = EmailMessage()
     mail["From"] = builders.SENDER
     mail.set_content("two files")
@@ -233,10 +235,10 @@ def test_attachments_of_the_limit() -> None:
         mail.add_attachment(b"x" * 5 * 2**20, maintype="image", subtype="png", filename="a.png")
     world = World()
     submit(world, mail.as_bytes(policy=policy.SMTP))
-    assert outgoing(world).endswith(mail.as_bytes(policy=policy.SMTP))
+    assert sent_bytes(world).endswith(mail.as_bytes(policy=policy.SMTP))
     for _ in range(9):
         mail.add_attachment(b"x", maintype="image", subtype="png", filename="a.png")
-    assert refused(World(), mail.as_bytes(policy=policy.SMTP)).code == "too_many_attachments"
+    assert error_of(World(), mail.as_bytes(policy=policy.SMTP)).code == "too_many_attachments"
 
 
 @pytest.mark.parametrize(
@@ -250,15 +252,15 @@ def test_attachments_of_the_limit() -> None:
         (FROM + "Idempotency-Key: a\r\nIdempotency-Key: a\r\n\r\n", "invalid_header"),
     ],
 )
-def test_messages_that_cannot_be_read(message: str, code: str) -> None:
-    """Loops, broken headers, structures without sense and bad keys are refused."""
-    error = refused(World(), message)
+def test_malformed_messages_are_refused(message: str, code: str) -> None:
+    """Mail loops, broken headers, invalid MIME structures and bad keys are refused."""
+    error = error_of(World(), message)
     assert isinstance(error, ValidationFailed)
     assert error.faults[0].code == code
 
 
 def test_quota() -> None:
-    """An account with one send left sends one."""
+    """An account with one send left can send one message."""
     world = World(builders.account(overrides=Limits(per_minute=1, per_day=None, per_month=None)))
     submit(world, FROM + "\r\n")
     with pytest.raises(ServiceError) as refusal:
@@ -268,7 +270,7 @@ def test_quota() -> None:
 
 
 def keyed(text: str, number: int) -> bytes:
-    """A message as a program writes it anew: Date, Message-ID and boundary differ each time."""
+    """Return a message as a program writes it: Date, Message-ID and boundary always differ."""
     mail = EmailMessage()
     mail["From"] = builders.SENDER
     mail["Message-ID"] = f"<{number}@shop.example>"
@@ -281,7 +283,7 @@ def keyed(text: str, number: int) -> bytes:
 
 
 def test_idempotency_key() -> None:
-    """One key, one message: a retry gets the first one's id, another message is refused."""
+    """A retry under a key gets the first message's id; another message is refused."""
     world = World()
     first = submit(world, keyed("Hello", 1))
     assert submit(world, keyed("Hello", 2)) == first
@@ -295,8 +297,8 @@ def test_idempotency_key() -> None:
     assert submit(world, keyed("Hello", 4)) != first
 
 
-def test_a_replay_asks_nobody_else() -> None:
-    """Who sends a message again under its key hears of the first one, whatever the DNS says now."""
+def test_a_replay_checks_no_recipients() -> None:
+    """A replay returns the first id even if DNS or a suppression now refuses the recipient."""
     world = World()
     first = submit(world, keyed("Hello", 1))
     world.domains.verdicts["example.com"] = DomainVerdict.NO_MX
@@ -305,11 +307,11 @@ def test_a_replay_asks_nobody_else() -> None:
 
 
 def nested(number: int) -> str:
-    """A multipart ten deep, whose boundaries begin alike."""
+    """Return the start of nested multiparts whose boundaries have a common prefix."""
     boundaries = [f"{'A' * 60}{number:02}{depth}" for depth in range(9)]
     return "".join(
-        f'Content-Type: multipart/mixed; boundary="{each}"\r\n\r\n--{each}\r\n'
-        for each in boundaries
+        f'Content-Type: multipart/mixed; boundary="{boundary}"\r\n\r\n--{boundary}\r\n'
+        for boundary in boundaries
     )
 
 
@@ -326,41 +328,41 @@ def nested(number: int) -> str:
         pytest.param(f"Subject: {'=?a?q?' * 20_000}\r\n\r\n", id="words"),
     ],
 )
-def test_mail_that_is_made_to_be_slow(message: str) -> None:
-    """Mail whose structure invites a search of everything for everything costs next to nothing."""
+def test_hostile_mail_is_parsed_quickly(message: str) -> None:
+    """Mail whose structure provokes quadratic searches costs little time."""
     world = World()
-    began = time.thread_time()
+    started = time.thread_time()
     submit(world, FROM + message)
-    # Tenths of a second; a search for everything takes half a minute.
-    assert time.thread_time() - began < 5
+    # It takes tenths of a second; a quadratic search takes half a minute.
+    assert time.thread_time() - started < 5
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("key", ["", "Idempotency-Key: k\r\n"])
-def test_faults_at_every_call(when: str, key: str) -> None:
-    """Whatever call fails or is the last: what was answered is delivered once, the rest never."""
+def test_a_fault_at_any_call_keeps_the_promises(when: str, key: str) -> None:
+    """After a fault at any call, an answered message is delivered once, no other is sent."""
     message = FROM + key + "\r\nHello\r\n"
-    calls = World()
-    submit(calls, message)
-    for position in range(len(calls.gate.calls)):
+    undisturbed = World()
+    submit(undisturbed, message)
+    for position in range(len(undisturbed.gate.calls)):
         for error in (ServiceError("service_unavailable", "planted"), Killed()):
             world = World()
             world.gate.fault = Fault(position, when, error)  # type: ignore[arg-type]
-            answered = None
+            answered_id = None
             with contextlib.suppress(ServiceError, Killed):
-                answered = submit(world, message)
+                answered_id = submit(world, message)
             world.gate.fault = None
             committed = set(world.store.messages)
             world.settle()
-            delivered = [sent.message_id for sent, _, _ in world.mailer.taken]
+            delivered = [message.message_id for message, _, _ in world.mailer.taken]
             assert len(delivered) == len(set(delivered)) == len(committed)
-            if answered:
-                assert delivered == [answered]
+            if answered_id:
+                assert delivered == [answered_id]
             assert world.used() <= {len(committed), len(committed) + 1}
 
 
-def test_raw_body_is_kept_small() -> None:
-    """The job holds the message once, as octets."""
+def test_the_job_holds_the_message_once() -> None:
+    """The job holds the message only as octets, without separate attachments."""
     world = World()
     submit(world, FROM + "\r\n")
     mail = world.store.queue[0].mail

@@ -1,4 +1,4 @@
-"""Messages over SMTP that are accepted together: each on its own merits, the promise for all."""
+"""Groups of SMTP messages: each message is checked by itself, and the promises hold for all."""
 
 import contextlib
 from collections.abc import Sequence
@@ -18,7 +18,7 @@ from tests.fakes.world import Fault, Killed, World
 TO = ("ann@example.com",)
 
 
-def prepared(
+def prepare(
     world: World, number: int, sender: str = builders.SENDER, to: str = TO[0]
 ) -> SmtpMessage:
     octets = f"From: {sender}\r\nSubject: Number {number}\r\n\r\nHello\r\n".encode()
@@ -30,9 +30,9 @@ def submit(world: World, messages: Sequence[SmtpMessage]) -> Sequence[str | Serv
 
 
 def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
-    """Five messages are one read, one draw, one call of the queue and one of the records."""
+    """Five messages take one read, one reservation, one call of the queue and one commit."""
     world = World()
-    ready = [prepared(world, number) for number in range(5)]
+    ready = [prepare(world, number) for number in range(5)]
     world.gate.calls.clear()
     outcomes = submit(world, ready)
     assert [name.partition(".")[2] for name in world.gate.calls] == [
@@ -42,26 +42,26 @@ def test_a_group_is_accepted_in_one_call_for_each_step() -> None:
         "commit_all",
     ]
     ids = [UUID(outcome) for outcome in outcomes if isinstance(outcome, str)]
-    subjects = [world.store.messages[builders.ACCOUNT, each].subject for each in ids]
+    subjects = [world.store.messages[builders.ACCOUNT, message_id].subject for message_id in ids]
     assert subjects == [f"Number {number}" for number in range(5)]
     assert [job.message_id for job in world.store.queue] == ids
     assert world.used() == {5}
 
 
-def test_each_member_is_held_against_the_rules() -> None:
-    """A sender that is not verified and a suppressed recipient refuse their own message alone."""
+def test_each_message_of_a_group_is_checked_by_itself() -> None:
+    """An unverified sender or a suppressed recipient refuses only its own message."""
     world = World()
     world.store.suppressed[builders.ACCOUNT, "bob@example.com"] = "bounced"
     outcomes = submit(
         world,
         [
-            prepared(world, 0),
-            prepared(world, 1, sender="stranger@shop.example"),
-            prepared(world, 2, to="bob@example.com"),
-            prepared(world, 3),
+            prepare(world, 0),
+            prepare(world, 1, sender="stranger@shop.example"),
+            prepare(world, 2, to="bob@example.com"),
+            prepare(world, 3),
         ],
     )
-    codes = [each.code if isinstance(each, ServiceError) else None for each in outcomes]
+    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
     assert codes == [None, "no_verified_sender", "recipient_suppressed", None]
     assert {str(message_id) for _, message_id in world.store.messages} == {
         outcomes[0],
@@ -70,75 +70,75 @@ def test_each_member_is_held_against_the_rules() -> None:
     assert world.used() == {2}
 
 
-def test_a_group_of_refused_messages_is_no_call() -> None:
-    """When no member is left, nothing is drawn, queued or recorded."""
+def test_a_group_of_refused_messages_makes_no_write() -> None:
+    """If every message is refused, nothing is reserved, queued or recorded."""
     world = World()
-    (outcome,) = submit(world, [prepared(world, 0, sender="stranger@shop.example")])
+    (outcome,) = submit(world, [prepare(world, 0, sender="stranger@shop.example")])
     assert isinstance(outcome, ServiceError)
     assert not world.store.queue
     assert not world.store.messages
     assert world.used() == {0}
 
 
-def test_what_is_left_of_a_quota_is_used_up() -> None:
-    """When not all fit, as many get in as there is room for, in their order."""
+def test_the_rest_of_a_quota_is_used() -> None:
+    """If the quota is too small, it accepts messages in their order until it is full."""
     world = World(builders.account(overrides=Limits(per_minute=3, per_day=None, per_month=None)))
-    outcomes = submit(world, [prepared(world, number) for number in range(5)])
-    codes = [each.code if isinstance(each, ServiceError) else None for each in outcomes]
+    outcomes = submit(world, [prepare(world, number) for number in range(5)])
+    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
     assert codes == [None] * 3 + ["rate_limit_exceeded"] * 2
     assert len(world.store.messages) == len(world.store.queue) == 3
-    (again,) = submit(world, [prepared(world, 6)])
-    assert isinstance(again, ServiceError)
-    assert again.code == "rate_limit_exceeded"
+    (refused,) = submit(world, [prepare(world, 6)])
+    assert isinstance(refused, ServiceError)
+    assert refused.code == "rate_limit_exceeded"
 
 
-def test_who_does_not_fit_hears_of_the_window_that_is_full() -> None:
-    """Once some have taken what was left of the day, the others hear of it, not of the minute."""
+def test_a_refusal_names_the_quota_window_that_is_full() -> None:
+    """Once a group uses up the day's quota, the refusals name the day, not the minute."""
     world = World(builders.account(overrides=Limits(per_minute=5, per_day=4, per_month=None)))
-    submit(world, [prepared(world, 0)])
-    outcomes = submit(world, [prepared(world, number) for number in range(1, 7)])
-    details = [each.details if isinstance(each, ServiceError) else None for each in outcomes]
+    submit(world, [prepare(world, 0)])
+    outcomes = submit(world, [prepare(world, number) for number in range(1, 7)])
+    details = [item.details if isinstance(item, ServiceError) else None for item in outcomes]
     assert details == [None] * 3 + [{"limit_per_day": 4}] * 3
 
 
-def test_a_group_counts_in_the_minute_in_which_it_is_drawn() -> None:
-    """A group that was read in the minute before gives its quota back to that of its draw."""
+def test_a_refund_goes_to_the_minute_of_the_reservation() -> None:
+    """If a group starts in one minute and reserves in the next, the refund goes to the latter."""
     world = World()
-    ready = [prepared(world, number) for number in range(2)]
+    ready = [prepare(world, number) for number in range(2)]
     moments = iter([builders.NOW, builders.at(60)])
-    submission = replace(world.ports, clock=lambda: next(moments))
+    ports = replace(world.ports, clock=lambda: next(moments))
 
-    def refuse(pairs: Sequence[Any]) -> frozenset[UUID]:
+    def refuse_first(pairs: Sequence[Any]) -> frozenset[UUID]:
         return frozenset({pairs[0][0].message_id})
 
-    vars(submission.jobs)["put_all"] = refuse
-    SmtpSubmission(submission).submit_all(world.live, ready)
+    vars(ports.jobs)["put_all"] = refuse_first
+    SmtpSubmission(ports).submit_all(world.live, ready)
     world.now = builders.at(60)
     assert world.used() == {1}
 
 
-def test_a_job_that_the_queue_refuses_fails_its_message_alone() -> None:
-    """Of a group that is queued in part, the rest is told so and has its quota back."""
+def test_a_job_that_the_queue_refuses_fails_only_its_message() -> None:
+    """If the queue refuses one message of a group, it gets an error and its quota back."""
     world = World()
-    submission = world.ports
-    real = submission.jobs.put_all
+    ports = world.ports
+    put_all = ports.jobs.put_all
 
-    def partly(pairs: Sequence[Any]) -> frozenset[UUID]:
-        real(pairs[1:])
+    def put_all_but_first(pairs: Sequence[Any]) -> frozenset[UUID]:
+        put_all(pairs[1:])
         return frozenset({pairs[0][0].message_id})
 
-    vars(submission.jobs)["put_all"] = partly
-    ready = [prepared(world, number) for number in range(3)]
-    outcomes = SmtpSubmission(submission).submit_all(world.live, ready)
+    vars(ports.jobs)["put_all"] = put_all_but_first
+    ready = [prepare(world, number) for number in range(3)]
+    outcomes = SmtpSubmission(ports).submit_all(world.live, ready)
     assert isinstance(outcomes[0], ServiceError)
     assert {str(message_id) for _, message_id in world.store.messages} == set(outcomes[1:])
     assert world.used() == {2}
 
 
-def test_a_key_that_was_revoked_fails_all() -> None:
-    """Who may send no more hears it for each message, and nothing is left behind."""
+def test_an_invalid_key_fails_the_whole_group() -> None:
+    """A group with an invalid key is refused and leaves nothing behind."""
     world = World()
-    ready = [prepared(world, number) for number in range(2)]
+    ready = [prepare(world, number) for number in range(2)]
     with pytest.raises(ServiceError) as refusal:
         SmtpSubmission(world.ports).submit_all(builders.key_text(), ready)
     assert refusal.value.code == "invalid_api_key"
@@ -146,29 +146,29 @@ def test_a_key_that_was_revoked_fails_all() -> None:
 
 
 @pytest.mark.parametrize("when", ["before", "after"])
-def test_faults_at_every_call(when: str) -> None:
-    """Whatever call fails or is the last: what was told is delivered once, the rest never."""
-    calls = World()
-    ready = [prepared(calls, number) for number in range(3)]
-    calls.gate.calls.clear()
-    submit(calls, ready)
-    for position in range(len(calls.gate.calls)):
+def test_a_fault_at_any_call_keeps_the_promises(when: str) -> None:
+    """After a fault at any call, an answered message is delivered once, no other is sent."""
+    undisturbed = World()
+    ready = [prepare(undisturbed, number) for number in range(3)]
+    undisturbed.gate.calls.clear()
+    submit(undisturbed, ready)
+    for position in range(len(undisturbed.gate.calls)):
         for error in (ServiceError("service_unavailable", "planted"), Killed()):
             world = World()
-            ready = [prepared(world, number) for number in range(3)]
+            ready = [prepare(world, number) for number in range(3)]
             world.gate.calls.clear()
             world.gate.fault = Fault(position, when, error)  # type: ignore[arg-type]
-            told: Sequence[Any] = ()
+            outcomes: Sequence[Any] = ()
             with contextlib.suppress(ServiceError, Killed):
-                told = submit(world, ready)
+                outcomes = submit(world, ready)
             world.gate.fault = None
             committed = {str(message_id) for _, message_id in world.store.messages}
             world.settle()
-            delivered = [str(sent.message_id) for sent, _, _ in world.mailer.taken]
+            delivered = [str(message.message_id) for message, _, _ in world.mailer.taken]
             assert sorted(delivered) == sorted(committed)
-            assert {each for each in told if isinstance(each, str)} <= set(delivered)
-            if told:
-                assert {each for each in told if isinstance(each, str)} == committed
+            assert {item for item in outcomes if isinstance(item, str)} <= set(delivered)
+            if outcomes:
+                assert {item for item in outcomes if isinstance(item, str)} == committed
             assert max(world.used()) in {len(committed), 3}
 
 
@@ -176,8 +176,10 @@ def test_faults_at_every_call(when: str) -> None:
     ("head", "size", "groupable"),
     [("", 0, True), ("", SMALL, False), ("Idempotency-Key: k\r\n", 0, False)],
 )
-def test_who_may_join_a_group(head: str, size: int, *, groupable: bool) -> None:
-    """Large messages and those with a key of their own are accepted alone."""
+def test_only_small_messages_without_a_key_are_groupable(
+    head: str, size: int, *, groupable: bool
+) -> None:
+    """Large messages and those with an idempotency key are accepted by themselves."""
     octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
     ready = SmtpSubmission(World().ports).prepare(TO, bytearray(octets))
     assert ready.groupable is groupable

@@ -1,4 +1,4 @@
-"""The sweeper finds what got stuck, and mends only what the protocol allows."""
+"""The sweep counts stuck mail and repairs only what the protocol allows."""
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -16,15 +16,15 @@ from tests.fakes.builders import ACCOUNT, NOW, event
 
 MILLISECOND = timedelta(milliseconds=1)
 SECOND = timedelta(seconds=1)
-#: An hour after a day of tries; a day more, for an id that is older than its job; four
-#: times what a job waits for its record.
-OVERDUE, HOPELESS, SETTLED = (timedelta(hours=hours) for hours in (25, 49, 1))
-#: What one pass reads from there on.
+#: One hour after a day of tries; one more day, since an id may be older than its job; four
+#: times the wait of a job for its record.
+OVERDUE, EXPIRED, SETTLED = (timedelta(hours=hours) for hours in (25, 49, 1))
+#: The time range that one sweep reads from each of the first two.
 TIME_RANGE = timedelta(hours=2)
 
 
 class Case:
-    """Messages of an account and objects in the spool, by their age."""
+    """Messages of an account and objects in the spool, created by their age."""
 
     def __init__(self) -> None:
         self.store = stores.Store()
@@ -49,7 +49,7 @@ class Case:
     def now(self, message: Message) -> Message:
         return self.store.messages[ACCOUNT, message.message_id]
 
-    # The ports
+    # Methods of the ports
 
     def all_ids(self) -> Iterable[str]:
         return [ACCOUNT]
@@ -66,8 +66,8 @@ class Case:
         raise NotImplementedError
 
     def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
-        for key, (put, message) in self.spooled.items():
-            if put < moment:
+        for key, (put_at, message) in self.spooled.items():
+            if put_at < moment:
                 yield SpoolObject(key, message.account_id, message.message_id)
 
     def delete(self, key: str) -> None:
@@ -79,57 +79,57 @@ def case() -> Case:
     return Case()
 
 
-def test_nothing_is_found_where_nothing_is_stuck(case: Case) -> None:
-    """Mail that is finished, or young, is no finding."""
-    for begin in (OVERDUE, HOPELESS):
-        case.message(begin)
-        case.message(begin + TIME_RANGE + MILLISECOND)
+def test_finished_or_young_mail_is_not_reported(case: Case) -> None:
+    """The sweep reports no mail that is finished or still young."""
+    for age in (OVERDUE, EXPIRED):
+        case.message(age)
+        case.message(age + TIME_RANGE + MILLISECOND)
     case.message(OVERDUE + SECOND, events=(event(EventKind.DELIVERED),))
-    case.message(HOPELESS + SECOND, events=(event(EventKind.FAILED),))
+    case.message(EXPIRED + SECOND, events=(event(EventKind.FAILED),))
     assert case.run() == SweepReport(0, 0, 0)
 
 
 @pytest.mark.parametrize("age", [OVERDUE + MILLISECOND, OVERDUE + TIME_RANGE])
 def test_mail_past_its_deadline_is_counted(case: Case, age: timedelta) -> None:
-    """Pending a day and an hour after its acceptance: counted for two hours, left alone."""
+    """Mail pending for over 25 hours is counted for two hours and not changed."""
     message = case.message(age)
     assert case.run() == SweepReport(overdue=1, given_up=0, orphaned_bodies=0)
     assert case.now(message) == message
 
 
-def test_hopeless_mail_is_failed(case: Case) -> None:
-    """Two days pending and never handed over: it expired."""
-    message = case.message(HOPELESS + SECOND)
+def test_expired_mail_fails(case: Case) -> None:
+    """Mail that was pending for two days and never handed over fails as expired."""
+    message = case.message(EXPIRED + SECOND)
     assert case.run() == SweepReport(overdue=1, given_up=1, orphaned_bodies=0)
     error = case.now(message).error
     assert error is not None
     assert (error.kind, error.code) == (EventKind.FAILED, "expired")
 
 
-def test_hopeless_mail_of_unknown_outcome_is_uncertain(case: Case) -> None:
-    """A hand-over without an answer: failed as uncertain, over which any event of SES goes."""
-    lease = Lease(owner="dead", taken_at=NOW - HOPELESS, expires_at=NOW - HOPELESS + 90 * SECOND)
-    message = case.message(HOPELESS + SECOND, lease=lease)
+def test_expired_mail_of_unknown_outcome_is_uncertain(case: Case) -> None:
+    """Mail handed over without an answer fails as uncertain, which any SES event overrides."""
+    lease = Lease(owner="dead", taken_at=NOW - EXPIRED, expires_at=NOW - EXPIRED + 90 * SECOND)
+    message = case.message(EXPIRED + SECOND, lease=lease)
     assert case.run().given_up == 1
     after = case.now(message)
     assert (after.status, after.rank, after.lease) == ("failed", EventKind.UNCERTAIN.rank, None)
 
 
-@pytest.mark.parametrize(("taken", "given_up"), [(899, 0), (900, 1)])
-def test_a_hand_over_of_this_moment_is_left_alone(case: Case, taken: int, given_up: int) -> None:
-    """Within a quarter of an hour the event of a hand-over may still come."""
-    at = NOW - taken * SECOND
+@pytest.mark.parametrize(("lease_age", "given_up"), [(899, 0), (900, 1)])
+def test_a_recent_hand_over_is_not_changed(case: Case, lease_age: int, given_up: int) -> None:
+    """Mail handed over within the last 15 minutes is not failed: its event may still arrive."""
+    at = NOW - lease_age * SECOND
     lease = Lease(owner="live", taken_at=at, expires_at=at + 90 * SECOND)
-    case.message(HOPELESS + SECOND, lease=lease)
+    case.message(EXPIRED + SECOND, lease=lease)
     assert case.run() == SweepReport(1, given_up, 0)
 
 
-def test_bodies_that_nobody_will_send_are_deleted(case: Case) -> None:
-    """The body of mail that is finished, or never was accepted, leaves the spool (promise 10)."""
+def test_orphaned_bodies_are_deleted(case: Case) -> None:
+    """Bodies of finished mail and of mail never accepted leave the spool (promise 10)."""
     sent = case.message(timedelta(hours=2), events=(event(EventKind.SENT),))
-    waiting = case.message(timedelta(hours=2))
-    never = builders.message()
-    keys = [case.spool(SETTLED + SECOND, one) for one in (sent, waiting, never)]
+    pending = case.message(timedelta(hours=2))
+    never_accepted = builders.message()
+    keys = [case.spool(SETTLED + SECOND, message) for message in (sent, pending, never_accepted)]
     young = case.spool(SETTLED - SECOND, replace(sent, message_id=new_id(NOW)))
     assert case.run() == SweepReport(0, 0, orphaned_bodies=2)
     assert set(case.spooled) == {keys[1], young}
