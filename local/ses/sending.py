@@ -37,25 +37,25 @@ def _from_base64(value: object) -> object:
         raise ValueError("is not base64") from error
 
 
-class WireModel(BaseModel):
+class SesModel(BaseModel):
     """A JSON object of the API; unknown members are ignored."""
 
     model_config = ConfigDict(alias_generator=to_pascal, frozen=True)
 
 
-class RawMessage(WireModel):
+class RawMessage(SesModel):
     """Content.Raw."""
 
     data: Annotated[bytes, BeforeValidator(_from_base64)]
 
 
-class EmailContent(WireModel):
+class EmailContent(SesModel):
     """Content. Simple and Template are not supported, because the service sends Raw."""
 
     raw: RawMessage | None = None
 
 
-class SesDestination(WireModel):
+class SesDestination(SesModel):
     """Destination."""
 
     to_addresses: tuple[str, ...] = ()
@@ -63,14 +63,14 @@ class SesDestination(WireModel):
     bcc_addresses: tuple[str, ...] = ()
 
 
-class MessageTag(WireModel):
+class MessageTag(SesModel):
     """One of EmailTags."""
 
     name: str
     value: str
 
 
-class SesSendEmailRequest(WireModel):
+class SesSendEmailRequest(SesModel):
     """The body of POST /v2/email/outbound-emails."""
 
     content: EmailContent
