@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final
 
 from pillarbox.application.authentication import make_principal, parse_key
 from pillarbox.application.ports import DirectoryResult, DomainVerdict, StoredResponse
@@ -17,44 +16,7 @@ from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import EMAILS_SEND, Principal
-from pillarbox.domain.mail import SendRequest
-
-#: Contract 4.2 and 8.2.
-MAX_MESSAGES: Final = 100
-MAX_BATCH_RECIPIENTS: Final = 1_000
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class BatchRequest:
-    """A batch of the right shape; an item may be the errors of its form.
-
-    `count` is how many messages were sent; above the limit none of them is read.
-    """
-
-    body_hash: str
-    count: int
-    items: tuple[SendRequest | ServiceError, ...]
-
-    @property
-    def requests(self) -> Mapping[int, SendRequest]:
-        """Return the well-formed requests by position."""
-        return {
-            position: item
-            for position, item in enumerate(self.items)
-            if isinstance(item, SendRequest)
-        }
-
-    def check_size(self) -> None:
-        """Check the counts (contract 4.2).
-
-        Raises:
-            ServiceError: `batch_limit_exceeded`.
-        """
-        if self.count > MAX_MESSAGES:
-            raise _too_many("messages", self.count, MAX_MESSAGES)
-        recipients = sum(len(request.recipients) for request in self.requests.values())
-        if recipients > MAX_BATCH_RECIPIENTS:
-            raise _too_many("recipients", recipients, MAX_BATCH_RECIPIENTS)
+from pillarbox.domain.mail import MAX_MESSAGES, BatchRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +112,3 @@ class _KnownDomains:
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
         return {domain: self.verdicts[domain] for domain in domains}
-
-
-def _too_many(what: str, count: int, limit: int) -> ServiceError:
-    return ServiceError(
-        "batch_limit_exceeded",
-        f"A batch has at most {limit} {what}; this one has {count}.",
-        details={"scope": what, "count": count, "limit": limit},
-    )
