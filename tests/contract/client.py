@@ -54,9 +54,9 @@ class ApiResponse:
         return str(self.json["error"]["code"]) if self.status >= 300 else ""
 
     @property
-    def faults(self) -> dict[str, str]:
+    def errors(self) -> dict[str, str]:
         """`details.errors[]` as field -> code."""
-        return {fault["field"]: fault["code"] for fault in self.error["details"]["errors"]}
+        return {error["field"]: error["code"] for error in self.error["details"]["errors"]}
 
 
 @dataclass(frozen=True, slots=True)

@@ -96,11 +96,11 @@ def test_one_failure_does_not_affect_the_others(
 def test_errors_name_the_position_in_the_batch(api: Api) -> None:
     """Decisions: the fields in details.errors[] are dotted paths with list positions."""
     response = batch(api, otp(), raw_html(subject=...))
-    (fault,) = response.json["results"][1]["error"]["details"]["errors"]
-    assert (fault["field"], fault["code"]) == ("messages.1.subject", "required")
+    (error,) = response.json["results"][1]["error"]["details"]["errors"]
+    assert (error["field"], error["code"]) == ("messages.1.subject", "required")
     response = batch(api, otp(cc=[1]))
-    (fault,) = response.json["results"][0]["error"]["details"]["errors"]
-    assert fault["field"] == "messages.0.cc.0"
+    (error,) = response.json["results"][0]["error"]["details"]["errors"]
+    assert error["field"] == "messages.0.cc.0"
 
 
 def test_a_batch_in_which_every_item_fails_is_200(api: Api) -> None:

@@ -46,6 +46,6 @@ def refused_for_a_reason(
     """What fits the schema gets a 422 only for what a schema cannot say."""
     positive = case.meta and case.meta.generation.mode is schemathesis.GenerationMode.POSITIVE
     if positive and response.status_code == 422:
-        faults = response.json()["error"]["details"]["errors"]
-        other = {fault["code"] for fault in faults} - _MEANT
-        assert not other, f"refused for {other}: {faults}"
+        errors = response.json()["error"]["details"]["errors"]
+        other = {error["code"] for error in errors} - _MEANT
+        assert not other, f"refused for {other}: {errors}"

@@ -11,7 +11,7 @@ import pytest
 from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.account import Plan
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.mail import SavedBody, StarterBody
@@ -198,7 +198,7 @@ def fields(**changes: Any) -> Spoil:
 SPOILS: list[tuple[str, Spoil]] = [
     ("invalid_api_key", _revoked),
     ("scope_required", _no_scope),
-    ("validation_failed", fields(fault=ValidationFailed(FieldFault("to", "is required", "x")))),
+    ("validation_failed", fields(fault=ValidationFailed(FieldError("to", "is required", "x")))),
     ("multiple_modes", fields(starter_template="otp")),
     ("recipient_limit_exceeded", fields(bcc=tuple(f"b{n}@example.com" for n in range(50)))),
     ("too_many_attachments", fields(attachments=(attachment(),) * 11)),
@@ -236,7 +236,7 @@ def test_keys_that_do_not_work_look_alike(world: World, key: str | None) -> None
     """An unknown, broken or foreign key gets the same 401, whatever the body is."""
     errors = [
         error.envelope()
-        for sent in (request(), ValidationFailed(FieldFault("", "no", "no")))
+        for sent in (request(), ValidationFailed(FieldError("", "no", "no")))
         for error in [refused(world, sent, key or builders.key_text())]
     ]
     assert [error["code"] for error in errors] == ["invalid_api_key"] * 2
@@ -321,7 +321,7 @@ def test_a_starter_without_what_it_is_about_is_refused(world: World) -> None:
     """A passcode mail without its code is a 422 that names it, and nothing is queued."""
     error = refused(world, starter_request(variables={"app_name": "x"}), digest=DIGEST)
     assert isinstance(error, ValidationFailed)
-    assert [fault.field for fault in error.faults] == ["variables.otp_code"]
+    assert [error.field for error in error.errors] == ["variables.otp_code"]
     assert left_behind(world) == ({}, {}, [], {}, set())
 
 
@@ -338,8 +338,8 @@ def test_a_saved_template_is_filled_and_kept_as_it_was(world: World) -> None:
 
     error = refused(world, saved)
     assert isinstance(error, ValidationFailed)
-    assert error.faults == (
-        FieldFault("variables.name", "the template needs this value", "missing_variable"),
+    assert error.errors == (
+        FieldError("variables.name", "the template needs this value", "missing_variable"),
     )
     submit(world, replace(saved, variables={"name": "Ann"}, brand_name="Shop"))
     assert world.message().subject == "Hello Ann"
@@ -357,7 +357,7 @@ def test_values_cannot_make_an_unsafe_subject(world: World, value: str) -> None:
     saved = request(html=None, subject=None, template_id=TEMPLATE, variables={"name": value})
     error = refused(world, saved)
     assert isinstance(error, ValidationFailed)
-    assert [fault.code for fault in error.faults] == ["unsafe_subject"]
+    assert [error.code for error in error.errors] == ["unsafe_subject"]
 
 
 @pytest.mark.parametrize("logo", ["http://x.example/l.png", "javascript:alert(1)", "/l.png", "x"])

@@ -254,7 +254,7 @@ def test_messages_that_cannot_be_read(message: str, code: str) -> None:
     """Loops, broken headers, structures without sense and bad keys are refused."""
     error = refused(World(), message)
     assert isinstance(error, ValidationFailed)
-    assert error.faults[0].code == code
+    assert error.errors[0].code == code
 
 
 def test_quota() -> None:

@@ -115,7 +115,7 @@ class Unavailable(ServiceError):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldFault:
+class FieldError:
     """One item of `details.errors[]`: a dotted path, what is wrong, and a stable code."""
 
     field: str
@@ -126,15 +126,15 @@ class FieldFault:
 class ValidationFailed(ServiceError):
     """422: the body, a header or a query parameter is not of the documented shape."""
 
-    def __init__(self, *faults: FieldFault) -> None:
-        first = faults[0]
+    def __init__(self, *errors: FieldError) -> None:
+        first = errors[0]
         where = f"{first.field}: " if first.field else ""
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         super().__init__(
             "validation_failed",
             f"{where}{first.message}{more}",
             details={
-                "errors": [{"field": f.field, "message": f.message, "code": f.code} for f in faults]
+                "errors": [{"field": f.field, "message": f.message, "code": f.code} for f in errors]
             },
         )
-        self.faults = faults
+        self.errors = errors

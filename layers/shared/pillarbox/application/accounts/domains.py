@@ -21,7 +21,7 @@ from pillarbox.application.accounts.ports import (
 )
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 
 #: The label of the MAIL FROM domain, unless another one is chosen.
 _MAIL_FROM_LABEL: Final = "mail"
@@ -110,7 +110,7 @@ class Domains:
         identity = self.identities.get(name)
         if identity is None:
             message = f"SES does not know {name}. Add it first: `pillarbox domain add {name}`"
-            raise ValidationFailed(FieldFault("domain", message, "unknown_domain"))
+            raise ValidationFailed(FieldError("domain", message, "unknown_domain"))
         return identity
 
     def _check_dns(self, identity: DomainIdentity) -> Domain:
@@ -131,7 +131,7 @@ class Domains:
             else f"no public hosted zone of this AWS account contains {name}"
         )
         raise ValidationFailed(
-            FieldFault("route53", f"{message}: create the records by hand", "zone_not_found")
+            FieldError("route53", f"{message}: create the records by hand", "zone_not_found")
         )
 
     def _create_missing(
