@@ -1,4 +1,4 @@
-// The inbox page: a live list of the mails, and one open mail.
+// The inbox page: a live list of the emails, and one open email.
 
 const $ = (id) => document.getElementById(id);
 const TABS = ["html", "text", "headers", "attachments", "raw"];
@@ -101,7 +101,7 @@ function showState() {
   $("nothing").hidden = mail !== null;
   $("nothing-title").textContent = none ? (searching ? "No results" : "No mail yet") : "";
   $("nothing-text").textContent = !none
-    ? "Select a mail to read it."
+    ? "Select an email to read it."
     : searching
       ? "No mail contains all of these words."
       : "Mail appears here as soon as the service has sent it.";
