@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
                     self._answer(session.command(line))
                     self._begin_content(session)
                 else:
-                    octets = self._lines.take_all()
+                    octets = self._lines.pop_all()
                     if not octets:
                         return
                     self._add_content(session, self._content, octets)
@@ -275,7 +275,7 @@ class Connection(asyncio.Protocol):
     def _start_tls(self) -> None:
         """Start the handshake; drop plaintext that came too early (RFC 3207 section 4.2)."""
         self._flush()
-        self._lines.take_all()
+        self._lines.pop_all()
         self._records = TlsRecords(self._tls_context())
         self._deadline = self._loop.time() + self._context.limits.handshake
 

@@ -1,6 +1,6 @@
 """Parses an email for the inbox: headers, text, HTML and the other parts.
 
-The parser is lenient, so that the inbox can show a malformed mail.
+The parser is lenient, so that the inbox can show a malformed email.
 """
 
 import re

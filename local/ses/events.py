@@ -125,7 +125,7 @@ def _bounce(
 
 
 def _auto_reply(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:
-    """An out-of-office answer carries no delivery status, so a recipient is all there is."""
+    """An out-of-office reply has no delivery status, so the record names only the recipient."""
     return "Bounce", {
         "feedbackId": _feedback_id(mail),
         "bounceType": "Transient",

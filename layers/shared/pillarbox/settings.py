@@ -145,7 +145,7 @@ class Settings:
     """The table, and the settings that a program finds in its variables."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        """Keep the variables; nothing is read yet."""
+        """Store the variables; nothing is read yet."""
         self.variables = variables
 
     def check(self, place: Place) -> None:

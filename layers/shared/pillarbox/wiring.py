@@ -47,7 +47,7 @@ class Wiring:
     """The use cases that some settings describe; each is made once."""
 
     def __init__(self, settings: Settings) -> None:
-        """Keep the settings; nothing is read yet."""
+        """Store the settings; nothing is read yet."""
         self.settings = settings
 
     @cached_property

@@ -13,8 +13,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from pillarbox.domain.errors import ServiceError, Unavailable
 
-#: Errors that pass by themselves. Every other error is a fault of the code or of
-#: the deployment, and is not reported as `service_unavailable`.
+#: Temporary errors. Every other error is a mistake in the code or the deployment,
+#: and is not reported as `service_unavailable`.
 _TRANSIENT: Final = frozenset(
     {
         "InternalError",

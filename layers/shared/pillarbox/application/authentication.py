@@ -16,7 +16,7 @@ class ParsedKey:
 
 
 def invalid_api_key() -> ServiceError:
-    """Make the one error for every key that does not work, whatever the reason."""
+    """Return the error for a key that does not work. It does not tell the reason."""
     return ServiceError("invalid_api_key", "The API key is not valid.")
 
 

@@ -79,7 +79,7 @@ class ServiceError(Exception):
         self.log_fields: dict[str, str] = {}
 
     def envelope(self) -> dict[str, Json]:
-        """The `error` object of the contract's envelope."""
+        """Return the `error` object of the contract's envelope."""
         error: dict[str, Json] = {"code": self.code, "message": self.message, "type": self.type}
         if self.details is not None:
             error["details"] = dict(self.details)
@@ -93,7 +93,7 @@ class Unavailable(ServiceError):
 
     Args:
         what: its name, such as "queue".
-        message: for people; says by itself that it cannot be reached.
+        message: for people; by default it says that the thing cannot be reached.
         aws_error: the code of AWS's error, or the kind of error on the way to AWS.
         headers: as those of `ServiceError`.
     """

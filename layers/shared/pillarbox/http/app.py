@@ -15,7 +15,7 @@ from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import canonical_path
 from pillarbox.settings import SettingError
 
-#: Where a request's event holds what else its log line tells.
+#: The member of a request's event that holds more fields for its log line.
 _LOG_FIELDS: Final = "pillarbox.log_fields"
 
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
@@ -68,7 +68,7 @@ def log_accepted(event: dict[str, Any], key_text: str, response: StoredResponse)
     """
     event[_LOG_FIELDS] = {
         "account_id": account_of_key(key_text),
-        "message_ids": [str(each) for each in response.message_ids if each],
+        "message_ids": [str(message_id) for message_id in response.message_ids if message_id],
     }
 
 

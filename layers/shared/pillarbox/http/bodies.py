@@ -29,7 +29,7 @@ def read_send(event: APIGatewayProxyEvent, route: str) -> ParsedSend[SendRequest
 
 
 def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchRequest]:
-    """Read the body and the Idempotency-Key of a batch; each message is validated by itself."""
+    """Read the body and the Idempotency-Key of a batch; each message is validated separately."""
     return _read(event, route, _batch)
 
 

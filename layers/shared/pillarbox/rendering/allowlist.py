@@ -17,7 +17,7 @@ from jinja2 import Template, TemplateSyntaxError, Undefined, nodes
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.template import subject_references
 from pillarbox.rendering.sandbox import MailEnvironment
-from pillarbox.rendering.saved import EACH, TemplateVariables
+from pillarbox.rendering.saved import LIST_STEP, TemplateVariables
 
 #: Characters of a body. Gmail shows only the first 102 KB of an email.
 MAX_LENGTH: Final = 512 * 1024
@@ -77,7 +77,7 @@ class _Checker:
         self._entry: tuple[str, tuple[str, ...]] | None = None
 
     def add_reference(self, path: tuple[str, ...], *, required: bool) -> None:
-        self.names[path[0].removesuffix(EACH)] = None
+        self.names[path[0].removesuffix(LIST_STEP)] = None
         if required:
             self.required[".".join(path)] = None
 
@@ -167,7 +167,7 @@ class _Checker:
         source = loop.iter.node if isinstance(loop.iter, nodes.Filter) else loop.iter
         assert source is not None  # noqa: S101  _check_value refuses a filter without a path
         *parents, last = self._read_path(source)
-        self._entry = (entry[0], (*parents, last + EACH))
+        self._entry = (entry[0], (*parents, last + LIST_STEP))
         self.check_body(loop.body, depth + 1)
         self._entry = None
         self.check_body(loop.else_, depth + 1)

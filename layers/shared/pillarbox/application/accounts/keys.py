@@ -134,10 +134,10 @@ def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
             FieldError("scope", "is required with the preset custom", "required")
         )
     if unknown := sorted(scopes - SCOPES):
-        known = ", ".join(sorted(SCOPES))
+        valid = ", ".join(sorted(SCOPES))
         raise ValidationFailed(
             *(
-                FieldError("scope", f"{scope!r} is not one of {known}", "unknown_scope")
+                FieldError("scope", f"{scope!r} is not one of {valid}", "unknown_scope")
                 for scope in unknown
             )
         )

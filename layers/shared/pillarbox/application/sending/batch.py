@@ -1,4 +1,4 @@
-"""Send up to 100 messages in one request (contract 4.2), each accepted or refused by itself."""
+"""Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -177,7 +177,7 @@ class TemplateAuthoring:
         return _existing(self.records.reference(account_id, template_id, by))
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate:
-        """Remove the reference of `by`. It is no error if there is none.
+        """Remove the reference of `by`, if it exists.
 
         Raises:
             ValidationFailed: on `by`.
