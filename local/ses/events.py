@@ -245,9 +245,9 @@ class EventEmitter:
             except Exception as error:  # noqa: BLE001  after any error the other records must follow
                 if pause is None:
                     mail = record["mail"]
-                    which = mail["messageId"] if isinstance(mail, dict) else mail
+                    mail_id = mail["messageId"] if isinstance(mail, dict) else mail
                     print(  # noqa: T201  stderr is the log of a foreground program
-                        f"SES event {record['eventType']} of {which} is lost: {error!r}",
+                        f"SES event {record['eventType']} of {mail_id} is lost: {error!r}",
                         file=sys.stderr,
                     )
                 else:

@@ -151,7 +151,7 @@ class MailStore:
         self._behaviours: dict[str | None, Behaviour] = {}
         self._listeners: set[asyncio.Queue[CapturedMail | None]] = set()
 
-    # Mails
+    # Emails
 
     def add(self, mail: CapturedMail) -> None:
         """Keep an email, drop the oldest emails over the limits, and notify the listeners."""

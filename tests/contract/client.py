@@ -101,7 +101,7 @@ class Api:
         except ServiceError as error:
             return _own_response(refusal(error), request_id)
         if routed is None:
-            return _own_response(_GATEWAY.answer("MISSING_AUTHENTICATION_TOKEN"), request_id)
+            return _own_response(_GATEWAY.response("MISSING_AUTHENTICATION_TOKEN"), request_id)
         resource, parameters, functions = routed
         event = {
             "resource": resource,

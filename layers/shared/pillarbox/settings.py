@@ -91,7 +91,7 @@ class Setting[T]:
 
 
 def number(least: int = 0) -> Callable[[str], int]:
-    """Make a parser of whole numbers."""
+    """Return a parser of whole numbers."""
 
     def parse(text: str) -> int:
         if not (text.isascii() and text.isdigit() and int(text) >= least):

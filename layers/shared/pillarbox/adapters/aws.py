@@ -55,7 +55,7 @@ WITHOUT_RETRIES: Final = WITH_RETRIES.merge(
 
 
 def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
-    """Make a client of an AWS service.
+    """Return a client of an AWS service.
 
     It uses botocore directly: what boto3 adds is not needed and slows a cold start.
 

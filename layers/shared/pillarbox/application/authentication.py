@@ -33,7 +33,7 @@ def parse_key(text: str) -> ParsedKey:
 
 
 def make_principal(directory: DirectoryResult) -> Principal:
-    """Make a principal from a key and an account that were just read.
+    """Return the principal of a key and an account that were just read.
 
     Raises:
         ServiceError: `invalid_api_key`, if one of them is absent or the key is revoked.

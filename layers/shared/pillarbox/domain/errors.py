@@ -55,7 +55,7 @@ class ServiceError(Exception):
         code: one of `CODES`.
         message: for people; may change, names no secret and no full address of others.
         details: extra data for programs.
-        headers: HTTP headers that belong to this answer (`Retry-After`, `Allow`, …).
+        headers: HTTP headers of the response (`Retry-After`, `Allow`, …).
         upgrade_url: only with `upgrade_required`.
     """
 

@@ -206,7 +206,7 @@ class DynamoLedger:
         return False
 
     def _make_rollup(self, account_id: str, granularity: Granularity, start: int) -> Rollup:
-        """Make a rollup from the entries of an hour, or from finer rollups."""
+        """Compute a rollup from the entries of an hour, or from finer rollups."""
         bucket = TimeRange(start, granularity.end(start))
         if granularity.finer is None:
             entries = self.entries_created(account_id, bucket)

@@ -101,10 +101,10 @@ class Domains:
         end = self.clock() + at_most
         while True:
             domain = self.show(name)
-            left = end - self.clock()
-            if domain.verified or left <= timedelta(0):
+            remaining = end - self.clock()
+            if domain.verified or remaining <= timedelta(0):
                 return domain
-            self.pause(min(left, _POLL_INTERVAL).total_seconds())
+            self.pause(min(remaining, _POLL_INTERVAL).total_seconds())
 
     def _identity(self, name: str) -> DomainIdentity:
         identity = self.identities.get(name)

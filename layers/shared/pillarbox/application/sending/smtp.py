@@ -123,7 +123,7 @@ class SmtpSubmission:
         self, key_text: str, messages: Sequence[SmtpMessage]
     ) -> tuple[Principal, DirectoryResult]:
         key = parse_key(key_text)
-        addresses = {box for message in messages for box in message.recipients.mailboxes}
+        addresses = {mailbox for message in messages for mailbox in message.recipients.mailboxes}
         directory = self.ports.directory.look_up(
             key.account_id, key_digest=key.digest, addresses=addresses
         )

@@ -120,16 +120,16 @@ def may_send_as(account: Account, address: str) -> bool:
 
 
 def no_verified_sender(text: str) -> ServiceError:
-    """Make the error of a From field that this account may not use."""
+    """Return the error for a From field that this account may not use."""
     return ServiceError("no_verified_sender", text)
 
 
 def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
     """Return the addresses in From and in Sender, which SES checks as well."""
-    froms, senders = structure.all(b"from"), structure.all(b"sender")
-    if len(froms) != 1 or len(senders) > 1:
+    authors, senders = structure.all(b"from"), structure.all(b"sender")
+    if len(authors) != 1 or len(senders) > 1:
         raise no_verified_sender("A message has one From field.")
-    return tuple(_normalize(read_mailbox(field.value)) for field in froms + senders)
+    return tuple(_normalize(read_mailbox(field.value)) for field in authors + senders)
 
 
 def _normalize(mailbox: Mailbox | None) -> Mailbox:
