@@ -168,7 +168,7 @@ def _run(words: Sequence[str]) -> int:
 def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> View:
     key = result.new_key.text if result.new_key else "$PILLARBOX_KEY"
     body = (
-        '{"to": "success@simulator.amazonses.com", "subject": "A first mail",'
+        '{"to": "success@simulator.amazonses.com", "subject": "A first email",'
         ' "html": "<p>It works.</p>"}'
     )
     return {

@@ -163,7 +163,7 @@ class _Inbox:
         """Return the HTML for the frame; `?remote=1` allows images from other hosts."""
         view = view_of(self._mail(request))
         if view.html is None:
-            raise HTTPException(404, "This mail has no HTML.")
+            raise HTTPException(404, "This email has no HTML.")
         remote = " https: http:" if "remote" in request.query_params else ""
         return Response(
             view.framed_html(),
@@ -180,7 +180,7 @@ class _Inbox:
         number: int = request.path_params["number"]
         part = next((p for p in view_of(mail).parts if p.number == number), None)
         if part is None:
-            raise HTTPException(404, "This mail has no part with that number.")
+            raise HTTPException(404, "This email has no part with that number.")
         disposition = "inline" if part.content_type in _INLINE_TYPES else "attachment"
         filename = quote(part.filename or f"part-{number}", safe="")
         return Response(
@@ -233,7 +233,7 @@ class _Inbox:
     def _mail(self, request: Request) -> CapturedMail:
         mail = self._mailbox.get(request.path_params["id"])
         if mail is None:
-            raise HTTPException(404, "No mail has this id.")
+            raise HTTPException(404, "No email has this id.")
         return mail
 
 

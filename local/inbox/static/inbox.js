@@ -200,7 +200,7 @@ function showTab() {
 
 function frame() {
   const remote = $("remote").getAttribute("aria-pressed") === "true" ? "?remote=1" : "";
-  const element = el("iframe", { title: "The mail's HTML", src: `${path(mail.id)}/html${remote}` });
+  const element = el("iframe", { title: "The email's HTML", src: `${path(mail.id)}/html${remote}` });
   // No scripts and an opaque origin; links open in a new tab.
   element.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
   applySwitches(element);
