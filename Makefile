@@ -47,7 +47,7 @@ check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and 
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
 
-bench: setup ## measure what a mail costs, and rendering and MIME: minutes
+bench: setup ## measure what an email costs, and rendering and MIME: minutes
 	$(RUN)python -m benchmarks.accepting
 	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 	$(RUN)python benchmarks/mime.py

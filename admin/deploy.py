@@ -19,7 +19,7 @@ from admin.operations.checks import Finding
 from admin.operations.first_steps import FirstStepsResult
 from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _ROOT: Final = Path(__file__).parents[1]
 _SAM: Final = ".venv-sam/bin/sam"
@@ -105,7 +105,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     region = boto3.Session().region_name
     if region is None:
         message = "is not set. Set it to the region of the service, such as eu-west-1."
-        raise ValidationFailed(FieldFault("AWS_DEFAULT_REGION", message, "required"))
+        raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
     _execute(run, ["make", "build"])
     # Before, so that the policy covers this update; after, because a new stack had none before.
     _protect(stack_name)
@@ -168,7 +168,7 @@ def _run(words: Sequence[str]) -> int:
 def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> View:
     key = result.new_key.text if result.new_key else "$PILLARBOX_KEY"
     body = (
-        '{"to": "success@simulator.amazonses.com", "subject": "A first mail",'
+        '{"to": "success@simulator.amazonses.com", "subject": "A first email",'
         ' "html": "<p>It works.</p>"}'
     )
     return {

@@ -64,7 +64,7 @@ def verify(
 ) -> None:
     """Check whether SES has found the DNS records. The exit code is 1 if it has not.
 
-    SES searches by itself for 72 hours after you add the domain.
+    SES searches on its own for 72 hours after you add the domain.
 
     Example: `pillarbox domain verify shop.example --wait`
     """

@@ -6,7 +6,7 @@ import typer
 
 from admin.session import connected
 from admin.views import issued_key_view, key_view
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.key import SCOPES, Preset
 
 app = typer.Typer(no_args_is_help=True, help="API keys.")
@@ -48,10 +48,10 @@ def create(  # noqa: PLR0913  one parameter for each option
     if preset is not None:
         issued = session.wiring.api_keys.issue_live(account, name, preset, scope or ())
     elif scope:
-        fault = FieldFault(
+        error = FieldError(
             "scope", "is only for the preset custom; a preview key has fixed scopes", "not_allowed"
         )
-        raise ValidationFailed(fault)
+        raise ValidationFailed(error)
     else:
         issued = session.wiring.api_keys.issue_preview(account, name)
     session.show(

@@ -19,7 +19,7 @@ from admin import (
     templates,
 )
 from admin.session import StackSession
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.settings import SettingError
 
 
@@ -46,8 +46,8 @@ class _Commands(TyperGroup):
             # typer shows usage errors well to people; programs get JSON.
             if not isinstance(ctx.obj, StackSession) or not ctx.obj.json:
                 raise
-            fault = FieldFault("", error.format_message(), "usage")
-            self._fail(ctx, ValidationFailed(fault), error.exit_code)
+            usage = FieldError("", error.format_message(), "usage")
+            self._fail(ctx, ValidationFailed(usage), error.exit_code)
 
     def _fail(self, ctx: typer.Context, error: ServiceError, code: int = 1) -> None:
         session: StackSession = ctx.obj

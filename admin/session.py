@@ -134,7 +134,7 @@ def _local_settings() -> Settings:
 
 
 def _point_sdk(variables: Mapping[str, str]) -> None:
-    """Set the variables that botocore reads by itself, and no others of AWS.
+    """Set the variables that botocore itself reads, and no others of AWS.
 
     The user's own lead to AWS or to another stack. docs/decisions.md says why these go through
     the environment.

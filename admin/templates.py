@@ -12,7 +12,7 @@ from pillarbox.application.templates.authoring import (
     TemplateChanges,
     TemplateSource,
 )
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 
 app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
@@ -153,4 +153,4 @@ def _text(file: typer.FileBinaryRead) -> str:
     try:
         return file.read().decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        raise ValidationFailed(FieldFault("html", "must be UTF-8", "not_utf8")) from error
+        raise ValidationFailed(FieldError("html", "must be UTF-8", "not_utf8")) from error

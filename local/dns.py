@@ -89,8 +89,8 @@ class _Udp(asyncio.DatagramProtocol):
         self._transport = cast("asyncio.DatagramTransport", transport)
 
     def datagram_received(self, data: bytes, addr: tuple[str, int]) -> None:
-        if (reply := answer(data)) is not None:
-            self._transport.sendto(reply, addr)
+        if (response := answer(data)) is not None:
+            self._transport.sendto(response, addr)
 
 
 async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -99,8 +99,8 @@ async def _serve_tcp(reader: asyncio.StreamReader, writer: asyncio.StreamWriter)
         while True:
             async with asyncio.timeout(_TCP_IDLE):
                 query = await reader.readexactly(int.from_bytes(await reader.readexactly(2)))
-            if (reply := answer(query)) is not None:
-                writer.write(len(reply).to_bytes(2) + reply)
+            if (response := answer(query)) is not None:
+                writer.write(len(response).to_bytes(2) + response)
                 await writer.drain()
     writer.close()
     with suppress(ConnectionError):
@@ -114,38 +114,41 @@ def answer(packet: bytes) -> bytes | None:
     """
     try:
         query = dns.message.from_wire(packet)
-        reply = dns.message.make_response(query, our_payload=_PAYLOAD)  # FormError for a response
+        # A packet that is itself a response raises FormError here.
+        response = dns.message.make_response(query, our_payload=_PAYLOAD)
     except dns.exception.DNSException:
         return None
-    reply.flags |= dns.flags.AA
+    response.flags |= dns.flags.AA
     if query.opcode() != dns.opcode.QUERY:
-        reply.set_rcode(dns.rcode.NOTIMP)
+        response.set_rcode(dns.rcode.NOTIMP)
     elif len(query.question) != 1:
-        reply.set_rcode(dns.rcode.FORMERR)
+        response.set_rcode(dns.rcode.FORMERR)
     elif query.question[0].rdclass != dns.rdataclass.IN:
-        reply.set_rcode(dns.rcode.REFUSED)
+        response.set_rcode(dns.rcode.REFUSED)
     elif query.question[0].name.is_subdomain(_SLOW):
         return None
     else:
-        _fill(reply, query.question[0].name, query.question[0].rdtype)
-    return reply.to_wire()
+        _fill(response, query.question[0].name, query.question[0].rdtype)
+    return response.to_wire()
 
 
-def _fill(reply: dns.message.Message, name: dns.name.Name, rdtype: dns.rdatatype.RdataType) -> None:
+def _fill(
+    response: dns.message.Message, name: dns.name.Name, rdtype: dns.rdatatype.RdataType
+) -> None:
     if name.is_subdomain(_BROKEN):
-        reply.set_rcode(dns.rcode.SERVFAIL)
+        response.set_rcode(dns.rcode.SERVFAIL)
         return
     if name.is_subdomain(_INVALID):
-        reply.set_rcode(dns.rcode.NXDOMAIN)
+        response.set_rcode(dns.rcode.NXDOMAIN)
         record = None
     elif rdtype == dns.rdatatype.MX:
         record = _mx(name)
     else:
         record = _ADDRESSES.get(rdtype)
     if record is None:
-        reply.authority.append(_soa(name))
+        response.authority.append(_soa(name))
     else:
-        reply.answer.append(dns.rrset.from_text(name, _TTL, "IN", rdtype, record))
+        response.answer.append(dns.rrset.from_text(name, _TTL, "IN", rdtype, record))
 
 
 def _mx(name: dns.name.Name) -> str | None:

@@ -52,20 +52,20 @@ class GatewayResponses:
             "GatewayResponses"
         ]
 
-    def answer(self, kind: str) -> Response:
+    def response(self, kind: str) -> Response:
         """Return the response of an API Gateway response type, such as `REQUEST_TOO_LARGE`."""
-        response = self._responses[kind]
+        definition = self._responses[kind]
         return Response(
-            response["ResponseTemplates"]["application/json"],
-            response["StatusCode"],
+            definition["ResponseTemplates"]["application/json"],
+            definition["StatusCode"],
             media_type="application/json",
         )
 
-    def replacement(self, answer: httpx.Response) -> Response:
+    def replacement(self, replaced: httpx.Response) -> Response:
         """Return the gateway response that replaces a response which the engine itself wrote."""
-        if "MissingAuthenticationToken" in answer.headers.get("x-amzn-errortype", ""):
-            return self.answer("MISSING_AUTHENTICATION_TOKEN")
-        return self.answer("DEFAULT_5XX" if answer.is_server_error else "DEFAULT_4XX")
+        if "MissingAuthenticationToken" in replaced.headers.get("x-amzn-errortype", ""):
+            return self.response("MISSING_AUTHENTICATION_TOKEN")
+        return self.response("DEFAULT_5XX" if replaced.is_server_error else "DEFAULT_4XX")
 
 
 def blocked(rules: Iterable[dict[str, Any]], agent: Agent) -> bool:
@@ -165,44 +165,44 @@ class Edge:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request; every response has X-Request-Id."""
-        answer = await self._answer(Request(scope, receive))
-        answer.headers.setdefault("x-request-id", str(uuid4()))
-        await answer(scope, receive, send)
+        response = await self._respond(Request(scope, receive))
+        response.headers.setdefault("x-request-id", str(uuid4()))
+        await response(scope, receive, send)
 
-    async def _answer(self, request: Request) -> Response:
+    async def _respond(self, request: Request) -> Response:
         if blocked(self._rules, request.headers.get("user-agent")):
-            return self._gateway.answer("WAF_FILTERED")
+            return self._gateway.response("WAF_FILTERED")
         path = self._route.canonical(request.scope["raw_path"].decode("latin-1"))
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
-            return self._gateway.answer("MISSING_AUTHENTICATION_TOKEN")
+            return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
         length = request.headers.get("content-length")
         origin, limit = self._route.origin(request.method, path, int(length) if length else None)
         body = await _read(request, limit)
         if origin is Origin.NONE or (body is None and origin is Origin.FRONT):
             return refusal(_too_large(limit))
         if body is None:
-            return self._gateway.answer("REQUEST_TOO_LARGE")
+            return self._gateway.response("REQUEST_TOO_LARGE")
         try:
             self._route.check_method(request.method, path)
         except ServiceError as error:
             return refusal(error)
         build = self._to_stage if origin is Origin.API else self._to_front
         try:
-            answer = await self._client.send(build(request, path, body), stream=True)
-            content = b"".join([part async for part in answer.aiter_raw()])
+            received = await self._client.send(build(request, path, body), stream=True)
+            content = b"".join([part async for part in received.aiter_raw()])
         except httpx.TimeoutException:
-            return self._gateway.answer("INTEGRATION_TIMEOUT")
+            return self._gateway.response("INTEGRATION_TIMEOUT")
         except httpx.TransportError:
-            return self._gateway.answer("INTEGRATION_FAILURE")
-        if answer.is_error and request.method != "HEAD" and not _is_envelope(content):
-            return self._gateway.replacement(answer)
-        reply = Response(content, answer.status_code)
-        reply.raw_headers.extend(
+            return self._gateway.response("INTEGRATION_FAILURE")
+        if received.is_error and request.method != "HEAD" and not _is_envelope(content):
+            return self._gateway.replacement(received)
+        response = Response(content, received.status_code)
+        response.raw_headers.extend(
             (name.lower(), value)
-            for name, value in answer.headers.raw
+            for name, value in received.headers.raw
             if name.decode().lower() not in _HOP_BY_HOP
         )
-        return reply
+        return response
 
     def _to_stage(self, request: Request, path: str, body: bytes) -> httpx.Request:
         headers = [

@@ -58,7 +58,7 @@ def self_signed() -> Certificate:
         [x509.DNSName(_NAME), x509.IPAddress(ipaddress.ip_address("127.0.0.1"))]
     )
     now = dt.datetime.now(dt.UTC)
-    signed = (
+    certificate = (
         x509.CertificateBuilder()
         .subject_name(name)
         .issuer_name(name)
@@ -74,4 +74,4 @@ def self_signed() -> Certificate:
         serialization.PrivateFormat.PKCS8,
         serialization.NoEncryption(),
     )
-    return Certificate(signed.public_bytes(serialization.Encoding.PEM), private)
+    return Certificate(certificate.public_bytes(serialization.Encoding.PEM), private)

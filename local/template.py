@@ -62,8 +62,8 @@ def inlined(template: Template, root: Path = ROOT) -> Template:
             resources[inner] = condition | _substitute(content, values)
         for output, content in nested.get("Outputs", {}).items():
             outputs[f"{name}.Outputs.{output}"] = _substitute(content["Value"], values)
-    filled: Template = _substitute(template | {"Resources": resources}, outputs)
-    return filled
+    substituted: Template = _substitute(template | {"Resources": resources}, outputs)
+    return substituted
 
 
 def _substitute(value: Any, values: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSON

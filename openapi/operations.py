@@ -128,9 +128,9 @@ OPERATIONS: Final = (
         path="/v1/emails/batch",
         tag="Emails",
         summary="Send a batch",
-        description="Each message is accepted or refused by itself. The status is 200 even if every"
-        " item has an error, so check `error` of each. If a batch exceeds the quota, its first"
-        " messages are accepted until the quota is reached. Not for preview keys.",
+        description="Each message is accepted or refused separately. The status is 200 even if"
+        " every item has an error, so check `error` of each. If a batch exceeds the quota, its"
+        " first messages are accepted until the quota is reached. Not for preview keys.",
         scope=EMAILS_SEND,
         body=SendBatchRequest,
         body_examples=examples.BATCHES,

@@ -102,7 +102,7 @@ FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
     SendBatchRequest: {
         "messages": {
             "description": "At most 1,000 recipients together. Each message is accepted or refused"
-            " by itself.",
+            " separately.",
             "items": {"$ref": "#/components/schemas/SendEmailRequest"},
             "maxItems": 100,
         },

@@ -37,11 +37,11 @@ class Schemas:
     """The schemas of some types and of all types that these refer to."""
 
     def __init__(self, types: Iterable[Any]) -> None:
-        references, made = TypeAdapter.json_schemas(
+        references, generated = TypeAdapter.json_schemas(
             ((kind, _MODE, TypeAdapter(kind)) for kind in {*types, *FIELDS}),
             ref_template=_REFERENCE + "{model}",
         )
-        definitions = made["$defs"]
+        definitions = generated["$defs"]
         # A type alias has no title; its schema is put in place of references to it.
         aliases = {name: value for name, value in definitions.items() if "title" not in value}
         named = {

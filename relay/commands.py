@@ -23,7 +23,7 @@ _HOST: Final = re.compile(rb"[!-~]{1,255}")
 
 
 class CommandRejected(Exception):
-    """A command is refused; `reply` is the answer to it."""
+    """A command is refused with `reply`."""
 
     def __init__(self, reply: Reply) -> None:
         super().__init__(reply.lines[0])

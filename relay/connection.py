@@ -190,7 +190,7 @@ class Connection(asyncio.Protocol):
         return content
 
     def _advance(self) -> None:
-        """Answer the buffered input until an answer has to wait."""
+        """Answer the buffered input until a reply has to wait."""
         session = self._session
         if session is None:
             return
@@ -203,7 +203,7 @@ class Connection(asyncio.Protocol):
                     self._answer(session.command(line))
                     self._begin_content(session)
                 else:
-                    octets = self._lines.take_all()
+                    octets = self._lines.pop_all()
                     if not octets:
                         return
                     self._add_content(session, self._content, octets)
@@ -225,25 +225,25 @@ class Connection(asyncio.Protocol):
         if rest is None:
             return
         self._lines.feed(rest)
-        answer = session.content_ended(content)
-        if isinstance(answer, Reply):
+        pending = session.content_ended(content)
+        if isinstance(pending, Reply):
             self._drop_content()
-        self._answer(answer)
+        self._answer(pending)
 
-    def _answer(self, answer: PendingReply) -> None:
+    def _answer(self, pending: PendingReply) -> None:
         """Send a reply, or start the call that produces it."""
-        if isinstance(answer, Reply):
-            self._send_reply(answer)
+        if isinstance(pending, Reply):
+            self._send_reply(pending)
             return
-        task = asyncio.Task(self._run_call(answer), loop=self._loop, eager_start=True)
+        task = asyncio.Task(self._run_call(pending), loop=self._loop, eager_start=True)
         if not task.done():
             self._call_task = task
             self._update_reading()
             task.add_done_callback(self._call_ended)
 
-    async def _run_call(self, answer: Coroutine[Any, Any, Reply]) -> None:
+    async def _run_call(self, pending: Coroutine[Any, Any, Reply]) -> None:
         try:
-            reply = await answer
+            reply = await pending
         except Exception as error:  # noqa: BLE001  no error may become a 250
             log_failure(_LOG, error)
             reply = replies.TEMPORARY_FAILURE
@@ -275,7 +275,7 @@ class Connection(asyncio.Protocol):
     def _start_tls(self) -> None:
         """Start the handshake; drop plaintext that came too early (RFC 3207 section 4.2)."""
         self._flush()
-        self._lines.take_all()
+        self._lines.pop_all()
         self._records = TlsRecords(self._tls_context())
         self._deadline = self._loop.time() + self._context.limits.handshake
 

@@ -69,7 +69,7 @@ class LineBuffer:
             raise BareControlCharacter
         return line
 
-    def take_all(self) -> bytes:
+    def pop_all(self) -> bytes:
         """Remove and return all octets."""
         octets = bytes(self._buffer)
         self._buffer.clear()

@@ -1,7 +1,7 @@
 """Several processes on one port: the kernel distributes the connections (SO_REUSEPORT).
 
 Each process is a separate server with its own share of the limits, and reloads a renewed
-certificate by itself. A TLS session ticket is valid only with the process that issued it.
+certificate on its own. A TLS session ticket is valid only with the process that issued it.
 """
 
 import asyncio

@@ -186,7 +186,7 @@ def refusal(error: ServiceError) -> Reply:
     code, status = _REFUSALS[error.code]
     if error.code == "invalid_recipient":
         code, status = _recipient_refusal(error)
-    elif isinstance(error, ValidationFailed) and error.faults[0].code == "mail_loop":
+    elif isinstance(error, ValidationFailed) and error.errors[0].code == "mail_loop":
         code, status = _LOOP
     return _reply(code, status, _FORBIDDEN.sub("?", " ".join(error.message.split())))
 

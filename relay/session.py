@@ -87,12 +87,12 @@ class SmtpSession:
         """Return the reply to a line: a command, or a response within AUTH."""
         try:
             if self._exchange is not None:
-                answer = self._respond(self._exchange, line)
+                reply = self._respond(self._exchange, line)
             else:
-                answer = self._execute(line)
+                reply = self._execute(line)
         except CommandRejected as rejection:
-            answer = rejection.reply
-        return self._check_counts(answer) if isinstance(answer, Reply) else answer
+            reply = rejection.reply
+        return self._check_counts(reply) if isinstance(reply, Reply) else reply
 
     def line_too_long(self) -> Reply:
         """Return the reply to a line that was dropped because of its length."""

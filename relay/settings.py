@@ -17,7 +17,7 @@ class RelaySettings:
 
     `name` is the name by which it introduces itself. `certificate` and `key` are PEM files.
     Without them, `secret` is the name of a secret that has both. `one_of_many` says
-    that this process is one of `processes`, each of which has these limits.
+    that this process is one of `processes`; these limits apply to each of them.
     """
 
     name: str

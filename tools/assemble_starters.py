@@ -6,7 +6,7 @@ a Jinja2 template with `{{ value }}` and `<!--% if ... %-->`. The latter is a co
 the inliner's HTML parser leaves comments in their place.
 
 The result is committed, and a test fails if it differs from what the sources produce. Assembly
-at run time would slow the first mail of a new process: it takes over twice as long as compiling
+at run time would slow the first email of a new process: it takes over twice as long as compiling
 the result (benchmarks/rendering.md), and the layer would have to contain the inliner.
 """
 

@@ -1,0 +1,1 @@
+"""The requests to AWS that only the operator's command makes."""

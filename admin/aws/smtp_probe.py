@@ -15,7 +15,7 @@ class SmtpProbe:
     """Implements `operations.ports.CertificateProbe` by connecting as an SMTP client does."""
 
     def __init__(self, host: str, port: int, trusted: str = "") -> None:
-        """Keep where the relay is, and the PEM file to trust; the system's if it is empty."""
+        """Store the relay's address and the PEM file to trust; if empty, the system's are used."""
         self._host = host
         self._port = port
         self._trusted = trusted or None

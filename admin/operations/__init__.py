@@ -1,0 +1,1 @@
+"""What only an operator does: check a stack, prepare a new one, move dead letters back."""

@@ -103,9 +103,9 @@ class Doctor:
         }
         for name in sorted({domain_of(address) for address in {*senders, self.preview_sender}}):
             candidates = _domain_and_parents(name)
-            known = [domain for domain in candidates if self.domains.identities.get(domain)]
-            if known:
-                domain = self.domains.show(known[0])
+            registered = [domain for domain in candidates if self.domains.identities.get(domain)]
+            if registered:
+                domain = self.domains.show(registered[0])
                 yield from checks.check_domain(name, domain, self._dmarc_tags(name))
             else:
                 yield checks.unknown_domain(name)

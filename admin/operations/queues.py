@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from admin.operations.ports import Queues, QueueStatus
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +40,6 @@ class QueueOperations:
         """
         if name not in self.urls:
             names = " or ".join(self.urls)
-            raise ValidationFailed(FieldFault("queue", f"must be {names}", "unknown_queue"))
+            raise ValidationFailed(FieldError("queue", f"must be {names}", "unknown_queue"))
         urls = self.urls[name]
         return self.queues.move(urls.dead_letters, urls.queue, at_most)

@@ -13,7 +13,7 @@ from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
-from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.key import Preset
 
 #: Accepts every email, does not count towards SES's quota, and works from the sandbox.
@@ -66,7 +66,7 @@ class RoundTrip:
                 if candidates
                 else "no account has a default sender: add one with `pillarbox sender add`"
             )
-            raise ValidationFailed(FieldFault("account", message, "required"))
+            raise ValidationFailed(FieldError("account", message, "required"))
         return candidates[0]
 
     def _send(self, key: str) -> Finding:

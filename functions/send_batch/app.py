@@ -1,4 +1,4 @@
-"""POST /v1/emails/batch: accept up to 100 mails (contract 4.2)."""
+"""POST /v1/emails/batch: accept up to 100 emails (contract 4.2)."""
 
 from aws_lambda_powertools.event_handler import Response
 

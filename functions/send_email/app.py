@@ -1,4 +1,4 @@
-"""POST /v1/emails: accept one mail (contract 4.1)."""
+"""POST /v1/emails: accept one email (contract 4.1)."""
 
 from aws_lambda_powertools.event_handler import Response
 

@@ -1,1 +1,1 @@
-"""The inbox: shows the mails that the SES stand-in accepted, to people and to programs."""
+"""The inbox: shows the emails that the SES stand-in accepted, to people and to programs."""

@@ -32,7 +32,7 @@ _PAGE_POLICY: Final = (
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
     "frame-ancestors 'none'"
 )
-#: The policy of a mail's own HTML: no scripts, and links open in a new tab.
+#: The policy of an email's own HTML: no scripts, and links open in a new tab.
 _MAIL_POLICY: Final = (
     "sandbox allow-popups allow-popups-to-escape-sandbox; default-src 'none'; "
     "style-src 'unsafe-inline'; img-src 'self' data:{remote}; font-src data:; "
@@ -87,7 +87,7 @@ async def _failed(_request: Request, error: Exception) -> Response:
 
 
 class _Inbox:
-    """One method per route. Starlette runs those that parse mails in threads: plain `def`."""
+    """One method per route. Starlette runs those that parse emails in threads: plain `def`."""
 
     def __init__(self, mailbox: MailStore) -> None:
         self._mailbox = mailbox
@@ -99,7 +99,7 @@ class _Inbox:
         )
 
     def list_mails(self, request: Request) -> Response:
-        """List the newest first; `?q=` selects mails that contain all its words, ignoring case."""
+        """List the newest first; `?q=` selects emails that contain all its words, ignoring case."""
         words = request.query_params.get("q", "").lower().split()
         return JSONResponse(
             {
@@ -163,7 +163,7 @@ class _Inbox:
         """Return the HTML for the frame; `?remote=1` allows images from other hosts."""
         view = view_of(self._mail(request))
         if view.html is None:
-            raise HTTPException(404, "This mail has no HTML.")
+            raise HTTPException(404, "This email has no HTML.")
         remote = " https: http:" if "remote" in request.query_params else ""
         return Response(
             view.framed_html(),
@@ -180,7 +180,7 @@ class _Inbox:
         number: int = request.path_params["number"]
         part = next((p for p in view_of(mail).parts if p.number == number), None)
         if part is None:
-            raise HTTPException(404, "This mail has no part with that number.")
+            raise HTTPException(404, "This email has no part with that number.")
         disposition = "inline" if part.content_type in _INLINE_TYPES else "attachment"
         filename = quote(part.filename or f"part-{number}", safe="")
         return Response(
@@ -219,7 +219,7 @@ class _Inbox:
         return JSONResponse(_behaviour(behaviour))
 
     async def put_behaviour(self, request: Request) -> Response:
-        """Set the behaviour of all mails, or with `?recipient=` of mails to that address."""
+        """Set the behaviour of all emails, or with `?recipient=` of emails to that address."""
         try:
             body = _BehaviourBody.model_validate_json(await request.body())
         except ValidationError as error:
@@ -233,7 +233,7 @@ class _Inbox:
     def _mail(self, request: Request) -> CapturedMail:
         mail = self._mailbox.get(request.path_params["id"])
         if mail is None:
-            raise HTTPException(404, "No mail has this id.")
+            raise HTTPException(404, "No email has this id.")
         return mail
 
 

@@ -1,6 +1,6 @@
-"""Parses a mail for the inbox: headers, text, HTML and the other parts.
+"""Parses an email for the inbox: headers, text, HTML and the other parts.
 
-The parser is lenient, so that the inbox can show a malformed mail.
+The parser is lenient, so that the inbox can show a malformed email.
 """
 
 import re
@@ -38,7 +38,7 @@ class InboxPart:
 
 @dataclass(frozen=True, slots=True)
 class MailView:
-    """The parts of a mail that the inbox shows."""
+    """The parts of an email that the inbox shows."""
 
     headers: tuple[tuple[str, str], ...]  # decoded
     text: str | None
@@ -71,7 +71,7 @@ _VIEWS: Final[WeakKeyDictionary[CapturedMail, MailView]] = WeakKeyDictionary()
 
 
 def view_of(mail: CapturedMail) -> MailView:
-    """Return the parsed mail; a mail is parsed only once."""
+    """Return the parsed mail; an email is parsed only once."""
     if (view := _VIEWS.get(mail)) is None:
         view = _VIEWS[mail] = read(mail.raw)
     return view

@@ -1,1 +1,1 @@
-"""A stand-in for Amazon SES (API v2) that keeps each mail and publishes its events."""
+"""A stand-in for Amazon SES (API v2) that keeps each email and publishes its events."""

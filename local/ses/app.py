@@ -114,7 +114,7 @@ class _Api:
         await self._emitter.finish()
 
     async def send_email(self, request: Request) -> Response:
-        """Accept a mail as SES does, or behave as the mailbox says."""
+        """Accept an email as SES does, or behave as the mailbox says."""
         mail = accept(self._mailbox, parse(await request.body()))
         behaviour = self._mailbox.pop_behaviour(mail.destination.addresses)
         if refusal := _REFUSALS.get(behaviour.mode):

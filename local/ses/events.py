@@ -26,7 +26,7 @@ _SIMULATED: Final[dict[str, Outcome]] = {
     "ooto": "auto-replied",
     "suppressionlist": "globally suppressed",
 }
-#: The start of the EICAR test file in base64: SES accepts such a mail and then rejects it.
+#: The start of the EICAR test file in base64: SES accepts such an email and then rejects it.
 _EICAR: Final = b"WDVPIVAlQEFQWzRcUFpYNTQoUF4pN0NDKTd9JEVJQ0FS"
 _HEADERS_LIMIT: Final = 10_240  # bytes of headers in a record; with more, headersTruncated is true
 
@@ -40,7 +40,7 @@ _API_NAMES: Final = {
 
 
 def outcome_of(recipient: str, raw: bytes, suppression: SuppressedDestination | None) -> Outcome:
-    """Return the outcome of a mail for one recipient."""
+    """Return the outcome of an email for one recipient."""
     if _EICAR in raw:
         return "rejected"
     if suppression:
@@ -52,9 +52,9 @@ def outcome_of(recipient: str, raw: bytes, suppression: SuppressedDestination | 
 
 
 def records(mail: CapturedMail, mailbox: MailStore) -> Iterator[dict[str, Json]]:
-    """Yield the event records of a mail in order, if its configuration set publishes them.
+    """Yield the event records of an email in order, if its configuration set publishes them.
 
-    SES publishes nothing for a mail without a configuration set.
+    SES publishes nothing for an email without a configuration set.
     """
     configuration_set = mailbox.configuration_sets.get(mail.configuration_set or "")
     if configuration_set is None:
@@ -125,7 +125,7 @@ def _bounce(
 
 
 def _auto_reply(mail: CapturedMail, recipient: str) -> tuple[str, dict[str, Json]]:
-    """An out-of-office answer carries no delivery status, so a recipient is all there is."""
+    """An out-of-office reply has no delivery status, so the record names only the recipient."""
     return "Bounce", {
         "feedbackId": _feedback_id(mail),
         "bounceType": "Transient",
@@ -221,7 +221,7 @@ class EventEmitter:
         self._tasks: set[asyncio.Task[None]] = set()
 
     def start(self, mail: CapturedMail, mailbox: MailStore) -> None:
-        """Start to emit the records of a mail, and return at once."""
+        """Start to emit the records of an email, and return at once."""
         task = asyncio.create_task(self._emit_all(list(records(mail, mailbox))))
         self._tasks.add(task)  # the event loop keeps only weak references to tasks
         task.add_done_callback(self._tasks.discard)
@@ -245,9 +245,9 @@ class EventEmitter:
             except Exception as error:  # noqa: BLE001  after any error the other records must follow
                 if pause is None:
                     mail = record["mail"]
-                    which = mail["messageId"] if isinstance(mail, dict) else mail
+                    mail_id = mail["messageId"] if isinstance(mail, dict) else mail
                     print(  # noqa: T201  stderr is the log of a foreground program
-                        f"SES event {record['eventType']} of {which} is lost: {error!r}",
+                        f"SES event {record['eventType']} of {mail_id} is lost: {error!r}",
                         file=sys.stderr,
                     )
                 else:

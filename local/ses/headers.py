@@ -1,4 +1,4 @@
-"""Reads the header fields of a mail. It is lenient, because a test mail may be malformed."""
+"""Reads the header fields of an email. It is lenient, because a test email may be malformed."""
 
 from email.errors import HeaderParseError
 from email.header import decode_header, make_header

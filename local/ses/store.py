@@ -1,4 +1,4 @@
-"""The in-memory state of the SES stand-in: mails, identities, configuration sets.
+"""The in-memory state of the SES stand-in: emails, identities, configuration sets.
 
 All writes happen on the event loop that serves the applications. Worker threads may read, so reads
 use copies.
@@ -121,8 +121,8 @@ class MailStore:
     Args:
         region: the region in ARNs and error messages.
         account_id: the AWS account id, twelve digits.
-        keep: the maximum number of mails; the oldest are dropped.
-        keep_bytes: the maximum size of all mails, in bytes; the newest is always kept.
+        keep: the maximum number of emails; the oldest are dropped.
+        keep_bytes: the maximum size of all emails, in bytes; the newest is always kept.
     """
 
     def __init__(
@@ -151,10 +151,10 @@ class MailStore:
         self._behaviours: dict[str | None, Behaviour] = {}
         self._listeners: set[asyncio.Queue[CapturedMail | None]] = set()
 
-    # Mails
+    # Emails
 
     def add(self, mail: CapturedMail) -> None:
-        """Keep a mail, drop the oldest mails over the limits, and notify the listeners."""
+        """Keep an email, drop the oldest emails over the limits, and notify the listeners."""
         self._mails[mail.id] = mail
         self._bytes += len(mail.raw)
         while len(self._mails) > self._keep or (
@@ -170,18 +170,18 @@ class MailStore:
         return self._mails.get(mail_id)
 
     def newest_first(self) -> list[CapturedMail]:
-        """Return a copy of the mails, because another thread may change them."""
+        """Return a copy of the emails, because another thread may change them."""
         return list(self._mails.values())[::-1]
 
     def clear(self) -> None:
-        """Delete all mails and send None to the listeners."""
+        """Delete all emails and send None to the listeners."""
         self._mails.clear()
         self._bytes = 0
         for listener in self._listeners:
             listener.put_nowait(None)
 
     async def arrivals(self) -> AsyncGenerator[CapturedMail | None]:
-        """Yield each new mail, and None each time the mails are deleted."""
+        """Yield each new mail, and None each time the emails are deleted."""
         queue: asyncio.Queue[CapturedMail | None] = asyncio.Queue()
         self._listeners.add(queue)
         if self.closing.is_set():
@@ -200,7 +200,7 @@ class MailStore:
             listener.shutdown()
 
     def sent_last_24_hours(self) -> int:
-        """Return the number of recipients of the mails accepted in the last 24 hours."""
+        """Return the number of recipients of the emails accepted in the last 24 hours."""
         since = datetime.now(UTC) - timedelta(days=1)
         while self._sent and self._sent[0][0] < since:
             self._sent.popleft()

@@ -54,9 +54,9 @@ class ApiResponse:
         return str(self.json["error"]["code"]) if self.status >= 300 else ""
 
     @property
-    def faults(self) -> dict[str, str]:
+    def errors(self) -> dict[str, str]:
         """`details.errors[]` as field -> code."""
-        return {fault["field"]: fault["code"] for fault in self.error["details"]["errors"]}
+        return {error["field"]: error["code"] for error in self.error["details"]["errors"]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +101,7 @@ class Api:
         except ServiceError as error:
             return _own_response(refusal(error), request_id)
         if routed is None:
-            return _own_response(_GATEWAY.answer("MISSING_AUTHENTICATION_TOKEN"), request_id)
+            return _own_response(_GATEWAY.response("MISSING_AUTHENTICATION_TOKEN"), request_id)
         resource, parameters, functions = routed
         event = {
             "resource": resource,

@@ -23,7 +23,7 @@ def send_text(api: Api, body: str | bytes, **headers: str) -> ApiResponse:
 
 
 def refused_as_json(response: ApiResponse) -> bool:
-    return response.status == 422 and response.faults == {"": "invalid_json"}
+    return response.status == 422 and response.errors == {"": "invalid_json"}
 
 
 def with_to(raw: str) -> str:
@@ -131,8 +131,8 @@ def test_12_the_same_idempotency_key_of_another_account(service: Service) -> Non
 )
 def test_13_an_id_that_is_not_a_uuid(live: Api, text: str) -> None:
     """13: an id that is not a UUID is 422, in the path and in templateId."""
-    assert live.get(text).faults == {"message_id": "invalid_uuid"}
-    assert live.send({"to": TO, "templateId": text}).faults == {"templateId": "invalid_uuid"}
+    assert live.get(text).errors == {"message_id": "invalid_uuid"}
+    assert live.send({"to": TO, "templateId": text}).errors == {"templateId": "invalid_uuid"}
 
 
 @pytest.mark.parametrize("body", ["", " ", "{", '{"to":', "{} {}", "{}x", '{"to": "a",}', "'{}'"])
@@ -161,7 +161,7 @@ def test_17_depth(live: Api, opening: str) -> None:
     body = with_variable(nested).replace('"name"', '"unused"')
     assert send_text(live, body).status == 200
     deeper = with_variable(f"[{nested}]")
-    assert send_text(live, deeper).faults == {"variables": "too_deep"}
+    assert send_text(live, deeper).errors == {"variables": "too_deep"}
 
 
 def test_18_duplicate_keys(live: Api) -> None:
@@ -182,10 +182,10 @@ def test_20_nul_and_control_characters(live: Api) -> None:
     for character in "\x00\x01\x08\x1b\x7f":
         for field in ("subject", "fromName", "brandName"):
             response = live.send(otp(**{field: f"a{character}b"}))
-            assert response.faults == {field: "control_character"}
+            assert response.errors == {field: "control_character"}
         assert live.send(otp(to=f"a{character}@b.example")).code == "invalid_recipient"
         reply_to = live.send(otp(replyTo=f"a{character}@b.example"))
-        assert reply_to.faults == {"replyTo": "invalid_address"}
+        assert reply_to.errors == {"replyTo": "invalid_address"}
 
 
 @pytest.mark.parametrize(
@@ -207,13 +207,13 @@ def test_21_other_encodings(live: Api, body: bytes) -> None:
 def test_22_an_unknown_field(live: Api) -> None:
     """22: an unknown field is 422; `replyto` is never silently dropped."""
     response = live.send(otp(replyto="help@sender.example"))
-    assert (response.status, response.faults) == (422, {"replyto": "unknown_field"})
+    assert (response.status, response.errors) == (422, {"replyto": "unknown_field"})
 
 
 def test_23_a_boolean_that_is_a_string(live: Api) -> None:
     """23: inline "yes" is 422: types are strict."""
     response = live.send(otp(attachments=[attachment(inline="yes", contentId="a")]))
-    assert response.faults == {"attachments.0.inline": "wrong_type"}
+    assert response.errors == {"attachments.0.inline": "wrong_type"}
 
 
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "br", "identity, gzip"])
@@ -221,19 +221,19 @@ def test_25_a_compressed_body(live: Api, coding: str) -> None:
     """25: a Content-Encoding is 422, and nothing is decompressed."""
     bomb = gzip.compress(b" " * 10_000_000)
     response = send_text(live, bomb, **{"Content-Encoding": coding})
-    assert response.faults == {"Content-Encoding": "invalid_header"}
+    assert response.errors == {"Content-Encoding": "invalid_header"}
 
 
 def test_27_very_large_variables(live: Api) -> None:
     """27: 300,000 variables are 422; 256 KB of compact JSON are accepted, one byte more is not."""
     many = live.send(otp(variables={f"v{n}": n for n in range(300_000)}))
-    assert many.faults == {"variables": "too_large"}
+    assert many.errors == {"variables": "too_large"}
     limit = 256 * 1024
     frame = len('{"otp_code":"1","x":""}')
     body = otp(variables={"otp_code": "1", "x": "x" * (limit - frame)})
     assert live.send(body).status == 200
     body["variables"]["x"] += "x"
-    assert live.send(body).faults == {"variables": "too_large"}
+    assert live.send(body).errors == {"variables": "too_large"}
 
 
 def test_28_no_mode(live: Api) -> None:
@@ -253,7 +253,7 @@ def test_29_two_modes(live: Api) -> None:
 @pytest.mark.parametrize("subject", [..., None, ""])
 def test_30_html_without_subject(live: Api, subject: object) -> None:
     """30: html without a subject is 422 on subject."""
-    assert list(live.send(raw_html(subject=subject)).faults) == ["subject"]
+    assert list(live.send(raw_html(subject=subject)).errors) == ["subject"]
 
 
 @pytest.mark.parametrize("slug", ["../x", "../otp", "__class__", "otp/../otp", "otp\x00", ""])

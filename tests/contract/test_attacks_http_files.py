@@ -35,14 +35,14 @@ def test_56_files_one_byte_too_large(live: Api) -> None:
 def test_57_other_alphabets_white_space_and_padding(live: Api, content: str) -> None:
     """57: base64url, white space and missing padding are 422."""
     response = live.send(otp(attachments=[attachment(content=content)]))
-    assert response.faults == {"attachments.0.content": "invalid_base64"}
+    assert response.errors == {"attachments.0.content": "invalid_base64"}
 
 
 @pytest.mark.parametrize("content", ["YR==", "YWJ="])
 def test_58_trailing_bits(live: Api, content: str) -> None:
     """58: base64 whose trailing bits are not zero is 422."""
     response = live.send(otp(attachments=[attachment(content=content)]))
-    assert response.faults == {"attachments.0.content": "invalid_base64"}
+    assert response.errors == {"attachments.0.content": "invalid_base64"}
 
 
 @pytest.mark.parametrize(
@@ -105,20 +105,20 @@ def test_61_a_zip_bomb_is_never_unpacked(live: Api) -> None:
 def test_62_filenames(live: Api, filename: str, code: str) -> None:
     """62: `../x`, NUL and 256 characters are 422."""
     response = live.send(otp(attachments=[attachment(filename=filename)]))
-    assert response.faults == {"attachments.0.filename": code}
+    assert response.errors == {"attachments.0.filename": code}
 
 
 @pytest.mark.parametrize("content_id", ["<logo>", "a b", "a\tb", "ä", "a\r\nb", "x" * 256])
 def test_63_content_ids(live: Api, content_id: str) -> None:
     """63: angle brackets, white space and other characters are 422."""
     response = live.send(otp(attachments=[attachment(inline=True, contentId=content_id)]))
-    assert list(response.faults) == ["attachments.0.contentId"]
+    assert list(response.errors) == ["attachments.0.contentId"]
 
 
 def test_63_content_ids_are_unique(live: Api) -> None:
     """63: two attachments with the same contentId are 422."""
     picture = attachment(inline=True, contentId="logo", contentType="image/png")
-    assert live.send(otp(attachments=[picture, picture])).faults == {"attachments": "duplicate"}
+    assert live.send(otp(attachments=[picture, picture])).errors == {"attachments": "duplicate"}
 
 
 def test_66_twenty_requests_with_one_key_are_one_send(service: Service) -> None:

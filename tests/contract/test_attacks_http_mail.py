@@ -15,7 +15,7 @@ def test_32_51_recipients_counting_duplicates(live: Api) -> None:
 
 def test_33_an_empty_to(live: Api) -> None:
     """33: `to: []` is 422."""
-    assert live.send(otp(to=[])).faults == {"to": "too_short"}
+    assert live.send(otp(to=[])).errors == {"to": "too_short"}
 
 
 INVALID_ADDRESSES = {
@@ -144,18 +144,18 @@ def test_43_line_breaks_in_headers(live: Api, break_: str) -> None:
     """43: CR, LF, NEL, U+2028 and U+2029 are 422 in subject, fromName, filename, contentId."""
     text = f"a{break_}Bcc: x@y.example"
     for field in ("subject", "fromName", "brandName"):
-        assert live.send(otp(**{field: text})).faults == {field: "control_character"}
+        assert live.send(otp(**{field: text})).errors == {field: "control_character"}
     file = attachment(filename=text)
-    assert list(live.send(otp(attachments=[file])).faults) == ["attachments.0.filename"]
+    assert list(live.send(otp(attachments=[file])).errors) == ["attachments.0.filename"]
     file = attachment(inline=True, contentId=text)
-    assert list(live.send(otp(attachments=[file])).faults) == ["attachments.0.contentId"]
+    assert list(live.send(otp(attachments=[file])).errors) == ["attachments.0.contentId"]
 
 
 def test_44_a_subject_of_emoji(live: Api) -> None:
     """44: a subject of 998 emoji is accepted, one of 999 is 422."""
     sent = live.send(raw_html(subject="🎉" * 998))
     assert live.get(sent.json["messageId"]).json["subject"] == "🎉" * 998
-    assert live.send(raw_html(subject="🎉" * 999)).faults == {"subject": "too_long"}
+    assert live.send(raw_html(subject="🎉" * 999)).errors == {"subject": "too_long"}
 
 
 def test_45_a_name_that_looks_like_an_address(service: Service, live: Api) -> None:
@@ -176,9 +176,9 @@ def test_45_a_name_that_looks_like_an_address(service: Service, live: Api) -> No
 @pytest.mark.parametrize("override", "\u202a\u202b\u202d\u202e\u2066\u2067\u2068\u2069")
 def test_46_direction_overrides(live: Api, override: str) -> None:
     """46: bidirectional overrides are 422 in fromName and filename."""
-    assert live.send(otp(fromName=f"a{override}b")).faults == {"fromName": "control_character"}
+    assert live.send(otp(fromName=f"a{override}b")).errors == {"fromName": "control_character"}
     file = attachment(filename=f"gpj{override}.pdf")
-    assert list(live.send(otp(attachments=[file])).faults) == ["attachments.0.filename"]
+    assert list(live.send(otp(attachments=[file])).errors) == ["attachments.0.filename"]
 
 
 def test_47_an_unverified_from(live: Api) -> None:
@@ -191,7 +191,7 @@ def test_47_an_unverified_from(live: Api) -> None:
 @pytest.mark.parametrize("key", ["", "k" * 257])
 def test_48_an_empty_or_over_long_idempotency_key(live: Api, key: str) -> None:
     """48: an Idempotency-Key of 0 or 257 bytes is 422."""
-    assert live.send(otp(), idempotency_key=key).faults == {"Idempotency-Key": "invalid_header"}
+    assert live.send(otp(), idempotency_key=key).errors == {"Idempotency-Key": "invalid_header"}
 
 
 def test_49_a_script_in_a_variable(live: Api) -> None:
@@ -227,7 +227,7 @@ def test_51_a_loop_over_a_large_list(service: Service) -> None:
     response = Api(service.key(account)).send(
         {"to": TO, "templateId": bomb, "variables": {"rows": rows}}
     )
-    assert response.faults == {"variables": "too_large"}
+    assert response.errors == {"variables": "too_large"}
 
 
 @pytest.mark.parametrize(
@@ -251,7 +251,7 @@ def test_51_a_loop_over_a_large_list(service: Service) -> None:
 def test_52_urls_with_other_schemes(live: Api, url: str) -> None:
     """52: in a *_url variable everything except http(s) is 422, such as `javascript:`."""
     body = otp(starterTemplate="magic_link", variables={"login_url": url})
-    assert live.send(body).faults == {"variables.login_url": "invalid_url"}
+    assert live.send(body).errors == {"variables.login_url": "invalid_url"}
 
 
 @pytest.mark.parametrize(
@@ -259,7 +259,7 @@ def test_52_urls_with_other_schemes(live: Api, url: str) -> None:
 )
 def test_53_logos_are_https_only(live: Api, url: str) -> None:
     """53: a logoUrl must begin with https:."""
-    assert live.send(otp(logoUrl=url)).faults == {"logoUrl": "invalid_url"}
+    assert live.send(otp(logoUrl=url)).errors == {"logoUrl": "invalid_url"}
 
 
 def test_53_a_logo_is_never_fetched(service: Service, live: Api) -> None:
@@ -280,5 +280,5 @@ def test_54_a_rendered_email_over_a_megabyte(service: Service) -> None:
     account = service.account()
     template = service.template(account, "<p>{{ text }}</p>" * 6)
     body = {"to": TO, "templateId": template, "variables": {"text": '"' * 100_000}}
-    assert Api(service.key(account)).send(body).faults == {"variables": "too_large"}
+    assert Api(service.key(account)).send(body).errors == {"variables": "too_large"}
     assert service.messages(account) == []

@@ -9,7 +9,7 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.claims import LEASE
-from pillarbox.application.sending import batch as batches
+from pillarbox.domain import mail
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Preset
@@ -96,11 +96,11 @@ def test_one_failure_does_not_affect_the_others(
 def test_errors_name_the_position_in_the_batch(api: Api) -> None:
     """Decisions: the fields in details.errors[] are dotted paths with list positions."""
     response = batch(api, otp(), raw_html(subject=...))
-    (fault,) = response.json["results"][1]["error"]["details"]["errors"]
-    assert (fault["field"], fault["code"]) == ("messages.1.subject", "required")
+    (error,) = response.json["results"][1]["error"]["details"]["errors"]
+    assert (error["field"], error["code"]) == ("messages.1.subject", "required")
     response = batch(api, otp(cc=[1]))
-    (fault,) = response.json["results"][0]["error"]["details"]["errors"]
-    assert fault["field"] == "messages.0.cc.0"
+    (error,) = response.json["results"][0]["error"]["details"]["errors"]
+    assert error["field"] == "messages.0.cc.0"
 
 
 def test_a_batch_in_which_every_item_fails_is_200(api: Api) -> None:
@@ -315,4 +315,4 @@ def test_both_readings_of_the_path_are_the_same(service: Service, account: str) 
     """9: {base_url}/api/v1/v1/emails/batch is the same route."""
     api = Api(service.key(account), base="/v1/v1")
     assert codes(batch(api, otp())) == [None]
-    assert batches.MAX_MESSAGES == 100
+    assert mail.MAX_MESSAGES == 100

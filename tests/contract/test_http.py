@@ -152,7 +152,7 @@ def test_an_unknown_field_is_refused_with_the_closest_one(
 ) -> None:
     """Decisions: unknown fields are 422 unknown_field, which names the closest known field."""
     answer = live.send(otp(**{name: "x"}))
-    assert answer.faults == {name[:64]: "unknown_field"}
+    assert answer.errors == {name[:64]: "unknown_field"}
     if meant is not None:
         assert f"did you mean {meant}?" in answer.error["message"]
     else:
@@ -168,5 +168,5 @@ def test_a_suggested_field_belongs_to_the_same_object(live: Api) -> None:
         "content": "",
     }
     answer = live.send(otp(attachments=[wrong]))
-    assert answer.faults == {"attachments.0.fileName": "unknown_field"}
+    assert answer.errors == {"attachments.0.fileName": "unknown_field"}
     assert "did you mean filename?" in answer.error["message"]

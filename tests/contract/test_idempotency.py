@@ -141,14 +141,14 @@ def test_a_key_has_up_to_256_visible_characters(api: Api, key: str) -> None:
 def test_any_other_key_is_refused(api: Api, key: str) -> None:
     """4.11, decisions: any other key is 422, which names the header."""
     response = api.send(otp(), idempotency_key=key)
-    assert (response.status, response.faults) == (422, {"Idempotency-Key": "invalid_header"})
+    assert (response.status, response.errors) == (422, {"Idempotency-Key": "invalid_header"})
 
 
 def test_two_keys_in_one_request_are_refused(api: Api) -> None:
     """4.11: a request with two keys is 422."""
     headers = {"Idempotency-Key": ["a", "b"]}
     response = api.raw("POST", "/emails", json.dumps(otp()), headers)
-    assert response.faults == {"Idempotency-Key": "invalid_header"}
+    assert response.errors == {"Idempotency-Key": "invalid_header"}
 
 
 def test_keys_belong_to_the_account_and_not_to_the_api_key(

@@ -102,7 +102,7 @@ def test_another_accounts_message_does_not_exist(api: Api, live: Api) -> None:
 @pytest.mark.parametrize("message_id", ["1", "x" * 36, "0" * 32, "----" + "0" * 32, "%00"])
 def test_the_id_is_a_uuid(api: Api, message_id: str) -> None:
     """4.4: a message_id that is not a UUID is 422 on that field."""
-    assert api.get(message_id).faults == {"message_id": "invalid_uuid"}
+    assert api.get(message_id).errors == {"message_id": "invalid_uuid"}
 
 
 def test_an_id_in_capitals_is_the_same_id(api: Api) -> None:

@@ -160,7 +160,7 @@ def test_a_422_lists_all_errors(live: Api) -> None:
         attachments=[attachment(inline=True, filename="", extra=1), attachment(content="=")],
     )
     response = live.raw("POST", "/emails", json.dumps(body), {"Idempotency-Key": ""})
-    assert response.faults == {
+    assert response.errors == {
         "Idempotency-Key": "invalid_header",
         "to": "required",
         "cc.1": "wrong_type",
@@ -185,7 +185,7 @@ def test_a_422_for_a_template_lists_all_errors_too(live: Api) -> None:
         variables={"accept_url": "javascript:x", "team_name": "North"},
         logoUrl="http://harbour.example/logo.png",
     )
-    assert live.send(body).faults == {
+    assert live.send(body).errors == {
         "logoUrl": "invalid_url",
         "variables.inviter_name": "missing_variable",
         "variables.accept_url": "invalid_url",

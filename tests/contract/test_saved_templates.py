@@ -116,7 +116,7 @@ def test_internal_copies_are_not_in_the_library(account: str, api: Api) -> None:
 
 
 @pytest.mark.parametrize(
-    ("query", "fault"),
+    ("query", "errors"),
     [
         ({"limit": "0"}, {"limit": "out_of_range"}),
         ({"limit": "101"}, {"limit": "out_of_range"}),
@@ -136,11 +136,11 @@ def test_internal_copies_are_not_in_the_library(account: str, api: Api) -> None:
     ],
 )
 def test_bad_query_parameters_are_refused(
-    api: Api, query: dict[str, str | list[str]], fault: dict[str, str]
+    api: Api, query: dict[str, str | list[str]], errors: dict[str, str]
 ) -> None:
     """4.8, 8.2, decisions, attack 71: 422 lists the errors of all parameters at once."""
     response = list_page(api, **query)
-    assert (response.status, response.faults) == (422, fault)
+    assert (response.status, response.errors) == (422, errors)
 
 
 @pytest.mark.parametrize("query", [{"skip": "9007199254740991"}, {"limit": "1"}, {"limit": "100"}])
@@ -248,7 +248,7 @@ def test_an_id_must_be_a_uuid(
 ) -> None:
     """4.9, 4.10, attack 13: an id that is not a UUID is 422."""
     response = call(api, template_id)
-    assert (response.status, response.faults) == (422, {"id": "invalid_uuid"})
+    assert (response.status, response.errors) == (422, {"id": "invalid_uuid"})
 
 
 @pytest.mark.parametrize("call", [get, delete])

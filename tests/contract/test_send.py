@@ -134,13 +134,13 @@ def test_null_is_the_same_as_leaving_an_optional_field_out(service: Service, fie
 
 def test_subject_is_required_with_html(live: Api) -> None:
     """2.1, decisions: html without subject is 422 on `subject`."""
-    assert live.send(raw_html(subject=...)).faults == {"subject": "required"}
+    assert live.send(raw_html(subject=...)).errors == {"subject": "required"}
 
 
 def test_to_is_required(live: Api) -> None:
     """2.1, decisions: a missing or null `to` is 422 on `to`."""
-    assert live.send(otp(to=...)).faults == {"to": "required"}
-    assert live.send(otp(to=None)).faults == {"to": "wrong_type"}
+    assert live.send(otp(to=...)).errors == {"to": "required"}
+    assert live.send(otp(to=None)).errors == {"to": "wrong_type"}
 
 
 @pytest.mark.parametrize(
@@ -178,14 +178,14 @@ def test_to_is_required(live: Api) -> None:
 def test_a_wrong_type_is_refused_with_its_path(live: Api, field: str, value: object) -> None:
     """2.1, 2.2, 7: types are strict; 422 lists the path of each field with a wrong type."""
     response = live.send(otp(**{field.split(".", maxsplit=1)[0]: value}))
-    assert (response.status, response.faults) == (422, {field: "wrong_type"})
+    assert (response.status, response.errors) == (422, {field: "wrong_type"})
 
 
 @pytest.mark.parametrize("field", ["filename", "contentType", "content"])
 def test_an_attachment_needs_its_three_fields(live: Api, field: str) -> None:
     """2.2: filename, contentType and content are required."""
     response = live.send(otp(attachments=[attachment(**{field: ...})]))
-    assert response.faults == {f"attachments.0.{field}": "required"}
+    assert response.errors == {f"attachments.0.{field}": "required"}
 
 
 @pytest.mark.parametrize(
@@ -198,7 +198,7 @@ def test_the_longest_text_is_accepted_and_a_longer_one_is_not(
     """2.1, 8.2: subject has at most 998, fromName 1024 and brandName 128 characters."""
     assert live.send(otp(**{field: "ß" * limit})).status == 200
     refused = live.send(otp(**{field: "x" * (limit + 1)}))
-    assert refused.faults == {field: "too_long"}
+    assert refused.errors == {field: "too_long"}
     assert str(limit) in refused.error["message"]
 
 
@@ -206,7 +206,7 @@ def test_the_longest_logo_url_is_accepted_and_a_longer_one_is_not(live: Api) -> 
     """2.1, 8.2: logoUrl has at most 2048 characters."""
     url = "https://harbour.example/".ljust(2048, "x")
     assert live.send(otp(logoUrl=url)).status == 200
-    assert live.send(otp(logoUrl=url + "x")).faults == {"logoUrl": "too_long"}
+    assert live.send(otp(logoUrl=url + "x")).errors == {"logoUrl": "too_long"}
 
 
 def test_a_filename_has_1_to_255_characters(live: Api) -> None:
@@ -215,7 +215,7 @@ def test_a_filename_has_1_to_255_characters(live: Api) -> None:
         assert live.send(otp(attachments=[attachment(filename=name)])).status == 200
     for name, code in (("", "too_short"), ("x" * 256, "too_long")):
         response = live.send(otp(attachments=[attachment(filename=name)]))
-        assert response.faults == {"attachments.0.filename": code}
+        assert response.errors == {"attachments.0.filename": code}
 
 
 def test_fifty_recipients_are_accepted_and_fifty_one_are_not(live: Api) -> None:
@@ -311,7 +311,7 @@ def test_an_inline_attachment_has_a_content_id(live: Api) -> None:
 def test_inline_and_content_id_go_together(live: Api, changes: dict[str, Any], code: str) -> None:
     """2.2, 7: inline without contentId, or contentId without inline, is 422 on contentId."""
     response = live.send(otp(attachments=[attachment(**changes)]))
-    assert (response.status, response.faults) == (422, {"attachments.0.contentId": code})
+    assert (response.status, response.errors) == (422, {"attachments.0.contentId": code})
 
 
 @pytest.mark.parametrize("changes", [{}, {"contentId": None}, {"inline": False}])

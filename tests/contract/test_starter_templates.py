@@ -112,7 +112,7 @@ def test_an_unknown_slug_is_not_found(live: Api, slug: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("body", "faults"),
+    ("body", "errors"),
     [
         ([], {"": "wrong_type"}),
         ({"variables": []}, {"variables": "wrong_type"}),
@@ -120,9 +120,9 @@ def test_an_unknown_slug_is_not_found(live: Api, slug: str) -> None:
         ({"variables": {"otp_code": ["1"]}}, {"variables.otp_code": "invalid_type"}),
     ],
 )
-def test_a_malformed_preview_is_refused(live: Api, body: object, faults: dict[str, str]) -> None:
+def test_a_malformed_preview_is_refused(live: Api, body: object, errors: dict[str, str]) -> None:
     """4.7, 7: a malformed body is 422 with field paths."""
-    assert live.preview("otp", body).faults == faults
+    assert live.preview("otp", body).errors == errors
 
 
 @pytest.mark.parametrize("slug", STARTERS)
@@ -136,7 +136,7 @@ def test_each_template_can_be_sent_with_its_required_variables(service: Service,
 def test_missing_required_variables_are_named(live: Api, slug: str) -> None:
     """Decisions: missing required variables are 422, which names all of them."""
     response = live.send(otp(starterTemplate=slug, variables=...))
-    assert response.faults == {f"variables.{name}": "missing_variable" for name in REQUIRED[slug]}
+    assert response.errors == {f"variables.{name}": "missing_variable" for name in REQUIRED[slug]}
 
 
 @pytest.mark.parametrize("attributed", [True, False])

@@ -4,7 +4,7 @@ import socket
 
 import pytest
 
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from tests.relay.running_relay import MESSAGE, QUEUED_ID, SENDER, TO, RunningRelay, serve
 
 #: Octets that some servers wrongly accept as the end of a message.
@@ -245,7 +245,7 @@ def test_refused_recipients(relay: RunningRelay, reason: str, reply: bytes) -> N
 @pytest.mark.parametrize(("code", "reply"), [("mail_loop", b"554 5.4.6 "), ("x", b"554 5.6.0 ")])
 def test_malformed_messages(relay: RunningRelay, code: str, reply: bytes) -> None:
     """A mail loop gets 554 5.4.6, any other fault of the message 554 5.6.0."""
-    relay.service.fault = ValidationFailed(FieldFault("Received", "…", code))
+    relay.service.fault = ValidationFailed(FieldError("Received", "…", code))
     with relay.connect_authenticated() as client:
         assert client.deliver().startswith(reply)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pillarbox.domain.errors import CODES, FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import CODES, FieldError, ServiceError, ValidationFailed
 from relay import replies
 from relay.replies import Reply
 
@@ -20,11 +20,11 @@ REFUSALS = [
         for reason in ("no_mx", "null_mx", "syntax")
     ),
     *(
-        replies.refusal(ValidationFailed(FieldFault("", "no", code)))
+        replies.refusal(ValidationFailed(FieldError("", "no", code)))
         for code in ("mail_loop", "bad_mime")
     ),
 ]
-BAD = ValidationFailed(FieldFault("", "no", "bad_mime"))
+BAD = ValidationFailed(FieldError("", "no", "bad_mime"))
 #: The contract's codes for client errors that cannot occur over SMTP.
 HTTP_ONLY = {
     "missing_field",

@@ -47,6 +47,6 @@ def refused_for_a_reason(
     """Check that a request that matches the schema gets a 422 only for rules beyond it."""
     positive = case.meta and case.meta.generation.mode is schemathesis.GenerationMode.POSITIVE
     if positive and response.status_code == 422:
-        faults = response.json()["error"]["details"]["errors"]
-        unexpected = {fault["code"] for fault in faults} - _BEYOND_SCHEMA
-        assert not unexpected, f"refused for {unexpected}: {faults}"
+        errors = response.json()["error"]["details"]["errors"]
+        unexpected = {error["code"] for error in errors} - _BEYOND_SCHEMA
+        assert not unexpected, f"refused for {unexpected}: {errors}"

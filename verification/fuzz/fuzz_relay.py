@@ -109,7 +109,7 @@ def check_dialogue(octets: bytes, *, secure: bool) -> None:
                 assert _REPLY.fullmatch(reply.wire), "a reply has lines of printable ASCII"
                 if session.content is None:
                     break
-                rest = session.content.feed(lines.take_all())
+                rest = session.content.feed(lines.pop_all())
                 if rest is None:
                     session.content.release()
                     return

@@ -40,7 +40,7 @@ type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
 def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
-    """Make the Lambda handler of a queue from a function that handles one message.
+    """Return the Lambda handler of a queue from a function that handles one message.
 
     SQS delivers only the failed messages again. A missing setting ends the invocation with the
     name of the setting, because every message would fail.
@@ -88,7 +88,7 @@ def consume_stream(
     apply: Callable[[Sequence[Mapping[str, Any]]], StreamResult],
     count: Callable[[Sequence[Mapping[str, Any]]], Mapping[str, int]],
 ) -> Handler:
-    """Make the Lambda handler of a stream from a function that applies a batch of records.
+    """Return the Lambda handler of a stream from a function that applies a batch of records.
 
     Lambda continues the stream with the first record that was not applied. The counts that
     `count` returns for the applied records become metrics.
@@ -117,7 +117,7 @@ def consume_stream(
 
 
 def run_on_schedule(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
-    """Make the Lambda handler of a schedule; the counts that `work` returns become metrics.
+    """Return the Lambda handler of a schedule; the counts that `work` returns become metrics.
 
     Zeros become metrics as well: an alarm reads a zero as healthy and a missing figure as a
     failure.

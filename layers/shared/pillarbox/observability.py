@@ -12,14 +12,14 @@ if TYPE_CHECKING:
 
 
 def make_logger() -> "Logger":
-    """Make a function's structured logger. POWERTOOLS_SERVICE_NAME names its service."""
+    """Return a function's structured logger. POWERTOOLS_SERVICE_NAME names its service."""
     from aws_lambda_powertools import Logger  # noqa: PLC0415  the relay formats its own log
 
     return Logger(location=None)  # only a failure reports a location, in `raised_at`
 
 
 def make_metrics() -> "Metrics":
-    """Make the metrics of a function, in CloudWatch's embedded format."""
+    """Return the metrics of a function, in CloudWatch's embedded format."""
     from aws_lambda_powertools import Metrics  # noqa: PLC0415  the read routes have no metrics
 
     return Metrics()

@@ -91,7 +91,7 @@ class Setting[T]:
 
 
 def number(least: int = 0) -> Callable[[str], int]:
-    """Make a parser of whole numbers."""
+    """Return a parser of whole numbers."""
 
     def parse(text: str) -> int:
         if not (text.isascii() and text.isdigit() and int(text) >= least):
@@ -145,7 +145,7 @@ class Settings:
     """The table, and the settings that a program finds in its variables."""
 
     def __init__(self, variables: Mapping[str, str]) -> None:
-        """Keep the variables; nothing is read yet."""
+        """Store the variables; nothing is read yet."""
         self.variables = variables
 
     def check(self, place: Place) -> None:

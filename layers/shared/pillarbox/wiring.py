@@ -47,7 +47,7 @@ class Wiring:
     """The use cases that some settings describe; each is made once."""
 
     def __init__(self, settings: Settings) -> None:
-        """Keep the settings; nothing is read yet."""
+        """Store the settings; nothing is read yet."""
         self.settings = settings
 
     @cached_property
@@ -206,7 +206,7 @@ class Wiring:
 
     @cached_property
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
-        """Keep the statistics."""
+        """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
         from pillarbox.adapters.dynamodb.ledger import DynamoLedger
         from pillarbox.adapters.dynamodb.message_log import read_change
@@ -244,8 +244,8 @@ def read_secret(name: str) -> str:
     from pillarbox.adapters.aws import make_client, service_errors
 
     with service_errors("secret store"):
-        answer: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
-        return answer
+        text: str = make_client("secretsmanager").get_secret_value(SecretId=name)["SecretString"]
+        return text
 
 
 def count_changes(records: "Iterable[Mapping[str, Any]]") -> "Mapping[str, int]":

@@ -1,4 +1,4 @@
-// The inbox page: a live list of the mails, and one open mail.
+// The inbox page: a live list of the emails, and one open email.
 
 const $ = (id) => document.getElementById(id);
 const TABS = ["html", "text", "headers", "attachments", "raw"];
@@ -101,7 +101,7 @@ function showState() {
   $("nothing").hidden = mail !== null;
   $("nothing-title").textContent = none ? (searching ? "No results" : "No mail yet") : "";
   $("nothing-text").textContent = !none
-    ? "Select a mail to read it."
+    ? "Select an email to read it."
     : searching
       ? "No mail contains all of these words."
       : "Mail appears here as soon as the service has sent it.";
@@ -200,7 +200,7 @@ function showTab() {
 
 function frame() {
   const remote = $("remote").getAttribute("aria-pressed") === "true" ? "?remote=1" : "";
-  const element = el("iframe", { title: "The mail's HTML", src: `${path(mail.id)}/html${remote}` });
+  const element = el("iframe", { title: "The email's HTML", src: `${path(mail.id)}/html${remote}` });
   // No scripts and an opaque origin; links open in a new tab.
   element.setAttribute("sandbox", "allow-popups allow-popups-to-escape-sandbox");
   applySwitches(element);

@@ -19,7 +19,7 @@ Scalar.createApiReference("#reference", {
   mcp: { disabled: true },
 });
 
-// Add what Scalar's markup lacks for screen readers.
+// Add what is missing in Scalar's markup for screen readers.
 function addLabels() {
   for (const field of document.querySelectorAll("[role=combobox]:not([aria-expanded])")) {
     field.setAttribute("aria-expanded", "false");

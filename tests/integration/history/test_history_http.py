@@ -67,9 +67,9 @@ def aggregate(account: str) -> Mapping[str, Any]:
     return handler("aggregate_stats")({"Records": stream(account)}, Invocation())
 
 
-def faults(response: ApiResponse) -> dict[str, str]:
+def errors(response: ApiResponse) -> dict[str, str]:
     assert (response.status, response.code) == (422, "validation_failed")
-    return response.faults
+    return response.errors
 
 
 def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None:
@@ -215,7 +215,7 @@ def test_a_list_with_a_bad_parameter_is_422(
     api: Api, query: dict[str, str | list[str]], expected: dict[str, str]
 ) -> None:
     """4.3: a parameter that is unknown, repeated, malformed or out of range is a 422."""
-    assert faults(api.raw("GET", "/emails", query=query)) == expected
+    assert errors(api.raw("GET", "/emails", query=query)) == expected
 
 
 @pytest.mark.parametrize(
@@ -239,7 +239,7 @@ def test_analytics_with_a_bad_parameter_are_422(
     api: Api, query: dict[str, str], expected: dict[str, str]
 ) -> None:
     """4.5: from and to are required, to is after from, and windows have a longest length."""
-    assert faults(api.raw("GET", "/emails/analytics", query=query)) == expected
+    assert errors(api.raw("GET", "/emails/analytics", query=query)) == expected
 
 
 def test_the_longest_windows_are_allowed(api: Api) -> None:

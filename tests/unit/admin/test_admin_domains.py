@@ -11,7 +11,7 @@ from pillarbox.domain.errors import ValidationFailed
 from tests.unit.admin.domain_fakes import FakeDns, FakeDomains, FakeZones
 from tests.unit.admin.domain_port_suites import AddZone, DomainIdentitiesSuite, HostedZonesSuite
 from tests.unit.admin.fakes import NOW
-from tests.unit.admin.use_cases import faults
+from tests.unit.admin.use_cases import errors
 
 
 class DomainSetup:
@@ -90,7 +90,7 @@ def test_an_invalid_or_misleading_name_is_refused(setup: DomainSetup, name: str,
     """An invalid name and a name of mixed scripts are refused, and SES gets no request."""
     with pytest.raises(ValidationFailed) as refused:
         setup.domains.add(name)
-    assert faults(refused) == [("domain", code)]
+    assert errors(refused) == [("domain", code)]
     assert setup.identities.identities == {}
 
 
@@ -105,14 +105,14 @@ def test_the_mail_from_domain_can_be_chosen_and_stays(setup: DomainSetup) -> Non
     )
     with pytest.raises(ValidationFailed) as refused:
         setup.domains.add("shop.example", mail_from="no label")
-    assert faults(refused) == [("mail-from", "invalid_domain")]
+    assert errors(refused) == [("mail-from", "invalid_domain")]
 
 
 def test_a_domain_that_ses_does_not_know_is_not_shown(setup: DomainSetup) -> None:
     """The error says how to add the domain, and nothing is added."""
     with pytest.raises(ValidationFailed, match=r"pillarbox domain add shop\.example") as refused:
         setup.domains.show("shop.example")
-    assert faults(refused) == [("domain", "unknown_domain")]
+    assert errors(refused) == [("domain", "unknown_domain")]
     assert setup.identities.identities == {}
 
 
@@ -180,7 +180,7 @@ def test_without_exactly_one_zone_nothing_is_done(
     setup.zones.zones = [HostedZone(f"Z{n}", name) for n, name in enumerate(zones)]
     with pytest.raises(ValidationFailed, match=message) as refused:
         setup.domains.add("shop.example", create_records=True)
-    assert faults(refused) == [("route53", "zone_not_found")]
+    assert errors(refused) == [("route53", "zone_not_found")]
     assert setup.identities.identities == {}
 
 

@@ -19,7 +19,7 @@ from tests.unit.admin.fakes import (
     FakeTemplates,
     TickingClock,
 )
-from tests.unit.admin.use_cases import UseCases, faults
+from tests.unit.admin.use_cases import UseCases, errors
 
 SOURCE = TemplateSource(
     name="Receipt",
@@ -61,12 +61,12 @@ def test_an_invalid_template_is_not_saved(
     saved = use_cases.templates.create(account_id, SOURCE)
     with pytest.raises(ValidationFailed) as failed:
         use_cases.templates.create(account_id, replace(SOURCE, **{field: value}))
-    assert faults(failed) == [(field, code)]
+    assert errors(failed) == [(field, code)]
     with pytest.raises(ValidationFailed) as failed:
         use_cases.templates.update(
             account_id, UUID(saved.template_id), TemplateChanges(**{field: value})
         )
-    assert faults(failed) == [(field, code)]
+    assert errors(failed) == [(field, code)]
     assert [*use_cases.template_records.newest_first(account_id)] == [saved]
 
 
@@ -165,4 +165,4 @@ def test_a_reference_has_a_name(use_cases: UseCases) -> None:
     for attempt in (use_cases.templates.reference, use_cases.templates.unreference):
         with pytest.raises(ValidationFailed) as failed:
             attempt(account_id, template_id, "")
-        assert faults(failed) == [("by", "too_short")]
+        assert errors(failed) == [("by", "too_short")]

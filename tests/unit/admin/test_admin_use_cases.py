@@ -15,7 +15,7 @@ from tests.unit.admin.fakes import (
     NOW,
 )
 from tests.unit.admin.port_suites import limits
-from tests.unit.admin.use_cases import UseCases, faults
+from tests.unit.admin.use_cases import UseCases, errors
 
 # Accounts
 
@@ -43,7 +43,7 @@ def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) ->
     """A blank, long or unsafe name of an account or key is refused, and nothing is created."""
     with pytest.raises(ValidationFailed) as failed:
         use_cases.accounts.create(name, Plan.FREE)
-    assert faults(failed) == [("name", code)]
+    assert errors(failed) == [("name", code)]
     assert [*use_cases.accounts.all()] == []
     account_id = use_cases.create_account()
     for attempt in (
@@ -53,7 +53,7 @@ def test_invalid_names_are_refused(use_cases: UseCases, name: str, code: str) ->
     ):
         with pytest.raises(ValidationFailed) as failed:
             attempt()
-        assert faults(failed) == [("name", code)]
+        assert errors(failed) == [("name", code)]
     assert use_cases.key_records.keys == {}
 
 
@@ -68,11 +68,11 @@ def test_limits_out_of_range_are_refused(use_cases: UseCases) -> None:
     expected = [("perMinute", "out_of_range"), ("perMonth", "out_of_range")]
     with pytest.raises(ValidationFailed) as failed:
         use_cases.accounts.create("Shop", Plan.FREE, limits=wrong)
-    assert faults(failed) == expected
+    assert errors(failed) == expected
     account_id = use_cases.create_account()
     with pytest.raises(ValidationFailed) as failed:
         use_cases.accounts.update(account_id, AccountChanges(limits=wrong))
-    assert faults(failed) == expected
+    assert errors(failed) == expected
 
 
 def test_an_update_without_changes_returns_the_account(use_cases: UseCases) -> None:
@@ -182,7 +182,7 @@ def test_only_custom_keys_take_scopes(
     """A custom key needs known scopes, and other presets take none."""
     with pytest.raises(ValidationFailed) as failed:
         use_cases.keys.issue_live(use_cases.create_account(), "web", preset, scopes)
-    assert faults(failed) == [("scope", code)]
+    assert errors(failed) == [("scope", code)]
     assert use_cases.key_records.keys == {}
 
 
@@ -246,7 +246,7 @@ def test_a_sender_is_one_bare_address(use_cases: UseCases, address: str) -> None
     ):
         with pytest.raises(ValidationFailed) as failed:
             attempt(account_id, address)
-        assert faults(failed) == [("address", "invalid_address")]
+        assert errors(failed) == [("address", "invalid_address")]
     assert use_cases.identities.addresses == []
 
 
@@ -257,7 +257,7 @@ def test_a_misleading_sender_domain_is_refused(use_cases: UseCases, domain: str)
     """A label of mixed scripts is refused, in Unicode and as an A-label."""
     with pytest.raises(ValidationFailed) as failed:
         use_cases.senders.add(use_cases.create_account(), f"hello@{domain}", verified=True)
-    assert faults(failed) == [("address", "mixed_scripts")]
+    assert errors(failed) == [("address", "mixed_scripts")]
 
 
 @pytest.mark.parametrize(

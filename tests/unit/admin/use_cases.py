@@ -42,5 +42,5 @@ class UseCases:
         return self.accounts.create("Shop", plan).account_id
 
 
-def faults(failed: pytest.ExceptionInfo[ValidationFailed]) -> list[tuple[str, str]]:
-    return [(fault.field, fault.code) for fault in failed.value.faults]
+def errors(failed: pytest.ExceptionInfo[ValidationFailed]) -> list[tuple[str, str]]:
+    return [(error.field, error.code) for error in failed.value.errors]

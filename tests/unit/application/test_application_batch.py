@@ -11,7 +11,7 @@ import pytest
 
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.batch import BatchSend
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.mail import BatchRequest, Job, Mail, SendRequest
 from pillarbox.domain.message import Message
@@ -36,7 +36,7 @@ RESERVE, PUT, COMMIT, FINISH = (
 )
 LEASE = timedelta(seconds=35)
 QUOTA_EXCEEDED = "daily_limit_exceeded"
-INVALID = ValidationFailed(FieldFault("to", "is required", "required"))
+INVALID = ValidationFailed(FieldError("to", "is required", "required"))
 UNAVAILABLE = ServiceError("service_unavailable", "planted")
 
 

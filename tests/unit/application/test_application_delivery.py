@@ -13,7 +13,7 @@ from pillarbox.application.delivery.deliver import (
     message_id_header,
 )
 from pillarbox.application.ports import LeaseRefusal, SendRejected, SendThrottled, SendUncertain
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import EventKind, Message
 from tests.fakes import builders
@@ -383,7 +383,7 @@ def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
     """A mail that cannot be built fails with the reason and is not retried."""
 
     def build(*_: object) -> bytes:
-        raise ValidationFailed(FieldFault("html", "is too large", "too_large"))
+        raise ValidationFailed(FieldError("html", "is too large", "too_large"))
 
     assert replace(world.delivery, build=build).deliver(job) == DeliveryResult(Outcome.FAILED)
     error = world.message().error

@@ -11,7 +11,7 @@ import pytest
 from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.account import Plan
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.mail import SavedBody, StarterBody
@@ -203,7 +203,7 @@ FAULTS: list[tuple[str, AddFault]] = [
     ("scope_required", _no_scope),
     (
         "validation_failed",
-        _set_fields(fault=ValidationFailed(FieldFault("to", "is required", "x"))),
+        _set_fields(fault=ValidationFailed(FieldError("to", "is required", "x"))),
     ),
     ("multiple_modes", _set_fields(starter_template="otp")),
     ("recipient_limit_exceeded", _set_fields(bcc=tuple(f"b{n}@example.com" for n in range(50)))),
@@ -242,7 +242,7 @@ def test_invalid_keys_get_the_same_error(world: World, key: str | None) -> None:
     """An unknown, broken or foreign key gets the same 401 with any body."""
     errors = [
         error.envelope()
-        for send_request in (request(), ValidationFailed(FieldFault("", "no", "no")))
+        for send_request in (request(), ValidationFailed(FieldError("", "no", "no")))
         for error in [error_of(world, send_request, key or builders.key_text())]
     ]
     assert [error["code"] for error in errors] == ["invalid_api_key"] * 2
@@ -327,7 +327,7 @@ def test_a_starter_without_its_required_variable_is_refused(world: World) -> Non
     """A passcode mail without its code gets a 422 that names it, and nothing is queued."""
     error = error_of(world, starter_request(variables={"app_name": "x"}), digest=DIGEST)
     assert isinstance(error, ValidationFailed)
-    assert [fault.field for fault in error.faults] == ["variables.otp_code"]
+    assert [error.field for error in error.errors] == ["variables.otp_code"]
     assert left_behind(world) == ({}, {}, [], {}, set())
 
 
@@ -344,8 +344,8 @@ def test_a_saved_template_is_stored_with_the_job(world: World) -> None:
 
     error = error_of(world, with_template)
     assert isinstance(error, ValidationFailed)
-    assert error.faults == (
-        FieldFault("variables.name", "the template needs this value", "missing_variable"),
+    assert error.errors == (
+        FieldError("variables.name", "the template needs this value", "missing_variable"),
     )
     submit(world, replace(with_template, variables={"name": "Ann"}, brand_name="Shop"))
     assert world.message().subject == "Hello Ann"
@@ -365,7 +365,7 @@ def test_values_cannot_make_an_unsafe_subject(world: World, value: str) -> None:
     )
     error = error_of(world, with_template)
     assert isinstance(error, ValidationFailed)
-    assert [fault.code for fault in error.faults] == ["unsafe_subject"]
+    assert [error.code for error in error.errors] == ["unsafe_subject"]
 
 
 @pytest.mark.parametrize("logo", ["http://x.example/l.png", "javascript:alert(1)", "/l.png", "x"])

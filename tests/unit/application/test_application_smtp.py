@@ -256,7 +256,7 @@ def test_malformed_messages_are_refused(message: str, code: str) -> None:
     """Mail loops, broken headers, invalid MIME structures and bad keys are refused."""
     error = error_of(World(), message)
     assert isinstance(error, ValidationFailed)
-    assert error.faults[0].code == code
+    assert error.errors[0].code == code
 
 
 def test_quota() -> None:

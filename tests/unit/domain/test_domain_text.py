@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.account import Plan
-from pillarbox.domain.errors import CODES, FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.template import fill_subject, subject_references
 from tests.fakes import builders
@@ -125,9 +125,9 @@ def test_an_envelope_has_what_the_contract_names() -> None:
     assert error.status == 403
 
 
-def test_a_validation_error_lists_every_fault() -> None:
+def test_a_validation_error_lists_every_error() -> None:
     """The message has the first error and the number of others; the details have all."""
-    error = ValidationFailed(FieldFault("to", "is required", "required"), FieldFault("", "x", "y"))
+    error = ValidationFailed(FieldError("to", "is required", "required"), FieldError("", "x", "y"))
     assert error.message == "to: is required (and 1 more)"
     assert error.details == {
         "errors": [

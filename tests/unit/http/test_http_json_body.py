@@ -27,7 +27,7 @@ JSON = st.recursive(
 def error_of(raw: bytes) -> str:
     with pytest.raises(ValidationFailed) as refused:
         parse_json(raw)
-    (only,) = refused.value.faults
+    (only,) = refused.value.errors
     assert (only.field, only.code) == ("", "invalid_json")
     return only.message
 

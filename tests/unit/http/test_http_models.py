@@ -23,7 +23,7 @@ def errors_of(body: Any, model: Any = SendEmailRequest) -> dict[str, str]:
     try:
         validate(model, body)
     except ValidationFailed as failed:
-        return {fault.field: fault.code for fault in failed.faults}
+        return {error.field: error.code for error in failed.errors}
     return {}
 
 
@@ -206,8 +206,8 @@ def test_an_unknown_field_is_refused_with_the_closest_one(name: str, meant: str 
     """A misspelt field is refused with the closest known one."""
     with pytest.raises(ValidationFailed) as failed:
         validate(SendEmailRequest, send(**{name: "x"}))
-    (fault,) = failed.value.faults
-    assert fault.message == (
+    (error,) = failed.value.errors
+    assert error.message == (
         f"is not a field; did you mean {meant}?" if meant else "is not a field"
     )
 

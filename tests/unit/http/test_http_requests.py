@@ -82,7 +82,7 @@ def test_a_body_may_be_base64(*, encoded: bool) -> None:
 def fields_of(send: Any) -> list[str]:
     assert isinstance(send.request, ValidationFailed)
     assert send.idempotency_digest is None
-    return [fault.field for fault in send.request.faults]
+    return [error.field for error in send.request.errors]
 
 
 @pytest.mark.parametrize("body", [None, "", "x", "\ud800"])
@@ -144,7 +144,7 @@ def test_a_path_parameter_is_a_uuid_or_a_422(text: str) -> None:
     """A text that is not a UUID is an error on the parameter."""
     with pytest.raises(ValidationFailed) as failed:
         read_uuid(text, "message_id")
-    assert [fault.field for fault in failed.value.faults] == ["message_id"]
+    assert [error.field for error in failed.value.errors] == ["message_id"]
 
 
 def test_a_uuid_is_case_insensitive() -> None:

@@ -63,7 +63,7 @@ def test_invalid_headers_are_refused(header: str) -> None:
     """A header with a line that is not a field, or with too many octets or fields, is refused."""
     with pytest.raises(ValidationFailed) as refused:
         parse(crlf(header + "\nbody\n"))
-    assert refused.value.faults[0].code == "bad_header"
+    assert refused.value.errors[0].code == "bad_header"
 
 
 def test_mail_loop() -> None:
@@ -71,7 +71,7 @@ def test_mail_loop() -> None:
     parse(crlf("Received: x\n" * 100 + "\n"))
     with pytest.raises(ValidationFailed) as refused:
         parse(crlf("Received: x\n" * 101 + "\n"))
-    assert refused.value.faults[0].code == "mail_loop"
+    assert refused.value.errors[0].code == "mail_loop"
 
 
 def test_parts() -> None:
@@ -140,7 +140,7 @@ def test_ambiguous_structures_are_refused(octets: bytes) -> None:
     """A structure that two mail programs could read differently is refused."""
     with pytest.raises(ValidationFailed) as refused:
         parse(octets)
-    assert refused.value.faults[0].code == "bad_mime"
+    assert refused.value.errors[0].code == "bad_mime"
 
 
 def nested(depth: int) -> bytes:

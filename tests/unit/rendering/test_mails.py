@@ -253,7 +253,7 @@ def test_too_large() -> None:
     """Values that make the email larger than 1 MB are refused as too large."""
     with pytest.raises(RenderTooLarge) as refused:
         sample("otp", app_name="<" * 200_000)
-    assert [(f.field, f.code) for f in refused.value.faults] == [("variables", "too_large")]
+    assert [(f.field, f.code) for f in refused.value.errors] == [("variables", "too_large")]
 
 
 @given(st.text(), st.text(min_size=1))

@@ -20,15 +20,15 @@ RECEIPT = """\
 def refusal(html: str, subject: str = "Hello") -> tuple[str, str]:
     with pytest.raises(ValidationFailed) as refused:
         check_template(subject, html)
-    (fault,) = refused.value.faults
-    return fault.field, fault.code
+    (error,) = refused.value.errors
+    return error.field, error.code
 
 
 def failure(html: str, values: dict[str, Json]) -> tuple[str, str]:
     with pytest.raises(ValidationFailed) as refused:
         render_saved(html, values)
-    (fault,) = refused.value.faults
-    return fault.field, fault.code
+    (error,) = refused.value.errors
+    return error.field, error.code
 
 
 def test_variables_of_a_template() -> None:

@@ -46,11 +46,11 @@ def values(
     )
 
 
-def faults(slug: str, given: dict[str, Json]) -> list[tuple[str, str]]:
+def errors(slug: str, given: dict[str, Json]) -> list[tuple[str, str]]:
     with pytest.raises(ValidationFailed) as refused:
         values(slug, given)
     assert refused.value.status == 422
-    return [(fault.field, fault.code) for fault in refused.value.faults]
+    return [(error.field, error.code) for error in refused.value.errors]
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_missing_required_variable(slug: str, name: str, missing: Json) -> None:
     del given[name]
     if missing is not LEFT_OUT:
         given[name] = missing
-    assert faults(slug, given) == [(f"variables.{name}", "missing_variable")]
+    assert errors(slug, given) == [(f"variables.{name}", "missing_variable")]
 
 
-def test_all_faults_at_once() -> None:
+def test_all_errors_at_once() -> None:
     """A 422 lists every error of the variables, in the template's order."""
-    assert faults("team_invite", {"inviter_name": ["x"], "accept_url": "javascript:alert(1)"}) == [
+    assert errors("team_invite", {"inviter_name": ["x"], "accept_url": "javascript:alert(1)"}) == [
         ("variables.inviter_name", "invalid_type"),
         ("variables.team_name", "missing_variable"),
         ("variables.accept_url", "invalid_url"),
@@ -106,7 +106,7 @@ def test_extra_variables() -> None:
 @pytest.mark.parametrize("value", [True, False, [], ["a"], {}, {"a": 1}])
 def test_kinds_of_text(value: Json) -> None:
     """A text variable refuses a boolean, a list or an object."""
-    assert faults("otp", {"otp_code": value}) == [("variables.otp_code", "invalid_type")]
+    assert errors("otp", {"otp_code": value}) == [("variables.otp_code", "invalid_type")]
 
 
 @pytest.mark.parametrize("value", ["K7-QX", 482913, 9.5, 0])
@@ -126,7 +126,7 @@ def test_text_and_numbers(value: Json) -> None:
 )
 def test_refused_urls(url: str) -> None:
     """A URL variable must be http: or https: with a host, without deceptive characters."""
-    assert faults("email_verify", {"verify_url": url}) == [("variables.verify_url", "invalid_url")]
+    assert errors("email_verify", {"verify_url": url}) == [("variables.verify_url", "invalid_url")]
 
 
 @pytest.mark.parametrize(
@@ -139,7 +139,7 @@ def test_accepted_urls(url: str) -> None:
 
 def test_url_that_is_not_a_string() -> None:
     """A number is refused as a URL."""
-    assert faults("email_verify", {"verify_url": 5}) == [("variables.verify_url", "invalid_type")]
+    assert errors("email_verify", {"verify_url": 5}) == [("variables.verify_url", "invalid_type")]
 
 
 @pytest.mark.parametrize(
@@ -161,7 +161,7 @@ def test_contacts(contact: str, link: str) -> None:
 )
 def test_refused_contacts(contact: str) -> None:
     """A contact that is neither an address nor a web or mailto: URL is refused."""
-    assert faults("password_changed", {"support_email": contact}) == [
+    assert errors("password_changed", {"support_email": contact}) == [
         ("variables.support_email", "invalid_url")
     ]
 
@@ -189,7 +189,7 @@ def test_logo_url() -> None:
     for url in ("http://x.example/l.png", "data:image/png;base64,AA", "https://", "", '"><img>'):
         with pytest.raises(ValidationFailed) as refused:
             check_logo_url(url)
-        assert [(f.field, f.code) for f in refused.value.faults] == [("logoUrl", "invalid_url")]
+        assert [(f.field, f.code) for f in refused.value.errors] == [("logoUrl", "invalid_url")]
 
 
 @given(st.text())

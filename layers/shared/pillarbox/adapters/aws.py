@@ -13,8 +13,8 @@ from botocore.exceptions import BotoCoreError, ClientError
 
 from pillarbox.domain.errors import ServiceError, Unavailable
 
-#: Errors that pass by themselves. Every other error is a fault of the code or of
-#: the deployment, and is not reported as `service_unavailable`.
+#: Temporary errors. Every other error is a mistake in the code or the deployment,
+#: and is not reported as `service_unavailable`.
 _TRANSIENT: Final = frozenset(
     {
         "InternalError",
@@ -55,7 +55,7 @@ WITHOUT_RETRIES: Final = WITH_RETRIES.merge(
 
 
 def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: ANN401  typed by callers
-    """Make a client of an AWS service.
+    """Return a client of an AWS service.
 
     It uses botocore directly: what boto3 adds is not needed and slows a cold start.
 

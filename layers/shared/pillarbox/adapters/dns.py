@@ -65,7 +65,7 @@ class DnsMailDomains:
 
 
 def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:
-    """Make a resolver that waits two seconds.
+    """Return a resolver that waits two seconds.
 
     Args:
         servers: name servers as `host:port`; if empty, the system's name servers.

@@ -39,6 +39,6 @@ class S3Spool:
                         yield SpoolObject(stored["Key"], account_id, UUID(message_id))
 
     def delete(self, key: str) -> None:
-        """Delete an object. A missing object is no error."""
+        """Delete an object, if it still exists."""
         with service_errors(_NAME):
             self._s3.delete_object(Bucket=self._bucket, Key=key)

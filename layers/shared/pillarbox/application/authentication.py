@@ -16,7 +16,7 @@ class ParsedKey:
 
 
 def invalid_api_key() -> ServiceError:
-    """Make the one error for every key that does not work, whatever the reason."""
+    """Return the error for a key that does not work. It does not tell the reason."""
     return ServiceError("invalid_api_key", "The API key is not valid.")
 
 
@@ -33,7 +33,7 @@ def parse_key(text: str) -> ParsedKey:
 
 
 def make_principal(directory: DirectoryResult) -> Principal:
-    """Make a principal from a key and an account that were just read.
+    """Return the principal of a key and an account that were just read.
 
     Raises:
         ServiceError: `invalid_api_key`, if one of them is absent or the key is revoked.

@@ -193,7 +193,7 @@ class LeaseRefusal:
 
 
 class Jobs(Protocol):
-    """The queue between acceptance and delivery, with the spool for large mails."""
+    """The queue between acceptance and delivery, with the spool for large emails."""
 
     def put(self, job: Job, mail: Mail) -> None:
         """Queue a job; a large mail is put into the spool first."""

@@ -4,7 +4,7 @@ import unicodedata
 from typing import Final
 
 from pillarbox.domain.address import AddressSyntaxError, domain_of, parse_address
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.quota import Limits
 
@@ -41,14 +41,14 @@ def check_text(field: str, text: str, max_length: int = MAX_NAME) -> None:
         ValidationFailed: on the field.
     """
     if not text.strip():
-        raise ValidationFailed(FieldFault(field, "must not be empty", "too_short"))
+        raise ValidationFailed(FieldError(field, "must not be empty", "too_short"))
     if len(text) > max_length:
         raise ValidationFailed(
-            FieldFault(field, f"must have at most {max_length} characters", "too_long")
+            FieldError(field, f"must have at most {max_length} characters", "too_long")
         )
     if not is_header_safe(text) or not _is_unicode(text):
         raise ValidationFailed(
-            FieldFault(field, "must not contain control characters", "control_character")
+            FieldError(field, "must not contain control characters", "control_character")
         )
 
 
@@ -56,20 +56,20 @@ def check_limits(limits: Limits) -> None:
     """Raise if a limit is out of range. 0 is valid: the account cannot send.
 
     Raises:
-        ValidationFailed: with all faults.
+        ValidationFailed: with all errors.
     """
     fields = {
         "perMinute": limits.per_minute,
         "perDay": limits.per_day,
         "perMonth": limits.per_month,
     }
-    faults = [
-        FieldFault(field, f"must be from 0 to {MAX_LIMIT}", "out_of_range")
+    errors = [
+        FieldError(field, f"must be from 0 to {MAX_LIMIT}", "out_of_range")
         for field, limit in fields.items()
         if limit is not None and not 0 <= limit <= MAX_LIMIT
     ]
-    if faults:
-        raise ValidationFailed(*faults)
+    if errors:
+        raise ValidationFailed(*errors)
 
 
 def normalize_address(text: str) -> str:
@@ -81,7 +81,7 @@ def normalize_address(text: str) -> str:
     try:
         return parse_address(text, to_a_label)
     except AddressSyntaxError as error:
-        raise ValidationFailed(FieldFault("address", str(error), "invalid_address")) from error
+        raise ValidationFailed(FieldError("address", str(error), "invalid_address")) from error
 
 
 def normalize_sender(text: str) -> str:
@@ -104,7 +104,7 @@ def normalize_domain(text: str, field: str = "domain") -> str:
     try:
         domain = domain_of(parse_address(f"postmaster@{text}", to_a_label))
     except AddressSyntaxError as error:
-        raise ValidationFailed(FieldFault(field, str(error), "invalid_domain")) from error
+        raise ValidationFailed(FieldError(field, str(error), "invalid_domain")) from error
     _check_scripts(field, domain)
     return domain
 
@@ -115,7 +115,7 @@ def _check_scripts(field: str, domain: str) -> None:
         scripts = {_script(character) for character in label if character.isalpha()}
         if len(scripts) > 1 and not any(scripts <= allowed for allowed in _MIXABLE_SCRIPTS):
             message = "the domain mixes scripts, so people could mistake it for another one"
-            raise ValidationFailed(FieldFault(field, message, "mixed_scripts"))
+            raise ValidationFailed(FieldError(field, message, "mixed_scripts"))
 
 
 def _to_u_label(domain: str) -> str:

@@ -54,7 +54,7 @@ def domain_of(address: str) -> str:
 
 
 def mailbox_key(address: str) -> str:
-    """Return the key that all spellings of one mailbox share. Suppressions are stored under it.
+    """Return one key for all forms of a mailbox's address. Suppressions are stored under it.
 
     RFC 5321 allows local parts that differ only by case, but mailbox providers
     ignore case. So a complaint from Ann@ also stops email to ann@.

@@ -55,7 +55,7 @@ class ServiceError(Exception):
         code: one of `CODES`.
         message: for people; may change, names no secret and no full address of others.
         details: extra data for programs.
-        headers: HTTP headers that belong to this answer (`Retry-After`, `Allow`, …).
+        headers: HTTP headers of the response (`Retry-After`, `Allow`, …).
         upgrade_url: only with `upgrade_required`.
     """
 
@@ -79,7 +79,7 @@ class ServiceError(Exception):
         self.log_fields: dict[str, str] = {}
 
     def envelope(self) -> dict[str, Json]:
-        """The `error` object of the contract's envelope."""
+        """Return the `error` object of the contract's envelope."""
         error: dict[str, Json] = {"code": self.code, "message": self.message, "type": self.type}
         if self.details is not None:
             error["details"] = dict(self.details)
@@ -93,7 +93,7 @@ class Unavailable(ServiceError):
 
     Args:
         what: its name, such as "queue".
-        message: for people; says by itself that it cannot be reached.
+        message: for people; by default it says that the thing cannot be reached.
         aws_error: the code of AWS's error, or the kind of error on the way to AWS.
         headers: as those of `ServiceError`.
     """
@@ -115,7 +115,7 @@ class Unavailable(ServiceError):
 
 
 @dataclass(frozen=True, slots=True)
-class FieldFault:
+class FieldError:
     """One item of `details.errors[]`: a dotted path, what is wrong, and a stable code."""
 
     field: str
@@ -126,15 +126,15 @@ class FieldFault:
 class ValidationFailed(ServiceError):
     """422: the body, a header or a query parameter is not of the documented shape."""
 
-    def __init__(self, *faults: FieldFault) -> None:
-        first = faults[0]
+    def __init__(self, *errors: FieldError) -> None:
+        first = errors[0]
         where = f"{first.field}: " if first.field else ""
-        more = f" (and {len(faults) - 1} more)" if len(faults) > 1 else ""
+        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
         super().__init__(
             "validation_failed",
             f"{where}{first.message}{more}",
             details={
-                "errors": [{"field": f.field, "message": f.message, "code": f.code} for f in faults]
+                "errors": [{"field": f.field, "message": f.message, "code": f.code} for f in errors]
             },
         )
-        self.faults = faults
+        self.errors = errors

@@ -15,14 +15,14 @@ from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import canonical_path
 from pillarbox.settings import SettingError
 
-#: Where a request's event holds what else its log line tells.
+#: The member of a request's event that holds more fields for its log line.
 _LOG_FIELDS: Final = "pillarbox.log_fields"
 
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 
 def build_app() -> APIGatewayRestResolver:
-    """Make a resolver that responds with the contract's JSON, also to errors."""
+    """Return a resolver that responds with the contract's JSON, also to errors."""
     app = APIGatewayRestResolver()
     logger = observability.make_logger()
 
@@ -47,28 +47,28 @@ def build_app() -> APIGatewayRestResolver:
 
 
 def entrypoint(app: APIGatewayRestResolver) -> Handler:
-    """Wrap a resolver: a canonical path, a request id on every answer, one log line each."""
+    """Wrap a resolver: a canonical path, a request id on every response, one log line each."""
     logger = observability.make_logger()
 
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         event["path"] = canonical_path(event)
-        answer = app.resolve(event, context)
-        answer["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
-        noted = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})
-        observability.log_response(logger, event, answer["statusCode"], **noted)
-        return answer
+        response = app.resolve(event, context)
+        response["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
+        log_fields = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})
+        observability.log_response(logger, event, response["statusCode"], **log_fields)
+        return response
 
     return lambda_handler
 
 
 def log_accepted(event: dict[str, Any], key_text: str, response: StoredResponse) -> None:
-    """Let the log line of a request name the account and the accepted messages.
+    """Add the account and the accepted messages to the log line of a request.
 
     The line of a replayed batch has no message ids; that of the first request has them.
     """
     event[_LOG_FIELDS] = {
         "account_id": account_of_key(key_text),
-        "message_ids": [str(each) for each in response.message_ids if each],
+        "message_ids": [str(message_id) for message_id in response.message_ids if message_id],
     }
 
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.mail import MAX_MESSAGES, BatchRequest, SendRequest
 from pillarbox.http.json_body import canonical
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
@@ -44,16 +44,16 @@ def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
 
 
 def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]) -> ParsedSend[T]:
-    errors: list[FieldFault] = []
+    errors: list[FieldError] = []
     digest = request = None
     try:
         digest = idempotency_digest(event, route)
     except ValidationFailed as failed:
-        errors += failed.faults
+        errors += failed.errors
     try:
         request = parse(read_json(event))
     except ValidationFailed as failed:
-        errors += failed.faults
+        errors += failed.errors
     if errors or request is None:
         return ParsedSend(ValidationFailed(*errors), None)
     return ParsedSend(request, digest)
@@ -83,6 +83,6 @@ def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
         return ValidationFailed(
             *(
                 replace(error, field=f"{path}.{error.field}" if error.field else path)
-                for error in failed.faults
+                for error in failed.errors
             )
         )

@@ -4,7 +4,7 @@ import json
 import math
 from typing import Any, Final, NoReturn
 
-from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 
 MAX_DEPTH: Final = 32
 #: In characters: how much of a duplicate name an error message shows.
@@ -97,4 +97,4 @@ def _check(value: Json, levels: int) -> None:
 
 
 def _refuse(message: str) -> NoReturn:
-    raise ValidationFailed(FieldFault("", message, "invalid_json"))
+    raise ValidationFailed(FieldError("", message, "invalid_json"))

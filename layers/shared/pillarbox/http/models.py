@@ -227,7 +227,7 @@ class SendEmailRequest(WireModel):
 
 
 class SendBatchRequest(WireModel):
-    """Contract 4.2. Each message is validated as a `SendEmailRequest` by itself."""
+    """Contract 4.2. Each message is validated separately, as a `SendEmailRequest`."""
 
     messages: Annotated[list[Any], Field(min_length=1)]
 

@@ -10,7 +10,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
 
 from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.message import Status
 from pillarbox.http.models import WireModel
 from pillarbox.http.validation import MAX_NAME, invalid, validate
@@ -142,14 +142,14 @@ def read_query[M: WireModel](event: APIGatewayProxyEvent, model: type[M]) -> M:
     """
     parameters = event.raw_event.get("multiValueQueryStringParameters") or {}
     errors = [
-        FieldFault(name[:MAX_NAME], "must be given once", "repeated")
+        FieldError(name[:MAX_NAME], "must be given once", "repeated")
         for name, values in parameters.items()
         if len(values) > 1
     ]
     try:
         query = validate(model, {name: values[-1] for name, values in parameters.items()})
     except ValidationFailed as failed:
-        raise ValidationFailed(*errors, *failed.faults) from None
+        raise ValidationFailed(*errors, *failed.errors) from None
     if errors:
         raise ValidationFailed(*errors)
     return query

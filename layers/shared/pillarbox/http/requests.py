@@ -11,7 +11,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from pillarbox.application.authentication import invalid_api_key
 from pillarbox.domain import idempotency
-from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.http.json_body import parse_json
 
@@ -39,7 +39,7 @@ def read_uuid(text: str, field: str) -> UUID:
         ValidationFailed: it is not a UUID.
     """
     if not is_uuid(text):
-        raise ValidationFailed(FieldFault(field, "must be a UUID", "invalid_uuid"))
+        raise ValidationFailed(FieldError(field, "must be a UUID", "invalid_uuid"))
     return UUID(text)
 
 
@@ -61,7 +61,7 @@ def read_json(event: APIGatewayProxyEvent) -> Json:
     encodings = [value.strip().lower() for value in _header(event, "content-encoding")]
     if any(encoding not in {"", "identity"} for encoding in encodings):
         raise ValidationFailed(
-            FieldFault("Content-Encoding", "compressed bodies are not supported", "invalid_header")
+            FieldError("Content-Encoding", "compressed bodies are not supported", "invalid_header")
         )
     return parse_json(raw_body(event))
 

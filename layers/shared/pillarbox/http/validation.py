@@ -10,7 +10,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic.alias_generators import to_camel
 from pydantic_core import ErrorDetails, PydanticCustomError
 
-from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 
 #: A response lists no more errors than this.
 _MAX_ERRORS: Final = 100
@@ -48,7 +48,7 @@ def invalid(code: str, message: str) -> PydanticCustomError:
     return PydanticCustomError(code, "{message}", {"message": message})
 
 
-def _field_error(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
+def _field_error(error: ErrorDetails, model: type[BaseModel]) -> FieldError:
     kind, context = error["type"], error.get("ctx", {})
     steps = [str(step)[:MAX_NAME] for step in error["loc"]]
     if kind != "extra_forbidden":
@@ -56,24 +56,24 @@ def _field_error(error: ErrorDetails, model: type[BaseModel]) -> FieldFault:
         steps = list(map(to_camel, steps))
     field = ".".join(steps)
     if kind in _TYPES:
-        return FieldFault(field, _TYPES[kind], "wrong_type")
+        return FieldError(field, _TYPES[kind], "wrong_type")
     match kind:
         case "missing":
-            return FieldFault(field, "is required", "required")
+            return FieldError(field, "is required", "required")
         case "extra_forbidden":
-            return FieldFault(field, _unknown_field(error["loc"], model), "unknown_field")
+            return FieldError(field, _unknown_field(error["loc"], model), "unknown_field")
         case "string_too_long":
             limit = context["max_length"]
-            return FieldFault(field, f"must have at most {limit} characters", "too_long")
+            return FieldError(field, f"must have at most {limit} characters", "too_long")
         case "string_too_short":
-            return FieldFault(field, "must not be empty", "too_short")
+            return FieldError(field, "must not be empty", "too_short")
         case "too_short":
-            return FieldFault(field, "must not be an empty list", "too_short")
+            return FieldError(field, "must not be an empty list", "too_short")
         case "greater_than_equal":
-            return FieldFault(field, f"must be at least {context['ge']}", "out_of_range")
+            return FieldError(field, f"must be at least {context['ge']}", "out_of_range")
         case "less_than_equal":
-            return FieldFault(field, f"must be at most {context['le']}", "out_of_range")
-    return FieldFault(field, error["msg"], kind)
+            return FieldError(field, f"must be at most {context['le']}", "out_of_range")
+    return FieldError(field, error["msg"], kind)
 
 
 def _unknown_field(path: tuple[int | str, ...], model: type[BaseModel]) -> str:

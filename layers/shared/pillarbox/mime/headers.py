@@ -119,7 +119,7 @@ def _text(text: str) -> str:
 
 
 def _encoded_words(text: str) -> Iterator[str]:
-    """Write encoded-words (RFC 2047) in Q or B, whichever is shorter. Never split a character."""
+    """Write encoded-words (RFC 2047), in the shorter of Q and B. Never split a character."""
     room = _MAX_WORD - len("=?utf-8?q??=")
     base64_length = (len(text.encode()) + 2) // 3 * 4
     if sum(map(_q_length, text)) <= base64_length:

@@ -16,7 +16,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Final
 
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 
 #: Octets of a header section, and its number of fields. RFC 5322 sets no limits, and real
 #: email is far below these.
@@ -103,7 +103,7 @@ def parse(octets: bytes | bytearray) -> MessageStructure:
     """
     fields, body = _read_header(octets, 0, len(octets))
     if sum(entry.name == b"received" for entry in fields) > MAX_RECEIVED:
-        raise _fault(
+        raise _error(
             "Received",
             f"the message passed through over {MAX_RECEIVED} hosts",
             "mail_loop",
@@ -168,7 +168,7 @@ class _PartParser:
         disposition, file_parameters = _structured_disposition(values.get(b"content-disposition"))
         encoding = values.get(b"content-transfer-encoding", b"7bit").strip().lower()
         if encoding not in _ENCODINGS:
-            raise _fault("Content-Transfer-Encoding", "is not an encoding of RFC 2045", "bad_mime")
+            raise _error("Content-Transfer-Encoding", "is not an encoding of RFC 2045", "bad_mime")
         self.parts.append(
             MimePart(
                 content_type.decode("ascii"),
@@ -180,16 +180,16 @@ class _PartParser:
             )
         )
         if len(self.parts) > MAX_PARTS:
-            raise _fault("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
+            raise _error("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
 
     def _parse_multipart(
         self, type_field: Field, parameters: dict[bytes, bytes], body: tuple[int, int], depth: int
     ) -> None:
         if depth >= MAX_DEPTH:
-            raise _fault("", f"the parts are nested more than {MAX_DEPTH} levels deep", "bad_mime")
+            raise _error("", f"the parts are nested more than {MAX_DEPTH} levels deep", "bad_mime")
         boundary = parameters.get(b"boundary", b"")
         if not _BOUNDARY.fullmatch(boundary):
-            raise _fault("Content-Type", "a multipart type needs a valid boundary", "bad_mime")
+            raise _error("Content-Type", "a multipart type needs a valid boundary", "bad_mime")
         position = self.octets.rfind(boundary, type_field.start, type_field.end)
         if position >= 0:  # not found if the boundary is folded or escaped, which is rare
             self.boundaries.append((position, position + len(boundary)))
@@ -207,7 +207,7 @@ class _PartParser:
         while position >= 0:
             self.delimiters += 1
             if self.delimiters > _MAX_DELIMITERS:
-                raise _fault("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
+                raise _error("", f"the message has more than {MAX_PARTS} parts", "bad_mime")
             search_from = position + len(delimiter)
             match = _DELIMITER_END.match(self.octets, search_from, end)
             if match:
@@ -220,7 +220,7 @@ class _PartParser:
                 search_from = part_start - 2
             position = self.octets.find(delimiter, search_from, end)
         if part_start is None:
-            raise _fault("Content-Type", "the boundary does not occur in the body", "bad_mime")
+            raise _error("Content-Type", "the boundary does not occur in the body", "bad_mime")
         yield part_start, end
 
 
@@ -233,27 +233,27 @@ def _read_header(octets: bytes | bytearray, start: int, end: int) -> tuple[list[
             return fields, end  # only a header, without the empty line
         match = _FIELD.match(octets, position, limit)
         if match is None:
-            raise _fault("", "the header has a line that is not a header field", "bad_header")
+            raise _error("", "the header has a line that is not a header field", "bad_header")
         fields.append(
             Field(match[1].lower(), _UNFOLD.sub(b"", match[2]).strip(b" \t"), *match.span())
         )
         position = match.end()
         if position >= limit < end or len(fields) > MAX_FIELDS:
-            raise _fault("", "the header is too large", "bad_header")
+            raise _error("", "the header is too large", "bad_header")
     return fields, position + 2
 
 
 def _check_single(fields: list[Field]) -> None:
     names = [entry.name for entry in fields if entry.name in _SINGLE]
     if len(names) != len(set(names)):
-        raise _fault(names[0].decode("ascii"), "occurs twice in one part", "bad_mime")
+        raise _error(names[0].decode("ascii"), "occurs twice in one part", "bad_mime")
 
 
 def _structured(value: bytes, name: str) -> tuple[bytes, dict[bytes, bytes]]:
     """Parse a type and its parameters (RFC 2045 section 5.1). Refuse comments, which are rare."""
     match = _TYPE.match(value)
     if match is None:
-        raise _fault(name, "is not of the form type/subtype", "bad_mime")
+        raise _error(name, "is not of the form type/subtype", "bad_mime")
     return match[1].lower(), _read_parameters(value, match.end(), name)
 
 
@@ -263,7 +263,7 @@ def _structured_disposition(value: bytes | None) -> tuple[bytes, dict[bytes, byt
         return b"", {}
     match = _DISPOSITION.match(value)
     if match is None:
-        raise _fault("Content-Disposition", "is not a valid disposition", "bad_mime")
+        raise _error("Content-Disposition", "is not a valid disposition", "bad_mime")
     return match[1].lower(), _read_parameters(value, match.end(), "Content-Disposition")
 
 
@@ -272,7 +272,7 @@ def _read_parameters(value: bytes, position: int, name: str) -> dict[bytes, byte
     while not _PARAMETERS_END.match(value, position):
         match = _PARAMETER.match(value, position)
         if match is None or match[1].lower() in parameters:
-            raise _fault(name, "has invalid parameters", "bad_mime")
+            raise _error(name, "has invalid parameters", "bad_mime")
         quoted = match[3]
         text = match[2] if quoted is None else _ESCAPE.sub(rb"\1", quoted)
         parameters[match[1].lower()] = text
@@ -288,5 +288,5 @@ def _filename(parameters: dict[bytes, bytes], name: bytes = b"filename") -> str:
     return ""
 
 
-def _fault(name: str, text: str, code: str) -> ValidationFailed:
-    return ValidationFailed(FieldFault(name, text, code))
+def _error(name: str, text: str, code: str) -> ValidationFailed:
+    return ValidationFailed(FieldError(name, text, code))

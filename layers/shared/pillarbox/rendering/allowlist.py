@@ -14,10 +14,10 @@ from typing import Final, NoReturn
 
 from jinja2 import Template, TemplateSyntaxError, Undefined, nodes
 
-from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.template import subject_references
 from pillarbox.rendering.sandbox import MailEnvironment
-from pillarbox.rendering.saved import EACH, TemplateVariables
+from pillarbox.rendering.saved import LIST_STEP, TemplateVariables
 
 #: Characters of a body. Gmail shows only the first 102 KB of an email.
 MAX_LENGTH: Final = 512 * 1024
@@ -45,7 +45,7 @@ def check(subject: str, html: str) -> TemplateVariables:
     # Refuse a subject that has any other tag than plain references.
     if len(references) != subject.count("{{") or "{%" in subject or "{#" in subject:
         message = "A subject can contain only plain references such as {{ name }}."
-        raise ValidationFailed(FieldFault("subject", message, "not_allowed"))
+        raise ValidationFailed(FieldError("subject", message, "not_allowed"))
     checker = _Checker()
     for reference in references:
         checker.add_reference(tuple(reference.split(".")), required=True)
@@ -77,7 +77,7 @@ class _Checker:
         self._entry: tuple[str, tuple[str, ...]] | None = None
 
     def add_reference(self, path: tuple[str, ...], *, required: bool) -> None:
-        self.names[path[0].removesuffix(EACH)] = None
+        self.names[path[0].removesuffix(LIST_STEP)] = None
         if required:
             self.required[".".join(path)] = None
 
@@ -167,7 +167,7 @@ class _Checker:
         source = loop.iter.node if isinstance(loop.iter, nodes.Filter) else loop.iter
         assert source is not None  # noqa: S101  _check_value refuses a filter without a path
         *parents, last = self._read_path(source)
-        self._entry = (entry[0], (*parents, last + EACH))
+        self._entry = (entry[0], (*parents, last + LIST_STEP))
         self.check_body(loop.body, depth + 1)
         self._entry = None
         self.check_body(loop.else_, depth + 1)
@@ -176,16 +176,16 @@ class _Checker:
 def _parse(html: str) -> nodes.Template:
     if len(html) > MAX_LENGTH or html.count("{{") + html.count("{%") > MAX_TAGS:
         message = f"A template can have at most {MAX_LENGTH} characters and {MAX_TAGS} tags."
-        raise ValidationFailed(FieldFault("html", message, "too_large"))
+        raise ValidationFailed(FieldError("html", message, "too_large"))
     try:
         return _environment().parse(html)
     except TemplateSyntaxError as error:
         message = f"Line {error.lineno}: {error.message}"
-        raise ValidationFailed(FieldFault("html", message, "template_syntax")) from error
+        raise ValidationFailed(FieldError("html", message, "template_syntax")) from error
     # A number with thousands of digits, or thousands of nested brackets.
     except (ValueError, RecursionError) as error:
         message = "A tag is too long."
-        raise ValidationFailed(FieldFault("html", message, "template_syntax")) from error
+        raise ValidationFailed(FieldError("html", message, "template_syntax")) from error
 
 
 def _check_constant(node: nodes.Node) -> None:
@@ -200,8 +200,8 @@ def _check_constant(node: nodes.Node) -> None:
 
 
 def _refuse(node: nodes.Node, message: str) -> NoReturn:
-    fault = FieldFault("html", f"Line {node.lineno}: {message}", "not_allowed")
-    raise ValidationFailed(fault)
+    error = FieldError("html", f"Line {node.lineno}: {message}", "not_allowed")
+    raise ValidationFailed(error)
 
 
 @cache
@@ -229,4 +229,4 @@ def _check_rows(value: Json | Undefined) -> list[Json] | Undefined:
     if isinstance(value, Undefined) or (isinstance(value, list) and len(value) <= MAX_ROWS):
         return value
     message = f"A for in the template needs a list of at most {MAX_ROWS} entries."
-    raise ValidationFailed(FieldFault("variables", message, "invalid_type"))
+    raise ValidationFailed(FieldError("variables", message, "invalid_type"))

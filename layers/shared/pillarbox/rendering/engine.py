@@ -11,7 +11,7 @@ from typing import Final
 
 from jinja2 import Template, UndefinedError
 
-from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.rendering.allowlist import compile_saved
 from pillarbox.rendering.sandbox import MailEnvironment, RenderTooLarge, render_bounded
 from pillarbox.rendering.starters import STARTERS, find_starter
@@ -71,10 +71,10 @@ def render_saved(html: str, values: Mapping[str, Json]) -> str:
     try:
         return render_bounded(_compile_saved(html), values)
     except UndefinedError as error:
-        fault = FieldFault(
+        missing = FieldError(
             "variables", "The template uses a value that is missing.", "missing_variable"
         )
-        raise ValidationFailed(fault) from error
+        raise ValidationFailed(missing) from error
 
 
 @cache

@@ -6,7 +6,7 @@ from typing import Any, Final, override
 from jinja2 import StrictUndefined, Template, Undefined
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 
-from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 
 #: The size of an email's HTML in UTF-8. Mail programs cut off much shorter ones.
 MAX_BYTES: Final = 1024 * 1024
@@ -17,7 +17,7 @@ class RenderTooLarge(ValidationFailed):
 
     def __init__(self) -> None:
         message = f"The email is larger than {MAX_BYTES} bytes with these values."
-        super().__init__(FieldFault("variables", message, "too_large"))
+        super().__init__(FieldError("variables", message, "too_large"))
 
 
 class MailEnvironment(ImmutableSandboxedEnvironment):
@@ -76,8 +76,8 @@ def _check_output(value: Json | Undefined) -> Json | Undefined:
         return "true" if value else "false"
     if isinstance(value, list | dict):
         message = "The template cannot show a list or an object; use one of its members."
-        raise ValidationFailed(FieldFault("variables", message, "invalid_type"))
+        raise ValidationFailed(FieldError("variables", message, "invalid_type"))
     if value is None:
         message = "The template uses a value that is null."
-        raise ValidationFailed(FieldFault("variables", message, "missing_variable"))
+        raise ValidationFailed(FieldError("variables", message, "missing_variable"))
     return value

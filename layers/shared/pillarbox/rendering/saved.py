@@ -11,7 +11,7 @@ from typing import Final
 from pillarbox.domain.errors import Json
 
 #: Marks a step of a path that leads to a list. The rest of the path applies to each entry.
-EACH: Final = "[]"
+LIST_STEP: Final = "[]"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,15 +56,15 @@ def sample_values(required: Iterable[str]) -> dict[str, Json]:
     """
     values: dict[str, Json] = {}
     # Start with the longest paths, so that no text takes the place of an object.
-    for path in sorted(required, key=lambda path: -path.count(".") - path.count(EACH)):
-        _put_sample(values, path.split("."), f"[{path.replace(EACH, '')}]")
+    for path in sorted(required, key=lambda path: -path.count(".") - path.count(LIST_STEP)):
+        _put_sample(values, path.split("."), f"[{path.replace(LIST_STEP, '')}]")
     return values
 
 
 def _has_value(value: Json, steps: list[str]) -> bool:
     for position, step in enumerate(steps):
-        member = value.get(step.removesuffix(EACH)) if isinstance(value, dict) else None
-        if step.endswith(EACH):
+        member = value.get(step.removesuffix(LIST_STEP)) if isinstance(value, dict) else None
+        if step.endswith(LIST_STEP):
             # The path of the list itself reports a missing list.
             rest = steps[position + 1 :]
             return member is None or (
@@ -76,9 +76,9 @@ def _has_value(value: Json, steps: list[str]) -> bool:
 
 def _put_sample(values: dict[str, Json], steps: list[str], sample: str) -> None:
     step, *rest = steps
-    name = step.removesuffix(EACH)
+    name = step.removesuffix(LIST_STEP)
     member: Json = {} if rest else sample
-    if step.endswith(EACH):
+    if step.endswith(LIST_STEP):
         entries = values.setdefault(name, [member])
         member = entries[0] if isinstance(entries, list) else None
     else:

@@ -9,7 +9,7 @@ from datetime import UTC, datetime
 from typing import Final
 from urllib.parse import urlsplit
 
-from pillarbox.domain.errors import FieldFault, Json, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
 
 #: Contract 8.2: characters of a brandName.
@@ -90,7 +90,7 @@ def check_logo_url(url: str) -> None:
     """
     if not _is_url(url, frozenset({"https"})):
         raise ValidationFailed(
-            FieldFault("logoUrl", "Must be an https: URL with a host.", "invalid_url")
+            FieldError("logoUrl", "Must be an https: URL with a host.", "invalid_url")
         )
 
 
@@ -134,44 +134,44 @@ def _complete(
     starter: StarterTemplate, variables: Mapping[str, Json], fallbacks: Mapping[str, Json]
 ) -> dict[str, Json]:
     values: dict[str, Json] = {}
-    faults: list[FieldFault] = []
+    errors: list[FieldError] = []
     for variable in starter.variables:
         value = variables.get(variable.name)
         if value is None or (isinstance(value, str) and not value.strip()):
             value = fallbacks.get(variable.name)
             if value is None:
-                faults.append(
-                    _fault(variable, "This template requires a value.", "missing_variable")
+                errors.append(
+                    _error(variable, "This template requires a value.", "missing_variable")
                 )
-        elif fault := _fault_of(variable, value):
-            faults.append(fault)
+        elif error := _error_of(variable, value):
+            errors.append(error)
         values[variable.name] = value
-    if faults:
-        raise ValidationFailed(*faults)
+    if errors:
+        raise ValidationFailed(*errors)
     return values
 
 
-def _fault_of(variable: StarterVariable, value: Json) -> FieldFault | None:
+def _error_of(variable: StarterVariable, value: Json) -> FieldError | None:
     """Return the error of a value that does not fit the kind of its variable, or None."""
     if variable.kind is VariableKind.TEXT:
         # In Python bool is an int, but no email should show "True".
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            return _fault(variable, "Must be a string or a number.", "invalid_type")
+            return _error(variable, "Must be a string or a number.", "invalid_type")
         return None
     if not isinstance(value, str):
-        return _fault(variable, "Must be a string.", "invalid_type")
+        return _error(variable, "Must be a string.", "invalid_type")
     if variable.kind is VariableKind.WEB_URL:
         if not _is_url(value, _WEB):
             message = "Must be an http: or https: URL with a host."
-            return _fault(variable, message, "invalid_url")
+            return _error(variable, message, "invalid_url")
     elif not _is_contact(value):
         message = "Must be an email address, or an https:, http: or mailto: URL."
-        return _fault(variable, message, "invalid_url")
+        return _error(variable, message, "invalid_url")
     return None
 
 
-def _fault(variable: StarterVariable, message: str, code: str) -> FieldFault:
-    return FieldFault(f"variables.{variable.name}", message, code)
+def _error(variable: StarterVariable, message: str, code: str) -> FieldError:
+    return FieldError(f"variables.{variable.name}", message, code)
 
 
 def _is_url(text: str, schemes: frozenset[str]) -> bool:

@@ -1,0 +1,1 @@
+"""The stores in DynamoDB: one table for all records."""

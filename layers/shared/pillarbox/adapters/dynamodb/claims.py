@@ -56,7 +56,7 @@ class DynamoClaims:
 
     def finish(self, claim: Claim, response: StoredResponse) -> None:
         """Store the response if the claim is pending and ours."""
-        with suppress(ConditionFailed):  # taken over: the successor gives the same response
+        with suppress(ConditionFailed):  # taken over: the successor returns the same response
             self._table.update(
                 keys.claim(claim.account_id, claim.digest),
                 "SET #state = :done, answer = :response",
@@ -108,7 +108,7 @@ class DynamoClaims:
     def _take_over(self, claim: Claim, stored: dict[str, Any], now: datetime) -> Claim:
         """Replace the claim of a dead owner.
 
-        The same request continues with the stored generation; another request starts anew.
+        The same request continues with the stored generation; another request gets a new one.
         """
         expiry = _expiry(now)
         if stored["hash"] == claim.body_hash:

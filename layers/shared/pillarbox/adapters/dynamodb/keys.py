@@ -1,4 +1,4 @@
-"""The keys of the table. No other module knows how a key is spelled.
+"""The keys of the table. No other module knows the form of a key.
 
 There is one table. A partition key starts with the type of its records; `pk` and `sk` are
 strings.

@@ -13,7 +13,7 @@ writes little more than its entries' bytes. Each entry is in two items:
   created in is late. Late entries are few and in items of their own, so that the
   others can be found by their hour of creation here too.
 
-A rollup is always made anew from entries or finer rollups, and never
+A rollup is always computed from entries or finer rollups, and never
 incremented, so it cannot drift.
 """
 
@@ -73,7 +73,7 @@ _REACHED_MASKS: Final = {reached: mask for mask, reached in enumerate(_REACHED_B
 
 
 class DynamoLedger:
-    """Implements the port `Ledger`."""
+    """Implements `history.ports.Ledger`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -126,7 +126,7 @@ class DynamoLedger:
             _retry(partial(self._merge, account_id, start, in_item))
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
-        """Make a rollup anew, and write it if it differs from the stored one."""
+        """Recompute a rollup, and write it if it differs from the stored one."""
         _retry(partial(self._roll_up, account_id, granularity, start))
 
     def _read(self, time_range: TimeRange, key: Callable[[int], Item]) -> Iterable[IndexEntry]:
@@ -206,7 +206,7 @@ class DynamoLedger:
         return False
 
     def _make_rollup(self, account_id: str, granularity: Granularity, start: int) -> Rollup:
-        """Make a rollup from the entries of an hour, or from finer rollups."""
+        """Compute a rollup from the entries of an hour, or from finer rollups."""
         bucket = TimeRange(start, granularity.end(start))
         if granularity.finer is None:
             entries = self.entries_created(account_id, bucket)

@@ -27,7 +27,7 @@ from pillarbox.domain.statistics import (
 
 
 class DynamoLedgerAudit:
-    """Implements the port `LedgerAudit`."""
+    """Implements `history.ports.LedgerAudit`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -16,7 +16,7 @@ _PAGE: Final = 100
 
 
 class DynamoMessageLog:
-    """Implements the port `MessageLog`."""
+    """Implements `ports.MessageLog`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -1,0 +1,1 @@
+"""Amazon SES: sending, its events, its rate, and the identities of senders and domains."""

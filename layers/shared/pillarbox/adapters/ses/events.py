@@ -71,7 +71,7 @@ def _bounce(record: Mapping[str, Any]) -> _Events:
         )
         for recipient in bounce["bouncedRecipients"]
     ]
-    # If SES refuses an address because of its own list, that is no news about the address.
+    # If SES refuses an address because of its own list, it says nothing new about the address.
     suppresses = permanent and subtype != "OnAccountSuppressionList"
     return events, [(event.recipient or "", "bounced") for event in events if suppresses]
 

@@ -49,7 +49,7 @@ _RETRYABLE: Final = frozenset(
         "ThrottlingException",
     }
 )
-#: The same for every error about the caller's permissions or rate, whatever its code.
+#: The same applies to every error about the caller's permissions or rate, with any code.
 _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 
 
@@ -68,7 +68,7 @@ class SesMailer:
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         """Call SendEmail once. Its events repeat the tags, which identify the message."""
-        self._keep_rate(len(recipients))
+        self._acquire_rate(len(recipients))
         try:
             response = self._ses.send_email(
                 FromEmailAddress=message.sender,
@@ -103,7 +103,7 @@ class SesMailer:
             raise SendUncertain
         return response["MessageId"]
 
-    def _keep_rate(self, recipients: int) -> None:
+    def _acquire_rate(self, recipients: int) -> None:
         limiter = self._rate_limiter
         if limiter is not None and not limiter.acquire(recipients, self._max_rate):
             raise SendThrottled

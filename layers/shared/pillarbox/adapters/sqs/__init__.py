@@ -1,0 +1,1 @@
+"""The queues in SQS: jobs and dead letters."""

@@ -82,7 +82,7 @@ def read_payload(payload: bytes) -> Mail:
 
 
 def _unreadable(body: object) -> UnreadableJob:
-    """Make the error with the account and message id, which every version has."""
+    """Return the error with the account and message id, which every version has."""
     fields = body if isinstance(body, dict) else {}
     version, account_id, message_id = (fields.get(name) for name in ("version", "account", "id"))
     valid = isinstance(account_id, str) and isinstance(message_id, str) and is_uuid(message_id)

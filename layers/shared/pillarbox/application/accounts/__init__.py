@@ -1,0 +1,1 @@
+"""Accounts with their keys, senders, domains and suppressions, as an operator manages them."""

@@ -21,7 +21,7 @@ from pillarbox.application.accounts.ports import (
 )
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_domain
-from pillarbox.domain.errors import FieldFault, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed
 
 #: The label of the MAIL FROM domain, unless another one is chosen.
 _MAIL_FROM_LABEL: Final = "mail"
@@ -101,16 +101,16 @@ class Domains:
         end = self.clock() + at_most
         while True:
             domain = self.show(name)
-            left = end - self.clock()
-            if domain.verified or left <= timedelta(0):
+            remaining = end - self.clock()
+            if domain.verified or remaining <= timedelta(0):
                 return domain
-            self.pause(min(left, _POLL_INTERVAL).total_seconds())
+            self.pause(min(remaining, _POLL_INTERVAL).total_seconds())
 
     def _identity(self, name: str) -> DomainIdentity:
         identity = self.identities.get(name)
         if identity is None:
             message = f"SES does not know {name}. Add it first: `pillarbox domain add {name}`"
-            raise ValidationFailed(FieldFault("domain", message, "unknown_domain"))
+            raise ValidationFailed(FieldError("domain", message, "unknown_domain"))
         return identity
 
     def _check_dns(self, identity: DomainIdentity) -> Domain:
@@ -131,7 +131,7 @@ class Domains:
             else f"no public hosted zone of this AWS account contains {name}"
         )
         raise ValidationFailed(
-            FieldFault("route53", f"{message}: create the records by hand", "zone_not_found")
+            FieldError("route53", f"{message}: create the records by hand", "zone_not_found")
         )
 
     def _create_missing(

@@ -9,7 +9,7 @@ from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
 from pillarbox.domain.account import Account
-from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
 from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
@@ -127,17 +127,17 @@ def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
     if preset is not Preset.CUSTOM:
         if scopes:
             message = f"is only for the preset custom; {preset} has fixed scopes"
-            raise ValidationFailed(FieldFault("scope", message, "not_allowed"))
+            raise ValidationFailed(FieldError("scope", message, "not_allowed"))
         return PRESET_SCOPES[preset]
     if not scopes:
         raise ValidationFailed(
-            FieldFault("scope", "is required with the preset custom", "required")
+            FieldError("scope", "is required with the preset custom", "required")
         )
     if unknown := sorted(scopes - SCOPES):
-        known = ", ".join(sorted(SCOPES))
+        valid = ", ".join(sorted(SCOPES))
         raise ValidationFailed(
             *(
-                FieldFault("scope", f"{scope!r} is not one of {known}", "unknown_scope")
+                FieldError("scope", f"{scope!r} is not one of {valid}", "unknown_scope")
                 for scope in unknown
             )
         )

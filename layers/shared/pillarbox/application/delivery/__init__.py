@@ -1,0 +1,1 @@
+"""Deliver accepted messages, record what the provider reports, and find messages that are stuck."""

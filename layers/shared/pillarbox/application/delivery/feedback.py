@@ -72,7 +72,7 @@ class Feedback:
 
     def _apply(self, provider_event: ProviderEvent) -> FeedbackOutcome:
         account_id, message_id = provider_event.account_id, provider_event.message_id
-        # An old copy does no harm: what it knows stays known, and `save` refuses a change that
+        # A stale copy does no harm: its events stay recorded, and `save` refuses a change that
         # was made from it. Only a missing record needs a second, consistent read.
         message = self.messages.peek(account_id, message_id)
         for _ in range(_TRIES):

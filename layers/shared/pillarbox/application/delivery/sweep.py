@@ -85,7 +85,9 @@ class Sweep:
         return self.messages.save(replace(message.with_events([event]), lease=None))
 
     def _clear_spool(self, now: datetime) -> int:
-        orphans = [each for each in self.spool.all_before(now - SETTLED) if self._finished(each)]
+        orphans = [
+            spooled for spooled in self.spool.all_before(now - SETTLED) if self._finished(spooled)
+        ]
         for orphan in orphans:
             self.spool.delete(orphan.key)
         return len(orphans)

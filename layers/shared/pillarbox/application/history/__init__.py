@@ -1,0 +1,1 @@
+"""List and count an account's messages, and keep the statistics behind that."""

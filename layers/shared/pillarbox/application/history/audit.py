@@ -83,8 +83,8 @@ class Audit:
         actual = {message.message_id: index_entry(message) for message in log}
         indexed = {entry.message_id: entry for entry in self.ledger.entries(account_id)}
         for message_id, entry in indexed.items():
-            known = actual.get(message_id)
+            recorded = actual.get(message_id)
             # A lease makes a new revision, but the ledger does not store it.
-            if known is not None and replace(known, revision=entry.revision) == entry:
+            if recorded is not None and replace(recorded, revision=entry.revision) == entry:
                 actual[message_id] = entry
         return actual, indexed

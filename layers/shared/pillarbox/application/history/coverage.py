@@ -128,17 +128,17 @@ class CoverageReader:
         The range starts and ends on the hour.
         """
         finer = granularity.finer
-        whole = TimeRange(granularity.ceiling(created.since), granularity.start(created.until))
-        if whole.is_empty:
+        aligned = TimeRange(granularity.ceiling(created.since), granularity.start(created.until))
+        if aligned.is_empty:
             if finer is None or created.is_empty:
                 return []
             return self._read_rollups(account_id, finer, created)
         if finer is None:
-            return self._read_granularity(account_id, granularity, whole)
+            return self._read_granularity(account_id, granularity, aligned)
         return [
-            *self._read_rollups(account_id, finer, TimeRange(whole.until, created.until)),
-            *self._read_granularity(account_id, granularity, whole),
-            *self._read_rollups(account_id, finer, TimeRange(created.since, whole.since)),
+            *self._read_rollups(account_id, finer, TimeRange(aligned.until, created.until)),
+            *self._read_granularity(account_id, granularity, aligned),
+            *self._read_rollups(account_id, finer, TimeRange(created.since, aligned.since)),
         ]
 
     def _read_granularity(

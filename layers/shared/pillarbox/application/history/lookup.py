@@ -18,8 +18,8 @@ class MessageLookup:
         """Read one message (contract 4.4).
 
         Raises:
-            ServiceError: `scope_required`; `message_not_found`, for a message that does not
-                exist and for another account's alike.
+            ServiceError: `scope_required`; `message_not_found`, also for another account's
+                message.
         """
         principal.require(EMAILS_READ)
         message = self._messages.get(principal.account.account_id, message_id)

@@ -172,7 +172,7 @@ def _narrow(
 def _update_ranges(rollup: Rollup, status: Status) -> list[TimeRange]:
     """Return when the messages of a status were updated, with adjacent buckets joined."""
     ranges: list[TimeRange] = []
-    for start in sorted(s for known, s in rollup.by_status_and_update if known is status):
+    for start in sorted(s for counted, s in rollup.by_status_and_update if counted is status):
         end = rollup.granularity.end(start)
         if ranges and ranges[-1].until == start:
             ranges[-1] = TimeRange(ranges[-1].since, end)

@@ -45,7 +45,7 @@ class Ledger(Protocol):
         ...
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
-        """Make the rollup of a bucket anew, from its entries or its finer rollups."""
+        """Recompute the rollup of a bucket from its entries or its finer rollups."""
         ...
 
 

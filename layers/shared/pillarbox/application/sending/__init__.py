@@ -1,0 +1,1 @@
+"""Accept emails, over HTTP and SMTP, one at a time or in batches."""

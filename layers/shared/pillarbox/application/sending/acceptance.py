@@ -8,7 +8,7 @@ comes before everything slow. What fails after the claim gives back what it rese
 | step      | `accept_one`                              | `accept_many`                         |
 |-----------|-------------------------------------------|---------------------------------------|
 | 1 claim   | acquire it, or replay the response        | the same                              |
-| 2 prepare | the slow checks                           | the same (a), each message by itself  |
+| 2 prepare | the slow checks                           | the same (a), for each message        |
 | 3 quota   | reserve 1                                 | reserve all, or as many as fit (b)    |
 | 4 queue   | SendMessage                               | SendMessageBatch, by tens (c)         |
 | 5 commit  | one transaction: record and response;     | one transaction: the records; then    |
@@ -145,7 +145,7 @@ class Acceptance:
             count: how many messages there are; positions count from zero.
             body_hash: identifies the request under its idempotency key.
             idempotency_digest: identifies the route and the Idempotency-Key, in hex.
-            prepare: runs the slow checks, except for the positions it is given.
+            prepare: runs the slow checks, except for positions that were accepted before.
             write_response: writes the response from the outcome of each position.
 
         Raises:
@@ -255,7 +255,11 @@ class Acceptance:
         except Exception:
             self._refund(account_id, prepared.values())
             raise
-        lost = {at: each for at, each in prepared.items() if each.message.message_id in refused}
+        lost = {
+            position: message
+            for position, message in prepared.items()
+            if message.message.message_id in refused
+        }
         self._refund(account_id, lost.values())
         error = Unavailable("queue", "The queue did not accept this message.")
         if lost and len(lost) == len(prepared):
@@ -266,13 +270,17 @@ class Acceptance:
 
     def _commit(self, account_id: str, prepared: Mapping[int, PreparedMessage]) -> None:
         """Put the records, all or none."""
-        messages = [each.message for each in prepared.values()]
+        messages = [message.message for message in prepared.values()]
         try:
             self.ports.messages.commit_all(messages)
         except Exception:
             ids = [message.message_id for message in messages]
             recorded = self.ports.messages.get_all(account_id, ids)
-            lost = [each for each in prepared.values() if each.message.message_id not in recorded]
+            lost = [
+                message
+                for message in prepared.values()
+                if message.message.message_id not in recorded
+            ]
             if lost:
                 self._refund(account_id, lost)
                 raise

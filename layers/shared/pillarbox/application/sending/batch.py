@@ -1,4 +1,4 @@
-"""Send up to 100 messages in one request (contract 4.2), each accepted or refused by itself."""
+"""Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -48,12 +48,16 @@ class BatchSend:
         requests = (
             {} if isinstance(batch, ServiceError) or batch.count > MAX_MESSAGES else batch.requests
         )
-        recipients = {at: Recipients.parse(one.recipients) for at, one in requests.items()}
+        recipients = {
+            position: Recipients.parse(request.recipients) for position, request in requests.items()
+        }
         directory = self.ports.directory.look_up(
             key.account_id,
             key_digest=key.digest,
-            addresses={box for one in recipients.values() for box in one.mailboxes},
-            template_ids=[one for request in requests.values() for one in request.template_ids],
+            addresses={mailbox for parsed in recipients.values() for mailbox in parsed.mailboxes},
+            template_ids=[
+                template_id for request in requests.values() for template_id in request.template_ids
+            ],
         )
         principal = make_principal(directory)
         principal.require(EMAILS_SEND)
@@ -83,7 +87,11 @@ class BatchSend:
         principal: Principal,
         recipients: Mapping[int, Recipients],
     ) -> Preparation:
-        domains = {domain_of(a) for one in recipients.values() for a in one.normalized.values()}
+        domains = {
+            domain_of(address)
+            for parsed in recipients.values()
+            for address in parsed.normalized.values()
+        }
         verdicts = _KnownDomains(self.ports.domains.look_up(domains))
         preparer = Preparer(verdicts, self.ports.clock, self.ports.preview)
         prepared: dict[int, PreparedMessage] = {}

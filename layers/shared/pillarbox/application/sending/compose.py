@@ -7,7 +7,7 @@ from typing import Final
 
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.domain.errors import FieldFault, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.mail import (
     MAX_DELIVERY_TIME,
@@ -89,8 +89,8 @@ def deadline(mail: Mail, now: datetime) -> datetime:
     """Return when to stop trying: when its code or link expires, else after a day."""
     if isinstance(mail.body, StarterBody):
         minutes = str(mail.body.values.get("expiry_minutes", ""))
-        whole = minutes.isascii() and minutes.isdigit() and len(minutes) <= len("1440")
-        if whole and int(minutes) > 0:
+        is_number = minutes.isascii() and minutes.isdigit() and len(minutes) <= len("1440")
+        if is_number and int(minutes) > 0:
             return now + min(timedelta(minutes=int(minutes)), MAX_DELIVERY_TIME)
     return now + MAX_DELIVERY_TIME
 
@@ -107,7 +107,7 @@ def _subject_and_body(
     try:
         body = _fill(request, template, terms, now)
     except ValidationFailed as failed:
-        raise ValidationFailed(*logo_errors, *failed.faults) from failed
+        raise ValidationFailed(*logo_errors, *failed.errors) from failed
     if logo_errors:
         raise ValidationFailed(*logo_errors)
     if _may_be_large(body):
@@ -115,7 +115,7 @@ def _subject_and_body(
     subject = request.subject or fill_subject(template.subject, body.values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         raise ValidationFailed(
-            FieldFault(
+            FieldError(
                 "variables",
                 "the values make a subject that is too long or has control characters",
                 "unsafe_subject",
@@ -124,12 +124,12 @@ def _subject_and_body(
     return subject, body
 
 
-def _logo_errors(url: str | None) -> tuple[FieldFault, ...]:
+def _logo_errors(url: str | None) -> tuple[FieldError, ...]:
     try:
         if url is not None:
             check_logo_url(url)
     except ValidationFailed as failed:
-        return failed.faults
+        return failed.errors
     return ()
 
 
@@ -167,7 +167,7 @@ def _saved_values(template: SavedTemplate, request: SendRequest) -> Mapping[str,
     if missing := missing_values(template.required, values):
         raise ValidationFailed(
             *(
-                FieldFault(f"variables.{name}", "the template needs this value", "missing_variable")
+                FieldError(f"variables.{name}", "the template needs this value", "missing_variable")
                 for name in missing
             )
         )

@@ -35,7 +35,7 @@ class PreparedMessage:
 
     @classmethod
     def of(cls, mail: Mail, account_id: str, body_hash: str, now: datetime) -> "PreparedMessage":
-        """Make the record of a mail, with a new id."""
+        """Create the record of an email, with a new id."""
         message_id = new_id(now)
         message = Message(
             account_id=account_id,
@@ -63,7 +63,7 @@ class PreparedMessage:
         return AcceptedMessage(self.message.message_id, self.message.sender)
 
     def job(self) -> Job:
-        """Make the job that delivers the message."""
+        """Return the job that delivers the message."""
         return Job(
             account_id=self.message.account_id,
             message_id=self.message.message_id,

@@ -1,4 +1,4 @@
-"""Check the recipients of a mail: their syntax, their domains and their suppressions."""
+"""Check the recipients of an email: their syntax, their domains and their suppressions."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass

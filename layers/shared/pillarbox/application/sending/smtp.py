@@ -45,7 +45,8 @@ class SmtpSubmission:
         """
         message = read_message(recipients, octets)
         if message.groupable:
-            # The others of a group must not wait for the DNS. A message with a claim asks under it.
+            # The others of a group must not wait for the DNS. A message with an Idempotency-Key
+            # is checked later, under its claim.
             message.recipients.check(self.ports.domains)
         return message
 
@@ -81,7 +82,7 @@ class SmtpSubmission:
     def submit_all(
         self, key_text: str, messages: Sequence[SmtpMessage]
     ) -> Sequence[str | ServiceError]:
-        """Accept groupable messages of one key in few calls, each by itself.
+        """Accept groupable messages of one key in few calls, each separately.
 
         Returns:
             For each message its id or its error.
@@ -122,7 +123,7 @@ class SmtpSubmission:
         self, key_text: str, messages: Sequence[SmtpMessage]
     ) -> tuple[Principal, DirectoryResult]:
         key = parse_key(key_text)
-        addresses = {box for message in messages for box in message.recipients.mailboxes}
+        addresses = {mailbox for message in messages for mailbox in message.recipients.mailboxes}
         directory = self.ports.directory.look_up(
             key.account_id, key_digest=key.digest, addresses=addresses
         )

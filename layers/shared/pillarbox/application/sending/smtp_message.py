@@ -1,8 +1,8 @@
 """Read a message that came over SMTP, and check what can be checked without its account.
 
-The message is delivered as its sender wrote it. Removed are the fields that are meant for
-this service or for nobody, and those that instruct SES. Added are the two fields that a
-message must have.
+The message is delivered as its sender wrote it, with two changes. Fields that are meant for this
+service, that nobody may see or that instruct SES are removed. Message-ID and Date are added if
+they are missing.
 """
 
 import hashlib
@@ -31,7 +31,7 @@ ROUTE: Final = "SMTP"
 _REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotency-key"})
 #: SES obeys fields with this prefix (SES, SendRawEmail).
 _SES_PREFIX: Final = b"x-ses-"
-#: Fields that a program makes anew for each try to send one message.
+#: Fields that a program changes each time it tries to send a message.
 _PER_TRY: Final = _REMOVED | {b"date", b"message-id", b"received"}
 _TEXT: Final = frozenset({"text/plain", "text/html"})
 #: Contract 2.1, in characters.
@@ -94,7 +94,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
     structure = parse(octets)
     check_attachments(_files(octets, structure.parts))
     authors = _authors(structure)
-    keys = [each.value.decode("latin-1") for each in structure.all(b"idempotency-key")]
+    keys = [field.value.decode("latin-1") for field in structure.all(b"idempotency-key")]
     digest = idempotency_digest(ROUTE, keys)
     body_hash = _hash(octets, structure, recipients)
     parsed_recipients = Recipients.parse(recipients)
@@ -120,16 +120,16 @@ def may_send_as(account: Account, address: str) -> bool:
 
 
 def no_verified_sender(text: str) -> ServiceError:
-    """Make the error of a From field that this account may not use."""
+    """Return the error for a From field that this account may not use."""
     return ServiceError("no_verified_sender", text)
 
 
 def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
     """Return the addresses in From and in Sender, which SES checks as well."""
-    froms, senders = structure.all(b"from"), structure.all(b"sender")
-    if len(froms) != 1 or len(senders) > 1:
+    authors, senders = structure.all(b"from"), structure.all(b"sender")
+    if len(authors) != 1 or len(senders) > 1:
         raise no_verified_sender("A message has one From field.")
-    return tuple(_normalize(read_mailbox(each.value)) for each in froms + senders)
+    return tuple(_normalize(read_mailbox(field.value)) for field in authors + senders)
 
 
 def _normalize(mailbox: Mailbox | None) -> Mailbox:
@@ -156,15 +156,15 @@ def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
 
 
 def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str, ...]) -> str:
-    """Hash a message without the fields and boundaries that a program makes anew for each try."""
+    """Hash a message without the fields and boundaries that differ between two tries."""
     digest = hashlib.sha256(json.dumps(recipients).encode())
-    per_try = [(each.start, each.end) for each in structure.fields if each.name in _PER_TRY]
+    per_try = [(field.start, field.end) for field in structure.fields if field.name in _PER_TRY]
     position = 0
-    with memoryview(octets) as whole:
+    with memoryview(octets) as view:
         for start, end in sorted([*per_try, *structure.boundaries]):
-            digest.update(whole[position:start])
+            digest.update(view[position:start])
             position = end
-        digest.update(whole[position:])
+        digest.update(view[position:])
     return digest.hexdigest()
 
 
@@ -173,9 +173,10 @@ def _mail(
 ) -> Mail:
     envelope = dict.fromkeys(recipients.normalized.values())
     in_to, in_cc = _addresses(structure, b"to"), _addresses(structure, b"cc")
-    to = tuple(each for each in envelope if each.lower() in in_to)
-    cc = tuple(each for each in envelope if each not in to and each.lower() in in_cc)
-    blind = tuple(each for each in envelope if each not in to and each not in cc)
+    to = tuple(address for address in envelope if address.lower() in in_to)
+    others = [address for address in envelope if address not in to]
+    cc = tuple(address for address in others if address.lower() in in_cc)
+    blind = tuple(address for address in others if address not in cc)
     if not to:  # a record needs at least one To
         to, cc, blind = (*cc, *blind)[:1], cc[1:], blind[0 if cc else 1 :]
     subjects = structure.all(b"subject")
@@ -196,19 +197,19 @@ def _mail(
 
 
 def _addresses(structure: MessageStructure, name: bytes) -> frozenset[str]:
-    return frozenset().union(*(addresses_in(each.value) for each in structure.all(name)))
+    return frozenset().union(*(addresses_in(field.value) for field in structure.all(name)))
 
 
 def _outgoing(octets: bytearray, structure: MessageStructure) -> bytes:
     """Return the message without the fields that are not delivered."""
-    with memoryview(octets) as whole:
+    with memoryview(octets) as view:
         pieces = []
         position = 0
-        for each in structure.fields:
-            if each.name in _REMOVED or each.name.startswith(_SES_PREFIX):
-                pieces.append(whole[position : each.start])
-                position = each.end
-        pieces.append(whole[position:])
+        for field in structure.fields:
+            if field.name in _REMOVED or field.name.startswith(_SES_PREFIX):
+                pieces.append(view[position : field.start])
+                position = field.end
+        pieces.append(view[position:])
         message = b"".join(pieces)
         for piece in pieces:
             piece.release()

@@ -1,0 +1,1 @@
+"""The built-in starter templates and the templates that accounts save."""

@@ -15,7 +15,7 @@ from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
 from pillarbox.application.validation import check_text
-from pillarbox.domain.errors import FieldFault, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import MAX_SUBJECT
 from pillarbox.domain.template import SavedTemplate
@@ -177,7 +177,7 @@ class TemplateAuthoring:
         return _existing(self.records.reference(account_id, template_id, by))
 
     def unreference(self, account_id: str, template_id: UUID, by: str) -> SavedTemplate:
-        """Remove the reference of `by`. It is no error if there is none.
+        """Remove the reference of `by`, if it exists.
 
         Raises:
             ValidationFailed: on `by`.
@@ -197,12 +197,12 @@ def _checked(template: SavedTemplate) -> SavedTemplate:
     check_text("subject", template.subject, MAX_SUBJECT)
     check_text("category", template.category)
     if not template.html.strip():
-        raise ValidationFailed(FieldFault("html", "must not be empty", "too_short"))
+        raise ValidationFailed(FieldError("html", "must not be empty", "too_short"))
     variables = check_template(template.subject, template.html)
     stored = (template.subject, template.html, *variables.names, *variables.required)
     if sum(len(text.encode()) for text in stored) > MAX_STORED:
         message = f"must have at most {MAX_STORED} octets, including subject and variable names"
-        raise ValidationFailed(FieldFault("html", message, "too_large"))
+        raise ValidationFailed(FieldError("html", message, "too_large"))
     return replace(template, variables=variables.names, required=variables.required)
 
 
