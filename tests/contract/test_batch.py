@@ -9,8 +9,8 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb.claims import LEASE
-from pillarbox.domain import mail
 from pillarbox.domain.account import Plan
+from pillarbox.domain.batch import MAX_MESSAGES
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
@@ -315,4 +315,4 @@ def test_both_readings_of_the_path_are_the_same(service: Service, account: str) 
     """9: {base_url}/api/v1/v1/emails/batch is the same route."""
     api = Api(service.key(account), base="/v1/v1")
     assert codes(batch(api, otp())) == [None]
-    assert mail.MAX_MESSAGES == 100
+    assert MAX_MESSAGES == 100

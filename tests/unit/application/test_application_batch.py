@@ -11,9 +11,10 @@ import pytest
 
 from pillarbox.application.ports import StoredResponse
 from pillarbox.application.sending.batch import BatchSend
+from pillarbox.domain.batch import BatchRequest
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
-from pillarbox.domain.mail import BatchRequest, Job, Mail, SendRequest
+from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import Limits
 from pillarbox.http.replies import batch_result

@@ -11,9 +11,6 @@ from pillarbox.domain.errors import Json, ServiceError
 
 #: Contract 2.1 and 8.2: to, cc and bcc together. Repeated addresses count again.
 MAX_RECIPIENTS: Final = 50
-#: Contract 4.2 and 8.2: messages and recipients of a batch.
-MAX_MESSAGES: Final = 100
-MAX_BATCH_RECIPIENTS: Final = 1_000
 #: RFC 5322 section 2.1.1 and contract 8.2, in characters.
 MAX_SUBJECT: Final = 998
 #: How long delivery is attempted if the email does not expire earlier.
@@ -95,39 +92,6 @@ class SendRequest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BatchRequest:
-    """A batch of the right shape; an item may be the errors of its form.
-
-    `count` is how many messages were sent; above the limit none of them is read.
-    """
-
-    body_hash: str
-    count: int
-    items: tuple[SendRequest | ServiceError, ...]
-
-    @property
-    def requests(self) -> Mapping[int, SendRequest]:
-        """Return the well-formed requests by position."""
-        return {
-            position: item
-            for position, item in enumerate(self.items)
-            if isinstance(item, SendRequest)
-        }
-
-    def check_size(self) -> None:
-        """Check the counts (contract 4.2).
-
-        Raises:
-            ServiceError: `batch_limit_exceeded`.
-        """
-        if self.count > MAX_MESSAGES:
-            raise _too_many("messages", self.count, MAX_MESSAGES)
-        recipients = sum(len(request.recipients) for request in self.requests.values())
-        if recipients > MAX_BATCH_RECIPIENTS:
-            raise _too_many("recipients", recipients, MAX_BATCH_RECIPIENTS)
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class StarterBody:
     """A body that is rendered from a starter template. `values` has every variable."""
 
@@ -202,11 +166,3 @@ class Job:
     #: The mail if it is in the queue. Otherwise `spool_key` says where it is in the spool.
     mail: Mail | None = None
     spool_key: str | None = None
-
-
-def _too_many(what: str, count: int, limit: int) -> ServiceError:
-    return ServiceError(
-        "batch_limit_exceeded",
-        f"A batch has at most {limit} {what}; this one has {count}.",
-        details={"scope": what, "count": count, "limit": limit},
-    )

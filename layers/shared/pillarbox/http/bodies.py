@@ -6,8 +6,9 @@ from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
+from pillarbox.domain.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.mail import MAX_MESSAGES, BatchRequest, SendRequest
+from pillarbox.domain.mail import SendRequest
 from pillarbox.http.json_body import canonical
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.requests import idempotency_digest, raw_body, read_json

@@ -14,9 +14,9 @@ from pillarbox.application.sending.acceptance import (
 from pillarbox.application.sending.prepare import PreparedMessage, Preparer
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.address import domain_of
+from pillarbox.domain.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import EMAILS_SEND, Principal
-from pillarbox.domain.mail import MAX_MESSAGES, BatchRequest
 
 
 @dataclass(frozen=True, slots=True)
