@@ -1,5 +1,5 @@
-# `make` lists the targets. They need only a Python 3 with venv: the first of them installs uv,
-# and uv installs the Python of .python-version and everything else.
+# `make` lists the targets. They need only a Python 3 with venv: the first one that is run installs
+# uv, and uv installs the Python of .python-version and everything else.
 
 UV := .uv/bin/uv
 RUN := .venv/bin/
@@ -20,7 +20,7 @@ up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl
 test: check .venv-engine/made ## run every check and every test
 	$(RUN)pytest --numprocesses 2
 
-quick: setup ## run lint, types and unit tests side by side: half a minute
+quick: setup ## run lint, types and unit tests side by side: 20 seconds
 	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest --numprocesses 2 tests/unit'
 
 unit: setup ## run the unit tests, or one file of them: FILE=tests/unit/…

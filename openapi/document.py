@@ -23,7 +23,7 @@ Every error has the same envelope with a stable `code`. Every response of the se
 _TAGS: Final = {
     "Emails": "Send emails and look them up.",
     "Starter templates": "Built-in templates.",
-    "Saved templates": "Templates of the account, which are written in the dashboard.",
+    "Saved templates": "Templates that were saved for the account.",
 }
 _HEADERS: Final = {
     "X-Request-Id": {

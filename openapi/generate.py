@@ -8,7 +8,7 @@ from typing import Final
 
 from openapi.document import document
 from openapi.errors import ERRORS, OPERATOR_ERRORS
-from openapi.operations import ROUTES
+from openapi.operations import METHODS_BY_PATH
 from pillarbox.domain.errors import CODES
 
 ROOT: Final = Path(__file__).parents[1]
@@ -32,7 +32,7 @@ def _errors(page: str) -> str:
 def _routes(source: str) -> str:
     """Replace the table of all routes in a module."""
     rows = []
-    for path, methods in sorted(ROUTES.items()):
+    for path, methods in sorted(METHODS_BY_PATH.items()):
         comma = "," if len(methods) == 1 else ""
         listed = ", ".join(f'"{method}"' for method in methods)
         rows.append(f'    "{path}": ({listed}{comma}),')

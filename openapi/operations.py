@@ -39,7 +39,7 @@ _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method of one path. `id` is the folder of its function, `errors` are its own codes."""
+    """One method of one path. `id` is the folder of its function, `errors` are the codes that only it has."""
 
     id: str
     method: str
@@ -185,7 +185,7 @@ OPERATIONS: Final = (
         path="/v1/templates",
         tag="Saved templates",
         summary="List saved templates",
-        description="The newest first. Internal copies of campaigns are not listed.",
+        description="The newest first. Internal copies of templates are not listed.",
         scope=TEMPLATES_READ,
         query=TemplatesQuery,
         response=ItemPage[TemplateItem],
@@ -221,7 +221,7 @@ OPERATIONS: Final = (
 )
 
 #: Path -> its methods, in the order of the operations.
-ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
+METHODS_BY_PATH: Final[Mapping[str, tuple[str, ...]]] = {
     operation.path: tuple(
         other.method.upper() for other in OPERATIONS if other.path == operation.path
     )

@@ -1,6 +1,7 @@
 """Authentication on every route: contract section 5."""
 
 from collections.abc import Callable
+from typing import Final
 from uuid import uuid4
 
 import pytest
@@ -8,15 +9,20 @@ import pytest
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
+from tests.contract.operations import OPERATIONS, Operation
 from tests.contract.service import Service
 
-ROUTES: dict[str, Callable[[Api], ApiResponse]] = {
-    "send": lambda api: api.send(otp()),
-    "get": lambda api: api.get(str(uuid4())),
-    "starters": lambda api: api.starters(),
-    "preview": lambda api: api.preview("otp"),
-}
-every_route = pytest.mark.parametrize("call", ROUTES.values(), ids=ROUTES)
+_IDS: Final = {"message_id": str(uuid4()), "id": str(uuid4())}
+
+
+def request(operation: Operation) -> Callable[[Api], ApiResponse]:
+    """Return what sends a request of an operation."""
+    return lambda api: operation.request(api, _IDS)
+
+
+every_route = pytest.mark.parametrize(
+    "call", [request(one) for one in OPERATIONS], ids=[one.id for one in OPERATIONS]
+)
 
 
 @every_route

@@ -2,20 +2,16 @@
 
 import json
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
 from uuid import uuid4
 
 import pytest
 
-from local.template import ROOT
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
+from tests.contract.operations import OF_ALL, OF_AN_ACCOUNT, OPERATIONS, Operation
 from tests.contract.service import Service
-
-_DOCUMENT = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
 
 #: The permission that each method of each collection requires (contract 4 and 5, decisions).
 REQUIRED: dict[str, dict[str, str]] = {
@@ -42,51 +38,16 @@ REFUSED = {
     "revoked": "invalid_api_key",
     "revoked preview": "invalid_api_key",
 }
-#: Path parameters that name something of one account, and those that name something of all.
-OF_AN_ACCOUNT = {"message_id", "id"}
-OF_ALL = {"slug": "otp"}
 
 
-@dataclass(frozen=True, slots=True)
-class Operation:
-    """An operation of the document that can be requested."""
-
-    id: str
-    method: str
-    path: str
-    described: Mapping[str, Any]
-
-    @property
-    def parameters(self) -> list[str]:
-        return re.findall(r"\{(\w+)\}", self.path)
-
-    @property
-    def required(self) -> str | None:
-        """The permission that the operation requires."""
-        collection = self.path.split("/")[2]
-        return REQUIRED[collection].get(self.method)
-
-    def request(self, api: Api, ids: Mapping[str, str]) -> ApiResponse:
-        """Send a request: the ids are path parameters, the rest is from the document's examples."""
-        path = self.path.removeprefix("/v1").format_map(OF_ALL | dict(ids))
-        content = self.described.get("requestBody", {}).get("content")
-        body = None
-        if content:
-            examples = content["application/json"]["examples"]
-            body = json.dumps(next(iter(examples.values()))["value"])
-        query: dict[str, str | list[str]] = {
-            parameter["name"]: {"from": "2026-01-01", "to": "2026-02-01"}[parameter["name"]]
-            for parameter in self.described.get("parameters", ())
-            if parameter["in"] == "query" and parameter["required"]
-        }
-        return api.raw(self.method, path, body, query=query)
+def required_permission(operation: Operation) -> str | None:
+    """Return the permission of the contract; for a route beyond it, that of the document."""
+    collection = operation.path.split("/")[2]
+    if collection not in REQUIRED:
+        return operation.permission
+    return REQUIRED[collection].get(operation.method)
 
 
-OPERATIONS = [
-    Operation(described["operationId"], method.upper(), path, described)
-    for path, methods in _DOCUMENT["paths"].items()
-    for method, described in methods.items()
-]
 WITH_IDS = [one for one in OPERATIONS if OF_AN_ACCOUNT & set(one.parameters)]
 every_operation = pytest.mark.parametrize("operation", OPERATIONS, ids=lambda one: one.id)
 
@@ -134,8 +95,8 @@ def documented(operation: Operation, response: ApiResponse) -> bool:
 
 def test_the_tables_agree_with_the_document() -> None:
     """The document states the required permission of each operation."""
-    stated = {one.id: one.described.get("x-required-permission") for one in OPERATIONS}
-    assert stated == {one.id: one.required for one in OPERATIONS}
+    stated = {one.id: one.permission for one in OPERATIONS}
+    assert stated == {one.id: required_permission(one) for one in OPERATIONS}
     parameters = {name for one in OPERATIONS for name in one.parameters}
     assert parameters == OF_AN_ACCOUNT | set(OF_ALL)
     assert set(GRANTED) == {"preview", *Preset}
@@ -154,7 +115,7 @@ def test_a_key_may_do_what_its_permissions_allow(
     ids = owner.ids
     response = operation.request(api, ids)
     assert documented(operation, response)
-    required = operation.required
+    required = required_permission(operation)
     if required and required not in GRANTED[kind]:
         assert (response.status, response.code) == (403, "scope_required")
         assert response.error["details"] == {"required_permission": required}

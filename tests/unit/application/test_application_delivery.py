@@ -347,7 +347,7 @@ def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> 
     assert world.delivery.deliver(job) == DeliveryResult(Outcome.FAILED)
     assert not world.mailer.taken
     assert world.message().error == replace(
-        event(EventKind.FAILED, 600), code="expired", reason="The mail could not be sent in time."
+        event(EventKind.FAILED, 600), code="expired", reason="The email could not be sent in time."
     )
 
 

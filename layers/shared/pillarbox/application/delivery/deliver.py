@@ -42,7 +42,7 @@ EVENT_WAIT: Final = timedelta(minutes=15)
 RETRY_SOON: Final = timedelta(minutes=1)
 RETRY_LATER: Final = timedelta(minutes=10)
 
-_SUPPRESSED: Final = "The recipient bounced or complained while the mail was queued."
+_SUPPRESSED: Final = "The recipient bounced or complained while the email was queued."
 _FIRST_BACKOFF: Final = timedelta(seconds=15)
 _LONGEST_BACKOFF: Final = timedelta(minutes=15)
 
@@ -155,14 +155,14 @@ class Delivery:
 
     def _hand_over(self, job: Job, message: Message) -> DeliveryResult:
         if self.clock() >= job.deadline:
-            return self._fail(message, "expired", "The mail could not be sent in time.")
+            return self._fail(message, "expired", "The email could not be sent in time.")
         try:
             suppressed_keys = self.suppressions.find_suppressed(
                 job.account_id, map(mailbox_key, message.recipients)
             )
             raw = self.build(self.jobs.load(job), message)
         except PayloadGone:
-            return self._fail(message, "payload_gone", "The content of the mail has expired.")
+            return self._fail(message, "payload_gone", "The content of the email has expired.")
         except ValidationFailed as error:
             return self._fail(message, "rendering_failed", error.message)
         except Exception:
@@ -231,7 +231,7 @@ def uncertain_event(now: datetime) -> Event:
         kind=EventKind.UNCERTAIN,
         at=now,
         code="delivery_uncertain",
-        reason="The provider gave no answer; the mail may or may not have been sent.",
+        reason="The provider did not answer. The email may or may not have been sent.",
     )
 
 

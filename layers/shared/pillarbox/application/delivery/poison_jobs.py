@@ -70,6 +70,6 @@ class PoisonJobs:
             kind=EventKind.FAILED,
             at=self.clock(),
             code="unreadable_job",
-            reason="The mail could not be read from the queue.",
+            reason="The email could not be read from the queue.",
         )
         return replace(message.with_events([failed]), lease=None)

@@ -76,7 +76,7 @@ class Sweep:
                 kind=EventKind.FAILED,
                 at=now,
                 code="expired",
-                reason="The mail could not be sent in time.",
+                reason="The email could not be sent in time.",
             )
         elif now < lease.taken_at + EVENT_WAIT:
             return False

@@ -1,0 +1,56 @@
+"""The operations of docs/openapi.json as requests, so that a test can try each of them."""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from local.template import ROOT
+from tests.contract.client import Api, ApiResponse
+
+_DOCUMENT: Final = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
+#: Path parameters that name something of one account, and those that name something of all.
+OF_AN_ACCOUNT: Final = {"message_id", "id"}
+OF_ALL: Final = {"slug": "otp"}
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    """An operation of the document that can be requested."""
+
+    id: str
+    method: str
+    path: str
+    described: Mapping[str, Any]
+
+    @property
+    def parameters(self) -> list[str]:
+        return re.findall(r"\{(\w+)\}", self.path)
+
+    @property
+    def permission(self) -> str | None:
+        """The permission that the document states."""
+        return self.described.get("x-required-permission")
+
+    def request(self, api: Api, ids: Mapping[str, str]) -> ApiResponse:
+        """Send a request: the ids are path parameters, the rest is from the document's examples."""
+        path = self.path.removeprefix("/v1").format_map(OF_ALL | dict(ids))
+        content = self.described.get("requestBody", {}).get("content")
+        body = None
+        if content:
+            examples = content["application/json"]["examples"]
+            body = json.dumps(next(iter(examples.values()))["value"])
+        query: dict[str, str | list[str]] = {
+            parameter["name"]: {"from": "2026-01-01", "to": "2026-02-01"}[parameter["name"]]
+            for parameter in self.described.get("parameters", ())
+            if parameter["in"] == "query" and parameter["required"]
+        }
+        return api.raw(self.method, path, body, query=query)
+
+
+OPERATIONS: Final = [
+    Operation(described["operationId"], method.upper(), path, described)
+    for path, methods in _DOCUMENT["paths"].items()
+    for method, described in methods.items()
+]
