@@ -39,7 +39,7 @@ _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Operation:
-    """One method of one path. `id` is its function's folder, `errors` are codes that only it has."""
+    """One method of one path. `id` names its function; `errors` are the codes that only it has."""
 
     id: str
     method: str
