@@ -1,6 +1,7 @@
 """The service that the SMTP server needs, and its implementation with the use case."""
 
 import asyncio
+import json
 import logging
 import time
 from collections.abc import Callable, Sequence
@@ -8,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Final, Protocol
 
+from pillarbox.application.ports import AcceptedMessage
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.errors import ServiceError, Unavailable
@@ -49,6 +51,14 @@ class SubmissionService(Protocol):
 THREADS: Final = 32
 
 
+def write_response(accepted: AcceptedMessage) -> str:
+    """Write what a claim stores, as HTTP does (contract 2.3): older relays read the id from it."""
+    return json.dumps(
+        {"messageId": str(accepted.message_id), "status": "queued", "from": accepted.sender},
+        separators=(",", ":"),
+    )
+
+
 class ThreadedService:
     """Implements `SubmissionService`: runs the use case, whose calls block, in a thread pool."""
 
@@ -78,9 +88,7 @@ class ThreadedService:
             if prepared.groupable:
                 message_id = await self._batcher.submit(key_text, prepared)
             else:
-                message_id = await self._run(
-                    lambda: self._get_submission().submit(key_text, prepared)
-                )
+                message_id = await self._run(lambda: self._submit_one(key_text, prepared))
         except ServiceError as error:
             _log_refusal(error, **fields)
             raise
@@ -94,8 +102,11 @@ class ThreadedService:
         self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> Sequence[str | Exception]:
         if len(prepared) == 1:  # a single put costs half as much as a put in a transaction
-            return [await self._run(lambda: self._get_submission().submit(key_text, prepared[0]))]
+            return [await self._run(lambda: self._submit_one(key_text, prepared[0]))]
         return await self._run(lambda: self._get_submission().submit_all(key_text, prepared))
+
+    def _submit_one(self, key_text: str, message: SmtpMessage) -> str:
+        return self._get_submission().submit(key_text, message, write_response)
 
     async def _run[T](self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)

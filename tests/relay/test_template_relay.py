@@ -63,6 +63,7 @@ def test_tcp_is_passed_through(relay_settings: settings.RelaySettings) -> None:
     """TLS ends in the container, and only the VPC may report client addresses."""
     listener, targets = RELAY["RelayListener"], RELAY["RelayTargets"]
     assert RELAY["RelayBalancer"]["Type"] == "network"
+    assert RELAY["RelayBalancer"]["Scheme"] == "internet-facing"
     assert (listener["Port"], listener["Protocol"], targets["Protocol"]) == (587, "TCP", "TCP")
     assert targets["Port"] == relay_settings.port == CONTAINER["PortMappings"][0]["ContainerPort"]
     attributes = {entry["Key"]: entry["Value"] for entry in targets["TargetGroupAttributes"]}

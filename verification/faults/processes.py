@@ -13,6 +13,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest
 from pillarbox.http.replies import batch_result, send_result
 from pillarbox.wiring import services
+from relay.service import write_response
 from tests.fakes.builders import SENDER
 
 
@@ -80,7 +81,9 @@ class Send:
         submission = services().smtp_submission
         ready = [submission.prepare(mail.to, self._octets(mail)) for mail in self.mails]
         if len(ready) == 1:
-            return StoredResponse(json.dumps({"messageId": submission.submit(key, ready[0])}))
+            return StoredResponse(
+                json.dumps({"messageId": submission.submit(key, ready[0], write_response)})
+            )
         outcomes = submission.submit_all(key, ready)
         ids = [None if isinstance(outcome, ServiceError) else outcome for outcome in outcomes]
         return StoredResponse(

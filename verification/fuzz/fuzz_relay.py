@@ -27,7 +27,7 @@ with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from pillarbox.mime.parse import decoded_size, first_octets, parse
     from relay import framing, proxy
     from relay.limits import MemoryBudget, ServerLimits
-    from relay.service import Envelope
+    from relay.service import Envelope, write_response
     from relay.session import ServerContext, SmtpSession
     from tests.fakes import builders
     from tests.fakes.world import World
@@ -133,7 +133,7 @@ def check_submission(octets: bytes) -> None:
     submission = SmtpSubmission(world.ports)
     try:
         prepared = submission.prepare(("ann@example.com",), bytearray(octets))
-        submission.submit(world.live, prepared)
+        submission.submit(world.live, prepared, write_response)
     except ServiceError:
         assert not world.store.messages, "a refused message leaves no record"
         return

@@ -1,6 +1,7 @@
 """Messages over SMTP: the rules of the HTTP API, the bytes sent and the promises under faults."""
 
 import contextlib
+import json
 import time
 from datetime import timedelta
 from email import message_from_bytes, policy
@@ -17,6 +18,7 @@ from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import RawBody
 from pillarbox.domain.quota import Limits
+from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 
@@ -30,7 +32,7 @@ def submit(world: World, message: str | bytes, *recipients: str, key: str | None
     submission = SmtpSubmission(world.ports)
     prepared = submission.prepare(recipients or (TO,), octets)
     assert octets == b""
-    return UUID(submission.submit(key or world.live, prepared))
+    return UUID(submission.submit(key or world.live, prepared, write_response))
 
 
 def error_of(world: World, message: str | bytes, *recipients: str) -> ServiceError:
@@ -295,6 +297,18 @@ def test_idempotency_key() -> None:
     assert len(world.store.messages) == 1
     world.advance(timedelta(hours=24, seconds=1))
     assert submit(world, keyed("Hello", 4)) != first
+
+
+def test_the_stored_response_of_a_keyed_message_is_the_contracts() -> None:
+    """It is the JSON of contract 2.3, so that a relay of another version can replay it."""
+    world = World()
+    message_id = submit(world, keyed("Hello", 1))
+    (stored,) = world.store.claims.values()
+    assert json.loads(stored.response or "") == {
+        "messageId": str(message_id),
+        "status": "queued",
+        "from": builders.SENDER,
+    }
 
 
 def test_a_replay_checks_no_recipients() -> None:

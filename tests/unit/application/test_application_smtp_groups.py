@@ -101,6 +101,32 @@ def test_a_refusal_names_the_quota_window_that_is_full() -> None:
     assert details == [None] * 3 + [{"limit_per_day": 4}] * 3
 
 
+def test_a_group_without_room_names_the_quota_window_that_is_full() -> None:
+    """If the day's quota has no room, each message of the next group gets the day's error."""
+    world = World(builders.account(overrides=Limits(per_minute=5, per_day=3, per_month=None)))
+    submit(world, [prepare(world, number) for number in range(3)])
+    outcomes = submit(world, [prepare(world, number) for number in range(3, 6)])
+    refusals = [(item.code, item.details) for item in outcomes if isinstance(item, ServiceError)]
+    assert refusals == [("daily_limit_exceeded", {"limit_per_day": 3})] * 3
+
+
+@pytest.mark.parametrize("failing", ["jobs.put_all", "messages.commit_all"])
+def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(failing: str) -> None:
+    """An error of the queue or the commit goes only to the messages that had quota."""
+    world = World(builders.account(overrides=Limits(per_minute=2, per_day=None, per_month=None)))
+    ready = [prepare(world, number) for number in range(4)]
+    port, _, call = failing.partition(".")
+
+    def fail(*_: Any) -> None:
+        raise ServiceError("service_unavailable", "planted")
+
+    ports = world.ports
+    vars(getattr(ports, port))[call] = fail
+    outcomes = SmtpSubmission(ports).submit_all(world.live, ready)
+    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
+    assert codes == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
+
+
 def test_a_refund_goes_to_the_minute_of_the_reservation() -> None:
     """If a group starts in one minute and reserves in the next, the refund goes to the latter."""
     world = World()

@@ -137,6 +137,7 @@ class Acceptance:
         idempotency_digest: str | None,
         prepare: Callable[[Collection[int]], Preparation],
         write_response: Callable[[Sequence[Outcome]], str],
+        refuse_each: bool = False,
     ) -> StoredResponse:
         """Accept the messages that can be accepted, in few calls.
 
@@ -147,6 +148,8 @@ class Acceptance:
             idempotency_digest: identifies the route and the Idempotency-Key, in hex.
             prepare: runs the slow checks, except for positions that were accepted before.
             write_response: writes the response from the outcome of each position.
+            refuse_each: an error of a step is the outcome of each message that it stops,
+                and is not raised.
 
         Raises:
             ServiceError: an idempotency error; a quota error, if not one message fits and
@@ -157,26 +160,32 @@ class Acceptance:
         if isinstance(claim, StoredResponse):
             return claim
         outcomes: dict[int, Outcome] = {}
+        prepared: dict[int, PreparedMessage] = {}
+        queued = False
         try:
             ids = [derived_id(claim.generation, at) for at in range(count)] if claim else []
             if claim is not None and claim.resumed:
                 outcomes |= self._accepted_before(account_id, ids)
-            accepted_before = bool(outcomes)
+            may_refuse_all = refuse_each or bool(outcomes)
             prepared, errors = prepare(outcomes.keys())
             if claim is not None:
                 prepared = {at: message.with_id(ids[at]) for at, message in prepared.items()}
             outcomes |= errors
-            outcomes |= self._reserve(principal, prepared, may_refuse_all=accepted_before)
+            outcomes |= self._reserve(principal, prepared, may_refuse_all=may_refuse_all)
             outcomes |= self._queue(account_id, prepared)
-        except Exception:
-            # An earlier owner may have accepted a part, or may be about to. Its successor must
+            queued = True
+            self._commit(account_id, prepared)
+        except Exception as error:
+            # After an error of the commit, the next owner of the claim finds the records. Before
+            # it, an earlier owner may have accepted a part, or may be about to: its successor must
             # find the same ids, so a claim that was taken over expires instead.
-            if claim is not None and not claim.resumed:
+            if claim is not None and not claim.resumed and not queued:
                 self.ports.claims.release(claim)
-            raise
-        # An error from here on leaves the claim pending: the next owner finds the records.
-        self._commit(account_id, prepared)
-        outcomes |= {at: message.accepted for at, message in prepared.items()}
+            if not (refuse_each and isinstance(error, ServiceError)):
+                raise
+            outcomes |= dict.fromkeys(prepared, error)
+        else:
+            outcomes |= {at: message.accepted for at, message in prepared.items()}
         in_order = [outcomes[position] for position in range(count)]
         response = StoredResponse(
             write_response(in_order),

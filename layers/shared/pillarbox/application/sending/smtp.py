@@ -1,6 +1,6 @@
 """Accept messages over SMTP (contract 4.12): the same rules and the same promise as over HTTP."""
 
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 
 from pillarbox.application.authentication import make_principal, parse_key
@@ -50,12 +50,18 @@ class SmtpSubmission:
             message.recipients.check(self.ports.domains)
         return message
 
-    def submit(self, key_text: str, message: SmtpMessage) -> str:
+    def submit(
+        self,
+        key_text: str,
+        message: SmtpMessage,
+        write_response: Callable[[AcceptedMessage], str],
+    ) -> str:
         """Accept a message; an error leaves nothing behind.
 
         Args:
             key_text: the API key, which is read again.
             message: the message.
+            write_response: writes what the claim of a keyed message stores.
 
         Returns:
             The message's id.
@@ -75,7 +81,7 @@ class SmtpSubmission:
             body_hash=message.body_hash,
             idempotency_digest=message.idempotency_digest,
             prepare=prepare,
-            write_response=_write_id,
+            write_response=write_response,
         )
         return str(response.message_ids[0])
 
@@ -103,20 +109,17 @@ class SmtpSubmission:
         def prepare(_: Collection[int]) -> Preparation:
             return dict(enumerate(prepared.values())), {}
 
-        try:
-            response = Acceptance(self.ports).accept_many(
-                principal,
-                len(prepared),
-                body_hash="",
-                idempotency_digest=None,
-                prepare=prepare,
-                write_response=_write_nothing,
-            )
-        except ServiceError as error:
-            outcomes |= dict.fromkeys(prepared, error)
-        else:
-            for at, position in enumerate(prepared):
-                outcomes[position] = response.errors.get(at) or str(response.message_ids[at])
+        response = Acceptance(self.ports).accept_many(
+            principal,
+            len(prepared),
+            body_hash="",
+            idempotency_digest=None,
+            prepare=prepare,
+            write_response=_write_nothing,
+            refuse_each=True,
+        )
+        for at, position in enumerate(prepared):
+            outcomes[position] = response.errors.get(at) or str(response.message_ids[at])
         return [outcomes[position] for position in range(len(messages))]
 
     def _look_up(
@@ -140,11 +143,6 @@ class SmtpSubmission:
                 upgrade_url=self.ports.preview.upgrade_url,
             )
         return principal
-
-
-def _write_id(accepted: AcceptedMessage) -> str:
-    """Store the id as the response of a keyed message."""
-    return str(accepted.message_id)
 
 
 def _write_nothing(_: Sequence[Outcome]) -> str:
