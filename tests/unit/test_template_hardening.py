@@ -1,6 +1,7 @@
 """The template provides encryption, TLS, alarms and limits."""
 
 import json
+import re
 from typing import Any, Final
 
 import pytest
@@ -87,3 +88,12 @@ def test_the_api_is_throttled() -> None:
     (setting,) = _RESOURCES["Api"]["Properties"]["MethodSettings"]
     assert (setting["ResourcePath"], setting["HttpMethod"]) == ("/*", "*")
     assert setting["ThrottlingRateLimit"] == {"Ref": "RequestsPerSecond"}
+
+
+@pytest.mark.parametrize("name", _of_type("AWS::EC2::SecurityGroup"))
+def test_ec2_accepts_the_descriptions_of_security_groups(name: str) -> None:
+    """Descriptions have only the characters that EC2 accepts, so no apostrophe."""
+    group = _of_type("AWS::EC2::SecurityGroup")[name]
+    rules = group["SecurityGroupIngress"] + group["SecurityGroupEgress"]
+    for description in (group["GroupDescription"], *(rule["Description"] for rule in rules)):
+        assert re.fullmatch(r"[a-zA-Z0-9 ._:/()#,@\[\]+=&;{}!$*-]{1,255}", description)
