@@ -147,7 +147,7 @@ def _complaint(
     }
     if subtype is None:  # the mailbox provider's report contains these
         complaint |= {
-            "userAgent": "Amazon SES MailStore Simulator",
+            "userAgent": "Amazon SES Mailbox Simulator",
             "complaintFeedbackType": "abuse",
             "arrivalDate": now,
         }

@@ -106,10 +106,11 @@ def test_an_out_of_office_answer(send: Send, local_ses: LocalSes) -> None:
 
 
 def test_a_complaint(send: Send, local_ses: LocalSes) -> None:
-    """A complaint has the type abuse and names the recipient."""
+    """A complaint has the type abuse, and names the recipient and the mailbox simulator."""
     send("complaint@simulator.amazonses.com")
     complaint: Any = local_ses.await_records(3)[2]["complaint"]
     assert complaint["complaintFeedbackType"] == "abuse"
+    assert complaint["userAgent"] == "Amazon SES Mailbox Simulator"
     assert complaint["complaintSubType"] is None
     assert complaint["complainedRecipients"] == [
         {"emailAddress": "complaint@simulator.amazonses.com"}
