@@ -127,6 +127,24 @@ def test_a_message_over_quota_keeps_its_error_when_a_later_step_fails(failing: s
     assert codes == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
 
 
+def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() -> None:
+    """If the quota cannot be reserved for the others, their error goes only to them."""
+    world = World(builders.account(overrides=Limits(per_minute=2, per_day=None, per_month=None)))
+    ready = [prepare(world, number) for number in range(4)]
+    ports = world.ports
+    reserve = ports.quotas.reserve
+
+    def fail_for_two(account_id: str, count: int, *more: Any) -> None:
+        if count == 2:
+            raise ServiceError("service_unavailable", "planted")
+        reserve(account_id, count, *more)
+
+    vars(ports.quotas)["reserve"] = fail_for_two
+    outcomes = SmtpSubmission(ports).submit_all(world.live, ready)
+    codes = [item.code if isinstance(item, ServiceError) else None for item in outcomes]
+    assert codes == ["service_unavailable"] * 2 + ["rate_limit_exceeded"] * 2
+
+
 def test_a_refund_goes_to_the_minute_of_the_reservation() -> None:
     """If a group starts in one minute and reserves in the next, the refund goes to the latter."""
     world = World()

@@ -12,7 +12,6 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.account import Account
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import Job, Mail
 from pillarbox.domain.message import Event, Message
@@ -64,15 +63,14 @@ class AcceptedMessage:
 class StoredResponse:
     """The response to an accepted send: a text that replays repeat byte for byte.
 
-    The other fields are not part of the response. `message_ids` has the id of each accepted
-    message by position (None for a refused one), `errors` the errors of the refused ones.
-    A replay of a batch has neither; `generation` is that of the claim that stored it.
+    The other fields are not part of the response. `message_ids` has the id of each message by
+    position, None for a refused one; it is empty for the replay of a batch. `generation` is that
+    of the claim that stored a replayed response.
     """
 
     body: str
     replayed: bool = False
     message_ids: tuple[UUID | None, ...] = field(default=(), compare=False, kw_only=True)
-    errors: Mapping[int, ServiceError] = field(default_factory=dict, compare=False, kw_only=True)
     generation: UUID | None = field(default=None, compare=False, kw_only=True)
 
 

@@ -20,9 +20,12 @@ Why many differ from one:
 (a) One bad message does not stop the others (contract 4.2). Messages that an owner of the claim
     accepted before it died are not prepared again.
 (b) A batch is accepted in order until the quota is used up (docs/decisions.md).
-(c) Ten messages cost one call. SQS may refuse single messages of a call.
+(c) Ten messages cost one call. SQS may refuse some messages of a call.
 (d) A transaction holds at most 100 writes, so the claim's response does not fit.
 (e) Some of the messages may be recorded. A retry must find them under the same ids.
+
+`accept_group` takes steps 3 to 5 as `accept_many` does, without a claim. Its caller answers each
+message separately, so an error of a step is the outcome of each message that it stops.
 """
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
@@ -137,7 +140,6 @@ class Acceptance:
         idempotency_digest: str | None,
         prepare: Callable[[Collection[int]], Preparation],
         write_response: Callable[[Sequence[Outcome]], str],
-        refuse_each: bool = False,
     ) -> StoredResponse:
         """Accept the messages that can be accepted, in few calls.
 
@@ -148,8 +150,6 @@ class Acceptance:
             idempotency_digest: identifies the route and the Idempotency-Key, in hex.
             prepare: runs the slow checks, except for positions that were accepted before.
             write_response: writes the response from the outcome of each position.
-            refuse_each: an error of a step is the outcome of each message that it stops,
-                and is not raised.
 
         Raises:
             ServiceError: an idempotency error; a quota error, if not one message fits and
@@ -160,32 +160,26 @@ class Acceptance:
         if isinstance(claim, StoredResponse):
             return claim
         outcomes: dict[int, Outcome] = {}
-        prepared: dict[int, PreparedMessage] = {}
-        queued = False
         try:
             ids = [derived_id(claim.generation, at) for at in range(count)] if claim else []
             if claim is not None and claim.resumed:
                 outcomes |= self._accepted_before(account_id, ids)
-            may_refuse_all = refuse_each or bool(outcomes)
+            accepted_before = bool(outcomes)
             prepared, errors = prepare(outcomes.keys())
             if claim is not None:
                 prepared = {at: message.with_id(ids[at]) for at, message in prepared.items()}
             outcomes |= errors
-            outcomes |= self._reserve(principal, prepared, may_refuse_all=may_refuse_all)
-            outcomes |= self._queue(account_id, prepared)
-            queued = True
-            self._commit(account_id, prepared)
-        except Exception as error:
-            # After an error of the commit, the next owner of the claim finds the records. Before
-            # it, an earlier owner may have accepted a part, or may be about to: its successor must
+            self._reserve(principal, prepared, outcomes, may_refuse_all=accepted_before)
+            self._queue(account_id, prepared, outcomes)
+        except Exception:
+            # An earlier owner may have accepted a part, or may be about to. Its successor must
             # find the same ids, so a claim that was taken over expires instead.
-            if claim is not None and not claim.resumed and not queued:
+            if claim is not None and not claim.resumed:
                 self.ports.claims.release(claim)
-            if not (refuse_each and isinstance(error, ServiceError)):
-                raise
-            outcomes |= dict.fromkeys(prepared, error)
-        else:
-            outcomes |= {at: message.accepted for at, message in prepared.items()}
+            raise
+        # An error from here on leaves the claim pending: the next owner finds the records.
+        self._commit(account_id, prepared)
+        outcomes |= {at: message.accepted for at, message in prepared.items()}
         in_order = [outcomes[position] for position in range(count)]
         response = StoredResponse(
             write_response(in_order),
@@ -193,7 +187,6 @@ class Acceptance:
                 outcome.message_id if isinstance(outcome, AcceptedMessage) else None
                 for outcome in in_order
             ),
-            errors={at: error for at, error in outcomes.items() if isinstance(error, ServiceError)},
         )
         if claim is not None:
             # The records are the commit. Without the response, a retry takes the claim over
@@ -201,6 +194,24 @@ class Acceptance:
             with suppress(ServiceError):
                 self.ports.claims.finish(claim, response)
         return response
+
+    def accept_group(
+        self, principal: Principal, prepared: Mapping[int, PreparedMessage]
+    ) -> dict[int, Outcome]:
+        """Accept messages that have no claim, in few calls; return the outcome of each.
+
+        A ServiceError is the outcome of the messages that it stops; it is not raised.
+        """
+        account_id = principal.account.account_id
+        remaining = dict(prepared)
+        outcomes: dict[int, Outcome] = {}
+        try:
+            self._reserve(principal, remaining, outcomes, may_refuse_all=True)
+            self._queue(account_id, remaining, outcomes)
+            self._commit(account_id, remaining)
+        except ServiceError as error:
+            return outcomes | dict.fromkeys(remaining, error)
+        return outcomes | {at: message.accepted for at, message in remaining.items()}
 
     def _claim(
         self, account_id: str, idempotency_digest: str | None, body_hash: str
@@ -227,14 +238,18 @@ class Acceptance:
         }
 
     def _reserve(
-        self, principal: Principal, prepared: dict[int, PreparedMessage], *, may_refuse_all: bool
-    ) -> dict[int, ServiceError]:
-        """Reserve quota in order; remove the messages that do not fit and return their errors."""
-        refused: dict[int, ServiceError] = {}
+        self,
+        principal: Principal,
+        prepared: dict[int, PreparedMessage],
+        outcomes: dict[int, Outcome],
+        *,
+        may_refuse_all: bool,
+    ) -> None:
+        """Reserve quota in order; take out the messages that do not fit, and add their errors."""
         account_id, limits = principal.account.account_id, principal.limits
         for _ in range(_QUOTA_TRIES):
             if not prepared:
-                return refused
+                return
             now = self.ports.clock()
             try:
                 self.ports.quotas.reserve(account_id, len(prepared), limits, now)
@@ -245,18 +260,21 @@ class Acceptance:
                 used = {window: count + room for window, count in exceeded.used.items()}
                 error = first_full(limits, used, 1, now) or exceeded
                 for position in list(prepared)[room:]:
-                    refused[position] = error
+                    outcomes[position] = error
                     del prepared[position]
             else:
                 for position, message in prepared.items():
                     prepared[position] = replace(message, now=now)
-                return refused
+                return
         raise Unavailable("quota", "The account's quota is contended; try again.")
 
     def _queue(
-        self, account_id: str, prepared: dict[int, PreparedMessage]
-    ) -> dict[int, ServiceError]:
-        """Queue the jobs; remove the messages that the queue refused and return their errors."""
+        self,
+        account_id: str,
+        prepared: dict[int, PreparedMessage],
+        outcomes: dict[int, Outcome],
+    ) -> None:
+        """Queue the jobs; take out the messages that the queue refused, and add their errors."""
         try:
             refused = self.ports.jobs.put_all(
                 [(message.job(), message.mail) for message in prepared.values()]
@@ -274,8 +292,8 @@ class Acceptance:
         if lost and len(lost) == len(prepared):
             raise error
         for position in lost:
+            outcomes[position] = error
             del prepared[position]
-        return dict.fromkeys(lost, error)
 
     def _commit(self, account_id: str, prepared: Mapping[int, PreparedMessage]) -> None:
         """Put the records, all or none."""

@@ -1,16 +1,11 @@
 """Accept messages over SMTP (contract 4.12): the same rules and the same promise as over HTTP."""
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from pillarbox.application.authentication import make_principal, parse_key
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult
-from pillarbox.application.sending.acceptance import (
-    Acceptance,
-    Outcome,
-    Preparation,
-    SendingPorts,
-)
+from pillarbox.application.sending.acceptance import Acceptance, Outcome, SendingPorts
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
 from pillarbox.domain.errors import ServiceError
@@ -99,28 +94,18 @@ class SmtpSubmission:
         principal, directory = self._look_up(key_text, messages)
         now = self.ports.clock()
         prepared: dict[int, PreparedMessage] = {}
-        outcomes: dict[int, str | ServiceError] = {}
+        outcomes: dict[int, Outcome] = {}
         for position, message in enumerate(messages):
             try:
                 prepared[position] = message.prepare(principal.account, directory.suppressed, now)
             except ServiceError as error:
                 outcomes[position] = error
-
-        def prepare(_: Collection[int]) -> Preparation:
-            return dict(enumerate(prepared.values())), {}
-
-        response = Acceptance(self.ports).accept_many(
-            principal,
-            len(prepared),
-            body_hash="",
-            idempotency_digest=None,
-            prepare=prepare,
-            write_response=_write_nothing,
-            refuse_each=True,
-        )
-        for at, position in enumerate(prepared):
-            outcomes[position] = response.errors.get(at) or str(response.message_ids[at])
-        return [outcomes[position] for position in range(len(messages))]
+        outcomes |= Acceptance(self.ports).accept_group(principal, prepared)
+        in_order = [outcomes[position] for position in range(len(messages))]
+        return [
+            outcome if isinstance(outcome, ServiceError) else str(outcome.message_id)
+            for outcome in in_order
+        ]
 
     def _look_up(
         self, key_text: str, messages: Sequence[SmtpMessage]
@@ -143,8 +128,3 @@ class SmtpSubmission:
                 upgrade_url=self.ports.preview.upgrade_url,
             )
         return principal
-
-
-def _write_nothing(_: Sequence[Outcome]) -> str:
-    """Store no response: messages without a key are never replayed."""
-    return ""
