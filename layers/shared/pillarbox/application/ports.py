@@ -215,7 +215,10 @@ class Jobs(Protocol):
 
 
 class PayloadGone(Exception):
-    """The spool no longer has the mail of a job: another copy of the job finished it."""
+    """The spool no longer has the mail of a job.
+
+    Another copy of the job was finished, or the mail was stored longer than the spool keeps it.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -272,7 +275,7 @@ class UnreadableJob(ValueError):
 
 
 class DeadLetters(Protocol):
-    """The dead-letter queue, which keeps for an operator what no worker can do."""
+    """The dead-letter queue, which keeps the jobs that no worker can read for an operator."""
 
     def put(self, text: str) -> None:
         """Put a job as it was received."""

@@ -89,7 +89,7 @@ class ServiceError(Exception):
 
 
 class Unavailable(ServiceError):
-    """503: the service needs something that does not answer, or has no room.
+    """503: something that the service needs does not answer or has no capacity left.
 
     Args:
         what: its name, such as "queue".

@@ -28,7 +28,7 @@ def derived_id(generation: UUID, position: int) -> UUID:
 
     A retry under the same claim gets the same ids, so it recognises the records
     of an earlier attempt. The generation is random and never leaves the service,
-    so nobody can guess one id from another.
+    so the other ids cannot be computed from one of them.
     """
     digest = hashlib.sha256(generation.bytes + position.to_bytes(4)).digest()
     return _uuid7(generation.int >> 80, int.from_bytes(digest[:10]))

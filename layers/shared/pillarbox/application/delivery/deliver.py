@@ -139,7 +139,8 @@ class Delivery:
             return DeliveryResult(Outcome.WAITING, lease.expires_at - now)
         due = lease.taken_at + EVENT_WAIT
         if now < due:
-            # Most events arrive at once. Doubling the wait spends few receipts on the others.
+            # Most events arrive at once. While the others are late, the wait doubles, so that
+            # the job is received only a few times.
             wait = max(now - lease.taken_at, RETRY_SOON)
             return DeliveryResult(Outcome.UNCERTAIN, min(due - now, wait))
         account = self.directory.look_up(job.account_id).account

@@ -48,7 +48,8 @@ class PoisonJobs:
         early = unreadable.message_id is not None and message is None and waited < RECORD_WAIT
         if early or (unreadable.newer and waited < VERSION_WAIT):
             return DeliveryResult(Outcome.WAITING, RETRY_SOON)
-        # First into the dead-letter queue: a crash in between keeps the job twice, not never.
+        # The dead-letter queue comes first: after a crash in between it has the job twice, and
+        # the job is not lost.
         self.dead_letters.put(text)
         # Another worker may finish the message meanwhile, or deliver a readable copy of the job.
         while (

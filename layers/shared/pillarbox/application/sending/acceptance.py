@@ -266,7 +266,7 @@ class Acceptance:
                 for position, message in prepared.items():
                     prepared[position] = replace(message, now=now)
                 return
-        raise Unavailable("quota", "The account's quota is contended; try again.")
+        raise Unavailable("quota", "Other requests use the account's quota right now; try again.")
 
     def _queue(
         self,

@@ -40,8 +40,8 @@ class SmtpSubmission:
         """
         message = read_message(recipients, octets)
         if message.groupable:
-            # The others of a group must not wait for the DNS. A message with an Idempotency-Key
-            # is checked later, under its claim.
+            # The others of its group must not wait for the DNS. A message that is accepted by
+            # itself is checked later, so that one with an Idempotency-Key has its claim by then.
             message.recipients.check(self.ports.domains)
         return message
 
@@ -56,7 +56,7 @@ class SmtpSubmission:
         Args:
             key_text: the API key, which is read again.
             message: the message.
-            write_response: writes what the claim of a keyed message stores.
+            write_response: writes the response, which the claim stores if there is one.
 
         Returns:
             The message's id.

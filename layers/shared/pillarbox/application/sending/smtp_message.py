@@ -1,8 +1,8 @@
 """Read a message that came over SMTP, and check what can be checked without its account.
 
-The message is delivered as its sender wrote it, with two changes. Fields that are meant for this
-service, that nobody may see or that instruct SES are removed. Message-ID and Date are added if
-they are missing.
+The message is delivered as its sender wrote it, with two changes. Fields that are only for this
+service, that recipients must not see, or that SES would obey are removed. Message-ID and Date are
+added if they are missing.
 """
 
 import hashlib
@@ -27,7 +27,7 @@ from pillarbox.mime.parse import MessageStructure, MimePart, decoded_size, first
 
 ROUTE: Final = "SMTP"
 
-#: Nobody may see Bcc; the last host writes Return-Path (RFC 5321 section 4.4).
+#: Recipients must not see Bcc; the last host writes Return-Path (RFC 5321 section 4.4).
 _REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotency-key"})
 #: SES obeys fields with this prefix (SES, SendRawEmail).
 _SES_PREFIX: Final = b"x-ses-"
