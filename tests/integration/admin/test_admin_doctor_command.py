@@ -75,6 +75,18 @@ def test_a_failed_check_sets_the_exit_code(doctor_run: Operator, mailbox: MailSt
     assert "Deploy again" in shown.stdout
 
 
+def test_a_missing_queue_does_not_stop_the_other_checks(doctor_run: Operator) -> None:
+    """If AWS refuses to count a queue, that check fails with AWS's message, and the others run."""
+    sqs = boto3.client("sqs")
+    sqs.delete_queue(QueueUrl=sqs.get_queue_url(QueueName="events_dead_letters")["QueueUrl"])
+    shown = doctor_run.plain("--local", "--json", "doctor")
+    output = json.loads(shown.stdout)
+    assert (shown.exit_code, output["failed"]) == (1, 1)
+    assert verdicts(output)["mail"] == "skipped"
+    (queues,) = [item for item in output["items"] if item["check"] == "queues"]
+    assert queues["message"].startswith("AWS refused GetQueueAttributes: ")
+
+
 def test_the_error_names_a_missing_setting(run: Operator) -> None:
     """An older stack does not provide every setting, and the error names the missing one."""
     assert refusal(lambda: run("doctor")) == (1, "service_unavailable")
