@@ -35,15 +35,22 @@ def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
     return result
 
 
-def operate(*arguments: str) -> Any:
-    """Run the operator's command on the test stack, and return its JSON."""
-    done = subprocess.run(
+def run_operator(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """Run the operator's command on the test stack, whatever its exit code is."""
+    return subprocess.run(
         [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
         env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
-        check=True,
+        check=False,
+        timeout=180,
     )
+
+
+def operate(*arguments: str) -> Any:
+    """Run the operator's command, which must succeed, and return its JSON."""
+    done = run_operator(*arguments)
+    done.check_returncode()
     return json.loads(done.stdout) if done.stdout.strip() else None
 
 

@@ -1,30 +1,18 @@
 """`pillarbox doctor` on a whole stack, with a mail that makes the round trip."""
 
 import json
-import subprocess
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-pytestmark = pytest.mark.stack
+from tests.stack import run_operator
 
-ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.stack
 
 
 def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
     """Every check passes or is skipped on a local stack, and the test mail is delivered."""
-    process = subprocess.run(
-        [
-            *(ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json"),
-            *("doctor", "--send", "--account", stack["accounts"]["live"]),
-        ],
-        env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        check=False,
-        text=True,
-        timeout=180,
-    )
+    process = run_operator("doctor", "--send", "--account", stack["accounts"]["live"])
     assert process.returncode == 0, process.stdout + process.stderr
     verdicts: dict[str, str] = {
         item["check"]: item["verdict"] for item in json.loads(process.stdout)["items"]

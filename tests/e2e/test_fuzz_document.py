@@ -5,7 +5,6 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -14,43 +13,26 @@ import pytest
 
 from local.template import ROOT
 from openapi.operations import OPERATIONS
+from tests.stack import operate
 
 #: Seconds of fuzzing; `make fuzz` sets ten minutes.
 SECONDS = int(os.environ.get("PILLARBOX_FUZZ_SECONDS", "60"))
-_STATE = ROOT / ".local" / "tests"
 _TEMPLATES = 4
 
 
 @pytest.fixture(scope="module")
-def operator(stack: dict[str, Any]) -> Callable[..., Any]:
-    """Return a function that runs the operator's command on the stack and returns its JSON."""
-    assert stack
-
-    def operator(*arguments: str) -> Any:
-        process = subprocess.run(
-            [Path(sys.executable).with_name("pillarbox"), "--local", "--json", *arguments],
-            env=os.environ | {"PILLARBOX_STATE_DIR": str(_STATE)},
-            capture_output=True,
-            check=True,
-            timeout=60,
-        )
-        return json.loads(process.stdout)
-
-    return operator
-
-
-@pytest.fixture(scope="module")
-def key(operator: Callable[..., Any], tmp_path_factory: pytest.TempPathFactory) -> str:
+def key(stack: dict[str, Any], tmp_path_factory: pytest.TempPathFactory) -> str:
     """Return a key with every scope, of an account without limits that has a few templates."""
-    account = operator("account", "create", "--name", "Fuzz", "--plan", "enterprise")["accountId"]
+    assert stack
+    account = operate("account", "create", "--name", "Fuzz", "--plan", "enterprise")["accountId"]
     sender = ("hello@fuzz.example", "--verified", "--default")
-    operator("sender", "add", "--account", account, *sender)
+    operate("sender", "add", "--account", account, *sender)
     html = tmp_path_factory.mktemp("template") / "body.html"
     html.write_text("<p>Hello {{ name }}</p>")
     for number in range(_TEMPLATES):
         about = ("--name", str(number), "--subject", "Hello", "--category", "fuzz")
-        operator("template", "create", "--account", account, *about, "--html", str(html))
-    made = operator("key", "create", "--account", account, "--name", "f", "--preset", "marketing")
+        operate("template", "create", "--account", account, *about, "--html", str(html))
+    made = operate("key", "create", "--account", account, "--name", "f", "--preset", "marketing")
     return str(made["key"])
 
 

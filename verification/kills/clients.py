@@ -15,7 +15,9 @@ from typing import Any, Final
 
 import httpx
 
-_AGENT: Final = {"User-Agent": "pillarbox-tests/1.0", "Content-Type": "application/json"}
+from tests.stack import AGENT
+
+_HEADERS: Final = AGENT | {"Content-Type": "application/json"}
 #: Seconds to wait for one answer: longer than the edge waits for its backends.
 _ANSWER_TIMEOUT: Final = 70.0
 #: Requests at the same time. The engine starts one function for each.
@@ -111,7 +113,7 @@ def send_all(
 
 def _http(key: str) -> httpx.Client:
     limits = httpx.Limits(max_connections=None)
-    headers = _AGENT | {"X-API-Key": key}
+    headers = _HEADERS | {"X-API-Key": key}
     return httpx.Client(headers=headers, timeout=_ANSWER_TIMEOUT, limits=limits, trust_env=False)
 
 

@@ -1,20 +1,19 @@
 """The local stack end to end: send email, record its events, apply the stream, query it."""
 
 import json
-import subprocess
 import time
 from collections import Counter
 from collections.abc import Iterator
 from itertools import product
-from pathlib import Path
 from typing import Any
 
 import httpx
 import pytest
 
+from tests.stack import AGENT, operate, run_operator
+
 pytestmark = pytest.mark.stack
 
-ROOT = Path(__file__).parents[3]
 STATUSES = ("pending", "sent", "delivered", "bounced", "complained", "failed")
 FINAL = {"delivered", "bounced", "complained", "failed"}
 RECIPIENTS = ("ann@example.com", "bounce@simulator.amazonses.com", "bob@example.com")
@@ -22,15 +21,9 @@ RECIPIENTS = ("ann@example.com", "bounce@simulator.amazonses.com", "bob@example.
 TIME_LIMIT = 240
 
 
-def operate(*arguments: str) -> tuple[int, Any]:
-    """Run the operator's command on the tests' local stack; return exit code and output."""
-    completed = subprocess.run(
-        [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
-        env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
+def verify(account: str) -> tuple[int, Any]:
+    """Verify the statistics of an account; return exit code and output."""
+    completed = run_operator("stats", "verify", "--account", account)
     return completed.returncode, json.loads(completed.stdout or completed.stderr)
 
 
@@ -38,15 +31,14 @@ class Client:
     """A client of the API with a live key for a new account."""
 
     def __init__(self, stack: dict[str, Any]) -> None:
-        self.account = operate("account", "create", "--name", "History", "--plan", "standard")[1][
-            "accountId"
-        ]
+        made = operate("account", "create", "--name", "History", "--plan", "standard")
+        self.account: str = made["accountId"]
         address = f"post@{self.account}.example"
         operate("sender", "add", "--account", self.account, address, "--verified", "--default")
         key = operate("key", "create", "--account", self.account, "--name", "k", "--preset", "send")
         self._http = httpx.Client(
             base_url=f"{stack['base_url']}/api/v1",
-            headers={"User-Agent": "pillarbox-tests/1.0", "X-API-Key": key[1]["key"]},
+            headers=AGENT | {"X-API-Key": key["key"]},
             timeout=60,
         )
 
@@ -106,7 +98,7 @@ def test_the_history_of_sent_email_is_complete(client: Client) -> None:
     assert analytics["totalMessages"] == 12
     assert analytics["volume"][0]["bounced"] == listed["bounced"]
     assert analytics["volume"][0]["delivered"] == listed["delivered"]
-    while (report := operate("stats", "verify", "--account", client.account))[1]["behind"]:
+    while (report := verify(client.account))[1]["behind"]:
         assert time.monotonic() < deadline, report
         time.sleep(1)
     assert report == (
@@ -120,7 +112,7 @@ def test_the_history_of_sent_email_is_complete(client: Client) -> None:
             "repaired": 0,
         },
     )
-    assert operate("stats", "rebuild", "--account", client.account)[1]["right"] is True
+    assert operate("stats", "rebuild", "--account", client.account)["right"] is True
 
 
 def sort_key(item: dict[str, Any], sort_by: str) -> tuple[str, ...]:
