@@ -34,6 +34,18 @@ def service(dns_server: str) -> Iterator[Service]:
 
 
 @pytest.fixture
+def account(service: Service) -> str:
+    """The id of a new account on the Standard plan."""
+    return service.account()
+
+
+@pytest.fixture
+def api(service: Service, account: str) -> Api:
+    """A client with a live key of `account`."""
+    return Api(service.key(account))
+
+
+@pytest.fixture
 def live(service: Service) -> Api:
     """A live key of a new account on the Standard plan."""
     return service.live()

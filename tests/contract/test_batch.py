@@ -30,16 +30,6 @@ def codes(response: ApiResponse) -> list[str | None]:
     return [item["error"] and item["error"]["code"] for item in response.json["results"]]
 
 
-@pytest.fixture
-def account(service: Service) -> str:
-    return service.account()
-
-
-@pytest.fixture
-def api(service: Service, account: str) -> Api:
-    return Api(service.key(account))
-
-
 def test_each_message_has_a_result(service: Service, api: Api, account: str) -> None:
     """2.4, 4.2: a result has idx, messageId, status queued, from, and a null error."""
     response = batch(api, otp(), raw_html(), otp(to=["a@b.example"]))

@@ -13,16 +13,6 @@ from tests.contract.client import Api
 from tests.contract.service import Service
 
 
-@pytest.fixture
-def account(service: Service) -> str:
-    return service.account()
-
-
-@pytest.fixture
-def api(service: Service, account: str) -> Api:
-    return Api(service.key(account))
-
-
 def test_a_retry_gets_the_first_response_again(service: Service, api: Api, account: str) -> None:
     """4.11: the same key and body get the first response with Idempotent-Replay: one send."""
     first = api.send(otp(), idempotency_key="order-1")

@@ -23,16 +23,6 @@ DETAIL_FIELDS = {
 }
 
 
-@pytest.fixture
-def account(service: Service) -> str:
-    return service.account()
-
-
-@pytest.fixture
-def api(service: Service, account: str) -> Api:
-    return Api(service.key(account))
-
-
 def test_the_detail_has_the_fields_of_the_contract(api: Api) -> None:
     """2.5: the detail has the nine fields, and in addition to, cc, bcc, from and events."""
     sent = api.send(otp(fromName="Harbour", cc=["cc@customer.example"]))

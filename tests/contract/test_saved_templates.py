@@ -27,11 +27,6 @@ get, delete = CALLS["get"], CALLS["delete"]
 
 
 @pytest.fixture
-def account(service: Service) -> str:
-    return service.account()
-
-
-@pytest.fixture
 def api(service: Service, account: str) -> Api:
     """A client with a key of the account that has every permission."""
     return Api(service.key(account, Preset.MARKETING))

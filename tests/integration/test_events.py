@@ -1,25 +1,18 @@
 """The sample events: each drives its function to the kind of result that events/README.md names."""
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.contract.client import FUNCTIONS, Invocation, handler
-from tests.contract.conftest import dns_server
-from tests.contract.service import SENDER, Service, running_service
+from tests.contract.conftest import dns_server, service
+from tests.contract.service import SENDER, Service
 
-__all__ = ["dns_server"]
+__all__ = ["dns_server", "service"]
 
 EVENTS = Path(__file__).parents[2] / "events"
-
-
-@pytest.fixture(scope="module")
-def service(dns_server: str) -> Iterator[Service]:
-    with running_service(dns_server) as service:
-        yield service
 
 
 def sample(function: str, key: str = "") -> dict[str, Any]:

@@ -1,14 +1,13 @@
 """Every type and subtype of event that SES documents, as whole records, on the real handlers."""
 
-from collections.abc import Iterator
-
 import pytest
 
-from tests.contract.conftest import dns_server
-from tests.contract.service import Service, running_service
+from tests.contract.client import Api
+from tests.contract.conftest import dns_server, service
+from tests.contract.service import Service
 from tests.integration.feedback.ses_records import records
 
-__all__ = ["dns_server"]
+__all__ = ["dns_server", "service"]
 
 #: By record: the status it leads to from `sent`, the event's type and code, and whether the
 #: address is suppressed after it.
@@ -71,12 +70,6 @@ EXPECTED = {
 }
 
 
-@pytest.fixture(scope="module")
-def service(dns_server: str) -> Iterator[Service]:
-    with running_service(dns_server) as service:
-        yield service
-
-
 def test_every_documented_record_has_a_row() -> None:
     """The table of effects names every record, and no other."""
     assert set(records("account", "message")) == set(EXPECTED)
@@ -87,8 +80,7 @@ def test_a_record_has_its_effect(service: Service, name: str) -> None:
     """Status, event in the message detail, suppression; twice is the same as once."""
     status, kind, code, suppressed = EXPECTED[name]
     account = service.account()
-    api_key = service.key(account)
-    client = type(service.live())(api_key)
+    client = Api(service.key(account))
     mail = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "x"}
     message = client.send(mail).json["messageId"]
     assert service.deliver() == []

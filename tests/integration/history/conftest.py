@@ -1,5 +1,5 @@
-"""The service fixture of the contract tests."""
+"""Fixtures of the contract tests."""
 
-from tests.contract.conftest import dns_server, service
+from tests.contract.conftest import account, api, dns_server, service
 
-__all__ = ["dns_server", "service"]
+__all__ = ["account", "api", "dns_server", "service"]

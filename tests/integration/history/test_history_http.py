@@ -22,16 +22,6 @@ JUNE = datetime(2026, 6, 10, 12, 0, tzinfo=UTC)
 WINDOW = {"from": "2026-06-10T12:00:00Z", "to": "2026-06-10T14:00:00Z"}
 
 
-@pytest.fixture
-def account(service: Service) -> str:
-    return service.account()
-
-
-@pytest.fixture
-def api(service: Service, account: str) -> Api:
-    return Api(service.key(account))
-
-
 def listed(api: Api, **query: str) -> Any:
     response = api.raw("GET", "/emails", query=query)
     assert response.status == 200, response.text

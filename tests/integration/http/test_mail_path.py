@@ -26,16 +26,6 @@ def _nothing_left_over(service: Service) -> None:
     service.ses.failure = None
 
 
-@pytest.fixture
-def account(service: Service) -> str:
-    return service.account()
-
-
-@pytest.fixture
-def api(service: Service, account: str) -> Api:
-    return Api(service.key(account))
-
-
 def parsed(mail: dict[str, Any]) -> EmailMessage:
     return message_from_bytes(mail["raw"], policy=SMTP)
 
