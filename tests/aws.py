@@ -8,23 +8,21 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Any, Final
 from unittest import mock
 
 import boto3
 import pytest
-import yaml
 from botocore.awsrequest import AWSPreparedRequest
 from moto import mock_aws
 from moto.core.botocore_stubber import BotocoreStubber
 from moto.core.config import DefaultConfig
 
+from local import template
 from pillarbox.adapters import aws as sdk
 from pillarbox.wiring import services
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
-TEMPLATE = Path(__file__).parents[1] / "template.yaml"
 REGION: Final = "eu-west-1"
 
 
@@ -37,22 +35,22 @@ class Aws:
     bucket: str
 
 
-class _Loader(yaml.SafeLoader):
-    """A loader of CloudFormation templates. `!Ref` and similar tags become their argument."""
-
-
-_Loader.add_multi_constructor("!", lambda _loader, _tag, node: node.value)
-
-
 @cache
 def declared(resource_type: str) -> dict[str, Any]:
     """Return the properties of the first resource of a type in the template."""
-    # The loader is a safe loader that reads tags as text.
-    template = yaml.load(TEMPLATE.read_text(), _Loader)  # noqa: S506
-    resources = template["Resources"].values()
+    resources = template.load()["Resources"].values()
     matches = (resource for resource in resources if resource["Type"] == resource_type)
     properties: dict[str, Any] = next(matches)["Properties"]
     return properties
+
+
+def create_table(name: str) -> None:
+    """Create an empty table with the keys of the template's table."""
+    table = declared("AWS::DynamoDB::Table")
+    boto3.client("dynamodb").create_table(
+        TableName=name,
+        **{part: table[part] for part in ("AttributeDefinitions", "KeySchema", "BillingMode")},
+    )
 
 
 @contextmanager
@@ -86,11 +84,7 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     monkeypatch.setenv("AWS_DEFAULT_REGION", REGION)
     # All tests share one session, so that the SDK reads its service data only once.
     with emulated_aws({"core": {"reset_boto3_session": False}}):
-        table = declared("AWS::DynamoDB::Table")
-        boto3.client("dynamodb").create_table(
-            TableName="pillarbox",
-            **{name: table[name] for name in ("AttributeDefinitions", "KeySchema", "BillingMode")},
-        )
+        create_table("pillarbox")
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
         boto3.client("s3").create_bucket(
             Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}

@@ -35,11 +35,10 @@ from pillarbox.domain.key import (
 from pillarbox.domain.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.rendering.saved import check_template
-from tests.aws import emulated_aws, forget_wiring
+from tests.aws import create_table, emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler
+from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
-PREVIEW_SENDER: Final = "preview@pillarbox.example"
-UPGRADE_URL: Final = "https://pillarbox.example/upgrade"
 SENDER: Final = "post@sender.example"
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
@@ -271,18 +270,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
     }
     with mock.patch.dict(os.environ, settings), emulated_aws():
-        boto3.client("dynamodb").create_table(
-            TableName=_TABLE,
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-            BillingMode="PAY_PER_REQUEST",
-        )
+        create_table(_TABLE)
         boto3.client("s3").create_bucket(
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )

@@ -15,7 +15,7 @@ from local.dns import DnsServer
 from local.engine import Engine, aws_environment
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import table
-from tests.aws import declared, forget_sessions, forget_wiring
+from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.stack import free_port
 from verification.faults.system import BUCKET, SES, TABLE, System
@@ -53,11 +53,7 @@ def running(state: Path) -> Iterator[System]:
             wait_for(engine.start())
             queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
             boto3.client("s3").create_bucket(Bucket=BUCKET)
-            table_properties = declared("AWS::DynamoDB::Table")
-            names = ("AttributeDefinitions", "KeySchema", "BillingMode")
-            boto3.client("dynamodb").create_table(
-                TableName=TABLE, **{name: table_properties[name] for name in names}
-            )
+            create_table(TABLE)
             dns = DnsServer()
             host, dns_port = wait_for(dns.start())
             parts.callback(lambda: wait_for(dns.stop()))

@@ -9,14 +9,13 @@ from pathlib import Path
 from socketserver import ThreadingUDPServer
 from typing import Any
 
-import boto3
 import pytest
 import uvicorn
 
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
-from tests.aws import emulated_aws
+from tests.aws import create_table, emulated_aws
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 
@@ -35,18 +34,7 @@ def table() -> Iterator[Table]:
         AWS_DEFAULT_REGION="us-east-1",
     )
     with emulated_aws():
-        boto3.client("dynamodb").create_table(
-            TableName=TABLE,
-            BillingMode="PAY_PER_REQUEST",
-            AttributeDefinitions=[
-                {"AttributeName": "pk", "AttributeType": "S"},
-                {"AttributeName": "sk", "AttributeType": "S"},
-            ],
-            KeySchema=[
-                {"AttributeName": "pk", "KeyType": "HASH"},
-                {"AttributeName": "sk", "KeyType": "RANGE"},
-            ],
-        )
+        create_table(TABLE)
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
