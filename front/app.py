@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from front.events import FUNCTIONS, event_of, route_of
 from front.workers import NoWorkerFree, WorkerDied
-from pillarbox.domain.errors import ServiceError, Unavailable
+from pillarbox.domain.errors import MethodNotAllowed, ServiceError, Unavailable
 from pillarbox.http.replies import reply_error
 from pillarbox.http.routes import ROUTES
 from pillarbox.observability import make_logger
@@ -114,10 +114,7 @@ def _function(method: str, route: str) -> str:
     if route not in FUNCTIONS:
         raise ServiceError("route_not_found", "There is no such route.")
     if method != "POST":
-        allow = ", ".join(ROUTES[route])
-        raise ServiceError(
-            "method_not_allowed", f"This route takes {allow}.", headers={"Allow": allow}
-        )
+        raise MethodNotAllowed(", ".join(ROUTES[route]))
     return FUNCTIONS[route]
 
 

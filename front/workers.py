@@ -23,7 +23,7 @@ TIME_LIMIT: Final = 30.0
 #: Seconds that a worker may take to start; a container busier than that is of no use.
 _START_TIMEOUT: Final = 60.0
 #: Seconds that a request waits for a free worker. Together with TIME_LIMIT it stays below the 60
-#: after which the edge gives up, so that no request is started whose response nobody would get.
+#: after which the edge gives up, so that no request is started whose response would come too late.
 _WAIT_LIMIT: Final = 25.0
 
 type Event = dict[str, Any]

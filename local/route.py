@@ -9,7 +9,7 @@ import re
 from enum import Enum, auto
 
 from local.template import Template
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import MethodNotAllowed
 
 
 class Origin(Enum):
@@ -46,15 +46,13 @@ class Route:
         """Accept the methods of a route, and every method on a path that is not a route.
 
         Raises:
-            ServiceError: `method_not_allowed`.
+            MethodNotAllowed: another method.
         """
         for route, allow in self.routes.items():
             pattern = re.sub(r"\{\w+\}", "[^/]+", route)
             if re.fullmatch(f"/api{pattern}/?", path):
                 if method not in allow.split(", "):
-                    raise ServiceError(
-                        "method_not_allowed", f"This route takes {allow}.", headers={"Allow": allow}
-                    )
+                    raise MethodNotAllowed(allow)
                 return
 
     def origin(self, method: str, path: str, length: int | None) -> tuple[Origin, int]:

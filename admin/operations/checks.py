@@ -249,7 +249,7 @@ def check_alarms(firing: Sequence[str], subscribers: int) -> Iterator[Finding]:
         yield Finding("alarms", Verdict.PASS, f"{subscribers} subscribed to the alarms.")
     else:
         remedy = "Subscribe to the SNS topic AlarmTopic, and confirm the subscription."
-        yield Finding("alarms", Verdict.WARN, "Nobody gets notified of alarms.", remedy)
+        yield Finding("alarms", Verdict.WARN, "The alarms' topic has no subscriber.", remedy)
 
 
 def check_certificate(expiry: datetime, now: datetime) -> Iterator[Finding]:

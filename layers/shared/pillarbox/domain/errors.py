@@ -88,6 +88,15 @@ class ServiceError(Exception):
         return error
 
 
+class MethodNotAllowed(ServiceError):
+    """405: the route exists and takes other methods; `allow` lists them as in the field `Allow`."""
+
+    def __init__(self, allow: str) -> None:
+        super().__init__(
+            "method_not_allowed", f"This route takes {allow}.", headers={"Allow": allow}
+        )
+
+
 class Unavailable(ServiceError):
     """503: something that the service needs does not answer or has no capacity left.
 

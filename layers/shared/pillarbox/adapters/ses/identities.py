@@ -24,7 +24,7 @@ class SesIdentities:
         """Look for the address, then for its domain and the parent domains; else create it.
 
         A verified domain verifies all addresses in it and in its subdomains (SES, "Verified
-        identities"). They need no identity of their own, and often nobody receives email there.
+        identities"). They need no identity of their own, and often no mailbox receives email there.
         """
         verified = self._verified(address)
         if verified or any(map(self._verified, _domains(address))):

@@ -131,7 +131,7 @@ class Acceptance:
             raise
         return response
 
-    def accept_many(  # noqa: PLR0913  as `accept_one`, and how many
+    def accept_many(  # noqa: PLR0913  the same as `accept_one`, and their number
         self,
         principal: Principal,
         count: int,
