@@ -9,7 +9,8 @@ import pytest
 from pillarbox.domain.account import Plan
 from tests.contract.bodies import TO, attachment, otp, raw_html
 from tests.contract.client import Api
-from tests.contract.service import PREVIEW_SENDER, SENDER, Service
+from tests.contract.service import SENDER, Service
+from tests.fakes.builders import PREVIEW_SENDER
 
 ALLOWED_TYPES = [
     "application/pdf",
