@@ -37,6 +37,8 @@ SETTINGS = {
     "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
     "PILLARBOX_UPGRADE_URL": "https://pillarbox.example/upgrade",
     "PILLARBOX_DELIVERY_CONCURRENCY": "2",
+    "PILLARBOX_EVENTS_QUEUE_URL": "http://127.0.0.1:9/events",
+    "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "http://127.0.0.1:9/dead",
     "POWERTOOLS_SERVICE_NAME": "benchmark",
     "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
 }

@@ -85,7 +85,10 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     # All tests share one session, so that the SDK reads its service data only once.
     with emulated_aws({"core": {"reset_boto3_session": False}}):
         create_table("pillarbox")
-        queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+        queue_url, events_url, events_dead_url = (
+            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+            for name in ("jobs", "events", "events_dead")
+        )
         boto3.client("s3").create_bucket(
             Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
         )
@@ -96,6 +99,8 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
             "PILLARBOX_SPOOL_BUCKET": names.bucket,
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
             "PILLARBOX_DELIVERY_CONCURRENCY": "2",
+            "PILLARBOX_EVENTS_QUEUE_URL": events_url,
+            "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
             "POWERTOOLS_SERVICE_NAME": "test",

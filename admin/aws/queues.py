@@ -5,7 +5,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 from admin.operations.ports import QueueStatus
-from pillarbox.adapters.aws import make_client, service_errors
+from pillarbox.adapters.aws import make_client, operator_errors
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
@@ -32,7 +32,7 @@ class SqsQueues:
 
     def status(self, queue_url: str) -> QueueStatus:
         """Count a queue's messages. SQS counts approximately."""
-        with service_errors(_NAME):
+        with operator_errors(_NAME):
             counts: Any = self._sqs.get_queue_attributes(
                 QueueUrl=queue_url, AttributeNames=[*_COUNTS]
             )["Attributes"]
@@ -46,7 +46,7 @@ class SqsQueues:
         """
         moved = 0
         for message in self._receive(source_url, at_most):
-            with service_errors(_NAME):
+            with operator_errors(_NAME):
                 self._sqs.send_message(QueueUrl=target_url, MessageBody=message["Body"])
                 self._sqs.delete_message(
                     QueueUrl=source_url, ReceiptHandle=message["ReceiptHandle"]
@@ -56,7 +56,7 @@ class SqsQueues:
 
     def _receive(self, queue_url: str, at_most: int) -> Iterator[Any]:
         while at_most > 0:
-            with service_errors(_NAME):
+            with operator_errors(_NAME):
                 response = self._sqs.receive_message(
                     QueueUrl=queue_url,
                     MaxNumberOfMessages=min(at_most, _BATCH),

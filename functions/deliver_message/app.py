@@ -11,8 +11,9 @@ from pillarbox.application.ports import UnreadableJob
 from pillarbox.consumer import RecordResult, consume_queue
 from pillarbox.wiring import services
 
-#: In milliseconds. A hand-over may wait 20 s for SES, and must end before the function does.
-_TIME_FOR_ONE: Final = 25_000
+#: In milliseconds. One message may wait 2 s for its turn and 23 s for SES, and must end before
+#: the function does.
+_TIME_FOR_ONE: Final = 30_000
 
 
 def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
@@ -25,7 +26,9 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
         services().jobs.postpone(record.receipt_handle, timedelta(0))
         return RecordResult(outcome="out_of_time", retry_after=timedelta(0), ids=ids)
-    return _record_result(record, services().delivery.deliver(job), ids)
+    first_receipt = int(record.attributes.approximate_receive_count) == 1
+    result = services().delivery.deliver(job, first_receipt=first_receipt)
+    return _record_result(record, result, ids)
 
 
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:

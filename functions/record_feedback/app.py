@@ -1,21 +1,26 @@
 """Events queue: turn the events of SES into statuses and suppressions."""
 
+from collections.abc import Sequence
+
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.consumer import RecordResult, consume_queue
+from pillarbox.application.delivery.feedback import FeedbackResult
+from pillarbox.consumer import RecordResult, consume_batch
 from pillarbox.wiring import services
 
 
-def record_feedback(record: SQSRecord, _: LambdaContext) -> RecordResult:
-    result = services().feedback.record(record.body)
-    ids = {}
-    if result.provider_event is not None:
-        ids = {
-            "account_id": result.provider_event.account_id,
-            "message_id": str(result.provider_event.message_id),
-        }
+def record_feedback(
+    records: Sequence[SQSRecord], _: LambdaContext
+) -> list[RecordResult | Exception]:
+    results = services().feedback.record([record.body for record in records])
+    return [r if isinstance(r, Exception) else _record_result(r) for r in results]
+
+
+def _record_result(result: FeedbackResult) -> RecordResult:
+    event = result.provider_event
+    ids = {"account_id": event.account_id, "message_id": str(event.message_id)} if event else {}
     return RecordResult(outcome=result.outcome, ids=ids)
 
 
-lambda_handler = consume_queue(record_feedback)
+lambda_handler = consume_batch(record_feedback)

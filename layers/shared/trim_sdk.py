@@ -16,7 +16,13 @@ from pathlib import Path
 from typing import Final
 
 #: Each client of the layer: the name of its data folder, and its name in the endpoints.
-SERVICES: Final = {"dynamodb": "dynamodb", "s3": "s3", "sesv2": "email", "sqs": "sqs"}
+SERVICES: Final = {
+    "cloudwatch": "monitoring",
+    "dynamodb": "dynamodb",
+    "s3": "s3",
+    "sesv2": "email",
+    "sqs": "sqs",
+}
 
 
 def trim(site: Path) -> None:

@@ -88,6 +88,7 @@ class Service:
 
     queue_url: str
     dead_url: str
+    events_url: str
     ses: Ses
     clock: Clock
 
@@ -276,9 +277,15 @@ def running_service(dns_server: str) -> Iterator[Service]:
         )
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
         dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
+        events_url, events_dead_url = (
+            boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
+            for name in ("events", "events_dead")
+        )
         queues = {
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
             "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
+            "PILLARBOX_EVENTS_QUEUE_URL": events_url,
+            "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
         }
         forget_wiring()
         clock = Clock()
@@ -291,7 +298,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             mailer: Any = wiring.services().delivery.mailer
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.send_email)
             mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
-            yield Service(queue_url, dead_url, ses, clock)
+            yield Service(queue_url, dead_url, events_url, ses, clock)
         forget_wiring()
 
 
@@ -303,14 +310,16 @@ def _receive_all(queue_url: str) -> list[Any]:
     return messages
 
 
-def queue_record(body: str, message_id: str = "1", receipt: str = "receipt") -> dict[str, Any]:
+def queue_record(
+    body: str, message_id: str = "1", receipt: str = "receipt", receives: int = 1
+) -> dict[str, Any]:
     """Return a message as Lambda's event source mapping passes it on."""
     return {
         "messageId": message_id,
         "receiptHandle": receipt,
         "body": body,
         "attributes": {
-            "ApproximateReceiveCount": "1",
+            "ApproximateReceiveCount": str(receives),
             "SentTimestamp": str(round(wiring.utc_now().timestamp() * 1000)),
         },
         "messageAttributes": {},

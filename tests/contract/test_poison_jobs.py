@@ -51,7 +51,7 @@ def test_a_job_without_a_message_id_goes_to_the_dead_letters(service: Service, t
 def test_an_unknown_version_waits_for_the_deploy(service: Service, live: Api) -> None:
     """A newer job is left to newer workers; after an hour it is a dead letter and has failed."""
     message_id, job, receipt = accept(service, live)
-    newer = json.dumps(job | {"version": 2})
+    newer = json.dumps(job | {"version": 3})
     assert consume(newer, receipt=receipt)
     assert service.jobs() == []  # hidden for a while
     assert service.dead_letters() == []

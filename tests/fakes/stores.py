@@ -11,6 +11,8 @@ from pillarbox.application.ports import (
     DomainVerdict,
     LeaseRefusal,
     PayloadGone,
+    ProviderEvent,
+    SeenEvent,
     StoredResponse,
 )
 from pillarbox.domain.account import Account
@@ -18,14 +20,14 @@ from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import ApiKey
-from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import EventKind, Lease, Message
 from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
 from pillarbox.domain.template import SavedTemplate
 
 CLAIM_LEASE = timedelta(seconds=35)
 CLAIM_WINDOW = timedelta(hours=24)
-MESSAGE_LEASE = timedelta(seconds=90)
+MESSAGE_LEASE = timedelta(seconds=30)
 
 
 @dataclass
@@ -55,6 +57,9 @@ class Store:
     queue: list[Job] = field(default_factory=list)
     spool: dict[str, Mail] = field(default_factory=dict)
     newest_event: datetime | None = None
+    seen_events: dict[tuple[str, UUID], SeenEvent] = field(default_factory=dict)
+    #: When each event was queued that the events queue or its dead-letter queue holds.
+    queued_events: list[datetime] = field(default_factory=list)
     #: The messages that an eventually consistent read (`peek`) returns; None: no record.
     stale_messages: dict[tuple[str, UUID], Message | None] = field(default_factory=dict)
     #: The largest number of addresses in one look-up of the directory.
@@ -248,6 +253,9 @@ class FakeJobs:
             self.put(job, mail)
         return frozenset()
 
+    def put_result(self, job: Job, result: HandOverResult) -> None:
+        self._store.queue.append(replace(job, mail=None, result=result))
+
     def load(self, job: Job) -> Mail:
         mail = job.mail or self._store.spool.get(job.spool_key or "")
         if mail is None:
@@ -274,6 +282,30 @@ class FakeSuppressions:
         return frozenset(a for a in addresses if (account_id, a) in self._suppressed)
 
 
+class FakeSeenEvents:
+    """Implements `ports.SeenEvents`."""
+
+    def __init__(self, store: Store) -> None:
+        self._seen_events = store.seen_events
+
+    def put(self, event: ProviderEvent) -> None:
+        seen = SeenEvent(event.provider_message_id, event.at)
+        self._seen_events[event.account_id, event.message_id] = seen
+
+    def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
+        return self._seen_events.get((account_id, message_id))
+
+
+class FakeEventQueue:
+    """Implements `ports.EventQueue`."""
+
+    def __init__(self, store: Store) -> None:
+        self._store = store
+
+    def may_hold_older_than(self, moment: datetime) -> bool:
+        return any(queued_at < moment for queued_at in self._store.queued_events)
+
+
 class FakeHeartbeat:
     """Implements `ports.EventHeartbeat`."""
 
@@ -298,12 +330,32 @@ class FakeDomains:
         return {d: self.verdicts.get(d, DomainVerdict.ACCEPTS) for d in domains}
 
 
+class FakeRate:
+    """Implements `ports.SendingRate`. Every email gets its tokens at once, unless `wait` is set."""
+
+    def __init__(self) -> None:
+        self.wait: timedelta | None = None
+        self.acquired: list[tuple[int, bool]] = []
+        self.slowed_down = 0
+
+    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+        self.acquired.append((recipients, urgent))
+        return self.wait
+
+    def slow_down(self) -> None:
+        self.slowed_down += 1
+
+
 class FakeMailer:
     """Implements `ports.Mailer`, and records the emails that it took."""
 
     def __init__(self) -> None:
         self.taken: list[tuple[Message, tuple[str, ...], bytes]] = []
+        #: The errors of the next calls; None accepts the email.
+        self.answers: list[Exception | None] = []
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+        if self.answers and (error := self.answers.pop(0)):
+            raise error
         self.taken.append((message, recipients, raw))
         return f"ses-{len(self.taken)}"

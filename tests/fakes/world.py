@@ -11,7 +11,7 @@ from itertools import count
 from typing import Any, Literal
 
 from pillarbox.application.delivery.deliver import Delivery
-from pillarbox.application.delivery.feedback import Feedback
+from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.ports import ProviderEvent
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.prepare import PreviewTerms
@@ -24,7 +24,7 @@ from pillarbox.domain.quota import WINDOWS, window_name
 from tests.fakes import builders, stores
 
 #: The queue delivers the job of a failed worker again after this time.
-VISIBILITY = timedelta(minutes=6)
+VISIBILITY = timedelta(seconds=90)
 
 
 class Killed(BaseException):
@@ -90,6 +90,7 @@ class World:
         self.store = stores.Store()
         self.domains = stores.FakeDomains()
         self.mailer = stores.FakeMailer()
+        self.rate = stores.FakeRate()
         self.pauses: list[float] = []
         #: It is called at each pause of a worker that waits for a record.
         self.while_paused: Callable[[], None] = lambda: None
@@ -127,6 +128,9 @@ class World:
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
             mailer=self._port("mailer", self.mailer),
+            rate=self._port("rate", self.rate),
+            seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
+            event_queue=self._port("event_queue", stores.FakeEventQueue(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             build=_build,
             clock=lambda: self.now,
@@ -134,14 +138,22 @@ class World:
             new_owner=lambda: f"worker-{next(self._owners)}",
         )
 
-    def feedback(self, provider_event: ProviderEvent | None) -> Feedback:
-        """Return the use case. It reads this provider event from any text."""
-        return Feedback(
-            read=lambda _: provider_event,
+    def record(self, *provider_events: ProviderEvent | None) -> list[FeedbackResult]:
+        """Record provider events that arrive together; raise the first error."""
+        feedback = Feedback(
+            read=lambda text: provider_events[int(text)],
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
+            seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
+            pause=self._pause,
         )
+        results = []
+        for result in feedback.record([str(n) for n in range(len(provider_events))]):
+            if isinstance(result, Exception):
+                raise result
+            results.append(result)
+        return results
 
     def report(self, message: Message, *events: Event) -> None:
         """Report events of a message as the provider does."""
@@ -152,7 +164,7 @@ class World:
             events=events,
             provider_message_id="ses-1",
         )
-        self.feedback(provider_event).record("")
+        self.record(provider_event)
 
     def used(self) -> set[int]:
         """Return the set of the counts of the current minute, day and month: {1} if all are 1."""
@@ -176,9 +188,11 @@ class World:
 
         The provider reports a Send event for each email that it took, and the heartbeat moves.
         """
-        queue: list[tuple[datetime, Job]] = [(self.now, job) for job in self.store.queue]
-        reported = 0
+        queue: list[tuple[datetime, Job]] = []
+        received = reported = 0
         for _ in range(at_most):
+            queue += [(self.now, job) for job in self.store.queue[received:]]
+            received = len(self.store.queue)
             if not queue:
                 return
             queue.sort(key=lambda entry: entry[0])

@@ -12,6 +12,7 @@ from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -22,6 +23,7 @@ from pillarbox.application.ports import (
     Jobs,
     Messages,
     Quotas,
+    SeenEvents,
     Suppressions,
 )
 from pillarbox.domain.account import Account
@@ -42,6 +44,7 @@ class Ports:
     messages: Messages
     jobs: Jobs
     suppressions: Suppressions
+    seen_events: SeenEvents
     #: Returns a heartbeat of another process each time.
     heartbeat: Callable[[], EventHeartbeat]
     #: Stores an object for which the application has no port.
@@ -75,6 +78,7 @@ def fakes() -> Ports:
         messages=stores.FakeMessages(store),
         jobs=stores.FakeJobs(store),
         suppressions=stores.FakeSuppressions(store),
+        seen_events=stores.FakeSeenEvents(store),
         heartbeat=lambda: stores.FakeHeartbeat(store),
         put=put,
         receive=receive,
@@ -107,6 +111,7 @@ def adapters(names: Aws) -> Ports:
         messages=DynamoMessages(table),
         jobs=jobs,
         suppressions=DynamoSuppressions(table),
+        seen_events=DynamoSeenEvents(table),
         heartbeat=lambda: DynamoHeartbeat(table),
         put=put,
         receive=receive,

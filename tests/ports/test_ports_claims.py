@@ -187,7 +187,7 @@ def test_a_pending_message_is_leased_once(ports: Ports) -> None:
     leased_message = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", at(1))
     leased = replace(
         message,
-        lease=Lease(owner="one", taken_at=at(1), expires_at=at(91)),
+        lease=Lease(owner="one", taken_at=at(1), expires_at=at(31)),
         attempt=1,
         revision=1,
     )

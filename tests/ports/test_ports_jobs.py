@@ -13,10 +13,11 @@ from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.mail import HtmlBody, Job, Mail, SavedBody, StarterBody
+from pillarbox.domain.mail import HandOverResult, HtmlBody, Job, Mail, SavedBody, StarterBody
+from pillarbox.domain.message import EventKind
 from tests.aws import Aws
 from tests.fakes import builders
-from tests.fakes.builders import attachment, mail
+from tests.fakes.builders import attachment, event, mail
 from tests.ports.implementations import Ports
 
 JOB = builders.job(builders.message(), mail=None)
@@ -50,6 +51,13 @@ MAILS = {
     ),
     "empty": mail(from_name=None, subject="", body=HtmlBody(html=""), to=()),
     "large": mail(attachments=(LARGE,)),
+}
+
+_SENT = event(EventKind.SENT, 1.5)
+_FAILED = replace(event(EventKind.FAILED, 2, "Ann@example.com"), code="rejected", reason="Nö.")
+RESULTS = {
+    "throttled": HandOverResult(attempt=3),
+    "sent": HandOverResult(attempt=1, events=(_SENT, _FAILED), provider_message_id="0102-x"),
 }
 
 
@@ -99,6 +107,17 @@ def test_a_small_job_leaves_nothing_to_discard(ports: Ports) -> None:
         ports.jobs.load(JOB)
 
 
+@pytest.mark.parametrize("spool_key", [None, "a/b/c"])
+@pytest.mark.parametrize("result", RESULTS.values(), ids=RESULTS)
+def test_a_job_may_only_record_a_result(
+    ports: Ports, result: HandOverResult, spool_key: str | None
+) -> None:
+    """The worker reads every field of a result, and the key of the spool, but no email."""
+    ports.jobs.put_result(replace(JOB, mail=mail(), spool_key=spool_key), result)
+    (job,) = ports.receive()
+    assert job == replace(JOB, spool_key=spool_key, result=result)
+
+
 @pytest.mark.parametrize(("extra", "spooled"), [(0, 0), (1, 1)])
 def test_only_large_emails_use_the_spool(
     sqs_jobs: SqsJobs, aws: Aws, extra: int, spooled: int
@@ -129,7 +148,10 @@ GOOD: dict[str, Any] = {
 FROM = {"from": "a@x.example"}
 WRONG: list[dict[str, Any]] = [
     {"version": 2},
+    {"version": 3},
     {"version": "1"},
+    {"version": 2, "attempt": 1, "provider_id": None, "events": {"a": 1}},
+    {"version": 2, "attempt": 1, "provider_id": None, "events": [{"kind": "flown"}]},
     {"id": "x"},
     {"id": 5},
     {"queued_at": "soon"},

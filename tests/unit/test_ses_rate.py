@@ -16,7 +16,7 @@ class Case:
         self.reads = 0
         self.rate: float | None = 10.0
         self.pauses: list[float] = []
-        self.limiter = SendRateLimiter(2, lambda: self.now, self.pause)
+        self.limiter = SendRateLimiter(2, lambda: self.now, self.pause, self.read_rate)
 
     def pause(self, seconds: float) -> None:
         self.pauses.append(seconds)
@@ -27,7 +27,7 @@ class Case:
         return self.rate
 
     def acquire(self, recipients: int) -> bool:
-        return self.limiter.acquire(recipients, self.read_rate)
+        return self.limiter.acquire(recipients, urgent=False) is None
 
 
 @pytest.fixture

@@ -109,8 +109,8 @@ def test_the_spool_keeps_a_mail_for_two_days() -> None:
 @pytest.mark.parametrize(
     ("queue", "days", "dead_letters", "receipts"),
     [
-        ("JobsQueue", 4, "JobsDeadLetters", 600),
-        ("EventsQueue", 4, "EventsDeadLetters", 10),
+        ("JobsQueue", 4, "JobsDeadLetters", 1000),
+        ("EventsQueue", 4, "EventsDeadLetters", 30),
         ("JobsDeadLetters", 14, None, None),
         ("EventsDeadLetters", 14, None, None),
     ],

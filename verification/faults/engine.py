@@ -18,7 +18,14 @@ from pillarbox.adapters.dynamodb import table
 from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.stack import free_port
-from verification.faults.system import BUCKET, SES, TABLE, System
+from verification.faults.system import (
+    BUCKET,
+    EVENTS_DEAD_LETTERS_URL,
+    EVENTS_QUEUE_URL,
+    SES,
+    TABLE,
+    System,
+)
 
 
 @contextmanager
@@ -38,6 +45,8 @@ def running(state: Path) -> Iterator[System]:
         "PILLARBOX_SPOOL_BUCKET": BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_DELIVERY_CONCURRENCY": "2",
+        "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
+        "PILLARBOX_EVENTS_DEAD_LETTERS_URL": EVENTS_DEAD_LETTERS_URL,
         "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": builders.UPGRADE_URL,
         "POWERTOOLS_LOG_LEVEL": "CRITICAL",

@@ -4,9 +4,9 @@ Each bug does a step in a way that looks simpler than the protocol.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import AbstractContextManager, ExitStack, contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import timedelta
 from functools import partial
 from typing import Any, Final
 from unittest import mock
@@ -15,13 +15,14 @@ from botocore.config import Config
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
-from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses import mailer as ses
+from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.delivery import deliver as delivery
 from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
+from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, FeedbackResult
 from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.ports import Claim
 from pillarbox.domain.mail import Job
@@ -80,12 +81,44 @@ def _sdk_retries_on_ses() -> Iterator[None]:
 
 
 @contextmanager
+def _no_lease() -> Iterator[None]:
+    """Hand over a message even if another worker has leased it."""
+    check = Delivery._without_hand_over
+
+    def check_without_lease(self: Delivery, job: Job, message: Message) -> DeliveryResult | None:
+        return check(self, job, replace(message, lease=None))
+
+    with (
+        mock.patch.object(Delivery, "_without_hand_over", check_without_lease),
+        _unconditional("attribute_not_exists(lease)")(),
+    ):
+        yield
+
+
+@contextmanager
 def _resend_when_a_lease_ends() -> Iterator[None]:
-    with ExitStack() as patches:
-        event_wait = mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=90))
-        patches.enter_context(event_wait)
-        forever = datetime.max.replace(tzinfo=UTC)
-        patches.enter_context(mock.patch.object(DynamoHeartbeat, "latest", return_value=forever))
+    with (
+        mock.patch.object(delivery, "EVENT_WAIT", timedelta(seconds=30)),
+        mock.patch.object(Delivery, "_event_may_come", return_value=False),
+    ):
+        yield
+
+
+def _trust_events_of_other_mail() -> AbstractContextManager[object]:
+    """Send again because newer events have arrived, whatever is still queued."""
+    return mock.patch.object(SqsEventQueue, "may_hold_older_than", return_value=False)
+
+
+@contextmanager
+def _leave_no_mark() -> Iterator[None]:
+    """Forget an event that could not be merged, and count it as arrived."""
+    record = Feedback.record
+
+    def record_and_forget(self: Feedback, texts: Sequence[str]) -> list[Any]:
+        results = record(self, texts)
+        return [FeedbackResult(FeedbackOutcome.IGNORED) for _ in results]
+
+    with mock.patch.object(Feedback, "record", record_and_forget):
         yield
 
 
@@ -124,8 +157,8 @@ def _no_refund() -> AbstractContextManager[object]:
 def _forget_uncertain_mail() -> AbstractContextManager[object]:
     run = Delivery._run
 
-    def run_once(self: Delivery, job: Job) -> DeliveryResult:
-        result = run(self, job)
+    def run_once(self: Delivery, job: Job, *, first_receipt: bool) -> DeliveryResult:
+        result = run(self, job, first_receipt=first_receipt)
         return DeliveryResult(Outcome.UNCERTAIN) if result.outcome is Outcome.UNCERTAIN else result
 
     return mock.patch.object(Delivery, "_run", run_once)
@@ -152,9 +185,11 @@ def _forget_failed_records() -> AbstractContextManager[object]:
 
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": enqueue_after_commit,
-    "no lease": _unconditional("attribute_not_exists(lease)"),
+    "no lease": _no_lease,
     "SDK retries on SES": _sdk_retries_on_ses,
     "resend when a lease ends": _resend_when_a_lease_ends,
+    "trust events of other mail": _trust_events_of_other_mail,
+    "forget an event that cannot be merged": _leave_no_mark,
     "unconditional claim delete": _unconditional_claim_delete,
     "status without rank": _status_without_rank,
     "write over another's change": _unconditional("rev = :rev"),

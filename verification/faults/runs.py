@@ -3,6 +3,7 @@
 import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from datetime import timedelta
 from functools import partial
 from hashlib import sha256
 from random import Random
@@ -176,7 +177,7 @@ class _RandomSchedule:
 
     It stays within what the protocol can tolerate. Functions end within their time-outs,
     though pauses here exceed them tenfold. Of each mail that the provider accepted, at
-    least one event arrives within a quarter of an hour.
+    least one event is queued within a quarter of an hour. It may be received hours later.
     """
 
     def __init__(self, system: System, draw: Random) -> None:
@@ -192,6 +193,8 @@ class _RandomSchedule:
         system.wire.plan = self._plan
         system.arrivals = self._arrive
         system.copies = self._copies
+        if draw.random() < 0.3:
+            self._throttle_messages()
         expected: dict[str, set[Status]] = {}
         for _ in range(draw.randint(1, 4)):
             path = draw.choice(PATHS)
@@ -222,6 +225,17 @@ class _RandomSchedule:
             return draw.choice(FAULTS)
         return None
 
+    def _throttle_messages(self) -> None:
+        """Throttle all changes of message records for some time, as of one hot partition."""
+        system, draw = self._system, self._draw
+        start = system.now + timedelta(seconds=draw.uniform(0, 300))
+        end = start + timedelta(seconds=draw.choice((5, 60, 1800)))
+
+        def throttled(name: str, body: bytes) -> bool:
+            return name == "dynamodb.UpdateItem" and b"MSG#" in body and start <= system.now < end
+
+        system.wire.throttled = throttled
+
     def _arrive(self, record: dict[str, Any]) -> tuple[float, ...]:
         draw = self._draw
         subject = record["mail"]["commonHeaders"]["subject"]
@@ -229,7 +243,8 @@ class _RandomSchedule:
         if not lost and draw.random() < 0.1:
             lost.add(record["eventType"])
             return ()
-        return tuple(draw.uniform(0, 180) for _ in range(draw.choice((1, 1, 2))))
+        longest = draw.choice((180, 180, 3600, 4 * 3600))
+        return tuple(draw.uniform(0, longest) for _ in range(draw.choice((1, 1, 2))))
 
     def _copies(self) -> tuple[float, ...]:
         draw = self._draw

@@ -20,6 +20,7 @@ from typing import Any, Final
 import boto3
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
 
+from local import template
 from local.ses.errors import SesError
 from local.ses.events import records as event_records
 from local.ses.events import timestamp
@@ -30,7 +31,6 @@ from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.message import Message
-from tests.aws import declared
 from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
 from tests.fakes import builders
@@ -41,10 +41,15 @@ TABLE: Final = "pillarbox"
 BUCKET: Final = "pillarbox-spool"
 #: Nothing listens at this address: the stand-in answers on the wire.
 SES: Final = "http://127.0.0.1:9"
-VISIBILITY: Final = timedelta(seconds=declared("AWS::SQS::Queue")["VisibilityTimeout"])
-MAX_RECEIVES: Final = int(declared("AWS::SQS::Queue")["RedrivePolicy"]["maxReceiveCount"])
-_EVENTS_VISIBILITY: Final = timedelta(minutes=3)
-_EVENTS_RECEIVES: Final = 10
+EVENTS_QUEUE_URL: Final = "http://127.0.0.1:9/events"
+EVENTS_DEAD_LETTERS_URL: Final = "http://127.0.0.1:9/events-dead-letters"
+_RESOURCES: Final = template.load()["Resources"]
+_JOBS: Final = _RESOURCES["JobsQueue"]["Properties"]
+_EVENTS: Final = _RESOURCES["EventsQueue"]["Properties"]
+VISIBILITY: Final = timedelta(seconds=_JOBS["VisibilityTimeout"])
+MAX_RECEIVES: Final = int(_JOBS["RedrivePolicy"]["maxReceiveCount"])
+_EVENTS_VISIBILITY: Final = timedelta(seconds=_EVENTS["VisibilityTimeout"])
+_EVENTS_RECEIVES: Final = int(_EVENTS["RedrivePolicy"]["maxReceiveCount"])
 #: How often events of other mail arrive while jobs wait.
 _HEARTBEAT: Final = timedelta(minutes=5)
 #: After this time, or this many steps, a run has failed to come to an end.
@@ -66,12 +71,12 @@ class System:
     def __init__(self, queue_url: str) -> None:
         self.now = wiring.utc_now()
         self.wire = Wire(self.pass_time)
-        self.wire.stand_in = self._answer_as_ses
+        self.wire.stand_in = self._stand_in
         self.wire.on_success = self._on_success
         self.mailbox = MailStore(keep=10_000)
         self.mailbox.create_configuration_set("pillarbox")
         self.mailbox.create_identity(builders.SENDER)
-        #: Seconds until each copy of an event arrives; () loses the event.
+        #: Seconds that each copy of an event waits in its queue; () loses the event.
         self.arrivals: Callable[[dict[str, Any]], tuple[float, ...]] = lambda _record: (120.0,)
         #: Seconds until each copy of a job is delivered.
         self.copies: Callable[[], tuple[float, ...]] = lambda: (0.0,)
@@ -90,6 +95,8 @@ class System:
         #: The number of unfinished copies of each received message.
         self._waiting: Counter[str] = Counter()
         self._has_new_jobs = False
+        #: The number of events in their queue, and of those in its dead-letter queue.
+        self._queued_events = self._dead_events = 0
         self._last_heartbeat = self._started_at = self.now
 
     # The clock
@@ -124,7 +131,9 @@ class System:
         self._visible.clear()
         self._receives.clear()
         self._waiting.clear()
+        self._queued_events = self._dead_events = 0
         self.wire.calls.clear()
+        self.wire.throttled = lambda _name, _body: False
 
     def run_until_idle(self) -> bool:
         """Run until nothing is due; return False if that takes too long."""
@@ -229,7 +238,9 @@ class System:
             self._finish(received)
             return
         self._visible[received.receipt] = self.now + VISIBILITY
-        event = {"Records": [queue_record(received.body, receipt=received.receipt)]}
+        receives = self._receives[received.receipt]
+        record = queue_record(received.body, receipt=received.receipt, receives=receives)
+        event = {"Records": [record]}
 
         def on_end(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:
@@ -249,9 +260,25 @@ class System:
 
     # The provider and its events
 
-    def _answer_as_ses(self, request: AWSPreparedRequest) -> AWSResponse | None:
-        if not request.url.startswith(SES):
-            return None
+    def _stand_in(self, request: AWSPreparedRequest) -> AWSResponse | None:
+        if request.url.startswith(SES):
+            return self._answer_as_ses(request)
+        if EVENTS_QUEUE_URL.encode() in body_of(request):
+            return self._count_events(request)
+        return None
+
+    def _count_events(self, request: AWSPreparedRequest) -> AWSResponse:
+        """Answer GetQueueAttributes for the queue of events or its dead-letter queue."""
+        asked = json.loads(body_of(request))
+        dead = asked["QueueUrl"] == EVENTS_DEAD_LETTERS_URL
+        counts = dict.fromkeys(asked["AttributeNames"], "0")
+        counts["ApproximateNumberOfMessages"] = str(
+            self._dead_events if dead else self._queued_events
+        )
+        body = json.dumps({"Attributes": counts}).encode()
+        return response(request.url, 200, body, {"content-type": "application/x-amz-json-1.0"})
+
+    def _answer_as_ses(self, request: AWSPreparedRequest) -> AWSResponse:
         headers = {"content-type": "application/json"}
         if path_of(request) == "/v2/email/account":
             quota = {"Max24HourSend": 50_000.0, "MaxSendRate": 14.0, "SentLast24Hours": 0.0}
@@ -274,13 +301,16 @@ class System:
         return response(request.url, 200, json.dumps({"MessageId": mail.id}).encode(), headers)
 
     def report(self, record: dict[str, Any], seconds: float) -> None:
-        """Let an event record arrive at `record_feedback` after some seconds."""
+        """Put an event record into its queue; `record_feedback` receives it after some seconds."""
         text = json.dumps(record)
+        self._queued_events += 1
         self.after(seconds, lambda: self._record(text, 1))
 
     def _record(self, text: str, receives: int) -> None:
         if receives > _EVENTS_RECEIVES:
             self.dead.append(text)
+            self._queued_events -= 1
+            self._dead_events += 1
             return
         event = {"Records": [queue_record(text)]}
 
@@ -291,6 +321,8 @@ class System:
                     vars(wiring.services()).pop("feedback", None)
                 wait = _EVENTS_VISIBILITY.total_seconds()
                 self.after(wait, lambda: self._record(text, receives + 1))
+            else:
+                self._queued_events -= 1
 
         self.start(lambda: handler("record_feedback")(event, Invocation()), on_end)
 

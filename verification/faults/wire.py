@@ -87,6 +87,7 @@ def faults_of(call: str) -> tuple[Fault, ...]:
 #: The status and error code of a throttled call, by service.
 _THROTTLED: Final = {
     "dynamodb": (400, "ProvisionedThroughputExceededException"),
+    "cloudwatch": (400, "Throttling"),
     "sqs": (403, "RequestThrottled"),
     "s3": (503, "SlowDown"),
     "sesv2": (429, "TooManyRequestsException"),
@@ -141,6 +142,8 @@ class Wire:
         self.plan: Callable[[int, Site], Fault | None] = lambda _number, _site: None
         #: Answers in place of a service; None passes the request to the engine.
         self.stand_in: Callable[[AWSPreparedRequest], AWSResponse | None] = lambda _request: None
+        #: Returns whether a call with this name and body is throttled, whatever else strikes it.
+        self.throttled: Callable[[str, bytes], bool] = lambda _name, _body: False
         #: Called with the name and the body of each call that took effect.
         self.on_success: Callable[[str, bytes], None] = lambda _name, _body: None
         #: Ends the process, real or simulated.
@@ -203,6 +206,8 @@ class Wire:
     ) -> AWSResponse:
         call, fault = self._call, self._fault
         self._call = Call(call.name, call.tries + 1)
+        if self.throttled(call.name, body_of(request)):
+            return error_response(request.url, call.service, *_THROTTLED[call.service])
         first = call.tries == 0
         if fault is None or not (first or fault.lasting):
             return self._let_through(call.name, request, send)

@@ -6,11 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
-from aws_lambda_powertools.utilities.batch import (
-    BatchProcessor,
-    EventType,
-    process_partial_response,
-)
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -32,46 +27,55 @@ class RecordResult:
     durations: Mapping[str, timedelta] = field(default_factory=dict)
 
 
-class RetryLater(Exception):
-    """Make the batch processor leave a message in the queue. It is not a failure."""
-
-
 type Handler = Callable[[dict[str, Any], LambdaContext], Mapping[str, Any]]
 
 
 def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) -> Handler:
-    """Return the Lambda handler of a queue from a function that handles one message.
+    """Return the Lambda handler of a queue from a function that handles one message."""
 
-    SQS delivers only the failed messages again. A missing setting ends the invocation with the
-    name of the setting, because every message would fail.
+    def handle_one(record: SQSRecord, context: LambdaContext) -> RecordResult | Exception:
+        try:
+            return handle(record, context)
+        except Exception as error:  # noqa: BLE001  the handler of the batch logs it
+            return error
+
+    def handle_each(
+        records: Sequence[SQSRecord], context: LambdaContext
+    ) -> Sequence[RecordResult | Exception]:
+        return [handle_one(record, context) for record in records]
+
+    return consume_batch(handle_each)
+
+
+def consume_batch(
+    handle: Callable[[Sequence[SQSRecord], LambdaContext], Sequence[RecordResult | Exception]],
+) -> Handler:
+    """Return the Lambda handler of a queue from a function that handles messages together.
+
+    The function returns the result or the error of each message. SQS delivers the failed and
+    the postponed messages again. A missing setting ends the invocation with the name of the
+    setting, because every message would fail.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
 
-    def handle_one(record: SQSRecord, lambda_context: LambdaContext) -> None:
-        try:
-            result = handle(record, lambda_context)
+    def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
+        records = [SQSRecord(record) for record in event["Records"]]
+        kept = []
+        for record, result in zip(records, handle(records, context), strict=True):
+            if isinstance(result, SettingError):
+                raise result
+            if isinstance(result, Exception):
+                observability.log_failure(logger, result, queue_message_id=record.message_id)
+                kept.append(record.message_id)
+                continue
             logger.info("consumed", extra={"outcome": result.outcome, **result.ids})
             _add_metrics(metrics, result)
-        except SettingError:
-            raise
-        except Exception as error:
-            observability.log_failure(logger, error, queue_message_id=record.message_id)
-            raise
-        if result.retry_after is not None:
-            raise RetryLater
-
-    def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
-        processor = BatchProcessor(EventType.SQS, raise_on_entire_batch_failure=False)
-        try:
-            response = process_partial_response(event, handle_one, processor, context)
-        finally:
-            if metrics.metric_set:
-                metrics.flush_metrics()
-        for _, error, _ in processor.exceptions:
-            if isinstance(error, SettingError):
-                raise error
-        return response
+            if result.retry_after is not None:
+                kept.append(record.message_id)
+        if metrics.metric_set:
+            metrics.flush_metrics()
+        return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in kept]}
 
     return lambda_handler
 

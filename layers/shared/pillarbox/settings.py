@@ -166,12 +166,15 @@ class Settings:
         str, "the queue of poison jobs", ("functions", "local"), output="JobsDeadLettersUrl"
     )
     events_queue_url = Setting(
-        str, "the queue of provider events", ("command", "local"), output="EventsQueueUrl"
+        str,
+        "the queue of provider events",
+        ("functions", "command", "local"),
+        output="EventsQueueUrl",
     )
     events_dead_letters_url = Setting(
         str,
         "the queue of provider events that failed too often",
-        ("command", "local"),
+        ("functions", "command", "local"),
         output="EventsDeadLettersUrl",
     )
     spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")

@@ -116,21 +116,28 @@ class Wiring:
         """Deliver accepted messages."""
         from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
         from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
         from pillarbox.adapters.ses.mailer import SesMailer
         from pillarbox.adapters.ses.rate import SendRateLimiter
+        from pillarbox.adapters.sqs.event_queue import SqsEventQueue
         from pillarbox.application.delivery.build_message import build_raw
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.domain.ids import new_token
 
+        mailer = SesMailer(self.settings.configuration_set)
         return Delivery(
             messages=DynamoMessages(self.table),
             directory=DynamoDirectory(self.table),
             suppressions=DynamoSuppressions(self.table),
             jobs=self.jobs,
-            mailer=SesMailer(
-                self.settings.configuration_set,
-                SendRateLimiter(self.settings.delivery_concurrency, utc_now, sleep),
+            mailer=mailer,
+            rate=SendRateLimiter(
+                self.settings.delivery_concurrency, utc_now, sleep, mailer.max_rate
+            ),
+            seen_events=DynamoSeenEvents(self.table),
+            event_queue=SqsEventQueue(
+                self.settings.events_queue_url, self.settings.events_dead_letters_url, utc_now
             ),
             heartbeat=DynamoHeartbeat(self.table),
             build=build_raw,
@@ -157,6 +164,7 @@ class Wiring:
         """Record provider events."""
         from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
         from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
         from pillarbox.adapters.ses.events import read_provider_event
         from pillarbox.application.delivery.feedback import Feedback
@@ -165,7 +173,9 @@ class Wiring:
             read=read_provider_event,
             messages=DynamoMessages(self.table),
             suppressions=DynamoSuppressions(self.table),
+            seen_events=DynamoSeenEvents(self.table),
             heartbeat=DynamoHeartbeat(self.table),
+            pause=sleep,
         )
 
     @cached_property

@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from datetime import datetime, timedelta
+from typing import Literal, NoReturn
 from uuid import UUID
 
 import pytest
@@ -12,18 +13,27 @@ from pillarbox.application.delivery.deliver import (
     backoff,
     message_id_header,
 )
-from pillarbox.application.ports import LeaseRefusal, SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.ports import (
+    LeaseRefusal,
+    SeenEvent,
+    SendRejected,
+    SendThrottled,
+    SendUncertain,
+)
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.mail import Job
+from pillarbox.domain.mail import HandOverResult, Job
 from pillarbox.domain.message import EventKind, Message
 from tests.fakes import builders
 from tests.fakes.actors import Actor
 from tests.fakes.builders import ACCOUNT, HASH, NOW, OTHER_HASH, at, event
-from tests.fakes.stores import FakeMessages
+from tests.fakes.stores import FakeJobs, FakeMessages
 from tests.fakes.world import Fault, Killed, World
 
 ANN, BOB = "ann@example.com", "bob@example.com"
 SECOND, MINUTE = timedelta(seconds=1), timedelta(minutes=1)
+PREPARATION = ["rate.acquire", "suppressions.find_suppressed", "jobs.load", "messages.lease"]
+#: The calls before a hand-over.
+CALLS_TO_SEND = ["messages.peek", *PREPARATION]
 
 
 @pytest.fixture
@@ -47,13 +57,21 @@ class RefusedLease(FakeMessages):
         return LeaseRefusal(self.get(account_id, message_id))
 
 
+class UnreachableQueue(FakeJobs):
+    """A queue that accepts nothing, after a table that does not save either."""
+
+    def put_result(self, job: Job, result: HandOverResult) -> None:
+        raise_unavailable(job, result)
+
+
+def raise_unavailable(*_: object) -> NoReturn:
+    raise ServiceError("service_unavailable", "planted")
+
+
 def fail_sending(world: World, error: BaseException, *, accepted: bool = False) -> None:
     """Let the next hand-over end with this error; `accepted` if the provider has the mail."""
-    calls = world.gate.calls
-    first_calls = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
-    world.gate.fault = Fault(
-        len(calls) + len(first_calls), "after" if accepted else "before", error
-    )
+    position = len(world.gate.calls) + len(CALLS_TO_SEND)
+    world.gate.fault = Fault(position, "after" if accepted else "before", error)
 
 
 def advance(world: World, **wait: float) -> None:
@@ -61,24 +79,17 @@ def advance(world: World, **wait: float) -> None:
 
 
 def test_a_pending_message_is_sent_once(world: World, job: Job) -> None:
-    """A pending message is leased, built, sent and marked as sent with the provider's id."""
+    """A pending message is prepared, leased, sent and marked as sent with the provider's id."""
     assert world.delivery.deliver(job) == DeliveryResult(
         Outcome.SENT, retry_after=None, resent=False
     )
-    assert world.gate.calls == [
-        "messages.lease",
-        "suppressions.find_suppressed",
-        "jobs.load",
-        "mailer.send",
-        "messages.save",
-        "jobs.discard",
-    ]
+    assert world.gate.calls == [*CALLS_TO_SEND, "mailer.send", "messages.save", "jobs.discard"]
     message = world.message()
     assert (message.status, message.provider_message_id, message.attempt) == ("sent", "ses-1", 1)
     assert message.lease is None
     ((handed_over, recipients, raw),) = world.mailer.taken
     assert handed_over.lease is not None
-    assert (handed_over.lease.taken_at, handed_over.lease.expires_at) == (NOW, at(90))
+    assert (handed_over.lease.taken_at, handed_over.lease.expires_at) == (NOW, at(30))
     assert recipients == (ANN,)
     assert raw == f"{message.message_id} Hello".encode()
 
@@ -117,7 +128,10 @@ def test_a_late_record_is_read_again(world: World) -> None:
 @pytest.mark.parametrize(
     ("age", "result"),
     [
-        (timedelta(0), DeliveryResult(Outcome.WAITING, MINUTE)),
+        (timedelta(0), DeliveryResult(Outcome.WAITING, 2 * SECOND)),
+        (timedelta(seconds=2), DeliveryResult(Outcome.WAITING, 2 * SECOND)),
+        (timedelta(seconds=40), DeliveryResult(Outcome.WAITING, 40 * SECOND)),
+        (timedelta(seconds=61), DeliveryResult(Outcome.WAITING, MINUTE)),
         (timedelta(minutes=14, seconds=59), DeliveryResult(Outcome.WAITING, MINUTE)),
         (timedelta(minutes=15), DeliveryResult(Outcome.DROPPED)),
         (timedelta(minutes=16), DeliveryResult(Outcome.DROPPED)),
@@ -126,7 +140,7 @@ def test_a_late_record_is_read_again(world: World) -> None:
 def test_a_job_without_a_record_is_postponed_then_dropped(
     world: World, age: timedelta, result: DeliveryResult
 ) -> None:
-    """Without a record a job is postponed; after 15 minutes it is dropped with its spool object."""
+    """Without a record a job waits, each time longer; after 15 minutes it is dropped."""
     message = builders.message()
     world.store.spool["s"] = builders.mail()
     world.advance(age)
@@ -147,11 +161,9 @@ def test_a_leased_message_waits_for_the_lease_to_expire(world: World, job: Job) 
     """While another worker holds the lease, the job waits until the lease expires."""
     fail_sending(world, Killed())
     assert world.run(job) is not None
-    advance(world, seconds=30)
+    advance(world, seconds=10)
     job_as_read = replace(job, body_hash="".join(list(job.body_hash)))
-    assert world.delivery.deliver(job_as_read) == DeliveryResult(
-        Outcome.WAITING, timedelta(seconds=60)
-    )
+    assert world.delivery.deliver(job_as_read) == DeliveryResult(Outcome.WAITING, 20 * SECOND)
 
 
 def test_a_lease_released_during_the_refusal_is_retried_at_once(world: World, job: Job) -> None:
@@ -228,22 +240,27 @@ def test_an_uncertain_mail_without_event_is_resent_once(
     ("error", "outcome"),
     [(SendThrottled(), Outcome.THROTTLED), (SendRejected("rejected", "No."), Outcome.FAILED)],
 )
-def test_a_resend_that_the_provider_refuses_is_not_counted(
+def test_the_decision_to_resend_is_counted(
     world: World, job: Job, error: Exception, outcome: Outcome
 ) -> None:
-    """Only a second hand-over that the provider accepted is an ambiguous resend."""
+    """A second hand-over counts as a resend even if the provider refuses it."""
     fail_sending(world, SendUncertain())
     world.delivery.deliver(job)
     advance(world, minutes=15)
     world.store.newest_event = at(900)
-    first_calls = ["messages.lease", "directory.look_up", "heartbeat.latest", "messages.save"]
-    retry_calls = ["messages.lease", "suppressions.find_suppressed", "jobs.load"]
-    world.gate.fault = Fault(
-        len(world.gate.calls) + len(first_calls + retry_calls), "before", error
-    )
+    first_calls = [
+        "messages.peek",
+        "heartbeat.latest",
+        "event_queue.may_hold_older_than",
+        "seen_events.find",
+        "directory.look_up",
+        "messages.save",
+    ]
+    position = len(world.gate.calls) + len(first_calls + PREPARATION)
+    world.gate.fault = Fault(position, "before", error)
     result = world.delivery.deliver(job)
-    assert world.gate.calls[world.gate.fault.position] == "mailer.send"
-    assert (result.outcome, result.resent) == (outcome, False)
+    assert world.gate.calls[position] == "mailer.send"
+    assert (result.outcome, result.resent) == (outcome, True)
 
 
 def test_an_account_may_hold_uncertain_mail(world: World, job: Job) -> None:
@@ -391,13 +408,234 @@ def test_a_mail_that_cannot_be_rendered_fails(world: World, job: Job) -> None:
     assert (error.code, error.reason) == ("rendering_failed", "html: is too large")
 
 
-def test_an_error_before_the_hand_over_releases_the_lease(world: World, job: Job) -> None:
-    """Nothing was handed over, so the message is pending again without a wait."""
-    world.gate.fault = Fault(1, "before")
+@pytest.mark.parametrize("position", range(len(CALLS_TO_SEND)))
+def test_a_failure_before_the_hand_over_costs_nothing(
+    world: World, job: Job, position: int
+) -> None:
+    """If a call before the hand-over fails, the message stays pending without lease or attempt."""
+    world.gate.fault = Fault(position, "before")
     with pytest.raises(ServiceError):
         world.delivery.deliver(job)
-    assert world.message().lease is None
+    assert (world.message().lease, world.message().attempt) == (None, 0)
     assert world.delivery.deliver(job).outcome is Outcome.SENT
+
+
+def test_a_lease_whose_response_is_lost_waits_for_events(world: World, job: Job) -> None:
+    """If the lease was written but not confirmed, nothing is sent until the event wait is over."""
+    world.gate.fault = Fault(len(CALLS_TO_SEND) - 1, "after")
+    with pytest.raises(ServiceError):
+        world.delivery.deliver(job)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.WAITING, 30 * SECOND)
+    assert not world.mailer.taken
+
+
+def test_a_mail_without_tokens_waits_without_an_attempt(world: World) -> None:
+    """If the sending rate has no tokens, the job waits as told, and nothing was read or leased."""
+    job = world.accept(builders.message(to=(ANN, BOB)), deadline=at(3600))
+    world.rate.wait = 7 * SECOND
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.WAITING, 7 * SECOND)
+    assert world.gate.calls == ["messages.peek", "rate.acquire"]
+    assert world.rate.acquired == [(2, True)]
+    assert world.message().attempt == 0
+
+
+def test_a_mail_without_tokens_is_received_again_by_its_deadline(world: World) -> None:
+    """A wait for tokens ends at the deadline, so that the mail fails as expired in time."""
+    job = world.accept(builders.message(), deadline=at(5))
+    world.rate.wait = MINUTE
+    assert world.delivery.deliver(job).retry_after == 5 * SECOND
+    advance(world, seconds=5)
+    assert world.delivery.deliver(job).outcome is Outcome.FAILED
+
+
+@pytest.mark.parametrize(("seconds", "urgent"), [(3600, True), (3601, False)])
+def test_a_mail_that_expires_within_an_hour_is_urgent(
+    world: World, seconds: int, *, urgent: bool
+) -> None:
+    """The rate learns whether a mail is urgent, from the time between queueing and deadline."""
+    job = world.accept(builders.message(), deadline=at(seconds))
+    world.delivery.deliver(job)
+    assert world.rate.acquired == [(1, urgent)]
+
+
+@pytest.mark.parametrize(("too_fast", "least", "most"), [(True, 1, 2), (False, 7.5, 15)])
+def test_only_the_rate_of_sending_slows_down(
+    world: World, job: Job, *, too_fast: bool, least: float, most: float
+) -> None:
+    """A throttle for the rate slows all workers down and is retried soon; another one later."""
+    fail_sending(world, SendThrottled(too_fast=too_fast))
+    wait = world.delivery.deliver(job).retry_after
+    assert wait is not None
+    assert least * SECOND <= wait <= most * SECOND
+    assert world.rate.slowed_down == too_fast
+
+
+def test_only_the_first_receipt_waits_for_a_record(world: World) -> None:
+    """A job without a record keeps its worker waiting at most once."""
+    message = builders.message()
+    job = builders.job(message)
+    assert world.delivery.deliver(job, first_receipt=False).outcome is Outcome.WAITING
+    assert (world.pauses, world.gate.calls) == ([], ["messages.peek", "messages.get"])
+    world.accept(message)
+    assert world.delivery.deliver(job, first_receipt=False).outcome is Outcome.SENT
+
+
+def test_a_stale_read_is_no_reason_to_send(world: World, job: Job) -> None:
+    """A worker whose read was stale is refused the lease and sends nothing."""
+    pending = world.message()
+    world.delivery.deliver(job)
+    world.store.stale_messages[ACCOUNT, pending.message_id] = pending
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.DROPPED)
+    assert len(world.mailer.taken) == 1
+
+
+def test_a_failure_does_not_overwrite_another_workers_change(world: World, job: Job) -> None:
+    """A worker that cannot render a mail does not fail it if another worker has leased it."""
+    other = Actor(world, lambda: world.delivery.deliver(job))
+    other.run_to("mailer.send")
+    world.gate.watch = lambda _: None
+    stale = replace(world.message(), lease=None, attempt=0, revision=0)
+    world.store.stale_messages[ACCOUNT, stale.message_id] = stale
+
+    def build(*_: object) -> bytes:
+        raise ValidationFailed(FieldError("html", "is too large", "too_large"))
+
+    result = replace(world.delivery, build=build).deliver(job)
+    assert result == DeliveryResult(Outcome.WAITING, timedelta(0))
+    other.finish()
+    assert world.message().status == "sent"
+
+
+ANSWERS = {
+    "sent": (None, "sent", 1),
+    "rejected": (SendRejected("rejected", "No."), "failed", 0),
+    "throttled": (SendThrottled(), "sent", 1),
+}
+
+
+@pytest.mark.parametrize(("answer", "status", "taken"), ANSWERS.values(), ids=ANSWERS)
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_an_answer_that_cannot_be_saved_is_recorded_by_a_job(
+    world: World,
+    job: Job,
+    *,
+    answer: Exception | None,
+    status: str,
+    taken: int,
+    when: Literal["before", "after"],
+) -> None:
+    """If the save after a hand-over fails, a job records the answer, without any event."""
+    world.mailer.answers = [answer]
+    world.gate.fault = Fault(len(CALLS_TO_SEND) + 1, when)
+    result = world.delivery.deliver(job)
+    assert world.gate.calls[-2 if result.retry_after is None else -1] == "jobs.put_result"
+    (record,) = world.store.queue
+    assert (record.mail, record.message_id) == (None, job.message_id)
+    assert world.delivery.deliver(record) == DeliveryResult(Outcome.RECORDED)
+    assert world.message().lease is None
+    if result.retry_after is not None:
+        assert world.delivery.deliver(job).outcome is Outcome.SENT
+    assert (world.message().status, len(world.mailer.taken)) == (status, taken)
+    assert world.delivery.deliver(record) == DeliveryResult(Outcome.RECORDED)
+    assert world.message().status == status
+
+
+def test_an_answer_that_cannot_even_be_queued_waits_for_events(world: World, job: Job) -> None:
+    """If the save and the queue both fail, the job is received again and nothing is sent twice."""
+    delivery = replace(world.delivery, jobs=UnreachableQueue(world.store))
+    world.gate.fault = Fault(len(CALLS_TO_SEND), "before")  # the save; the queue is not counted
+    with pytest.raises(ServiceError):
+        delivery.deliver(job)
+    advance(world, minutes=1)
+    assert world.delivery.deliver(job).outcome is Outcome.UNCERTAIN
+    assert len(world.mailer.taken) == 1
+
+
+def test_a_record_of_an_earlier_attempt_leaves_its_successor_alone(world: World, job: Job) -> None:
+    """A late job that releases attempt 1 does not release attempt 2, which is under way."""
+    world.mailer.answers = [SendThrottled(), SendUncertain()]
+    world.gate.fault = Fault(len(CALLS_TO_SEND) + 1, "after")
+    world.delivery.deliver(job)
+    (record,) = world.store.queue
+    assert world.delivery.deliver(job).outcome is Outcome.UNCERTAIN
+    before = world.message()
+    assert (before.attempt, before.lease is None) == (2, False)
+    world.delivery.deliver(record)
+    assert world.message() == before
+
+
+def test_a_record_keeps_the_spool_for_a_message_that_is_still_to_be_sent(world: World) -> None:
+    """A job that records a throttle leaves the mail in the spool; a rejection deletes it."""
+    for answer, left in ((SendThrottled(), 1), (SendRejected("rejected", "No."), 0)):
+        world.store.queue.clear()
+        world.store.spool = {"s": builders.mail()}
+        job = world.accept(builders.message(), mail=None, spool_key="s")
+        world.gate.calls.clear()
+        world.mailer.answers = [answer]
+        world.gate.fault = Fault(len(CALLS_TO_SEND) + 1, "before")
+        world.delivery.deliver(job)
+        (record,) = world.store.queue
+        world.delivery.deliver(record)
+        assert len(world.store.spool) == left
+
+
+@pytest.mark.parametrize("queued", [0, 899])
+def test_an_event_in_the_queue_prevents_a_resend(world: World, job: Job, queued: float) -> None:
+    """However late, and whatever other events arrive: while the event may be queued, no resend."""
+    fail_sending(world, SendUncertain(), accepted=True)
+    world.delivery.deliver(job)
+    world.store.queued_events = [at(queued)]
+    for _ in range(3):
+        advance(world, hours=1)
+        world.store.newest_event = world.now
+        assert world.delivery.deliver(job) == DeliveryResult(Outcome.UNCERTAIN, 10 * MINUTE)
+    assert len(world.mailer.taken) == 1
+
+
+def test_newer_events_in_the_queue_do_not_prevent_a_resend(world: World, job: Job) -> None:
+    """Under load the queue is never empty; events from after the event wait do not matter."""
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    advance(world, minutes=20)
+    world.store.newest_event, world.store.queued_events = world.now, [at(900)]
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT, resent=True)
+
+
+@pytest.mark.parametrize("minutes", [1, 15, 60])
+def test_the_mark_of_an_event_resolves_an_uncertain_mail(
+    world: World, job: Job, minutes: float
+) -> None:
+    """An event that could not be merged left a mark; the worker reads it and records the send."""
+    fail_sending(world, SendUncertain(), accepted=True)
+    world.delivery.deliver(job)
+    message = world.message()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(FakeMessages, "save", raise_unavailable)
+        with pytest.raises(ServiceError):
+            world.report(message, event(EventKind.SENT, 1))
+    assert world.store.newest_event is None
+    advance(world, minutes=minutes)
+    world.store.newest_event = world.now
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT)
+    assert (world.message().status, world.message().provider_message_id) == ("sent", "ses-1")
+    assert len(world.mailer.taken) == 1
+
+
+def test_a_mark_that_appears_during_the_check_of_the_queue_counts(world: World, job: Job) -> None:
+    """If the event leaves the queue after the check, its mark is read after the check."""
+    fail_sending(world, SendUncertain(), accepted=True)
+    world.delivery.deliver(job)
+    message = world.message()
+    advance(world, minutes=15)
+    world.store.newest_event = world.now
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    worker.run_to("seen_events.find")
+    world.gate.watch = lambda _: None
+    mark = SeenEvent("ses-1", at(1))
+    world.store.seen_events[ACCOUNT, message.message_id] = mark
+    worker.finish()
+    assert worker.result == DeliveryResult(Outcome.SENT)
+    assert len(world.mailer.taken) == 1
 
 
 def test_an_event_may_arrive_before_the_worker_saves(world: World, job: Job) -> None:

@@ -196,7 +196,7 @@ def _with_later_deadline(job: Any) -> Any:
 def test_a_rejection_is_final() -> None:
     """A mail that the provider rejects fails once and is not retried."""
     world = accepted_world(request())
-    position = 3  # after lease, find_suppressed and load
+    position = 5  # after peek, acquire, find_suppressed, load and lease
     world.gate.fault = Fault(position, "before", SendRejected("message_rejected", "no"))
     world.settle()
     assert not world.mailer.taken

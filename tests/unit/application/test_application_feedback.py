@@ -6,13 +6,18 @@ from uuid import UUID
 import pytest
 
 from pillarbox.application.authentication import Authentication
-from pillarbox.application.delivery.feedback import FeedbackOutcome, MessageContention
+from pillarbox.application.delivery.feedback import (
+    Feedback,
+    FeedbackOutcome,
+    FeedbackResult,
+    MessageContention,
+)
 from pillarbox.application.history.lookup import MessageLookup
-from pillarbox.application.ports import ProviderEvent
+from pillarbox.application.ports import ProviderEvent, SeenEvent
 from pillarbox.application.templates.starters import list_starters, preview_starter
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import digest_of_key
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.message import EventKind, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
 from tests.fakes.world import World
@@ -38,18 +43,18 @@ def world() -> World:
 
 def test_an_event_changes_the_message_and_suppresses(world: World) -> None:
     """A permanent bounce changes the message and suppresses the mailbox; a repeat is known."""
-    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
+    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
     assert (world.message().status, world.message().provider_message_id) == ("bounced", "ses-1")
     assert world.store.suppressed == {(ACCOUNT, ANN): "bounced"}
     assert world.store.newest_event == at(5)
-    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.KNOWN
+    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.KNOWN
     assert world.message().revision == 1
 
 
 def test_a_known_event_still_suppresses(world: World) -> None:
     """If the suppression failed after the message was saved, the repeated event adds it."""
-    world.feedback(replace(BOUNCE, suppress=())).record("")
-    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.KNOWN
+    world.record(replace(BOUNCE, suppress=()))
+    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.KNOWN
     assert world.store.suppressed
 
 
@@ -59,14 +64,14 @@ def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: s
     foreign = replace(BOUNCE, account_id=account)
     if account == ACCOUNT:
         foreign = replace(foreign, message_id=UUID(int=7))
-    assert world.feedback(foreign).record("").outcome is FeedbackOutcome.UNKNOWN
+    assert world.record(foreign)[0].outcome is FeedbackOutcome.UNKNOWN
     assert not world.store.suppressed
     assert world.message() == MESSAGE
 
 
 def test_an_irrelevant_event_is_ignored(world: World) -> None:
     """An event that concerns no message is not a heartbeat either."""
-    assert world.feedback(None).record("").outcome is FeedbackOutcome.IGNORED
+    assert world.record(None)[0].outcome is FeedbackOutcome.IGNORED
     assert world.gate.calls == []
 
 
@@ -79,7 +84,7 @@ def test_a_concurrent_change_is_not_lost(world: World) -> None:
             world.report(world.message(), event(EventKind.DELIVERED, 3, ANN))
 
     world.gate.watch = save_another
-    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
+    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
@@ -88,14 +93,14 @@ def test_a_stale_read_overwrites_nothing(world: World) -> None:
     world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = MESSAGE
     newer = replace(MESSAGE, revision=1).with_events([event(EventKind.DELIVERED, 3, ANN)])
     world.store.messages[ACCOUNT, MESSAGE.message_id] = newer
-    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
+    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
     assert {e.kind for e in world.message().events} == {EventKind.DELIVERED, EventKind.BOUNCED}
 
 
 def test_a_record_that_is_not_visible_yet_is_read_again(world: World) -> None:
     """An event that arrives together with its record is not treated as unknown."""
     world.store.stale_messages[ACCOUNT, MESSAGE.message_id] = None
-    assert world.feedback(BOUNCE).record("").outcome is FeedbackOutcome.CHANGED
+    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
     assert world.message().status == "bounced"
 
 
@@ -110,9 +115,89 @@ def test_endless_contention_returns_the_event_to_the_queue(world: World) -> None
 
     world.gate.watch = save_another
     with pytest.raises(MessageContention):
-        world.feedback(BOUNCE).record("")
+        world.record(BOUNCE)
     assert world.gate.calls.count("messages.save") == 10
     assert not world.store.suppressed
+
+
+def test_events_of_one_message_are_saved_together(world: World) -> None:
+    """Ten events of a message that arrive together cost one write, and all are recorded."""
+    people = [f"person{n}@example.com" for n in range(10)]
+    events = [
+        replace(BOUNCE, events=(event(EventKind.DELIVERED, n, person),), suppress=())
+        for n, person in enumerate(people)
+    ]
+    results = world.record(*events)
+    assert [result.outcome for result in results] == [FeedbackOutcome.CHANGED] * 10
+    assert world.gate.calls.count("messages.save") == 1
+    assert {e.recipient for e in world.message().events} == set(people)
+
+
+def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
+    """A text that is no record and a message that cannot be saved fail alone, in their places."""
+    other = replace(builders.message(), message_id=UUID(int=9))
+    world.accept(other)
+    foreign = replace(BOUNCE, message_id=other.message_id)
+    gone = replace(BOUNCE, message_id=UUID(int=7))
+
+    def read(text: str) -> ProviderEvent | None:
+        if text == "bad":
+            raise ValueError
+        return {"own": BOUNCE, "other": foreign, "gone": gone, "ignored": None}[text]
+
+    class OneBrokenMessage(stores.FakeMessages):
+        def save(self, message: Message) -> bool:
+            if message.message_id == other.message_id:
+                raise KeyError("rev")
+            return super().save(message)
+
+    feedback = Feedback(
+        read=read,
+        messages=OneBrokenMessage(world.store),
+        suppressions=stores.FakeSuppressions(world.store),
+        seen_events=stores.FakeSeenEvents(world.store),
+        heartbeat=stores.FakeHeartbeat(world.store),
+        pause=world.pauses.append,
+    )
+    results = feedback.record(["bad", "other", "own", "ignored", "gone"])
+    assert [r.outcome if isinstance(r, FeedbackResult) else type(r) for r in results] == [
+        ValueError,
+        KeyError,
+        FeedbackOutcome.CHANGED,
+        FeedbackOutcome.IGNORED,
+        FeedbackOutcome.UNKNOWN,
+    ]
+
+
+@pytest.mark.parametrize("failing", ["messages.peek", "messages.save", "suppressions.put"])
+def test_the_heartbeat_moves_only_after_an_event_is_recorded(world: World, failing: str) -> None:
+    """If an event cannot be recorded, workers must not conclude that none is on its way."""
+
+    def fail(call: str) -> None:
+        if call == failing:
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = fail
+    with pytest.raises(ServiceError):
+        world.record(BOUNCE)
+    assert world.store.newest_event is None
+    marked = world.store.seen_events.get((ACCOUNT, MESSAGE.message_id))
+    assert marked == (None if failing == "suppressions.put" else SeenEvent("ses-1", at(5)))
+
+
+def test_workers_that_contend_pause_before_the_next_try(world: World) -> None:
+    """Each lost race is followed by a random pause whose limit doubles."""
+
+    def save_another(call: str) -> None:
+        if call == "messages.save" and len(world.pauses) < 3:
+            current = world.store.messages[ACCOUNT, MESSAGE.message_id]
+            later = replace(current, revision=current.revision + 1)
+            world.store.messages[ACCOUNT, MESSAGE.message_id] = later
+
+    world.gate.watch = save_another
+    assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
+    assert len(world.pauses) == 3
+    assert all(0 <= pause <= 0.01 * 2**n for n, pause in enumerate(world.pauses))
 
 
 def test_an_account_reads_only_its_own_messages(world: World) -> None:

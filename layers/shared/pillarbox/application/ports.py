@@ -6,14 +6,14 @@ reached. Nothing was changed then, unless a docstring says otherwise.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
-from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import Event, Message
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
@@ -201,6 +201,10 @@ class Jobs(Protocol):
         """Queue several jobs; return the message ids of those that were refused."""
         ...
 
+    def put_result(self, job: Job, result: HandOverResult) -> None:
+        """Queue a job that only records the result of an attempt for the job's message."""
+        ...
+
     def load(self, job: Job) -> Mail:
         """Return the mail of a job, from the job itself or from the spool.
 
@@ -317,7 +321,15 @@ class Mailer(Protocol):
 
 
 class SendThrottled(Exception):
-    """The provider did not accept the message now, and may accept it later."""
+    """The provider did not accept the message now, and may accept it later.
+
+    Args:
+        too_fast: the reason is the rate of the account's emails.
+    """
+
+    def __init__(self, *, too_fast: bool = False) -> None:
+        super().__init__()
+        self.too_fast = too_fast
 
 
 class SendRejected(Exception):
@@ -336,6 +348,21 @@ class SendRejected(Exception):
 
 class SendUncertain(Exception):
     """The provider gave no response, so it may have accepted the message or not."""
+
+
+class SendingRate(Protocol):
+    """The recipients per second that SES grants, shared by all workers."""
+
+    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+        """Take the tokens of one email; return None, or the wait before another try.
+
+        A short wait is spent here. After a returned wait no token was taken.
+        """
+        ...
+
+    def slow_down(self) -> None:
+        """Take fewer tokens for some seconds: SES throttled an email that had its tokens."""
+        ...
 
 
 class Suppressions(Protocol):
@@ -367,6 +394,40 @@ class ProviderEvent:
     provider_message_id: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class SeenEvent:
+    """What the mark of an event holds: the provider's id of the message, and the event's time."""
+
+    provider_message_id: str | None
+    at: datetime
+
+
+class SeenEvents(Protocol):
+    """Marks of events that arrived but could not be merged into their messages yet.
+
+    A mark shows that the provider took the message. It is kept for two days.
+    """
+
+    def put(self, event: ProviderEvent) -> None:
+        """Mark that an event of a message has arrived."""
+        ...
+
+    def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
+        """Return the mark of a message, if it has one."""
+        ...
+
+
+class EventQueue(Protocol):
+    """The queue of the provider's events, with its dead-letter queue."""
+
+    def may_hold_older_than(self, moment: datetime) -> bool:
+        """Return whether an event that was queued before a moment may not be recorded yet.
+
+        A queue does not preserve order, so newer events that were recorded do not show it.
+        """
+        ...
+
+
 class EventHeartbeat(Protocol):
     """Whether the provider's events arrive at all.
 
@@ -374,11 +435,11 @@ class EventHeartbeat(Protocol):
     """
 
     def record(self, at: datetime) -> None:
-        """Record that an event of the given time has arrived."""
+        """Record that an event of the given time has been recorded."""
         ...
 
     def latest(self) -> datetime | None:
-        """Return the time of the newest event that is known to have arrived."""
+        """Return the time of the newest event that is known to be recorded."""
         ...
 
 

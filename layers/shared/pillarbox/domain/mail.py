@@ -8,6 +8,7 @@ from uuid import UUID
 
 from pillarbox.domain.attachment import Attachment, check_attachments
 from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.message import Event
 
 #: Contract 2.1 and 8.2: to, cc and bcc together. Repeated addresses count again.
 MAX_RECIPIENTS: Final = 50
@@ -15,6 +16,8 @@ MAX_RECIPIENTS: Final = 50
 MAX_SUBJECT: Final = 998
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
+#: A mail that expires within this time is urgent.
+URGENT: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +152,18 @@ class Mail:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class HandOverResult:
+    """What the provider answered to one attempt, as events of the message.
+
+    Without events the provider did not take the mail, and it may be handed over again.
+    """
+
+    attempt: int
+    events: tuple[Event, ...] = ()
+    provider_message_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Job:
     """A mail in the queue.
 
@@ -166,3 +181,10 @@ class Job:
     #: The mail if it is in the queue. Otherwise `spool_key` says where it is in the spool.
     mail: Mail | None = None
     spool_key: str | None = None
+    #: A job with a result only records it. It replaces the save of a worker that failed to save.
+    result: HandOverResult | None = None
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the mail expires soon, such as one with a one-time code."""
+        return self.deadline - self.queued_at <= URGENT

@@ -15,6 +15,7 @@ strings.
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
 | heartbeat   | PULSE               | -              |
+| seen event  | SEEN#<account>#<message id> | -      |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
@@ -81,6 +82,11 @@ def template(account_id: str, template_id: UUID | None = None) -> Item:
 def heartbeat() -> Item:
     """Return the key of the heartbeat."""
     return _key("PULSE")
+
+
+def seen_event(account_id: str, message_id: UUID) -> Item:
+    """Return the key of the mark of an event that could not be merged into its message yet."""
+    return _key(f"SEEN#{account_id}#{message_id}")
 
 
 def messages_from(account_id: str, moment: int) -> Item:

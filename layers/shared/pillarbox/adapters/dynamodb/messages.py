@@ -25,8 +25,8 @@ from pillarbox.domain.message import EventKind, Message
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb.type_defs import PutTypeDef
 
-#: Longer than the delivering function may run (60 s): an owner whose lease is over is dead.
-LEASE: Final = timedelta(seconds=90)
+#: Longer than SES may take to answer (23 s). When a lease is over, the provider's event decides.
+LEASE: Final = timedelta(seconds=30)
 
 
 class DynamoMessages:

@@ -20,7 +20,6 @@ from botocore.parsers import ResponseParserError
 
 from pillarbox.adapters.aws import code_of, make_client
 from pillarbox.adapters.ses.events import MAX_REASON, snake_case
-from pillarbox.adapters.ses.rate import SendRateLimiter
 from pillarbox.application.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.message import Message
 
@@ -49,6 +48,8 @@ _RETRYABLE: Final = frozenset(
         "ThrottlingException",
     }
 )
+#: The ones among them that say that emails are sent too fast.
+_TOO_FAST: Final = frozenset({"Throttling", "ThrottlingException", "TooManyRequestsException"})
 #: The same applies to every error about the caller's permissions or rate, with any code.
 _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MANY_REQUESTS})
 
@@ -56,10 +57,8 @@ _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MAN
 class SesMailer:
     """Implements `ports.Mailer`."""
 
-    def __init__(self, configuration_set: str, rate_limiter: SendRateLimiter | None = None) -> None:
-        """Send with a configuration set and, optionally, a limit of the rate."""
+    def __init__(self, configuration_set: str) -> None:
         self._configuration_set = configuration_set
-        self._rate_limiter = rate_limiter
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -68,7 +67,6 @@ class SesMailer:
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         """Call SendEmail once. Its events repeat the tags, which identify the message."""
-        self._acquire_rate(len(recipients))
         try:
             response = self._ses.send_email(
                 FromEmailAddress=message.sender,
@@ -103,12 +101,7 @@ class SesMailer:
             raise SendUncertain
         return response["MessageId"]
 
-    def _acquire_rate(self, recipients: int) -> None:
-        limiter = self._rate_limiter
-        if limiter is not None and not limiter.acquire(recipients, self._max_rate):
-            raise SendThrottled
-
-    def _max_rate(self) -> float | None:
+    def max_rate(self) -> float | None:
         """Return the recipients per second that GetAccount reports; None if it reports none."""
         try:
             quota = self._ses.get_account().get("SendQuota", {})
@@ -124,5 +117,6 @@ def _failure(error: ClientError) -> Exception:
     if status >= _SERVER_ERROR:
         return SendUncertain()
     if code in _RETRYABLE or status in _RETRYABLE_STATUSES:
-        return SendThrottled()
+        too_fast = code in _TOO_FAST or status == HTTPStatus.TOO_MANY_REQUESTS
+        return SendThrottled(too_fast=too_fast)
     return SendRejected(snake_case(code), error.response["Error"].get("Message", "")[:MAX_REASON])

@@ -24,11 +24,17 @@ class SendRateLimiter:
         workers: the largest number of workers that share the rate.
         clock: returns the current time.
         pause: waits for a number of seconds.
+        read_rate: reads the account's recipients per second; None is unknown and no limit.
     """
 
     def __init__(
-        self, workers: int, clock: Callable[[], datetime], pause: Callable[[float], None]
+        self,
+        workers: int,
+        clock: Callable[[], datetime],
+        pause: Callable[[float], None],
+        read_rate: Callable[[], float | None],
     ) -> None:
+        self._read_rate = read_rate
         self._workers = workers
         self._clock = clock
         self._pause = pause
@@ -37,35 +43,40 @@ class SendRateLimiter:
         self._tokens = 0.0
         self._refilled_at = clock()
 
-    def acquire(self, recipients: int, read_rate: Callable[[], float | None]) -> bool:
-        """Wait until an email may be sent; return False without a wait if that takes too long.
+    def slow_down(self) -> None:
+        """Spend the saved tokens."""
+        self._tokens = min(self._tokens, 0.0)
+
+    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+        """Wait until an email may be sent; return the wait if that takes too long.
 
         An email with more recipients than the bucket holds is sent when the bucket is full.
         Later emails wait until the bucket has made up for it.
 
         Args:
             recipients: the number of recipients of the email.
-            read_rate: reads the account's recipients per second; None is unknown and no limit.
+            urgent: not used.
         """
-        rate = self._current_rate(read_rate)
+        del urgent
+        rate = self._current_rate()
         if rate is None:
-            return True
+            return None
         share = rate / self._workers
         now = self._clock()
         self._tokens = min(rate, self._tokens + share * (now - self._refilled_at).total_seconds())
         self._refilled_at = now
         wait = max(min(recipients, rate) - self._tokens, 0.0) / share
         if wait > _MAX_PAUSE:
-            return False
+            return timedelta(seconds=wait)
         self._tokens -= recipients
         if wait:
             self._pause(wait)
-        return True
+        return None
 
-    def _current_rate(self, read_rate: Callable[[], float | None]) -> float | None:
+    def _current_rate(self) -> float | None:
         now = self._clock()
         if self._rate_read_at is None or now - self._rate_read_at >= _REFRESH_INTERVAL:
-            self._rate = read_rate()
+            self._rate = self._read_rate()
             if self._rate_read_at is None:
                 self._tokens = self._rate or 0.0
             self._rate_read_at = now

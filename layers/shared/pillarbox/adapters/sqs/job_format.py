@@ -10,31 +10,69 @@ from uuid import UUID
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.mail import Body, HtmlBody, Job, Mail, RawBody, SavedBody, StarterBody
+from pillarbox.domain.mail import (
+    Body,
+    HandOverResult,
+    HtmlBody,
+    Job,
+    Mail,
+    RawBody,
+    SavedBody,
+    StarterBody,
+)
+from pillarbox.domain.message import Event, EventKind
 
-#: The version of the job format. A worker reads only this version.
+#: The version of a job with a mail.
 VERSION: Final = 1
+#: The version of a job with a result. Workers from before it must not read it as a mail.
+RESULT_VERSION: Final = 2
 #: SQS accepts 1 MiB but charges for each 64 KB: above this size the spool is cheaper.
 MAX_INLINE_BYTES: Final = 200_000
 
 
 def write_job(job: Job, *, payload: bytes | None = None, spool_key: str | None = None) -> str:
     """Write a job as JSON, with its payload or with the key of its payload in the spool."""
-    body: dict[str, object] = {
-        "version": VERSION,
+    body = _job_json(job, VERSION)
+    if payload is None:
+        return json.dumps(body | {"spool": spool_key})
+    return f'{json.dumps(body)[:-1]}, "payload": {payload.decode()}}}'
+
+
+def write_result(job: Job, result: HandOverResult) -> str:
+    """Write a job that only records a result."""
+    return json.dumps(
+        _job_json(job, RESULT_VERSION)
+        | {
+            "spool": job.spool_key,
+            "attempt": result.attempt,
+            "provider_id": result.provider_message_id,
+            "events": [
+                {
+                    "kind": event.kind.value,
+                    "at": event.at.isoformat(),
+                    "recipient": event.recipient,
+                    "code": event.code,
+                    "reason": event.reason,
+                }
+                for event in result.events
+            ],
+        }
+    )
+
+
+def _job_json(job: Job, version: int) -> dict[str, object]:
+    return {
+        "version": version,
         "account": job.account_id,
         "id": str(job.message_id),
         "hash": job.body_hash,
         "queued_at": job.queued_at.isoformat(),
         "deadline": job.deadline.isoformat(),
     }
-    if payload is None:
-        return json.dumps(body | {"spool": spool_key})
-    return f'{json.dumps(body)[:-1]}, "payload": {payload.decode()}}}'
 
 
 def read_job(text: str) -> Job:
-    """Read what `write_job` wrote.
+    """Read what `write_job` or `write_result` wrote.
 
     Raises:
         UnreadableJob: the text is not a job of a version that this worker knows.
@@ -43,7 +81,7 @@ def read_job(text: str) -> Job:
         body = json.loads(text)
     except ValueError as error:
         raise UnreadableJob("not JSON") from error
-    if not isinstance(body, dict) or body.get("version") != VERSION:
+    if not isinstance(body, dict) or body.get("version") not in (VERSION, RESULT_VERSION):
         raise _unreadable(body)
     try:
         return Job(
@@ -54,6 +92,7 @@ def read_job(text: str) -> Job:
             deadline=datetime.fromisoformat(body["deadline"]),
             mail=_read_mail(body["payload"]) if "payload" in body else None,
             spool_key=body.get("spool"),
+            result=_read_result(body) if body["version"] == RESULT_VERSION else None,
         )
     except (KeyError, TypeError, AttributeError, ValueError) as error:
         raise _unreadable(body) from error
@@ -88,9 +127,25 @@ def _unreadable(body: object) -> UnreadableJob:
     valid = isinstance(account_id, str) and isinstance(message_id, str) and is_uuid(message_id)
     return UnreadableJob(
         "not a job of a known version",
-        newer=isinstance(version, int) and version > VERSION,
+        newer=isinstance(version, int) and version > RESULT_VERSION,
         account_id=account_id if valid else None,
         message_id=UUID(message_id) if valid else None,
+    )
+
+
+def _read_result(body: Mapping[str, Any]) -> HandOverResult:
+    events = (
+        Event(
+            kind=EventKind(event["kind"]),
+            at=datetime.fromisoformat(event["at"]),
+            recipient=event["recipient"],
+            code=event["code"],
+            reason=event["reason"],
+        )
+        for event in body["events"]
+    )
+    return HandOverResult(
+        attempt=body["attempt"], events=tuple(events), provider_message_id=body["provider_id"]
     )
 
 

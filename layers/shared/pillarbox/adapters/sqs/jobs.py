@@ -17,10 +17,11 @@ from pillarbox.adapters.sqs.job_format import (
     read_payload,
     write_job,
     write_payload,
+    write_result,
 )
 from pillarbox.application.ports import PayloadGone
 from pillarbox.domain.ids import new_token
-from pillarbox.domain.mail import Job, Mail
+from pillarbox.domain.mail import HandOverResult, Job, Mail
 
 if TYPE_CHECKING:
     from mypy_boto3_s3 import S3Client
@@ -55,6 +56,11 @@ class SqsJobs:
         text = self._text(job, mail)
         with service_errors("queue"):
             self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)
+
+    def put_result(self, job: Job, result: HandOverResult) -> None:
+        """Queue a job that only records a result."""
+        with service_errors("queue"):
+            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=write_result(job, result))
 
     def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
         """Queue jobs in batches of up to ten that fit into one request."""

@@ -1,12 +1,13 @@
 """Deliver a message: from its job in the queue to one hand-over to the provider.
 
 An expired lease is no reason to send again: the worker that held it may have handed the
-message over before it died. Only the provider's own events say whether it did
+message over before it died. Only the provider's own events say whether it did. So a worker
+leases a message at the last moment, and what it learns about a hand-over is never lost
 (docs/architecture.md, "Delivering").
 """
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -16,20 +17,22 @@ from pillarbox.application.ports import (
     Clock,
     Directory,
     EventHeartbeat,
+    EventQueue,
     Jobs,
-    LeaseRefusal,
     Mailer,
     Messages,
     PayloadGone,
+    SeenEvents,
+    SendingRate,
     SendRejected,
     SendThrottled,
     SendUncertain,
     Suppressions,
 )
 from pillarbox.domain.address import domain_of, mailbox_key
-from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.mail import Job, Mail
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.mail import HandOverResult, Job, Mail
+from pillarbox.domain.message import Event, EventKind, Lease, Message
 
 #: A job is queued before its record is put. These are the first pauses before reading the
 #: record again, in seconds.
@@ -43,6 +46,7 @@ RETRY_SOON: Final = timedelta(minutes=1)
 RETRY_LATER: Final = timedelta(minutes=10)
 
 _SUPPRESSED: Final = "The recipient bounced or complained while the email was queued."
+_FIRST_WAIT: Final = timedelta(seconds=2)
 _FIRST_BACKOFF: Final = timedelta(seconds=15)
 _LONGEST_BACKOFF: Final = timedelta(minutes=15)
 
@@ -54,6 +58,8 @@ class Outcome(StrEnum):
     FAILED = "failed"
     #: Another worker finished the job, or it is not accepted mail.
     DROPPED = "dropped"
+    #: The job had only the result of an earlier run, which is saved now.
+    RECORDED = "recorded"
     THROTTLED = "throttled"
     UNCERTAIN = "uncertain"
     WAITING = "waiting"
@@ -67,7 +73,7 @@ class DeliveryResult:
 
     outcome: Outcome
     retry_after: timedelta | None = None
-    #: The message was handed over a second time, because no event showed the first one.
+    #: No event showed the last hand-over, so the message was made ready for another one.
     resent: bool = False
     #: From acceptance to the provider's response, if the message was sent.
     time_to_send: timedelta | None = field(default=None, compare=False)
@@ -82,6 +88,9 @@ class Delivery:
     suppressions: Suppressions
     jobs: Jobs
     mailer: Mailer
+    rate: SendingRate
+    seen_events: SeenEvents
+    event_queue: EventQueue
     heartbeat: EventHeartbeat
     build: Callable[[Mail, Message], bytes]
     clock: Clock
@@ -89,55 +98,67 @@ class Delivery:
     #: Names a lease. Each hand-over needs a new name, so that no two share one.
     new_owner: Callable[[], str]
 
-    def deliver(self, job: Job) -> DeliveryResult:
+    def deliver(self, job: Job, *, first_receipt: bool = True) -> DeliveryResult:
         """Do everything for a job that can be done now.
+
+        Args:
+            job: the job.
+            first_receipt: whether the queue delivers it for the first time. Only then does the
+                worker wait for a record that may be on its way.
 
         Raises:
             ServiceError: `service_unavailable`; the queue then delivers the job again.
         """
-        result = self._run(job)
+        if job.result is not None:
+            return self._record(job, job.result)
+        result = self._run(job, first_receipt=first_receipt)
         if result.retry_after is None:
             self.jobs.discard(job)
         return result
 
-    def _run(self, job: Job) -> DeliveryResult:
-        leased = self._lease(job)
-        if isinstance(leased, Message):
-            return self._hand_over(job, leased)
-        message = leased.message
+    def _run(self, job: Job, *, first_receipt: bool) -> DeliveryResult:
+        message = self._find(job, first_receipt=first_receipt)
         if message is None:
             waited = self.clock() - job.queued_at
-            return (
-                DeliveryResult(Outcome.DROPPED)
-                if waited >= RECORD_WAIT
-                else DeliveryResult(Outcome.WAITING, RETRY_SOON)
-            )
+            if waited >= RECORD_WAIT:
+                return DeliveryResult(Outcome.DROPPED)
+            # Most records are put at once. The wait doubles for the others.
+            return DeliveryResult(Outcome.WAITING, min(max(waited, _FIRST_WAIT), RETRY_SOON))
+        return self._without_hand_over(job, message) or self._hand_over(job, message)
+
+    def _find(self, job: Job, *, first_receipt: bool) -> Message | None:
+        """Read the job's message. A stale copy does no harm: the lease is conditional."""
+        message = self.messages.peek(job.account_id, job.message_id)
+        if message is None and not first_receipt:
+            return self.messages.get(job.account_id, job.message_id)
+        for pause in _RECORD_PAUSES:
+            if message is not None:
+                break
+            self.pause(pause)
+            message = self.messages.get(job.account_id, job.message_id)
+        return message
+
+    def _without_hand_over(self, job: Job, message: Message) -> DeliveryResult | None:
+        """Return the result for a message that must not be handed over now, else None."""
         if message.body_hash != job.body_hash or not message.pending:
             return DeliveryResult(Outcome.DROPPED)
-        return self._wait_for_outcome(job, message)
+        if message.lease is not None:
+            return self._wait_for_outcome(job, message, message.lease)
+        return None
 
-    def _lease(self, job: Job) -> Message | LeaseRefusal:
-        owner = self.new_owner()
-        pauses = iter(_RECORD_PAUSES)
-        while True:
-            leased = self.messages.lease(
-                job.account_id, job.message_id, job.body_hash, owner, self.clock()
-            )
-            if isinstance(leased, Message) or leased.message is not None:
-                return leased
-            pause = next(pauses, None)
-            if pause is None:
-                return leased
-            self.pause(pause)
-
-    def _wait_for_outcome(self, job: Job, message: Message) -> DeliveryResult:
+    def _wait_for_outcome(self, job: Job, message: Message, lease: Lease) -> DeliveryResult:
         """Wait for a hand-over that is under way, whose worker died, or that got no response."""
-        lease, now = message.lease, self.clock()
-        if lease is None:  # released between the two reads
-            return DeliveryResult(Outcome.WAITING, timedelta(0))
+        now = self.clock()
         if now < lease.expires_at:
             return DeliveryResult(Outcome.WAITING, lease.expires_at - now)
         due = lease.taken_at + EVENT_WAIT
+        # The queue comes first. An event that leaves it after this check leaves a mark, or
+        # changes the message, and then the message cannot be saved below.
+        event_may_come = now < due or self._event_may_come(due)
+        seen = self.seen_events.find(job.account_id, job.message_id)
+        if seen is not None:
+            sent = Event(kind=EventKind.SENT, at=seen.at)
+            return self._finish(message, Outcome.SENT, [sent], seen.provider_message_id)
         if now < due:
             # Most events arrive at once. While the others are late, the wait doubles, so that
             # the job is received only a few times.
@@ -145,83 +166,141 @@ class Delivery:
             return DeliveryResult(Outcome.UNCERTAIN, min(due - now, wait))
         account = self.directory.look_up(job.account_id).account
         if now >= job.deadline or account is None or account.hold_uncertain:
-            return self._give_up(message)
-        latest = self.heartbeat.latest()
-        if latest is None or latest < due:
+            return self._finish(message, Outcome.FAILED, [uncertain_event(now)])
+        if event_may_come:
             return DeliveryResult(Outcome.UNCERTAIN, RETRY_LATER)
         if not self.messages.save(replace(message, lease=None)):
             return DeliveryResult(Outcome.WAITING, timedelta(0))
-        result = self._run(job)
-        return replace(result, resent=result.outcome is Outcome.SENT)
+        released = replace(message, lease=None, revision=message.revision + 1)
+        return replace(self._hand_over(job, released), resent=True)
+
+    def _event_may_come(self, due: datetime) -> bool:
+        """Return whether the event of a hand-over may still arrive after its time is over."""
+        latest = self.heartbeat.latest()
+        return latest is None or latest < due or self.event_queue.may_hold_older_than(due)
 
     def _hand_over(self, job: Job, message: Message) -> DeliveryResult:
-        if self.clock() >= job.deadline:
-            return self._fail(message, "expired", "The email could not be sent in time.")
-        try:
-            suppressed_keys = self.suppressions.find_suppressed(
-                job.account_id, map(mailbox_key, message.recipients)
-            )
-            raw = self.build(self.jobs.load(job), message)
-        except PayloadGone:
-            return self._fail(message, "payload_gone", "The content of the email has expired.")
-        except ValidationFailed as error:
-            return self._fail(message, "rendering_failed", error.message)
-        except Exception:
-            self._release(message)  # nothing was handed over, so there is no event to wait for
-            raise
+        """Prepare everything, and only then lease the message and hand it over.
+
+        Before the lease a failure costs nothing: the next worker starts again. After it, only
+        the provider's own answer is awaited.
+        """
+        now = self.clock()
+        if now >= job.deadline:
+            return self._refuse(message, "expired", "The email could not be sent in time.")
+        wait = self.rate.acquire(len(message.recipients), urgent=job.urgent)
+        if wait is not None:
+            return DeliveryResult(Outcome.WAITING, min(wait, job.deadline - now))
+        suppressed_keys = self.suppressions.find_suppressed(
+            job.account_id, map(mailbox_key, message.recipients)
+        )
         suppressed = [r for r in message.recipients if mailbox_key(r) in suppressed_keys]
         recipients = tuple(r for r in message.recipients if r not in suppressed)
         if not recipients:
-            return self._fail(message, "recipient_suppressed", _SUPPRESSED)
+            return self._refuse(message, "recipient_suppressed", _SUPPRESSED)
+        try:
+            raw = self.build(self.jobs.load(job), message)
+        except PayloadGone:
+            return self._refuse(message, "payload_gone", "The content of the email has expired.")
+        except ValidationFailed as error:
+            return self._refuse(message, "rendering_failed", error.message)
+        leased = self.messages.lease(
+            job.account_id, job.message_id, job.body_hash, self.new_owner(), self.clock()
+        )
+        if isinstance(leased, Message):
+            return self._send(job, leased, recipients, suppressed, raw)
+        refused = leased.message and self._without_hand_over(job, leased.message)
+        return refused or DeliveryResult(Outcome.WAITING, timedelta(0))
+
+    def _send(
+        self,
+        job: Job,
+        message: Message,
+        recipients: tuple[str, ...],
+        suppressed: Sequence[str],
+        raw: bytes,
+    ) -> DeliveryResult:
         now = self.clock()  # before the provider's own events
         try:
             provider_message_id = self.mailer.send(message, recipients, raw)
-        except SendThrottled:
-            self._release(message)
-            wait = backoff(message.attempt, job.deadline - self.clock())
+        except SendThrottled as throttled:
+            if throttled.too_fast:
+                self.rate.slow_down()
+            self._settle(job, message, HandOverResult(attempt=message.attempt))
+            first = _FIRST_WAIT if throttled.too_fast else _FIRST_BACKOFF
+            wait = backoff(message.attempt, job.deadline - self.clock(), first)
             return DeliveryResult(Outcome.THROTTLED, wait)
         except SendRejected as rejection:
-            return self._fail(message, rejection.code, rejection.reason)
+            events = [_failed_event(self.clock(), rejection.code, rejection.reason)]
+            self._settle(job, message, _result(message, events))
+            return DeliveryResult(Outcome.FAILED)
         except SendUncertain:
             return DeliveryResult(Outcome.UNCERTAIN, RETRY_SOON)
         events = [Event(kind=EventKind.SENT, at=now)]
-        events += [_suppressed_event(recipient, now) for recipient in suppressed]
-        self._save(message, events, provider_message_id)
+        events += [
+            _failed_event(now, "recipient_suppressed", _SUPPRESSED, recipient)
+            for recipient in suppressed
+        ]
+        self._settle(job, message, _result(message, events, provider_message_id))
         return DeliveryResult(Outcome.SENT, time_to_send=now - job.queued_at)
 
-    def _give_up(self, message: Message) -> DeliveryResult:
-        self._save(message, [uncertain_event(self.clock())])
+    def _refuse(self, message: Message, code: str, reason: str) -> DeliveryResult:
+        """Mark a message as failed that was not handed over, unless it has changed since."""
+        failed = message.with_events([_failed_event(self.clock(), code, reason)])
+        if not self.messages.save(failed):
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
         return DeliveryResult(Outcome.FAILED)
 
-    def _release(self, message: Message) -> None:
-        self.messages.save(replace(message, lease=None))
+    def _finish(
+        self,
+        message: Message,
+        outcome: Outcome,
+        events: Sequence[Event],
+        provider_message_id: str | None = None,
+    ) -> DeliveryResult:
+        self._save(message, _result(message, events, provider_message_id))
+        return DeliveryResult(outcome)
 
-    def _fail(self, message: Message, code: str, reason: str) -> DeliveryResult:
-        failed = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=reason)
-        self._save(message, [failed])
-        return DeliveryResult(Outcome.FAILED)
+    def _settle(self, job: Job, message: Message, result: HandOverResult) -> None:
+        """Save the provider's answer. If that fails, a job of its own will record it.
 
-    def _save(
-        self, message: Message, events: list[Event], provider_message_id: str | None = None
-    ) -> None:
-        """Write an outcome; if the provider's event was faster, add it to what that wrote.
+        Without it the next worker would have to wait for the provider's events.
+        """
+        try:
+            self._save(message, result)
+        except ServiceError:
+            self.jobs.put_result(job, result)
+
+    def _record(self, job: Job, result: HandOverResult) -> DeliveryResult:
+        """Save what another worker could not save."""
+        message = self.messages.get(job.account_id, job.message_id)
+        if message is not None:
+            self._save(message, result)
+        if result.events:  # otherwise another job still needs the mail
+            self.jobs.discard(job)
+        return DeliveryResult(Outcome.RECORDED)
+
+    def _save(self, message: Message, result: HandOverResult) -> None:
+        """Write a result; if the provider's event was faster, add it to what that wrote.
 
         A worker that stalled until another one took over may still write only one
-        outcome: that the message was sent.
+        result: that the message was sent.
         """
         current: Message | None = message
-        while current is not None and not self.messages.save(
-            replace(current.with_events(events, provider_message_id), lease=None)
-        ):
-            current = self.messages.get(message.account_id, message.message_id)
-            taken_over = current is not None and current.attempt != message.attempt
-            if taken_over and provider_message_id is None:
+        while current is not None:
+            taken_over = current.attempt != result.attempt
+            if taken_over and result.provider_message_id is None:
                 return
+            changed = current.with_events(result.events, result.provider_message_id)
+            changed = replace(changed, lease=None)
+            if changed == current or self.messages.save(changed):
+                return
+            current = self.messages.get(message.account_id, message.message_id)
 
 
-def backoff(attempt: int, at_most: timedelta) -> timedelta:
+def backoff(attempt: int, at_most: timedelta, first: timedelta = _FIRST_BACKOFF) -> timedelta:
     """Return the wait after an attempt: it doubles up to 15 minutes, half of it random."""
-    ceiling = min(_FIRST_BACKOFF * 2 ** min(attempt - 1, 10), _LONGEST_BACKOFF)
+    ceiling = min(first * 2 ** min(attempt - 1, 10), _LONGEST_BACKOFF)
     wait: timedelta = ceiling / 2 + ceiling / 2 * random.random()  # noqa: S311  spreads load only
     return max(min(wait, at_most), timedelta(seconds=1))
 
@@ -236,13 +315,15 @@ def uncertain_event(now: datetime) -> Event:
     )
 
 
-def _suppressed_event(recipient: str, now: datetime) -> Event:
-    return Event(
-        kind=EventKind.FAILED,
-        at=now,
-        recipient=recipient,
-        code="recipient_suppressed",
-        reason=_SUPPRESSED,
+def _failed_event(now: datetime, code: str, reason: str, recipient: str | None = None) -> Event:
+    return Event(kind=EventKind.FAILED, at=now, recipient=recipient, code=code, reason=reason)
+
+
+def _result(
+    message: Message, events: Sequence[Event], provider_message_id: str | None = None
+) -> HandOverResult:
+    return HandOverResult(
+        attempt=message.attempt, events=tuple(events), provider_message_id=provider_message_id
     )
 
 

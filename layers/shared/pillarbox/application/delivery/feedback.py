@@ -1,15 +1,29 @@
 """Record the provider's events as statuses and suppressions."""
 
-from collections.abc import Callable
+import random
+from collections import defaultdict
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.ports import EventHeartbeat, Messages, ProviderEvent, Suppressions
+from pillarbox.application.ports import (
+    EventHeartbeat,
+    Messages,
+    ProviderEvent,
+    SeenEvents,
+    Suppressions,
+)
 from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.errors import ServiceError
 
-#: Workers that change one message at the same time take turns. More tries than this are a bug.
+if TYPE_CHECKING:
+    from uuid import UUID
+
+#: Workers that change one message at the same time take turns, after random pauses of up to
+#: these seconds, which double. More tries than this are a bug.
 _TRIES: Final = 10
+_FIRST_PAUSE: Final = 0.01
 
 
 class FeedbackOutcome(StrEnum):
@@ -42,47 +56,81 @@ class Feedback:
     read: Callable[[str], ProviderEvent | None]
     messages: Messages
     suppressions: Suppressions
+    seen_events: SeenEvents
     heartbeat: EventHeartbeat
+    pause: Callable[[float], None]
 
-    def record(self, text: str) -> FeedbackResult:
-        """Record one event.
+    def record(self, texts: Sequence[str]) -> list[FeedbackResult | Exception]:
+        """Record events; those of one message are merged into it together.
 
         Args:
-            text: the record as the provider wrote it.
+            texts: the records as the provider wrote them.
 
-        Raises:
-            ValueError: the text is not a record of a known form.
-            MessageContention, ServiceError: nothing is lost; the queue delivers it again.
+        Returns:
+            The result of each record, or its error: ValueError for a text that is not a record of
+            a known form; MessageContention or ServiceError if the event must be received again.
         """
-        provider_event = self.read(text)
-        if provider_event is None:
-            return FeedbackResult(FeedbackOutcome.IGNORED)
-        self.heartbeat.record(provider_event.at)
-        outcome = self._apply(provider_event)
-        if outcome is not FeedbackOutcome.UNKNOWN:
-            for address, reason in provider_event.suppress:
-                self.suppressions.put(
-                    provider_event.account_id,
-                    mailbox_key(address),
-                    reason,
-                    provider_event.at,
-                    provider_event.message_id,
+        results: list[FeedbackResult | Exception] = []
+        by_message: defaultdict[tuple[str, UUID], dict[int, ProviderEvent]] = defaultdict(dict)
+        for position, text in enumerate(texts):
+            try:
+                event = self.read(text)
+            except ValueError as error:
+                results.append(error)
+                continue
+            results.append(FeedbackResult(FeedbackOutcome.IGNORED))
+            if event is not None:
+                by_message[event.account_id, event.message_id][position] = event
+        for events in by_message.values():
+            outcome = self._record_together([*events.values()])
+            for position, event in events.items():
+                results[position] = (
+                    outcome if isinstance(outcome, Exception) else FeedbackResult(outcome, event)
                 )
-        return FeedbackResult(outcome, provider_event)
+        return results
 
-    def _apply(self, provider_event: ProviderEvent) -> FeedbackOutcome:
-        account_id, message_id = provider_event.account_id, provider_event.message_id
+    def _record_together(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome | Exception:
+        try:
+            outcome = self._merge(events)
+            if outcome is not FeedbackOutcome.UNKNOWN:
+                self._suppress(events)
+            # Only now, because it tells workers that events of this time are recorded.
+            self.heartbeat.record(max(event.at for event in events))
+        except Exception as error:  # noqa: BLE001  the caller logs it; other messages go on
+            return error
+        return outcome
+
+    def _merge(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome:
+        """Merge events into their message; if that fails, leave a mark that they arrived."""
+        try:
+            return self._apply(events)
+        except (MessageContention, ServiceError):
+            self.seen_events.put(events[0])
+            raise
+
+    def _apply(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome:
+        account_id, message_id = events[0].account_id, events[0].message_id
         # A stale copy does no harm: its events stay recorded, and `save` refuses a change that
         # was made from it. Only a missing record needs a second, consistent read.
         message = self.messages.peek(account_id, message_id)
-        for _ in range(_TRIES):
+        for attempt in range(_TRIES):
             message = message or self.messages.get(account_id, message_id)
             if message is None:
                 return FeedbackOutcome.UNKNOWN
-            changed = message.with_events(provider_event.events, provider_event.provider_message_id)
+            changed = message
+            for event in events:
+                changed = changed.with_events(event.events, event.provider_message_id)
             if changed is message:
                 return FeedbackOutcome.KNOWN
             if self.messages.save(changed):
                 return FeedbackOutcome.CHANGED
+            self.pause(random.uniform(0, _FIRST_PAUSE * 2**attempt))  # noqa: S311  spreads load only
             message = None
         raise MessageContention(str(message_id))
+
+    def _suppress(self, events: Sequence[ProviderEvent]) -> None:
+        for event in events:
+            for address, reason in event.suppress:
+                self.suppressions.put(
+                    event.account_id, mailbox_key(address), reason, event.at, event.message_id
+                )

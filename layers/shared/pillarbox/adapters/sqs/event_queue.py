@@ -1,0 +1,79 @@
+"""What the queue of the provider's events and its dead-letter queue still hold."""
+
+from datetime import datetime, timedelta
+from functools import cached_property
+from operator import itemgetter
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.adapters.aws import make_client, service_errors
+
+if TYPE_CHECKING:
+    from mypy_boto3_cloudwatch import CloudWatchClient
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.literals import QueueAttributeNameType
+
+    from pillarbox.application.ports import Clock
+
+#: Together these are all messages of a queue (SQS, GetQueueAttributes).
+_COUNTS: Final[tuple["QueueAttributeNameType", ...]] = (
+    "ApproximateNumberOfMessages",
+    "ApproximateNumberOfMessagesDelayed",
+    "ApproximateNumberOfMessagesNotVisible",
+)
+#: SQS reports its metrics once a minute, some minutes late.
+_PERIOD: Final = 60
+_LATENESS: Final = timedelta(minutes=10)
+
+
+class SqsEventQueue:
+    """Implements `ports.EventQueue`."""
+
+    def __init__(self, queue_url: str, dead_letters_url: str, clock: "Clock") -> None:
+        self._queue_url = queue_url
+        self._dead_letters_url = dead_letters_url
+        self._clock = clock
+
+    @cached_property
+    def _sqs(self) -> "SQSClient":
+        client: SQSClient = make_client("sqs")
+        return client
+
+    @cached_property
+    def _cloudwatch(self) -> "CloudWatchClient":
+        client: CloudWatchClient = make_client("cloudwatch")
+        return client
+
+    def may_hold_older_than(self, moment: datetime) -> bool:
+        """Count both queues. A queue that is never empty shows the age of its oldest event.
+
+        An operator must redrive the dead letters first: nothing shows how old they are.
+        """
+        if not self._is_empty(self._dead_letters_url):
+            return True
+        if self._is_empty(self._queue_url):
+            return False
+        oldest = self._oldest()
+        return oldest is None or oldest <= moment
+
+    def _is_empty(self, queue_url: str) -> bool:
+        with service_errors("queue"):
+            answer = self._sqs.get_queue_attributes(QueueUrl=queue_url, AttributeNames=_COUNTS)
+        return not any(int(answer["Attributes"][name]) for name in _COUNTS)
+
+    def _oldest(self) -> datetime | None:
+        """Return when the oldest event was queued, as of the latest report; None without one."""
+        now = self._clock()
+        with service_errors("metrics"):
+            answer = self._cloudwatch.get_metric_statistics(
+                Namespace="AWS/SQS",
+                MetricName="ApproximateAgeOfOldestMessage",
+                Dimensions=[{"Name": "QueueName", "Value": self._queue_url.rpartition("/")[2]}],
+                StartTime=now - _LATENESS,
+                EndTime=now,
+                Period=_PERIOD,
+                Statistics=["Maximum"],
+            )
+        if not answer["Datapoints"]:
+            return None
+        latest = max(answer["Datapoints"], key=itemgetter("Timestamp"))
+        return latest["Timestamp"] - timedelta(seconds=latest["Maximum"])
