@@ -163,9 +163,7 @@ def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
         assert not [action for action in actions if "*" in action]
         if "*" in _listed(statement["Resource"]):
             assert all(
-                action.startswith("xray:")
-                or action in _WITHOUT_RESOURCES
-                for action in actions
+                action.startswith("xray:") or action in _WITHOUT_RESOURCES for action in actions
             )
 
 
