@@ -170,7 +170,7 @@ def queue_event(bodies: list[str]) -> dict[str, Any]:
                 "messageId": str(position),
                 "receiptHandle": "handle",
                 "body": body,
-                "attributes": {},
+                "attributes": {"ApproximateReceiveCount": "1"},
                 "messageAttributes": {},
                 "eventSource": "aws:sqs",
             }
