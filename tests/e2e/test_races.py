@@ -5,19 +5,28 @@ from collections import Counter
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
+from itertools import batched
+from time import sleep
 from typing import Any
 
 import httpx
 import pytest
 
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
+from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import Claim
+from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
+from pillarbox.application.ports import Claim, ProviderEvent, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
+from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.quota import Limits, QuotaExceeded
 from tests.aws import forget_sessions
+from tests.fakes import builders
 from tests.stack import AGENT, PATIENCE, operate
 
 pytestmark = pytest.mark.stack
@@ -107,3 +116,42 @@ def test_a_revoked_key_sends_nothing(stack: dict[str, Any]) -> None:
 
     with ThreadPoolExecutor(REQUESTS) as pool:
         assert Counter(pool.map(send, range(50))) == {401: 50}
+
+
+def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> None:
+    """Ten workers record the Delivery events of one message to 50 recipients; none gives up."""
+    people = tuple(f"person{n}@example.com" for n in range(50))
+    message = builders.message(new_token(12), to=people)
+    DynamoMessages(table).commit(message, None, StoredResponse("{}"))
+    events = {
+        person: ProviderEvent(
+            account_id=message.account_id,
+            message_id=message.message_id,
+            at=message.created_at,
+            events=(Event(kind=EventKind.DELIVERED, at=message.created_at, recipient=person),),
+        )
+        for person in people
+    }
+
+    def record(batch: tuple[str, ...]) -> list[FeedbackResult | Exception]:
+        worker = Feedback(
+            read=lambda person: events[person],
+            messages=DynamoMessages(table),
+            suppressions=DynamoSuppressions(table),
+            seen_events=DynamoSeenEvents(table),
+            heartbeat=DynamoHeartbeat(table),
+            pause=sleep,
+        )
+        return worker.record(batch)
+
+    with ThreadPoolExecutor(10) as pool:
+        results = [
+            result
+            for batch in pool.map(record, batched(people, 5, strict=True))
+            for result in batch
+        ]
+    assert [r.outcome for r in results if isinstance(r, FeedbackResult)] == ["changed"] * 50
+    stored = DynamoMessages(table).get(message.account_id, message.message_id)
+    assert stored is not None
+    assert {event.recipient for event in stored.events} == set(people)
+    assert stored.revision <= 10
