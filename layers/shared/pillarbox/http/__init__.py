@@ -3,7 +3,7 @@
 Of two packages the modules here use only a part, and import it by its own name.
 """
 
-from pillarbox.packages import defer_package
+from pillarbox.http.packages import defer_package
 
 defer_package("aws_lambda_powertools.event_handler")
 defer_package("pydantic_core")
