@@ -1,63 +1,54 @@
 """The CPU of accepting one email over HTTP, with five calls to the local engine.
 
-    .venv/bin/python -m benchmarks.accept_cpu [FOLDER…]    (valgrind must be installed)
+    .venv/bin/python -m benchmarks.accept_cpu [FOLDER…]
 
-It measures this checkout and the checkouts in other folders, in turn and with the same Python.
-CPU is that of the process that runs the handler of send_email, as milliseconds (the median of
-some rounds) and as instructions, which do not depend on the load of the machine.
+It measures this checkout and the checkouts in other folders, each in a process of its own with
+the same Python. The processes take turns, so the load of the machine is the same for all, and the
+ratio says more than the milliseconds.
 """
 
 import asyncio
+import json
 import os
-import re
 import statistics
 import subprocess
 import sys
 import tempfile
+from contextlib import ExitStack
 from pathlib import Path
-from typing import Final
+from typing import IO, Final, cast
 
+from benchmarks.accepting import RECIPIENT, post
 from benchmarks.smtp import run
 from benchmarks.smtp.end_to_end import seed
 from local.engine import Engine
 
 ROOT: Final = Path(__file__).parent.parent
-_ROUNDS: Final = 7
-_ACCEPTS: Final = 200
-#: Two counts of accepts; the difference has no start in it.
-_FEW: Final = 10
-_MANY: Final = 60
+_TURNS: Final = 100
 
-#: Accepts emails in a process of its own, which imports one checkout.
+#: At each line on its standard input it accepts five emails, and prints the milliseconds of one.
 _PROGRAM: Final = """
-import sys, time
-from unittest.mock import patch
-from benchmarks.accepting import CONTEXT, handler, post
+import json, os, sys, time
+from types import SimpleNamespace
+import app
 from pillarbox.adapters.dns import DnsMailDomains
 from pillarbox.application.ports import DomainVerdict
 
-key, warm, count = sys.argv[1], int(sys.argv[2]), int(sys.argv[3])
-send = handler("send_email")
-body = {
-    "to": "ada@customer.example",
-    "starterTemplate": "password_reset",
-    "variables": {"reset_url": "https://shop.example/reset/7f3c", "expiry_minutes": 30},
-}
-
-def accept(number):
-    answer = send(post(key, body, {"Idempotency-Key": f"{time.time_ns()}-{number}"}), CONTEXT)
-    assert answer["statusCode"] == 200, answer["body"]
-
-def accepts(_, domains):
-    return dict.fromkeys(domains, DomainVerdict.ACCEPTS)
-
-with patch.object(DnsMailDomains, "look_up", accepts):
-    for number in range(warm):
-        accept(number)
+event, emails = sys.argv[1], 5
+context = SimpleNamespace(
+    aws_request_id="1", function_name="f", memory_limit_in_mb=1024, invoked_function_arn="arn"
+)
+DnsMailDomains.look_up = lambda _, domains: dict.fromkeys(domains, DomainVerdict.ACCEPTS)
+output = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the log goes there
+for _ in sys.stdin:
+    events = [json.loads(event) for _ in range(emails)]
+    for one in events:
+        one["multiValueHeaders"]["Idempotency-Key"] = [str(time.time_ns())]
     before = time.process_time()
-    for number in range(count):
-        accept(number)
-print("CPU", (time.process_time() - before) / count * 1000, file=sys.stderr)
+    answers = [app.lambda_handler(one, context) for one in events]
+    print((time.process_time() - before) * 1000 / emails, file=output, flush=True)
+    assert all(answer["statusCode"] == 200 for answer in answers), answers
 """
 
 
@@ -67,8 +58,8 @@ def main() -> None:
 
 
 async def measure(checkouts: list[Path]) -> None:
-    """Start the engine, and measure each checkout."""
-    with tempfile.TemporaryDirectory() as folder:
+    """Start the engine and a process for each checkout, and let them take turns."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
         engine = Engine(Path(folder), run.free_port(), {"AUTH": "false"})
         await engine.start()
         try:
@@ -79,60 +70,42 @@ async def measure(checkouts: list[Path]) -> None:
                 AWS_DEFAULT_REGION="eu-west-1",
                 POWERTOOLS_SERVICE_NAME="benchmark",
             )
-            key = seed()
-            spent: dict[Path, list[float]] = {checkout: [] for checkout in checkouts}
-            for _ in range(_ROUNDS):
-                for checkout, figures in spent.items():
-                    figures.append(milliseconds(checkout, key))
-            print("| checkout | ms, median | ms, least | M instructions |")
-            print("|---|---|---|---|")
-            for checkout, figures in spent.items():
-                print(
-                    f"| {checkout} | {statistics.median(figures):.2f} | {min(figures):.2f}"
-                    f" | {instructions(checkout, key):.2f} |",
-                    flush=True,
-                )
+            event = json.dumps(post(seed(), BODY, {}))
+            handlers = [stack.enter_context(start(checkout, event)) for checkout in checkouts]
+            turns = [[take_turn(handler) for handler in handlers] for _ in range(_TURNS)]
         finally:
             await engine.stop()
+    figures = [statistics.median(spent) for spent in zip(*turns[_TURNS // 10 :], strict=True)]
+    print("| checkout | ms of CPU, median | ratio |")
+    print("|---|---|---|")
+    for checkout, spent in zip(checkouts, figures, strict=True):
+        print(f"| {checkout} | {spent:.2f} | {spent / figures[-1]:.2f} |")
 
 
-def milliseconds(checkout: Path, key: str) -> float:
-    """Return the CPU time of one accept in a warm process."""
-    shown = re.search(r"CPU (\S+)", _accept(checkout, key, _ACCEPTS // 4, _ACCEPTS))
-    if shown is None:
-        raise RuntimeError(checkout)
-    return float(shown[1])
+BODY: Final = {
+    "to": RECIPIENT,
+    "starterTemplate": "password_reset",
+    "variables": {"reset_url": "https://shop.example/reset/7f3c", "expiry_minutes": 30},
+}
 
 
-def instructions(checkout: Path, key: str) -> float:
-    """Return the instructions of one accept in a warm process, in millions."""
-    few, many = (
-        _accept(
-            checkout,
-            key,
-            count,
-            1,
-            "valgrind",
-            "--tool=callgrind",
-            "--callgrind-out-file=/dev/null",
-        )
-        for count in (_FEW, _MANY)
-    )
-    counts = [int(re.findall(r"Collected : (\d+)", shown)[0]) for shown in (few, many)]
-    return (counts[1] - counts[0]) / (_MANY - _FEW) / 1_000_000
-
-
-def _accept(checkout: Path, key: str, warm: int, count: int, *under: str) -> str:
-    """Run the program on a checkout, and return its standard error."""
-    path = os.pathsep.join(map(str, (checkout, checkout / "layers" / "shared")))
-    return subprocess.run(
-        [*under, sys.executable, "-c", _PROGRAM, key, str(warm), str(count)],
-        env=os.environ | {"PYTHONPATH": path},
-        check=True,
-        stdout=subprocess.DEVNULL,
-        stderr=subprocess.PIPE,
+def start(checkout: Path, event: str) -> subprocess.Popen[str]:
+    """Start a process with the handler of a checkout; it ends when its standard input does."""
+    path = (checkout / "functions" / "send_email", checkout / "layers" / "shared")
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, event],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
         text=True,
-    ).stderr
+    )
+
+
+def take_turn(handler: subprocess.Popen[str]) -> float:
+    """Let a process accept some emails, and return the milliseconds of CPU of one."""
+    commands, answers = cast("IO[str]", handler.stdin), cast("IO[str]", handler.stdout)
+    print(file=commands, flush=True)
+    return float(answers.readline())
 
 
 if __name__ == "__main__":

@@ -15,6 +15,7 @@ FILES: Final = {
     "light.py": "from deferred import part\nlight = part.value",
     "part.py": "value = 'light'",
     "heavy.py": "load = 'heavy'",
+    "within/__init__.py": "name = 'within'",
 }
 
 
@@ -26,7 +27,7 @@ def loaded() -> set[str]:
 @pytest.fixture(autouse=True)
 def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Write a package and defer it."""
-    (tmp_path / "deferred").mkdir()
+    (tmp_path / "deferred" / "within").mkdir(parents=True)
     for name, source in FILES.items():
         (tmp_path / "deferred" / name).write_text(source)
     monkeypatch.syspath_prepend(str(tmp_path))
@@ -49,6 +50,13 @@ def test_a_name_of_the_package_runs_its_init() -> None:
     assert package.name == "shown"
     assert loaded() == {"deferred.heavy"}
     assert package.load == "heavy"
+
+
+def test_a_package_within_a_package_is_deferred() -> None:
+    """A package within another one is found by its full name."""
+    defer_package("deferred.within")
+    assert importlib.import_module("deferred").within.name == "within"
+    assert loaded() == {"deferred.within"}
 
 
 def test_an_unknown_name_is_an_error() -> None:

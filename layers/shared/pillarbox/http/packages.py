@@ -36,3 +36,6 @@ def defer_package(name: str) -> None:
 
     vars(package)["__getattr__"] = run_init  # PEP 562
     sys.modules[name] = package
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, package)  # as an import does
