@@ -1,8 +1,8 @@
 """Import a module of a package without everything else that the package imports.
 
-Some packages import all of their modules in their `__init__`. The event handlers of Powertools
-bring asyncio, pydantic-core brings a thousand types. A cold start pays for them, and a function
-needs one module.
+The `__init__` of some packages imports all of their modules. That of Powertools' event handlers
+brings asyncio and the handlers of other services, that of pydantic-core hundreds of types for type
+checkers. A function needs one module of each, and a cold start would pay for all.
 """
 
 import sys

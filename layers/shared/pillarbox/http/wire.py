@@ -1,9 +1,9 @@
-"""Declare the shapes of requests, for the validator of pydantic.
+"""Declare the shapes of requests for pydantic's validator.
 
-A class of `pydantic.BaseModel` costs each cold start a quarter of its instructions: pydantic's
-Python part, and the schema that it derives from annotations. So fields are declared here with the
-schemas themselves, of which `pydantic_core` makes the validator. The functions that make them
-have the names of what they accept. `openapi/` still reads the schemas with pydantic.
+A subclass of `pydantic.BaseModel` costs a cold start a fifth of its instructions: pydantic's
+Python part, and the schemas that it derives from annotations. Here a field is declared with the
+schema itself, from which `pydantic_core` makes the validator. The OpenAPI document is generated
+from the same schemas, by pydantic.
 """
 
 from collections.abc import Callable, Mapping
