@@ -1,12 +1,16 @@
 """The clients of AWS services: where their calls go, and what the tests check about them."""
 
+from io import BytesIO
 from typing import Any, Final
+from unittest import mock
 
 import botocore.session
 import pytest
 from botocore.awsrequest import AWSPreparedRequest, AWSResponse
+from botocore.compat import HTTPHeaders
 from botocore.exceptions import ParamValidationError
 from botocore.regions import EndpointRulesetResolver
+from urllib3 import HTTPResponse
 
 from pillarbox.adapters.aws import make_client
 from tests.aws import emulated_aws
@@ -26,9 +30,8 @@ def sent(client: Any, service: str) -> list[tuple[str, str]]:
         signature = request.headers["Authorization"]
         text = signature.decode() if isinstance(signature, bytes) else signature
         found.append((request.url, text.partition("Credential=")[2].partition(",")[0]))
-        response = AWSResponse(request.url, 200, {}, None)
-        response._content = b"{}"
-        return response
+        body = HTTPResponse(BytesIO(b"{}"), preload_content=False)
+        return AWSResponse(request.url, 200, HTTPHeaders(), body)
 
     client.meta.events.register("before-send", answer)
     operation, parameters = CALLS[service]
@@ -66,15 +69,14 @@ def test_the_endpoint_is_found_once(monkeypatch: pytest.MonkeyPatch, service: st
     for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
         monkeypatch.setenv(name, "testing")
     monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    evaluated: list[object] = []
-    find = EndpointRulesetResolver.construct_endpoint
-    monkeypatch.setattr(
+    with mock.patch.object(
         EndpointRulesetResolver,
         "construct_endpoint",
-        lambda *call, **named: evaluated.append(call) or find(*call, **named),
-    )
-    assert len(sent(make_client(service), service)) == 2
-    assert len(evaluated) == 1
+        autospec=True,
+        side_effect=EndpointRulesetResolver.construct_endpoint,
+    ) as evaluate:
+        assert len(sent(make_client(service), service)) == 2
+    assert evaluate.call_count == 1
 
 
 @pytest.mark.parametrize("service", CALLS)

@@ -71,7 +71,7 @@ def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: AN
     if "AWS_ENDPOINT_URL" in os.environ and service == "s3":
         # Only AWS has a host name for each bucket.
         config = config.merge(Config(s3={"addressing_style": "path"}))
-    client = _session().create_client(service, config=config)
+    client: Any = _session().create_client(service, config=config)
     if service in _ONE_ENDPOINT:
         _find_endpoint_once(client._ruleset_resolver)  # noqa: SLF001  no setting does it
     return client
@@ -79,7 +79,8 @@ def make_client(service: str, config: Config = WITH_RETRIES) -> Any:  # noqa: AN
 
 def _find_endpoint_once(resolver: Any) -> None:  # noqa: ANN401  botocore has no types
     """Keep the endpoint that the first call finds: finding it takes 5 % of a call's CPU."""
-    find, found = resolver.construct_endpoint, []
+    find = resolver.construct_endpoint
+    found: list[object] = []
 
     def construct_endpoint(**call: object) -> object:
         if not found:

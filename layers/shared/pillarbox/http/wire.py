@@ -27,7 +27,7 @@ class Schema[T](dict[str, Any]):
     """A schema of pydantic-core; T is the type of the values that it returns."""
 
 
-class Field:
+class WireField:
     """A field of a wire model: its schema, and its name in JSON."""
 
     def __init__(self, schema: Schema[Any], name: str) -> None:
@@ -47,12 +47,12 @@ def to_camel(name: str) -> str:
 
 def required[T](schema: Schema[T], *, name: str = "") -> T:
     """Declare a field that must be given."""
-    return cast("T", Field(schema, name))
+    return cast("T", WireField(schema, name))
 
 
 def with_default[T](schema: Schema[T], default: T) -> T:
     """Declare a field that may be left out, but is not null."""
-    return cast("T", Field(Schema(type="default", schema=schema, default=default), ""))
+    return cast("T", WireField(Schema(type="default", schema=schema, default=default), ""))
 
 
 def optional[T](
@@ -72,7 +72,7 @@ def optional[T](
     if check:
         value = after_fields(value, check)
     schema = Schema(type="default", schema=value, default=None, validate_default=bool(check))
-    return cast("T | None", Field(schema, name))
+    return cast("T | None", WireField(schema, name))
 
 
 def text(*, least: int = 0, most: int | None = None) -> Schema[str]:
@@ -186,12 +186,12 @@ class WireModel:
         return model(cls)
 
 
-def fields_of(shape: type[WireModel]) -> Mapping[str, Field]:
+def fields_of(shape: type[WireModel]) -> Mapping[str, WireField]:
     """Return the fields of a shape by their attributes, in the order of their validation."""
-    return {name: field for name, field in vars(shape).items() if isinstance(field, Field)}
+    return {name: field for name, field in vars(shape).items() if isinstance(field, WireField)}
 
 
-def field_named(shape: type[WireModel], name: str) -> Field:
+def field_named(shape: type[WireModel], name: str) -> WireField:
     """Return the field with a name in JSON."""
     return next(field for field in fields_of(shape).values() if field.name == name)
 
