@@ -4,8 +4,6 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-from pydantic import BaseModel
-
 from openapi import examples
 from openapi.requests import SLUGS
 from pillarbox.domain.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ, TEMPLATES_WRITE
@@ -23,6 +21,7 @@ from pillarbox.http.reply_types import (
     TemplateDetail,
     TemplateItem,
 )
+from pillarbox.http.wire import WireModel
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 #: Path parameter -> its schema and its description.
@@ -48,8 +47,8 @@ class Operation:
     summary: str
     description: str
     scope: str | None = None
-    query: type[BaseModel] | None = None
-    body: type[BaseModel] | None = None
+    query: type[WireModel] | None = None
+    body: type[WireModel] | None = None
     body_required: bool = True
     body_examples: Mapping[str, Any] | None = None
     idempotent: bool = False

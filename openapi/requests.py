@@ -7,8 +7,6 @@ rules that only validators know, because pydantic does not write those into a sc
 from collections.abc import Mapping
 from typing import Any, Final
 
-from pydantic import BaseModel
-
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.mail import MAX_RECIPIENTS
 from pillarbox.http.models import (
@@ -18,6 +16,7 @@ from pillarbox.http.models import (
     SendEmailRequest,
 )
 from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.wire import WireModel
 from pillarbox.rendering.starters import all_starters
 
 #: `pillarbox.domain.header_text` as a regular expression of ECMA-262.
@@ -36,7 +35,7 @@ _ADDRESSES: Final = {"type": "array", "items": ADDRESS, "maxItems": MAX_RECIPIEN
 _OFFSET: Final = "A time without an offset is UTC."
 
 #: Model -> field -> texts and rules, which are merged over the field's schema.
-FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
+FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
     SendEmailRequest: {
         "to": {
             "description": "One address or several. `to`, `cc` and `bcc` have at most"
@@ -148,7 +147,7 @@ FIELDS: Final[Mapping[type[BaseModel], Mapping[str, Mapping[str, Any]]]] = {
 _MODES: Final = ("starterTemplate", "templateId", "html")
 
 #: Rules between fields. They are within `allOf`, so that client generators still see one object.
-RULES: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
+RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     SendEmailRequest: {
         "description": "Give exactly one of `starterTemplate`, `templateId` and `html`."
         " Null means the same as leaving a field out.",
@@ -190,7 +189,7 @@ RULES: Final[Mapping[type[BaseModel], Mapping[str, Any]]] = {
 }
 
 
-def enriched(model: type[BaseModel], schema: dict[str, Any]) -> dict[str, Any]:
+def enriched(model: type[WireModel], schema: dict[str, Any]) -> dict[str, Any]:
     """Return the schema of a model with the texts and rules from the tables.
 
     Raises:

@@ -69,6 +69,8 @@ def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
 
     with (
         mock.patch.object(BotocoreStubber, "process_request", process_alone),
+        mock.patch.object(sdk.WITH_RETRIES, "parameter_validation", new=True),
+        mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
         mock_aws(config=config),
     ):
         yield

@@ -1,10 +1,8 @@
 """DELETE /v1/templates/{id}: delete a saved template for good (contract 4.10)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.domain.key import TEMPLATES_WRITE
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import reply_nothing
+from pillarbox.http.replies import Reply, reply_nothing
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.wiring import services
 
@@ -12,7 +10,7 @@ app = build_app()
 
 
 @app.delete("/v1/templates/<template_id>")
-def delete_template(template_id: str) -> Response[str]:
+def delete_template(template_id: str) -> Reply:
     principal = services().authentication.authenticate(
         read_api_key(app.current_event), TEMPLATES_WRITE
     )

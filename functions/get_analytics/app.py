@@ -1,11 +1,9 @@
 """GET /v1/emails/analytics: count an account's messages (contract 4.5)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import AnalyticsQuery, read_query
-from pillarbox.http.replies import analytics_result, reply
+from pillarbox.http.replies import Reply, analytics_result, reply
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -13,7 +11,7 @@ app = build_app()
 
 
 @app.get("/v1/emails/analytics")
-def get_analytics() -> Response[str]:
+def get_analytics() -> Reply:
     principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, AnalyticsQuery)
     analytics = services().history_queries.analytics(

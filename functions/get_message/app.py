@@ -1,10 +1,8 @@
 """GET /v1/emails/{message_id}: show one message and its events (contract 4.4)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import message_detail, reply
+from pillarbox.http.replies import Reply, message_detail, reply
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.wiring import services
 
@@ -12,7 +10,7 @@ app = build_app()
 
 
 @app.get("/v1/emails/<message_id>")
-def get_message(message_id: str) -> Response[str]:
+def get_message(message_id: str) -> Reply:
     principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     return reply(
         message_detail(

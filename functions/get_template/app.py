@@ -1,11 +1,9 @@
 """GET /v1/templates/{id}: get a saved template with a preview (contract 4.9)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.application.templates.saved import preview
 from pillarbox.domain.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import reply, template_detail
+from pillarbox.http.replies import Reply, reply, template_detail
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.wiring import services
 
@@ -13,7 +11,7 @@ app = build_app()
 
 
 @app.get("/v1/templates/<template_id>")
-def get_template(template_id: str) -> Response[str]:
+def get_template(template_id: str) -> Reply:
     principal = services().authentication.authenticate(
         read_api_key(app.current_event), TEMPLATES_READ
     )

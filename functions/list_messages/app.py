@@ -1,11 +1,9 @@
 """GET /v1/emails: list an account's messages (contract 4.3)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import MessagesQuery, read_query
-from pillarbox.http.replies import message_list_item, reply_page
+from pillarbox.http.replies import Reply, message_list_item, reply_page
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -13,7 +11,7 @@ app = build_app()
 
 
 @app.get("/v1/emails")
-def list_messages() -> Response[str]:
+def list_messages() -> Reply:
     principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, MessagesQuery)
     page = services().history_queries.page(principal.account.account_id, query.to_request())

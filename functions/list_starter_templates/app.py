@@ -1,10 +1,8 @@
 """GET /v1/starter-templates: list the built-in templates (contract 4.6)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
-from pillarbox.http.replies import reply, starter_item
+from pillarbox.http.replies import Reply, reply, starter_item
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -12,7 +10,7 @@ app = build_app()
 
 
 @app.get("/v1/starter-templates")
-def list_starter_templates() -> Response[str]:
+def list_starter_templates() -> Reply:
     services().authentication.authenticate(read_api_key(app.current_event))
     return reply([starter_item(starter) for starter in list_starters()])
 

@@ -1,11 +1,9 @@
 """GET /v1/templates: list an account's saved templates (contract 4.8)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.domain.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import TemplatesQuery, read_query
-from pillarbox.http.replies import reply_page, template_item
+from pillarbox.http.replies import Reply, reply_page, template_item
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -13,7 +11,7 @@ app = build_app()
 
 
 @app.get("/v1/templates")
-def list_templates() -> Response[str]:
+def list_templates() -> Reply:
     principal = services().authentication.authenticate(
         read_api_key(app.current_event), TEMPLATES_READ
     )

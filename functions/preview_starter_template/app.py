@@ -1,11 +1,9 @@
 """POST /v1/starter-templates/{slug}/preview: render without sending (contract 4.7)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.application.templates.starters import preview_starter
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.bodies import read_preview_variables
-from pillarbox.http.replies import preview_result, reply
+from pillarbox.http.replies import Reply, preview_result, reply
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -13,7 +11,7 @@ app = build_app()
 
 
 @app.post("/v1/starter-templates/<slug>/preview")
-def preview_starter_template(slug: str) -> Response[str]:
+def preview_starter_template(slug: str) -> Reply:
     services().authentication.authenticate(read_api_key(app.current_event))
     variables = read_preview_variables(app.current_event)
     return reply(preview_result(preview_starter(slug, variables)))

@@ -1,10 +1,8 @@
 """POST /v1/emails/batch: accept up to 100 emails (contract 4.2)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.http.app import build_app, entrypoint, log_accepted
 from pillarbox.http.bodies import read_batch
-from pillarbox.http.replies import batch_result, reply_stored
+from pillarbox.http.replies import Reply, batch_result, reply_stored
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -12,7 +10,7 @@ app = build_app()
 
 
 @app.post("/v1/emails/batch")
-def send_batch() -> Response[str]:
+def send_batch() -> Reply:
     key = read_api_key(app.current_event)
     send = read_batch(app.current_event, "POST /v1/emails/batch")
     response = services().batch_send.submit(

@@ -1,10 +1,8 @@
 """POST /v1/emails: accept one email (contract 4.1)."""
 
-from aws_lambda_powertools.event_handler import Response
-
 from pillarbox.http.app import build_app, entrypoint, log_accepted
 from pillarbox.http.bodies import read_send
-from pillarbox.http.replies import reply_stored, send_result
+from pillarbox.http.replies import Reply, reply_stored, send_result
 from pillarbox.http.requests import read_api_key
 from pillarbox.wiring import services
 
@@ -12,7 +10,7 @@ app = build_app()
 
 
 @app.post("/v1/emails")
-def send_email() -> Response[str]:
+def send_email() -> Reply:
     key = read_api_key(app.current_event)
     send = read_send(app.current_event, "POST /v1/emails")
     response = services().single_send.submit(

@@ -12,6 +12,7 @@ from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.http.models import PreviewRequest, SendEmailRequest
 from pillarbox.http.validation import validate
+from pillarbox.http.wire import fields_of
 
 SEND: dict[str, Any] = {"to": "ann@example.com", "html": "<p>x</p>", "subject": "Hello"}
 FILE: dict[str, Any] = {"filename": "a.txt", "contentType": "text/plain", "content": "eHh4"}
@@ -283,7 +284,7 @@ VALUES = st.recursive(
     ),
     max_leaves=6,
 )
-FIELDS = [field.alias or name for name, field in SendEmailRequest.model_fields.items()]
+FIELDS = [field.name for field in fields_of(SendEmailRequest).values()]
 
 
 @given(st.dictionaries(st.sampled_from(FIELDS) | st.text(max_size=3), VALUES, max_size=6))

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from aws_lambda_powertools.event_handler import APIGatewayRestResolver, Response
+from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
@@ -11,7 +11,7 @@ from pillarbox import observability
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
-from pillarbox.http.replies import reply_error
+from pillarbox.http.replies import Reply, reply_error
 from pillarbox.http.routes import canonical_path
 from pillarbox.settings import SettingError
 
@@ -27,12 +27,12 @@ def build_app() -> APIGatewayRestResolver:
     logger = observability.make_logger()
 
     @app.exception_handler(ServiceError)  # type: ignore[untyped-decorator]
-    def _(error: ServiceError) -> Response[str]:
+    def _(error: ServiceError) -> Reply:
         app.current_event.raw_event[_LOG_FIELDS] = error.log_fields
         return reply_error(error)
 
     @app.exception_handler(Exception)  # type: ignore[untyped-decorator]
-    def _(error: Exception) -> Response[str]:
+    def _(error: Exception) -> Reply:
         # Caught here, because the resolver would log the exception with its message.
         if isinstance(error, SettingError):
             raise error  # without the setting, the deployment must not look healthy
@@ -40,7 +40,7 @@ def build_app() -> APIGatewayRestResolver:
         return reply_error(ServiceError("internal_error", "Something went wrong on our side."))
 
     @app.not_found
-    def _(_: NotFoundError) -> Response[str]:
+    def _(_: NotFoundError) -> Reply:
         return reply_error(ServiceError("route_not_found", "There is no such route."))
 
     return app

@@ -1,24 +1,12 @@
-"""The wire models: the shapes of requests (contract section 2), which pydantic validates.
+"""The wire models: the shapes of requests (contract section 2).
 
 Types are strict and unknown fields are refused. Otherwise a misspelt `replyto` would be dropped
 and the email would go out without it. `null` means the same as leaving a field out.
 """
 
 import hashlib
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
-
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
-from pydantic.alias_generators import to_camel
 
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import AddressSyntaxError, parse_address
@@ -28,27 +16,44 @@ from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.mail import MAX_SUBJECT, SendRequest
 from pillarbox.http.json_body import canonical, depth_of
-from pillarbox.http.validation import invalid
+from pillarbox.http.wire import (
+    Schema,
+    WireModel,
+    after,
+    anything,
+    before,
+    boolean,
+    invalid,
+    json_object,
+    list_of,
+    model,
+    optional,
+    required,
+    text,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import ValidationInfo
 
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
-#: No valid request has as many fields or items. A longer list is refused or cut as a whole, so
-#: that it does not cost an error for each item.
-_MAX_FIELDS: Final = 100
+#: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
+#: not cost an error for each item.
 _MAX_ITEMS: Final = 1000
 
 
-def _header_safe(text: str) -> str:
-    if not is_header_safe(text):
+def _header_safe(value: str) -> str:
+    if not is_header_safe(value):
         raise invalid(
             "control_character", "must not have control characters or text direction overrides"
         )
-    return text
+    return value
 
 
-def _parse_address(text: str) -> str:
+def _parse_address(value: str) -> str:
     try:
-        return parse_address(text, to_a_label)
+        return parse_address(value, to_a_label)
     except AddressSyntaxError as error:
         raise invalid("invalid_address", str(error)) from None
 
@@ -73,31 +78,31 @@ def _truncate(value: object) -> object:
     return value[:_MAX_ITEMS] if isinstance(value, list) else value
 
 
-def _check_uuid(text: str) -> str:
-    if not is_uuid(text):
+def _check_uuid(value: str) -> str:
+    if not is_uuid(value):
         raise invalid("invalid_uuid", "must be a UUID")
-    return text
+    return value
 
 
-def _check_base64(text: str) -> str:
-    if not is_canonical_base64(text):
+def _check_base64(value: str) -> str:
+    if not is_canonical_base64(value):
         raise invalid(
             "invalid_base64",
             "must be base64 (RFC 4648 section 4), padded and without white space",
         )
-    return text
+    return value
 
 
-def _check_filename(text: str) -> str:
-    if "/" in text or "\\" in text:
+def _check_filename(value: str) -> str:
+    if "/" in value or "\\" in value:
         raise invalid("invalid_filename", "must be a name without a path")
-    return text
+    return value
 
 
-def _check_content_id(text: str) -> str:
-    if not all("!" <= c <= "~" and c not in "<>" for c in text):
+def _check_content_id(value: str) -> str:
+    if not all("!" <= c <= "~" and c not in "<>" for c in value):
         raise invalid("invalid_content_id", "must be visible ASCII without angle brackets")
-    return text
+    return value
 
 
 def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
@@ -108,52 +113,47 @@ def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     return value
 
 
-type AddressText = Annotated[str, AfterValidator(_parse_address)]
-type UuidText = Annotated[str, AfterValidator(_check_uuid)]
-type Variables = Annotated[dict[str, Any], AfterValidator(_check_variables)]
+def _check_content_id_when_inline(value: str | None, info: "ValidationInfo") -> str | None:
+    inline = info.data.get("inline")  # None if it is invalid itself
+    if inline is True and not value:
+        raise invalid("required", "is required when inline is true")
+    if inline is False and value is not None:
+        raise invalid("not_allowed", "is only for attachments with inline true")
+    return value
 
 
-class WireModel(BaseModel):
-    """The base of all shapes: camelCase names, strict types, no unknown fields."""
+def _check_subject_with_html(value: str | None, info: "ValidationInfo") -> str | None:
+    if value is None and info.data.get("html") is not None:
+        raise invalid("required", "is required with html")
+    return value
 
-    model_config = ConfigDict(
-        alias_generator=to_camel, extra="forbid", strict=True, frozen=True, defer_build=True
-    )
 
-    @model_validator(mode="before")
-    @classmethod
-    def _limit_fields(cls, value: object) -> object:
-        if isinstance(value, dict) and len(value) > _MAX_FIELDS:
-            raise invalid("too_many_fields", f"has more than {_MAX_FIELDS} fields")
-        return value
+def _check_content_ids_differ(value: "list[AttachmentModel]") -> "list[AttachmentModel]":
+    ids = [item.content_id for item in value if item.content_id]
+    if len(set(ids)) < len(ids):
+        raise invalid("duplicate", "two attachments have the same contentId")
+    return value
+
+
+def _header_text(*, least: int = 0, most: int) -> Schema[str]:
+    return after(text(least=least, most=most), _header_safe)
+
+
+_ADDRESS: Final = after(text(), _parse_address)
+_ADDRESSES: Final = before(_check_strings, list_of(text()))
+_VARIABLES: Final = after(json_object(), _check_variables)
 
 
 class AttachmentModel(WireModel):
     """Contract 2.2."""
 
-    filename: Annotated[
-        str,
-        Field(min_length=1, max_length=255),
-        AfterValidator(_header_safe),
-        AfterValidator(_check_filename),
-    ]
-    content_type: str
-    content: Annotated[str, AfterValidator(_check_base64)]
-    inline: bool = False
-    content_id: Annotated[
-        Annotated[str, Field(max_length=255), AfterValidator(_check_content_id)] | None,
-        Field(validate_default=True),
-    ] = None
-
-    @field_validator("content_id")
-    @classmethod
-    def _check_content_id_when_inline(cls, value: str | None, info: ValidationInfo) -> str | None:
-        inline = info.data.get("inline")  # None if it is invalid itself
-        if inline is True and not value:
-            raise invalid("required", "is required when inline is true")
-        if inline is False and value is not None:
-            raise invalid("not_allowed", "is only for attachments with inline true")
-        return value
+    filename = required(after(_header_text(least=1, most=255), _check_filename))
+    content_type = required(text())
+    content = required(after(text(), _check_base64))
+    inline = with_default(boolean(), default=False)
+    content_id = optional(
+        after(text(most=255), _check_content_id), check=_check_content_id_when_inline
+    )
 
     def to_domain(self) -> Attachment:
         """Return the attachment as a domain object."""
@@ -169,41 +169,22 @@ class AttachmentModel(WireModel):
 class SendEmailRequest(WireModel):
     """Contract 2.1. The domain checks counts and modes, see `SendRequest`."""
 
-    to: Annotated[list[str], BeforeValidator(_to_list), Field(min_length=1)]
-    starter_template: str | None = None
-    template_id: UuidText | None = None
-    html: Annotated[str, Field(min_length=1)] | None = None
-    variables: Variables | None = None
-    subject: Annotated[
-        Annotated[str, Field(min_length=1, max_length=MAX_SUBJECT), AfterValidator(_header_safe)]
-        | None,
-        Field(validate_default=True),
-    ] = None
-    from_name: Annotated[str, Field(max_length=1024), AfterValidator(_header_safe)] | None = None
-    sender: Annotated[AddressText | None, Field(alias="from")] = None
-    cc: Annotated[list[str] | None, BeforeValidator(_check_strings)] = None
-    bcc: Annotated[list[str] | None, BeforeValidator(_check_strings)] = None
-    reply_to: AddressText | None = None
-    brand_name: Annotated[str, Field(max_length=128), AfterValidator(_header_safe)] | None = None
-    logo_url: Annotated[str, Field(max_length=2048)] | None = None
-    attachments: Annotated[list[AttachmentModel] | None, BeforeValidator(_truncate)] = None
-
-    @field_validator("subject")
-    @classmethod
-    def _check_subject_with_html(cls, value: str | None, info: ValidationInfo) -> str | None:
-        if value is None and info.data.get("html") is not None:
-            raise invalid("required", "is required with html")
-        return value
-
-    @field_validator("attachments")
-    @classmethod
-    def _check_content_ids_differ(
-        cls, value: list[AttachmentModel] | None
-    ) -> list[AttachmentModel] | None:
-        ids = [item.content_id for item in value or () if item.content_id]
-        if len(set(ids)) < len(ids):
-            raise invalid("duplicate", "two attachments have the same contentId")
-        return value
+    to = required(before(_to_list, list_of(text(), least=1)))
+    starter_template = optional(text())
+    template_id = optional(after(text(), _check_uuid))
+    html = optional(text(least=1))
+    variables = optional(_VARIABLES)
+    subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
+    from_name = optional(_header_text(most=1024))
+    sender = optional(_ADDRESS, name="from")
+    cc = optional(_ADDRESSES)
+    bcc = optional(_ADDRESSES)
+    reply_to = optional(_ADDRESS)
+    brand_name = optional(_header_text(most=128))
+    logo_url = optional(text(most=2048))
+    attachments = optional(
+        after(before(_truncate, list_of(model(AttachmentModel))), _check_content_ids_differ)
+    )
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
@@ -229,10 +210,10 @@ class SendEmailRequest(WireModel):
 class SendBatchRequest(WireModel):
     """Contract 4.2. Each message is validated separately, as a `SendEmailRequest`."""
 
-    messages: Annotated[list[Any], Field(min_length=1)]
+    messages = required(list_of(anything(), least=1))
 
 
 class PreviewRequest(WireModel):
     """Contract 4.7."""
 
-    variables: Variables | None = None
+    variables = optional(_VARIABLES)

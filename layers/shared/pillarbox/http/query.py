@@ -4,16 +4,29 @@ import re
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from enum import StrEnum
-from typing import Annotated, Final
-
-from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
-from pydantic import AfterValidator, BeforeValidator, Field, ValidationInfo, field_validator
+from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.message import Status
-from pillarbox.http.models import WireModel
-from pillarbox.http.validation import MAX_NAME, invalid, validate
+from pillarbox.http.validation import MAX_NAME, validate
+from pillarbox.http.wire import (
+    Schema,
+    WireModel,
+    after_fields,
+    before,
+    enum,
+    invalid,
+    moment,
+    optional,
+    required,
+    whole_number,
+    with_default,
+)
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+    from pydantic_core.core_schema import ValidationInfo
 
 #: The largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
 MAX_SKIP: Final = 2**53 - 1
@@ -40,10 +53,6 @@ def _parse_whole_number(value: object) -> object:
     return value  # not a number: the strict type reports it
 
 
-type Skip = Annotated[int, Field(ge=0, le=MAX_SKIP), BeforeValidator(_parse_whole_number)]
-type Limit = Annotated[int, Field(ge=1, le=100), BeforeValidator(_parse_whole_number)]
-
-
 def _parse_timestamp(value: object) -> object:
     """Parse ISO 8601; a time without an offset is UTC."""
     if not isinstance(value, str) or not _TIMESTAMP.fullmatch(value):
@@ -55,34 +64,47 @@ def _parse_timestamp(value: object) -> object:
         raise invalid("invalid_timestamp", _TIMESTAMP_ERROR) from None
 
 
-def _one_of(choices: type[StrEnum]) -> BeforeValidator:
+def _one_of[E: StrEnum](choices: type[E]) -> Schema[E]:
     def choose(value: object) -> object:
         if not isinstance(value, str) or value not in set(choices):
             raise invalid("invalid_choice", f"must be one of {', '.join(choices)}")
         return choices(value)
 
-    return BeforeValidator(choose)
+    return before(choose, enum(choices))
 
 
-def _check_after_since(value: datetime | None, info: ValidationInfo) -> datetime | None:
+def _check_after_since(value: datetime, info: "ValidationInfo") -> datetime:
     since = info.data.get("since")  # None if it is invalid itself
-    if value is not None and since is not None and value <= since:
+    if since is not None and value <= since:
         raise invalid("not_after_from", "must be after from")
     return value
 
 
-type Timestamp = Annotated[datetime, BeforeValidator(_parse_timestamp)]
+def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
+    since, bucket = info.data.get("since"), info.data.get("bucket")
+    if since and bucket and value - since > _MAX_RANGE[bucket]:
+        days = _MAX_RANGE[bucket].days
+        raise invalid(
+            "window_too_long", f"must be at most {days} days after from, by {bucket.value}"
+        )
+    return value
+
+
+_SKIP: Final = before(_parse_whole_number, whole_number(least=0, most=MAX_SKIP))
+_LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
+_TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
+_END: Final = after_fields(_TIMESTAMP_UTC, _check_after_since)
 
 
 class MessagesQuery(WireModel):
     """Contract 4.3."""
 
-    since: Annotated[Timestamp | None, Field(alias="from")] = None
-    until: Annotated[Timestamp | None, Field(alias="to"), AfterValidator(_check_after_since)] = None
-    status: Annotated[Status, _one_of(Status)] | None = None
-    skip: Skip = 0
-    limit: Limit = 50
-    sort_by: Annotated[SortBy, _one_of(SortBy)] = SortBy.CREATED_AT
+    since = optional(_TIMESTAMP_UTC, name="from")
+    until = optional(_END, name="to")
+    status = optional(_one_of(Status))
+    skip = with_default(_SKIP, 0)
+    limit = with_default(_LIMIT, 50)
+    sort_by = with_default(_one_of(SortBy), SortBy.CREATED_AT)
 
     def to_request(self) -> PageRequest:
         """Return the query as an application object."""
@@ -99,21 +121,10 @@ class MessagesQuery(WireModel):
 class AnalyticsQuery(WireModel):
     """Contract 4.5."""
 
-    since: Annotated[Timestamp, Field(alias="from")]
-    bucket: Annotated[Bucket, _one_of(Bucket)] = Bucket.DAY
-    # Last, because its validators need the fields above.
-    until: Annotated[Timestamp, Field(alias="to"), AfterValidator(_check_after_since)]
-
-    @field_validator("until")
-    @classmethod
-    def _check_range(cls, value: datetime, info: ValidationInfo) -> datetime:
-        since, bucket = info.data.get("since"), info.data.get("bucket")
-        if since and bucket and value - since > _MAX_RANGE[bucket]:
-            days = _MAX_RANGE[bucket].days
-            raise invalid(
-                "window_too_long", f"must be at most {days} days after from, by {bucket.value}"
-            )
-        return value
+    since = required(_TIMESTAMP_UTC, name="from")
+    bucket = with_default(_one_of(Bucket), Bucket.DAY)
+    # Last, because its checks need the fields above.
+    until = required(after_fields(_END, _check_range), name="to")
 
     @property
     def window(self) -> tuple[int, int]:
@@ -124,8 +135,8 @@ class AnalyticsQuery(WireModel):
 class TemplatesQuery(WireModel):
     """Contract 4.8."""
 
-    skip: Skip = 0
-    limit: Limit = 20
+    skip = with_default(_SKIP, 0)
+    limit = with_default(_LIMIT, 20)
 
 
 def _milliseconds(moment: datetime) -> int:
@@ -133,8 +144,8 @@ def _milliseconds(moment: datetime) -> int:
     return -((_EPOCH - moment) // timedelta(milliseconds=1))
 
 
-def read_query[M: WireModel](event: APIGatewayProxyEvent, model: type[M]) -> M:
-    """Read the parameters of a query string into a model.
+def read_query[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M:
+    """Read the parameters of a query string into a wire model.
 
     Raises:
         ValidationFailed: with all errors: unknown parameters, repeated parameters,
@@ -147,7 +158,7 @@ def read_query[M: WireModel](event: APIGatewayProxyEvent, model: type[M]) -> M:
         if len(values) > 1
     ]
     try:
-        query = validate(model, {name: values[-1] for name, values in parameters.items()})
+        query = validate(shape, {name: values[-1] for name, values in parameters.items()})
     except ValidationFailed as failed:
         raise ValidationFailed(*errors, *failed.errors) from None
     if errors:

@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Final, cast
 
-from aws_lambda_powertools.event_handler import Response
+from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.application.ports import AcceptedMessage
 from pillarbox.domain.message import EventKind, Status
@@ -21,6 +21,9 @@ if TYPE_CHECKING:
     from pillarbox.domain.message import Event, Message
     from pillarbox.domain.template import SavedTemplate, StarterTemplate
     from pillarbox.http import reply_types
+
+#: What a handler returns.
+type Reply = Response[str]
 
 _JSON: Final = "application/json"
 
@@ -40,17 +43,17 @@ def reply(
     body: Mapping[str, object] | Sequence[Mapping[str, object]],
     status: int = 200,
     headers: Mapping[str, str] | None = None,
-) -> Response[str]:
+) -> Reply:
     """Reply with a JSON value."""
     return Response(status, _JSON, _write(body), headers=dict(headers or {}))
 
 
-def reply_nothing() -> Response[str]:
+def reply_nothing() -> Reply:
     """Reply 204, which has no body."""
     return Response(204, body="")
 
 
-def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int) -> Response[str]:
+def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int) -> Reply:
     """Reply with one page of a list (contract 4.3 and 4.8)."""
     page: reply_types.ItemPage[Item] = {
         "items": list(items),
@@ -61,7 +64,7 @@ def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int
     return reply(page)
 
 
-def reply_stored(response: StoredResponse) -> Response[str]:
+def reply_stored(response: StoredResponse) -> Reply:
     """Reply with a stored response; a replay repeats it byte for byte (contract 4.11)."""
     headers = {"Idempotent-Replay": "true"} if response.replayed else {}
     return Response(200, _JSON, response.body, headers=dict(headers))
@@ -102,7 +105,7 @@ def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
     return json.dumps(body, separators=(",", ":"))
 
 
-def reply_error(error: ServiceError) -> Response[str]:
+def reply_error(error: ServiceError) -> Reply:
     """Reply with the envelope of an error."""
     return reply({"error": error.envelope()}, error.status, error.headers)
 

@@ -1,16 +1,21 @@
 """Validate JSON with wire models, and turn pydantic's errors into `details.errors[]`."""
 
-import difflib
-import re
 from collections.abc import Iterable, Mapping
-from functools import cache
-from typing import Any, Final
+from typing import TYPE_CHECKING, Final
 
-from pydantic import BaseModel, ValidationError
-from pydantic.alias_generators import to_camel
-from pydantic_core import ErrorDetails, PydanticCustomError
+from pydantic_core._pydantic_core import ValidationError
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.http.wire import (
+    WireModel,
+    field_named,
+    fields_of,
+    model_in,
+    to_camel,
+)
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
 
 #: A response lists no more errors than this.
 _MAX_ERRORS: Final = 100
@@ -27,32 +32,27 @@ _TYPES: Final[Mapping[str, str]] = {
 }
 
 
-def validate[M: BaseModel](model: type[M], value: Json) -> M:
+def validate[M: WireModel](shape: type[M], value: Json) -> M:
     """Validate a JSON value against a wire model.
 
     Raises:
         ValidationFailed: with all errors.
     """
     try:
-        return model.model_validate(value)
+        valid: M = shape.validator().validate_python(value)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
         raise ValidationFailed(
-            *(_field_error(item, model) for item in details[:_MAX_ERRORS])
+            *(_field_error(item, shape) for item in details[:_MAX_ERRORS])
         ) from None
+    return valid
 
 
-def invalid(code: str, message: str) -> PydanticCustomError:
-    """Return the error that a validator raises, with a stable code."""
-    # To pydantic the message is a template: it must not interpret braces in ours.
-    return PydanticCustomError(code, "{message}", {"message": message})
-
-
-def _field_error(error: ErrorDetails, model: type[BaseModel]) -> FieldError:
+def _field_error(error: "ErrorDetails", shape: type[WireModel]) -> FieldError:
     kind, context = error["type"], error.get("ctx", {})
     steps = [str(step)[:MAX_NAME] for step in error["loc"]]
     if kind != "extra_forbidden":
-        # pydantic reports a missing field by its Python name.
+        # An error of a default has the attribute's name.
         steps = list(map(to_camel, steps))
     field = ".".join(steps)
     if kind in _TYPES:
@@ -61,7 +61,7 @@ def _field_error(error: ErrorDetails, model: type[BaseModel]) -> FieldError:
         case "missing":
             return FieldError(field, "is required", "required")
         case "extra_forbidden":
-            return FieldError(field, _unknown_field(error["loc"], model), "unknown_field")
+            return FieldError(field, _unknown_field(error["loc"], shape), "unknown_field")
         case "string_too_long":
             limit = context["max_length"]
             return FieldError(field, f"must have at most {limit} characters", "too_long")
@@ -76,26 +76,18 @@ def _field_error(error: ErrorDetails, model: type[BaseModel]) -> FieldError:
     return FieldError(field, error["msg"], kind)
 
 
-def _unknown_field(path: tuple[int | str, ...], model: type[BaseModel]) -> str:
+def _unknown_field(path: tuple[int | str, ...], shape: type[WireModel]) -> str:
+    import difflib  # noqa: PLC0415  few requests need it
+
     *parents, name = path
-    lower = {field.lower(): field for field in _field_names(model, parents)}
+    lower = {field.lower(): field for field in _field_names(shape, parents)}
     close = difflib.get_close_matches(str(name)[:MAX_NAME].lower(), lower, n=1)
     return f"is not a field; did you mean {lower[close[0]]}?" if close else "is not a field"
 
 
-def _field_names(model: type[BaseModel], path: Iterable[int | str]) -> Iterable[str]:
-    """Return the field names of a model, or of the model at a path within it."""
-    schema = _schema(model)
-    fields: dict[str, Any] = schema["properties"]
+def _field_names(shape: type[WireModel], path: Iterable[int | str]) -> Iterable[str]:
+    """Return the names of the fields of a wire model, or of the model at a path within it."""
     for step in path:
-        if isinstance(step, str):  # a field that holds a model or a list of models
-            reference = re.search(r"#/\$defs/(\w+)", str(fields[step]))
-            assert reference is not None  # noqa: S101  only a model can have an unknown field
-            fields = schema["$defs"][reference[1]]["properties"]
-    return fields
-
-
-@cache
-def _schema(model: type[BaseModel]) -> dict[str, Any]:
-    """Return a model's schema; cached, because a body may have thousands of unknown fields."""
-    return model.model_json_schema()
+        if isinstance(step, str):
+            shape = model_in(field_named(shape, step).schema)
+    return [field.name for field in fields_of(shape).values()]

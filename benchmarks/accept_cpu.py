@@ -1,0 +1,113 @@
+"""The CPU of accepting one email over HTTP, with five calls to the local engine.
+
+    .venv/bin/python -m benchmarks.accept_cpu [FOLDER…]
+
+It measures this checkout and the checkouts in other folders, each in a process of its own with
+the same Python. The processes take turns, so the load of the machine is the same for all, and the
+ratio says more than the milliseconds.
+"""
+
+import asyncio
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from contextlib import ExitStack
+from pathlib import Path
+from typing import IO, Final, cast
+
+from benchmarks.accepting import RECIPIENT, post
+from benchmarks.smtp import run
+from benchmarks.smtp.end_to_end import seed
+from local.engine import Engine
+
+ROOT: Final = Path(__file__).parent.parent
+_TURNS: Final = 200
+
+#: At each line on its standard input it accepts five emails, and prints the milliseconds of one.
+_PROGRAM: Final = """
+import json, os, sys, time
+from types import SimpleNamespace
+import app
+from pillarbox.adapters.dns import DnsMailDomains
+from pillarbox.application.ports import DomainVerdict
+
+event, emails = sys.argv[1], 5
+context = SimpleNamespace(
+    aws_request_id="1", function_name="f", memory_limit_in_mb=1024, invoked_function_arn="arn"
+)
+DnsMailDomains.look_up = lambda _, domains: dict.fromkeys(domains, DomainVerdict.ACCEPTS)
+output = os.fdopen(os.dup(1), "w")
+os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # the log goes there
+for _ in sys.stdin:
+    events = [json.loads(event) for _ in range(emails)]
+    for one in events:
+        one["multiValueHeaders"]["Idempotency-Key"] = [str(time.time_ns())]
+    before = time.process_time()
+    answers = [app.lambda_handler(one, context) for one in events]
+    print((time.process_time() - before) * 1000 / emails, file=output, flush=True)
+    assert all(answer["statusCode"] == 200 for answer in answers), answers
+"""
+
+
+def main() -> None:
+    """Print a table in Markdown."""
+    asyncio.run(measure([ROOT, *map(Path, sys.argv[1:])]))
+
+
+async def measure(checkouts: list[Path]) -> None:
+    """Start the engine and a process for each checkout, and let them take turns."""
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as stack:
+        engine = Engine(Path(folder), run.free_port(), {"AUTH": "false"})
+        await engine.start()
+        try:
+            os.environ.update(
+                AWS_ENDPOINT_URL=engine.url,
+                AWS_ACCESS_KEY_ID="test",
+                AWS_SECRET_ACCESS_KEY="test",  # noqa: S106  of the local engine
+                AWS_DEFAULT_REGION="eu-west-1",
+                POWERTOOLS_SERVICE_NAME="benchmark",
+            )
+            event = json.dumps(post(seed(), BODY, {}))
+            handlers = [stack.enter_context(start(checkout, event)) for checkout in checkouts]
+            turns = [[take_turn(handler) for handler in handlers] for _ in range(_TURNS)]
+        finally:
+            await engine.stop()
+    # Other processes, which empty the caches, can only add: so the tenth that took least.
+    figures = [statistics.quantiles(spent, n=10)[0] for spent in zip(*turns, strict=True)]
+    print("| checkout | ms of CPU | ratio |")
+    print("|---|---|---|")
+    for checkout, spent in zip(checkouts, figures, strict=True):
+        print(f"| {checkout} | {spent:.2f} | {spent / figures[-1]:.2f} |")
+
+
+BODY: Final = {
+    "to": RECIPIENT,
+    "starterTemplate": "password_reset",
+    "variables": {"reset_url": "https://shop.example/reset/7f3c", "expiry_minutes": 30},
+}
+
+
+def start(checkout: Path, event: str) -> subprocess.Popen[str]:
+    """Start a process with the handler of a checkout; it ends when its standard input does."""
+    path = (checkout / "functions" / "send_email", checkout / "layers" / "shared")
+    return subprocess.Popen(
+        [sys.executable, "-c", _PROGRAM, event],
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(map(str, path))},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    )
+
+
+def take_turn(handler: subprocess.Popen[str]) -> float:
+    """Let a process accept some emails, and return the milliseconds of CPU of one."""
+    commands, answers = cast("IO[str]", handler.stdin), cast("IO[str]", handler.stdout)
+    print(file=commands, flush=True)
+    return float(answers.readline())
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+"""Import a module of a package without everything else that the package imports.
+
+The `__init__` of some packages imports all of their modules. That of Powertools' event handlers
+brings asyncio and the handlers of other services, that of pydantic-core hundreds of types for type
+checkers. A function needs one module of each, and a cold start would pay for all.
+"""
+
+import sys
+from importlib import import_module
+from importlib.util import find_spec, module_from_spec
+from typing import Any
+
+
+def defer_package(name: str) -> None:
+    """Let a package run its `__init__` only when one of the names in it is used.
+
+    Afterwards `from package.module import …` loads this module alone, and `from package import …`
+    works as always. A package that is already imported stays as it is.
+
+    Raises:
+        ModuleNotFoundError: there is no such package.
+    """
+    if name in sys.modules:
+        return
+    spec = find_spec(name)
+    if spec is None or spec.loader is None:
+        raise ModuleNotFoundError(name=name)
+    loader, package = spec.loader, module_from_spec(spec)
+
+    def run_init(attribute: str) -> Any:  # noqa: ANN401  whatever the package has
+        if find_spec(f"{name}.{attribute}"):
+            return import_module(f"{name}.{attribute}")
+        if vars(package).pop("__getattr__", None):
+            loader.exec_module(package)
+        return getattr(package, attribute)
+
+    vars(package)["__getattr__"] = run_init  # PEP 562
+    sys.modules[name] = package
+    parent, _, child = name.rpartition(".")
+    if parent:
+        setattr(sys.modules[parent], child, package)  # as an import does

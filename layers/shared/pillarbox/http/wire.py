@@ -1,0 +1,225 @@
+"""Declare the shapes of requests for pydantic's validator.
+
+A subclass of `pydantic.BaseModel` costs a cold start a fifth of its instructions: pydantic's
+Python part, and the schemas that it derives from annotations. Here a field is declared with the
+schema itself, from which `pydantic_core` makes the validator. The OpenAPI document is generated
+from the same schemas, by pydantic.
+"""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from enum import StrEnum
+from functools import cache
+from typing import TYPE_CHECKING, Any, ClassVar, Final, cast
+
+from pydantic_core._pydantic_core import PydanticCustomError, SchemaValidator
+
+if TYPE_CHECKING:
+    from pydantic_core.core_schema import CoreSchema, ValidationInfo
+
+#: No valid request has as many fields. A larger one is refused as a whole, so that it does not
+#: cost an error for each field.
+_MAX_FIELDS: Final = 100
+_UNKNOWN_FIELDS: Final = "forbid"
+
+
+class Schema[T](dict[str, Any]):
+    """A schema of pydantic-core; T is the type of the values that it returns."""
+
+
+class WireField:
+    """A field of a wire model: its schema, and its name in JSON."""
+
+    def __init__(self, schema: Schema[Any], name: str) -> None:
+        """Store both; without a name, the attribute's in camelCase is the name."""
+        self.schema = schema
+        self.name = name
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = self.name or to_camel(name)
+
+
+def to_camel(name: str) -> str:
+    """Return an attribute's name in camelCase; it may already be so written."""
+    head, *tail = name.split("_")
+    return head + "".join(map(str.capitalize, tail))
+
+
+def required[T](schema: Schema[T], *, name: str = "") -> T:
+    """Declare a field that must be given."""
+    return cast("T", WireField(schema, name))
+
+
+def with_default[T](schema: Schema[T], default: T) -> T:
+    """Declare a field that may be left out, but is not null."""
+    return cast("T", WireField(Schema(type="default", schema=schema, default=default), ""))
+
+
+def optional[T](
+    schema: Schema[T],
+    *,
+    name: str = "",
+    check: "Callable[[T | None, ValidationInfo], T | None] | None" = None,
+) -> T | None:
+    """Declare a field that may be left out or null, which mean the same.
+
+    Args:
+        schema: of a value that is not null.
+        name: if it is not the attribute's.
+        check: called with the value or None, even if the field is left out.
+    """
+    value: Schema[Any] = Schema(type="nullable", schema=schema)
+    if check:
+        value = after_fields(value, check)
+    schema = Schema(type="default", schema=value, default=None, validate_default=bool(check))
+    return cast("T | None", WireField(schema, name))
+
+
+def text(*, least: int = 0, most: int | None = None) -> Schema[str]:
+    """Return the schema of a string with so many characters."""
+    return _limited("str", min_length=least or None, max_length=most)
+
+
+def whole_number(*, least: int, most: int) -> Schema[int]:
+    """Return the schema of an integer."""
+    return _limited("int", ge=least, le=most)
+
+
+def boolean() -> Schema[bool]:
+    """Return the schema of true and false."""
+    return Schema(type="bool")
+
+
+def list_of[T](item: Schema[T], *, least: int = 0) -> Schema[list[T]]:
+    """Return the schema of a list with so many items."""
+    return _limited("list", items_schema=item, min_length=least or None)
+
+
+def anything() -> Schema[Any]:
+    """Return the schema of any JSON value."""
+    return Schema(type="any")
+
+
+def json_object() -> Schema[dict[str, Any]]:
+    """Return the schema of any JSON object."""
+    return Schema(type="dict", keys_schema=text(), values_schema=anything())
+
+
+def moment() -> Schema[datetime]:
+    """Return the schema of a date and time."""
+    return Schema(type="datetime")
+
+
+def enum[E: StrEnum](choices: type[E]) -> Schema[E]:
+    """Return the schema of a member of an enum."""
+    return Schema(
+        type="enum", cls=choices, members=list(choices), sub_type="str", ref=_reference(choices)
+    )
+
+
+def model[M: WireModel](shape: type[M]) -> Schema[M]:
+    """Return the schema of an object with the shape of a wire model."""
+    fields: dict[str, Any] = {
+        attribute: {
+            "type": "model-field",
+            "schema": field.schema,
+            "validation_alias": field.name,
+            "serialization_alias": field.name,
+        }
+        for attribute, field in fields_of(shape).items()
+    }
+    return Schema(
+        type="model",
+        cls=shape,
+        config={"extra_fields_behavior": _UNKNOWN_FIELDS, "strict": True, "title": shape.__name__},
+        ref=_reference(shape),
+        schema=before(_limit_fields, Schema(type="model-fields", fields=fields)),
+    )
+
+
+def before[T](prepare: Callable[[object], object], schema: Schema[T]) -> Schema[T]:
+    """Return a schema for what a function makes of the value in the request."""
+    return Schema(
+        type="function-before", function={"type": "no-info", "function": prepare}, schema=schema
+    )
+
+
+def after[T](schema: Schema[T], *checks: Callable[[T], T]) -> Schema[T]:
+    """Return a schema whose values also pass some functions."""
+    for check in checks:
+        schema = Schema(
+            type="function-after", function={"type": "no-info", "function": check}, schema=schema
+        )
+    return schema
+
+
+def after_fields[T](schema: Schema[T], *checks: "Callable[[T, ValidationInfo], T]") -> Schema[T]:
+    """Do the same with functions that also get the valid fields declared before this one."""
+    for check in checks:
+        schema = Schema(
+            type="function-after", function={"type": "with-info", "function": check}, schema=schema
+        )
+    return schema
+
+
+class WireModel:
+    """The base of all shapes: camelCase names, strict types, no unknown fields."""
+
+    # The attributes that the validator sets.
+    __slots__ = (
+        "__dict__",
+        "__pydantic_extra__",
+        "__pydantic_fields_set__",
+        "__pydantic_private__",
+    )
+    #: For pydantic, which reads it when it writes the JSON schema.
+    model_config: ClassVar[Mapping[str, str]] = {"extra": _UNKNOWN_FIELDS}
+
+    @classmethod
+    @cache
+    def validator(cls) -> SchemaValidator:
+        """Return the validator of this shape; the first use makes it."""
+        return SchemaValidator(cast("CoreSchema", model(cls)))
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, *_: object) -> Schema[Any]:
+        return model(cls)
+
+
+def fields_of(shape: type[WireModel]) -> Mapping[str, WireField]:
+    """Return the fields of a shape by their attributes, in the order of their validation."""
+    return {name: field for name, field in vars(shape).items() if isinstance(field, WireField)}
+
+
+def field_named(shape: type[WireModel], name: str) -> WireField:
+    """Return the field with a name in JSON."""
+    return next(field for field in fields_of(shape).values() if field.name == name)
+
+
+def model_in(schema: Schema[Any]) -> type[WireModel]:
+    """Return the wire model whose objects a field has, itself or in a list."""
+    while schema["type"] != "model":
+        schema = schema.get("schema") or schema["items_schema"]
+    shape: type[WireModel] = schema["cls"]
+    return shape
+
+
+def invalid(code: str, message: str) -> PydanticCustomError:
+    """Return the error that a function of a schema raises, with a stable code."""
+    # To pydantic the message is a template: it must not interpret braces in ours.
+    return PydanticCustomError(code, "{message}", {"message": message})
+
+
+def _limit_fields(value: object) -> object:
+    if isinstance(value, dict) and len(value) > _MAX_FIELDS:
+        raise invalid("too_many_fields", f"has more than {_MAX_FIELDS} fields")
+    return value
+
+
+def _limited(kind: str, **limits: object) -> Schema[Any]:
+    return Schema(type=kind, **{name: limit for name, limit in limits.items() if limit is not None})
+
+
+def _reference(kind: type) -> str:
+    """Return the name by which pydantic finds a type that several schemas contain."""
+    return f"{kind.__module__}.{kind.__qualname__}:{id(kind)}"

@@ -1,0 +1,80 @@
+"""Packages that run their `__init__` on demand."""
+
+import importlib
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from pillarbox.http.packages import defer_package
+
+FILES: Final = {
+    "__init__.py": "from deferred.heavy import load\nname = 'shown'",
+    "light.py": "from deferred import part\nlight = part.value",
+    "part.py": "value = 'light'",
+    "heavy.py": "load = 'heavy'",
+    "within/__init__.py": "name = 'within'",
+}
+
+
+def loaded() -> set[str]:
+    """Return the modules of the package that have run."""
+    return {name for name in sys.modules if name.startswith("deferred.")}
+
+
+@pytest.fixture(autouse=True)
+def _package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Write a package and defer it."""
+    (tmp_path / "deferred" / "within").mkdir(parents=True)
+    for name, source in FILES.items():
+        (tmp_path / "deferred" / name).write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    defer_package("deferred")
+    yield
+    for name in {"deferred", *loaded()}:
+        del sys.modules[name]
+
+
+def test_a_module_is_imported_alone() -> None:
+    """A module, and the modules that it takes from its package, do not run the `__init__`."""
+    assert importlib.import_module("deferred.light").light == "light"
+    assert loaded() == {"deferred.light", "deferred.part"}
+
+
+def test_a_name_of_the_package_runs_its_init() -> None:
+    """The `__init__` runs when one of its names is used, and then all are there."""
+    package = importlib.import_module("deferred")
+    assert loaded() == set()
+    assert package.name == "shown"
+    assert loaded() == {"deferred.heavy"}
+    assert package.load == "heavy"
+
+
+def test_a_package_within_a_package_is_deferred() -> None:
+    """A package within another one is found by its full name."""
+    defer_package("deferred.within")
+    assert importlib.import_module("deferred").within.name == "within"
+    assert loaded() == {"deferred.within"}
+
+
+def test_an_unknown_name_is_an_error() -> None:
+    """A name that the package does not have is an AttributeError, as without deferral."""
+    package = importlib.import_module("deferred")
+    for _ in range(2):
+        with pytest.raises(AttributeError):
+            _ = package.other
+
+
+def test_an_imported_package_stays() -> None:
+    """A package that is already imported is not replaced."""
+    before = sys.modules["json"]
+    defer_package("json")
+    assert sys.modules["json"] is before
+
+
+def test_a_missing_package_is_an_error() -> None:
+    """A package that is not installed cannot be deferred."""
+    with pytest.raises(ModuleNotFoundError):
+        defer_package("no_such_package")
