@@ -10,10 +10,11 @@ import httpx
 import pytest
 
 from local import template
-from local.edge import Edge, FrontOrigin, blocked
+from local.edge import Edge, FrontOrigin, StageOrigin, blocked
 from local.route import Route
 
 _TEMPLATE = template.load()
+_STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
 _FRONT = FrontOrigin("http://front", "secret")
 _LIMIT = Route(_TEMPLATE).lambda_bytes
 _RULES = _TEMPLATE["Resources"]["Firewall"]["Properties"]["Rules"]
@@ -38,7 +39,7 @@ def ask(
     async def exchange() -> httpx.Response:
         transport = httpx.MockTransport(unread)
         async with httpx.AsyncClient(transport=transport) as behind:
-            edge = Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)
+            edge = Edge(_TEMPLATE, _STAGE, _FRONT, behind)
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(edge), base_url="http://edge"
             ) as client:
@@ -198,7 +199,7 @@ def test_a_path_outside_the_stage_is_not_found(path: str) -> None:
             "headers": [(b"user-agent", b"test")],
         }
         async with httpx.AsyncClient(transport=httpx.MockTransport(unreachable)) as behind:
-            await Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)(scope, receive, send)
+            await Edge(_TEMPLATE, _STAGE, _FRONT, behind)(scope, receive, send)
         return sent
 
     start, body = asyncio.run(exchange())
