@@ -27,7 +27,7 @@ _CREDENTIAL: Final = re.compile(r"AWS4-HMAC-SHA256 (?:.*[ ,])?Credential=([^/,\s
 _BROWSER: Final = re.compile(r"origin|sec-fetch-.*")
 _REFUSED: Final = 403
 _MESSAGE: Final = (
-    "The local stack refuses web pages, other hosts and AWS requests without this run's credentials."
+    "The local stack takes no requests of web pages, and AWS calls only with its keys."
 )
 
 
