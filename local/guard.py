@@ -63,16 +63,35 @@ class SameOrigin:
     is on cannot read what opens.
     """
 
-    def __init__(self, app: App) -> None:
-        """Guard an application behind a `LoopbackHost`."""
+    def __init__(self, app: App, images: str = "(?!)") -> None:
+        """Guard an application behind a `LoopbackHost`.
+
+        Args:
+            app: what answers the requests that pass.
+            images: a pattern of paths whose images a sandboxed frame may show: its requests come
+                from no origin. The paths must be impossible to guess. By default there are none.
+        """
         self._app = app
+        self._images = re.compile(images)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
-        if scope["type"] == "lifespan" or (scope["type"] == "http" and _is_same_origin(scope)):
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._passes(scope)):
             await self._app(scope, receive, send)
         else:
             await _refuse(scope, send)
+
+    def _passes(self, scope: Scope) -> bool:
+        host = next(_values(scope, "host"), "")
+        if any(origin != f"http://{host}" for origin in _values(scope, "origin")):
+            return False
+        if all(site in {"same-origin", "none"} for site in _values(scope, "sec-fetch-site")):
+            return True
+        use = (*_values(scope, "sec-fetch-mode"), *_values(scope, "sec-fetch-dest"))
+        return scope["method"] == "GET" and (
+            use == ("navigate", "document")
+            or (use == ("no-cors", "image") and self._images.fullmatch(scope["path"]) is not None)
+        )
 
 
 class SignedRequests:
@@ -124,20 +143,6 @@ class JsonBodies:
                 await _refuse(scope, send)
                 return
         await self._app(scope, receive, send)
-
-
-def _is_same_origin(scope: Scope) -> bool:
-    host = next(_values(scope, "host"), "")
-    if any(origin != f"http://{host}" for origin in _values(scope, "origin")):
-        return False
-    opens_page = (
-        scope["method"] == "GET"
-        and list(_values(scope, "sec-fetch-mode")) == ["navigate"]
-        and list(_values(scope, "sec-fetch-dest")) == ["document"]
-    )
-    return opens_page or all(
-        site in {"same-origin", "none"} for site in _values(scope, "sec-fetch-site")
-    )
 
 
 def _access_key_ids(scope: Scope) -> Iterator[str]:

@@ -18,6 +18,7 @@ import uvicorn
 from rich.console import Console
 
 from admin.wiring import OperatorWiring
+from front.protocol import Protocol
 from local import banner, front, processes, relay, template
 from local.dns import DnsServer
 from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
@@ -211,6 +212,7 @@ async def _serving(app: App, listener: socket.socket) -> AsyncIterator[None]:
     server = _StackServer(
         uvicorn.Config(
             LoopbackHost(app, listener.getsockname()[1]),
+            http=Protocol,
             log_level="critical",
             access_log=False,
             server_header=False,

@@ -78,7 +78,8 @@ def inbox_app(mailbox: MailStore) -> Starlette:
         ],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
-            Middleware(SameOrigin),
+            # The id in the path is random, and only the inbox's own pages can read it.
+            Middleware(SameOrigin, images="/messages/[^/]+/parts/[0-9]+"),
         ],
         exception_handlers={HTTPException: _failed},
     )

@@ -202,3 +202,15 @@ def test_a_link_from_elsewhere_opens_a_page() -> None:
     assert passes(SameOrigin(echo), click)
     assert not passes(SameOrigin(echo), click, "POST")
     assert not passes(SameOrigin(echo), click | {"Origin": "http://127.0.0.1:3000"}, "POST")
+
+
+def test_a_sandboxed_frame_shows_images() -> None:
+    """The frame of an email has no origin, and still shows the images of the email."""
+    image = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+    app = SameOrigin(echo, images="/messages/[^/]+/parts/[0-9]+")
+    assert passes(app, image, path="/messages/m1/parts/2")
+    assert not passes(app, image, "POST", "/messages/m1/parts/2")
+    assert not passes(app, image | {"Origin": "null"}, path="/messages/m1/parts/2")
+    assert not passes(app, image | {"Sec-Fetch-Dest": "script"}, path="/messages/m1/parts/2")
+    assert not passes(app, image, path="/messages/m1/raw")
+    assert not passes(SameOrigin(echo), image, path="/messages/m1/parts/2")
