@@ -82,15 +82,15 @@ class SameOrigin:
             await _refuse(scope, send)
 
     def _passes(self, scope: Scope) -> bool:
-        host = next(_values(scope, "host"), "")
-        if any(origin != f"http://{host}" for origin in _values(scope, "origin")):
-            return False
-        if all(site in {"same-origin", "none"} for site in _values(scope, "sec-fetch-site")):
-            return True
         use = (*_values(scope, "sec-fetch-mode"), *_values(scope, "sec-fetch-dest"))
-        return scope["method"] == "GET" and (
-            use == ("navigate", "document")
-            or (use == ("no-cors", "image") and self._images.fullmatch(scope["path"]) is not None)
+        if scope["method"] == "GET":
+            if use == ("navigate", "document"):
+                return True
+            if use == ("no-cors", "image") and self._images.fullmatch(scope["path"]):
+                return True
+        host = next(_values(scope, "host"), "")
+        return all(origin == f"http://{host}" for origin in _values(scope, "origin")) and all(
+            site in {"same-origin", "none"} for site in _values(scope, "sec-fetch-site")
         )
 
 
