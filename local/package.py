@@ -84,7 +84,7 @@ def _install(build: Path, layer: Path) -> Path:
     _run(
         *(_UV, "pip", "install", "--quiet", "--python", sys.executable),
         *("--link-mode", "copy"),  # a linked file shares its mode with uv's cache
-        *("--target", unfinished, "--requirements", requirements),
+        *("--target", unfinished, "--require-hashes", "--requirements", requirements),
     )
     _run(sys.executable, trim, unfinished)
     _compile(unfinished)
