@@ -225,8 +225,8 @@ class Edge:
             and not name.startswith("x-amz-")
             and not value.startswith("AWS4-")
             # The engine's guard refuses what browsers add.
-            and not name.startswith(("origin", "sec-fetch-"))
-            and name != KEY_HEADER
+            and not name.startswith("sec-fetch-")
+            and name not in {"origin", KEY_HEADER}
         ]
         if "gzip" in request.headers.get("content-encoding", "").lower():
             # The engine decompresses gzip and API Gateway does not. So compress the body again,
