@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up test quick unit format faults mutants fuzz bench check openapi build deploy setup
+.PHONY: help up test quick unit format faults mutants fuzz bench check openapi build audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -59,6 +59,14 @@ build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
 	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml
 
+audit: setup ## look up every pinned package in a database of vulnerabilities: needs the network
+	$(UV) audit --locked
+
+sbom: setup ## write what a release contains as CycloneDX, in .aws-sam/sbom.cdx.json
+	@mkdir -p .aws-sam
+	$(UV) export --quiet --locked --format cyclonedx1.5 --no-default-groups --group relay \
+	  --output-file .aws-sam/sbom.cdx.json
+
 deploy: setup .venv-sam/made ## deploy to AWS, with a first account: ENVIRONMENT=dev or prod
 	$(RUN)pillarbox deploy --environment $${ENVIRONMENT:-dev}
 
@@ -66,7 +74,7 @@ setup: $(UV) ## install what development needs, in .venv
 	@$(UV) sync --locked --quiet
 
 $(UV):
-	python3 -m venv .uv && .uv/bin/pip install --quiet uv==0.13.8
+	python3 -m venv .uv && .uv/bin/pip install --quiet --require-hashes --requirement .uv.txt
 
 # The engine, SAM and checkov pin what the service does not want pinned: each has an environment
 # of its own.
@@ -79,8 +87,9 @@ $(UV):
 	@touch $@
 
 # Not in uv.lock, where its old urllib3 would become the layer's. Made by
-# `echo checkov==… | uv pip compile --no-annotate --no-header - --output-file .checkov.txt`.
+# `echo checkov==… | uv pip compile --generate-hashes --no-annotate --no-header - --output-file
+# .checkov.txt`. .uv.txt is made in the same way.
 .venv-checkov/made: .checkov.txt | $(UV)
 	$(UV) venv --quiet --clear .venv-checkov
-	VIRTUAL_ENV=.venv-checkov $(UV) pip sync --quiet .checkov.txt
+	VIRTUAL_ENV=.venv-checkov $(UV) pip sync --quiet --require-hashes .checkov.txt
 	@touch $@

@@ -12,6 +12,7 @@ import uvicorn
 
 from front import settings
 from front.app import Front
+from front.protocol import Protocol
 from front.settings import FrontSettings
 from front.workers import WorkerDied, Workers
 from pillarbox.settings import SettingError, Settings
@@ -59,6 +60,7 @@ async def serve(front_settings: FrontSettings) -> None:
             port=front_settings.port,
             access_log=False,
             date_header=True,
+            http=Protocol,
             lifespan="off",
             log_level="warning",
             proxy_headers=False,

@@ -17,6 +17,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
+from local.guard import KEY_HEADER
 from local.route import Origin, Route
 from local.template import Template
 from pillarbox.domain.errors import ServiceError
@@ -131,6 +132,14 @@ _POSITIONS: Final[dict[str, Callable[[str, str], bool]]] = {
 
 
 @dataclass(frozen=True, slots=True)
+class StageOrigin:
+    """The URL of the stage `api` in the engine, and the id that the engine's guard asks for."""
+
+    url: str
+    access_key_id: str
+
+
+@dataclass(frozen=True, slots=True)
 class FrontOrigin:
     """The URL of the front, and the secret that shows it that a request comes from the edge."""
 
@@ -146,20 +155,21 @@ class Edge:
     """
 
     def __init__(
-        self, template: Template, stage_url: str, front: FrontOrigin, client: httpx.AsyncClient
+        self, template: Template, stage: StageOrigin, front: FrontOrigin, client: httpx.AsyncClient
     ) -> None:
         """Read the rules.
 
         Args:
             template: what `template.load` returns.
-            stage_url: the URL of the stage `api` in the engine, without a trailing slash.
+            stage: answers every other request.
             front: answers sends that are too large for Lambda.
             client: sends requests to both; the caller closes it.
         """
         self._rules = template["Resources"]["Firewall"]["Properties"]["Rules"]
         self._gateway = GatewayResponses(template)
         self._route = Route(template)
-        self._stage = httpx.URL(stage_url)
+        self._stage = httpx.URL(stage.url)
+        self._access_key_id = stage.access_key_id
         self._front = front
         self._client = client
 
@@ -186,6 +196,8 @@ class Edge:
             self._route.check_method(request.method, path)
         except ServiceError as error:
             return refusal(error)
+        if request.method == "OPTIONS":  # no route has it, and the engine's guard refuses it
+            return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
         build = self._to_stage if origin is Origin.API else self._to_front
         try:
             received = await self._client.send(build(request, path, body), stream=True)
@@ -212,6 +224,9 @@ class Edge:
             # The engine would treat a request that is signed for AWS as a call to itself.
             and not name.startswith("x-amz-")
             and not value.startswith("AWS4-")
+            # The engine's guard refuses what browsers add.
+            and not name.startswith("sec-fetch-")
+            and name not in {"origin", KEY_HEADER}
         ]
         if "gzip" in request.headers.get("content-encoding", "").lower():
             # The engine decompresses gzip and API Gateway does not. So compress the body again,
@@ -230,6 +245,7 @@ class Edge:
         client = request.client.host if request.client else "127.0.0.1"
         headers = [item for item in headers if item[0] != "x-forwarded-for"]
         headers.append(("x-forwarded-for", client))
+        headers.append((KEY_HEADER, self._access_key_id))
         target = f"{self._stage.raw_path.decode()}{path.removeprefix('/api')}"
         if query := request.scope["query_string"].decode("latin-1"):
             target += f"?{query}"

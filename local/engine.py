@@ -7,6 +7,7 @@ SES and DNS stand-ins. Another engine can replace it if it offers the same metho
 import asyncio
 import contextlib
 import os
+import secrets
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -50,6 +51,10 @@ class Engine:
             environment: variables that the functions inherit.
         """
         self.url = f"http://127.0.0.1:{port}"
+        #: Grants every right in this run's engine, so only this stack's programs learn it.
+        self.access_key_id = f"AKIA{secrets.token_hex(16).upper()}"
+        #: The variables that make an AWS SDK call this engine and never the user's account.
+        self.aws_environment = _aws_environment(self.url, self.access_key_id)
         for folder in ("s3", "state", "tmp"):
             (state / "engine" / folder).mkdir(parents=True)
         self._log = state / "engine.log"
@@ -57,7 +62,7 @@ class Engine:
         self._record = state / "engine.json"
         self._environment = {
             **_inherited_environment(),
-            **aws_environment(self.url),
+            **self.aws_environment,
             "AUTH": "true",  # the functions may do only what their roles allow
             "BIND_HOST": "127.0.0.1",
             "GATEWAY_PORT": str(port),
@@ -80,7 +85,8 @@ class Engine:
         """
         with self._log.open("ab") as log:
             process = await asyncio.create_subprocess_exec(
-                *(_PYTHON, "-m", "ministack"),
+                *(_PYTHON, "-m", "local.guarded_engine"),
+                cwd=ROOT,
                 env=self._environment,
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=log,
@@ -128,7 +134,12 @@ class Engine:
     def client(self, service: str) -> Any:  # noqa: ANN401  boto3 makes its clients at run time
         """Return a boto3 client that calls the engine."""
         return boto3.client(  # type: ignore[call-overload]
-            service, endpoint_url=self.url, region_name=REGION, config=_NO_RETRIES
+            service,
+            endpoint_url=self.url,
+            region_name=REGION,
+            aws_access_key_id=self.access_key_id,
+            aws_secret_access_key=self.aws_environment["AWS_SECRET_ACCESS_KEY"],
+            config=_NO_RETRIES,
         )
 
     def deploy(self, package: Package) -> dict[str, str]:
@@ -158,16 +169,15 @@ class Engine:
         return {item["OutputKey"]: item["OutputValue"] for item in stack["Outputs"]}
 
 
-def aws_environment(url: str) -> dict[str, str]:
-    """Return the variables that make an AWS SDK call the engine and never the user's account."""
+def _aws_environment(url: str, access_key_id: str) -> dict[str, str]:
     return {
-        "AWS_ACCESS_KEY_ID": "test",
+        "AWS_ACCESS_KEY_ID": access_key_id,
         "AWS_CONFIG_FILE": os.devnull,
         "AWS_DEFAULT_REGION": REGION,
         "AWS_EC2_METADATA_DISABLED": "true",
         "AWS_ENDPOINT_URL": url,
         "AWS_REGION": REGION,
-        "AWS_SECRET_ACCESS_KEY": "test",
+        "AWS_SECRET_ACCESS_KEY": secrets.token_hex(20),
         "AWS_SHARED_CREDENTIALS_FILE": os.devnull,
         "NO_PROXY": "127.0.0.1,localhost",
     }

@@ -16,11 +16,12 @@ from pathlib import Path
 from typing import Final
 
 from local import template
+from local.private import restrict_folder
 
 BUCKET: Final = "pillarbox-deployment"
 
 # Increase this number when the packaging itself changes.
-_FORMAT: Final = b"2"
+_FORMAT: Final = b"3"
 _UV: Final = template.ROOT / ".uv" / "bin" / "uv"
 
 
@@ -82,10 +83,12 @@ def _install(build: Path, layer: Path) -> Path:
     shutil.rmtree(unfinished, ignore_errors=True)
     _run(
         *(_UV, "pip", "install", "--quiet", "--python", sys.executable),
-        *("--target", unfinished, "--requirements", requirements),
+        *("--link-mode", "copy"),  # a linked file shares its mode with uv's cache
+        *("--target", unfinished, "--require-hashes", "--requirements", requirements),
     )
     _run(sys.executable, trim, unfinished)
     _compile(unfinished)
+    restrict_folder(unfinished)
     unfinished.rename(target)
     return target
 

@@ -18,13 +18,16 @@ import uvicorn
 from rich.console import Console
 
 from admin.wiring import OperatorWiring
+from front.protocol import Protocol
 from local import banner, front, processes, relay, template
 from local.dns import DnsServer
-from local.edge import INTEGRATION_TIMEOUT, Edge
-from local.engine import Engine, aws_environment
+from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
+from local.engine import Engine
+from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
 from local.inbox.app import inbox_app
 from local.logs import follow_logs
 from local.package import package
+from local.private import make_private
 from local.reference.app import ApiReference
 from local.seed import seed
 from local.ses.app import ses_app
@@ -76,7 +79,7 @@ async def run(settings: StackSettings, console: Console) -> int:
     Raises:
         StackInUse, EngineFailed, FrontFailed, PackagingFailed: the stack cannot start.
     """
-    settings.state.mkdir(parents=True, exist_ok=True)
+    make_private(settings.state)
     stop = asyncio.Event()
     for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         asyncio.get_running_loop().add_signal_handler(number, stop.set)
@@ -124,7 +127,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         # From here on, an AWS SDK in this process calls the engine and never the user's account.
         for name in [name for name in os.environ if name.startswith("AWS_")]:
             del os.environ[name]
-        environment = aws_environment(engine.url) | endpoints
+        environment = engine.aws_environment | endpoints
         os.environ.update(
             {name: text for name, text in environment.items() if not name.startswith(PREFIX)}
         )
@@ -151,11 +154,14 @@ async def _run(settings: StackSettings, console: Console) -> int:
         mailbox.create_configuration_set(outputs["ConfigurationSetName"])
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)
-        stage = f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_"
+        stage = StageOrigin(
+            f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_", engine.access_key_id
+        )
         front_origin = await parts.enter_async_context(
             front.serving(settings.state, client, environment)
         )
-        await parts.enter_async_context(_serving(ses_app(mailbox, emit), sockets["ses"]))
+        ses = SignedRequests(JsonBodies(ses_app(mailbox, emit)), engine.access_key_id)
+        await parts.enter_async_context(_serving(ses, sockets["ses"]))
         await parts.enter_async_context(_serving(inbox_app(mailbox), sockets["inbox"]))
         parts.callback(mailbox.close)
 
@@ -202,10 +208,11 @@ class _StackServer(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def _serving(app: Any, listener: socket.socket) -> AsyncIterator[None]:  # noqa: ANN401  ASGI
+async def _serving(app: App, listener: socket.socket) -> AsyncIterator[None]:
     server = _StackServer(
         uvicorn.Config(
-            app,
+            LoopbackHost(app, listener.getsockname()[1]),
+            http=Protocol,
             log_level="critical",
             access_log=False,
             server_header=False,

@@ -52,9 +52,7 @@ async def measure(folder: Path) -> None:
     await engine.start()
     try:
         os.environ.update(
-            AWS_ENDPOINT_URL=engine.url,
-            AWS_ACCESS_KEY_ID="test",
-            AWS_SECRET_ACCESS_KEY="test",  # noqa: S106  of the local engine
+            engine.aws_environment,
             AWS_DEFAULT_REGION="eu-west-1",
             PYTHONPATH=f"{run.ROOT}:{run.ROOT}/layers/shared",
         )

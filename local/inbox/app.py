@@ -2,7 +2,7 @@
 
 Mail is untrusted. Its HTML is shown only in a sandboxed frame without scripts, and no other part is
 shown as a document. The Host header is checked so that no web page can read mail under a name of
-its own (DNS rebinding).
+its own (DNS rebinding), and requests from the pages of other servers are refused.
 """
 
 import json
@@ -21,6 +21,7 @@ from starlette.responses import FileResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
+from local.guard import SameOrigin
 from local.inbox.reading import part_content, view_of
 from local.ses.events import timestamp
 from local.ses.store import Behaviour, CapturedMail, MailStore, Mode
@@ -75,7 +76,11 @@ def inbox_app(mailbox: MailStore) -> Starlette:
             Route("/behaviour", inbox.put_behaviour, methods=["PUT"]),
             Mount("/static", StaticFiles(directory=_STATIC)),
         ],
-        middleware=[Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])],
+        middleware=[
+            Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
+            # The id in the path is random, and only the inbox's own pages can read it.
+            Middleware(SameOrigin, images="/messages/[^/]+/parts/[0-9]+"),
+        ],
         exception_handlers={HTTPException: _failed},
     )
 

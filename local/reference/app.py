@@ -16,6 +16,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from local.guard import SameOrigin
 from local.template import ROOT
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -56,7 +57,8 @@ class ApiReference:
                 ),
             ],
             middleware=[
-                Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"])
+                Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
+                Middleware(SameOrigin),
             ],
         )
 

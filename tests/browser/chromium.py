@@ -16,14 +16,16 @@ expect.set_options(timeout=PATIENCE)
 
 
 @contextmanager
-def chromium() -> Iterator[Browser]:
-    """Run the system's Chromium until the block ends.
+def chromium(*switches: str) -> Iterator[Browser]:
+    """Run the system's Chromium, with more switches, until the block ends.
 
     Playwright runs an event loop in this thread, so `asyncio.run` does not work in the block.
     """
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(
-            executable_path=need_program("chromium"), args=_SWITCHES, timeout=PATIENCE
+            executable_path=need_program("chromium"),
+            args=[*_SWITCHES, *switches],
+            timeout=PATIENCE,
         )
         try:
             yield browser

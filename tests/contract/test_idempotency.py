@@ -49,6 +49,32 @@ def test_equal_json_is_the_same_body(api: Api) -> None:
     assert again.text == first.text
 
 
+def test_a_null_field_is_an_absent_field(service: Service, api: Api, account: str) -> None:
+    """Decisions, attack 77: `cc: null` and no `cc` are one body."""
+    first = api.send(otp(cc=None, attachments=None), idempotency_key="order-1")
+    again = api.send(otp(), idempotency_key="order-1")
+    assert (first.status, again.text) == (200, first.text)
+    assert len(service.messages(account)) == 1
+
+
+def test_every_digit_counts(service: Service, api: Api, account: str) -> None:
+    """Decisions, attack 77: numbers that one double stands for are two bodies."""
+    text = json.dumps(otp(variables={"otp_code": "482913", "n": "NUMBER"}))
+    answers = [
+        api.raw(
+            "POST",
+            "/emails",
+            text.replace('"NUMBER"', number).encode(),
+            {"Idempotency-Key": "order-1"},
+        )
+        for number in ("0.1", "0.10", "0.10000000000000000001")
+    ]
+    assert answers[0].status == 200
+    assert answers[1].text == answers[0].text
+    assert (answers[2].status, answers[2].code) == (409, "idempotency_key_mismatch")
+    assert len(service.messages(account)) == 1
+
+
 def test_a_running_request_holds_its_key(service: Service, api: Api, account: str) -> None:
     """3, 4.11: while the first request runs, a retry is 409 idempotency_in_flight."""
     api.send(otp(), idempotency_key="order-1")

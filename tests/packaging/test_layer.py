@@ -93,7 +93,7 @@ def test_the_layer_contains_the_locked_versions() -> None:
         [
             *(template.ROOT / ".uv/bin/uv", "export", "--frozen", "--offline", "--quiet"),
             *("--no-default-groups", "--no-emit-project"),
-            *("--no-hashes", "--no-annotate", "--no-header"),
+            *("--no-annotate", "--no-header"),
         ],
         cwd=template.ROOT,
         capture_output=True,

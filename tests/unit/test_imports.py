@@ -70,7 +70,14 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.http",
         "pillarbox.observability",
     },
-    "local": {"admin", "pillarbox.domain", "pillarbox.settings", "pillarbox.wiring", "relay"},
+    "local": {
+        "admin",
+        "front.protocol",
+        "pillarbox.domain",
+        "pillarbox.settings",
+        "pillarbox.wiring",
+        "relay",
+    },
     "openapi": {
         "pillarbox.application",
         "pillarbox.domain",

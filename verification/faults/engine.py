@@ -12,7 +12,7 @@ from unittest import mock
 import boto3
 
 from local.dns import DnsServer
-from local.engine import Engine, aws_environment
+from local.engine import Engine
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import table
 from tests.aws import create_table, forget_sessions, forget_wiring
@@ -39,7 +39,7 @@ def running(state: Path) -> Iterator[System]:
         return asyncio.run_coroutine_threadsafe(coroutine, loop).result(60)
 
     engine = Engine(state, free_port(), {})
-    settings = aws_environment(engine.url) | {
+    settings = engine.aws_environment | {
         "AWS_ENDPOINT_URL_SESV2": SES,
         "PILLARBOX_TABLE": TABLE,
         "PILLARBOX_SPOOL_BUCKET": BUCKET,

@@ -129,7 +129,12 @@ def entrance(stack: dict[str, Any], front: tuple[str, ...] = ("-m", "front")) ->
         "PILLARBOX_FRONT_PORT": str(front_port),
         "POWERTOOLS_SERVICE_NAME": "pillarbox",
     }
-    arguments = {"stage": _stage(stack["environment"]), "secret": secret, "port": port}
+    arguments = {
+        "stage": _stage(stack["environment"]),
+        "access_key_id": stack["environment"]["AWS_ACCESS_KEY_ID"],
+        "secret": secret,
+        "port": port,
+    }
     with contextlib.ExitStack() as parts:
         environment = os.environ | stack["environment"] | settings
         front_program = Program("front", list(front), front_port, environment)

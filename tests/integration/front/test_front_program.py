@@ -216,3 +216,23 @@ def test_the_drain_is_limited(aws: socket.socket) -> None:
             process.communicate(timeout=PATIENCE)
         pending.close()
         assert not worker.is_running()
+
+
+def test_framing_is_strict(aws: socket.socket) -> None:
+    """A trailer adds no header, and what is not HTTP gets the envelope."""
+    edge = f"Host: front\r\nX-Pillarbox-Edge: {SECRET}\r\nConnection: close\r\n"
+    start = f"POST /api/v1/emails HTTP/1.1\r\n{edge}Transfer-Encoding: chunked\r\n\r\n"
+    trailer = f"2\r\n{{}}\r\n0\r\nX-API-Key: {KEY}\r\n\r\n"
+    with program(port_of(aws)) as (_, port):
+        for octets, status, code in (
+            (start + trailer, 401, "missing_api_key"),
+            (start + "zz\r\n", 422, "validation_failed"),
+            ("nonsense\r\n\r\n", 422, "validation_failed"),
+        ):
+            with socket.create_connection(("127.0.0.1", port), PATIENCE) as connection:
+                connection.sendall(octets.encode())
+                response = http.client.HTTPResponse(connection)
+                response.begin()
+                assert response.status == status
+                assert response.headers["X-Request-Id"]
+                assert json.loads(response.read())["error"]["code"] == code

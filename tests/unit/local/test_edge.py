@@ -10,10 +10,12 @@ import httpx
 import pytest
 
 from local import template
-from local.edge import Edge, FrontOrigin, blocked
+from local.edge import Edge, FrontOrigin, StageOrigin, blocked
+from local.guard import KEY_HEADER
 from local.route import Route
 
 _TEMPLATE = template.load()
+_STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
 _FRONT = FrontOrigin("http://front", "secret")
 _LIMIT = Route(_TEMPLATE).lambda_bytes
 _RULES = _TEMPLATE["Resources"]["Firewall"]["Properties"]["Rules"]
@@ -38,7 +40,7 @@ def ask(
     async def exchange() -> httpx.Response:
         transport = httpx.MockTransport(unread)
         async with httpx.AsyncClient(transport=transport) as behind:
-            edge = Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)
+            edge = Edge(_TEMPLATE, _STAGE, _FRONT, behind)
             async with httpx.AsyncClient(
                 transport=httpx.ASGITransport(edge), base_url="http://edge"
             ) as client:
@@ -198,7 +200,7 @@ def test_a_path_outside_the_stage_is_not_found(path: str) -> None:
             "headers": [(b"user-agent", b"test")],
         }
         async with httpx.AsyncClient(transport=httpx.MockTransport(unreachable)) as behind:
-            await Edge(_TEMPLATE, "http://engine/stage", _FRONT, behind)(scope, receive, send)
+            await Edge(_TEMPLATE, _STAGE, _FRONT, behind)(scope, receive, send)
         return sent
 
     start, body = asyncio.run(exchange())
@@ -284,3 +286,28 @@ def test_an_unreachable_engine_is_service_unavailable(failure: type[Exception]) 
     assert answer.status_code == 503
     assert code_of(answer) == "service_unavailable"
     assert answer.headers["x-request-id"]
+
+
+def test_the_stage_gets_the_access_key_id_and_nothing_of_a_browser() -> None:
+    """What the engine's guard refuses stays behind, and a client cannot send the id itself."""
+    browser = {"Origin": "http://edge", "Sec-Fetch-Site": "same-origin", "Origin-Trial": "x"}
+    answer = ask(echo, headers=browser | {KEY_HEADER: "guess"})
+    headers = answer.json()["headers"]
+    assert [value for name, value in headers if name == KEY_HEADER] == [_STAGE.access_key_id]
+    assert {"origin", "sec-fetch-site"}.isdisjoint(name for name, _ in headers)
+    assert ["origin-trial", "x"] in headers
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "code"),
+    [
+        ("/api/v1/emails", 405, "method_not_allowed"),
+        ("/api/v1/unknown", 404, "route_not_found"),
+    ],
+)
+def test_a_preflight_ends_at_the_edge(path: str, status: int, code: str) -> None:
+    """There is no CORS: OPTIONS gets an error that no page can read, and reaches no function."""
+    preflight = {"Origin": "http://other", "Access-Control-Request-Method": "POST"}
+    answer = ask(unreachable, "OPTIONS", path, headers=preflight)
+    assert (answer.status_code, code_of(answer)) == (status, code)
+    assert not [name for name in answer.headers if name.startswith("access-control-")]

@@ -1,6 +1,5 @@
 """Read the bodies of POST requests: a send, a batch, a preview."""
 
-import hashlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
@@ -9,7 +8,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
-from pillarbox.http.json_body import canonical
+from pillarbox.http.body_hash import batch_hash
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.requests import idempotency_digest, raw_body, read_json
 from pillarbox.http.validation import validate
@@ -70,7 +69,7 @@ def _batch(body: Json) -> BatchRequest:
         return BatchRequest(body_hash="", count=len(messages), items=())
     items = validate(SendBatchRequest, body).messages
     return BatchRequest(
-        body_hash=hashlib.sha256(canonical(body)).hexdigest(),
+        body_hash=batch_hash(body),
         count=len(items),
         items=tuple(_batch_item(position, item) for position, item in enumerate(items)),
     )

@@ -11,11 +11,18 @@ MAX_DEPTH: Final = 32
 _MAX_SHOWN_NAME: Final = 64
 
 
+class RoundedNumber(float):
+    """A number that a double only approximates, with its exact value as text."""
+
+    exact: str
+
+
 def parse_json(raw: bytes) -> Json:
     """Parse a JSON text (RFC 8259) in UTF-8.
 
     Refuse duplicate names, NaN and infinities, numbers that exceed a double or
     4,300 digits, lone surrogates, a byte order mark, and more than 32 levels.
+    A number with more digits than a double holds becomes a `RoundedNumber`.
 
     Raises:
         ValidationFailed: with one error on the whole body (field "").
@@ -75,7 +82,23 @@ def _parse_float(digits: str) -> float:
     value = float(digits)
     if not math.isfinite(value):
         _refuse("the body has a number that is too large")
+    if (exact := _exact(digits)) != _exact(repr(value)):
+        value = RoundedNumber(value)
+        value.exact = exact
     return value
+
+
+def _exact(digits: str) -> str:
+    """Return a decimal number in the one form that all texts of the same value share."""
+    mantissa, _, exponent = digits.lower().partition("e")
+    whole, _, fraction = mantissa.partition(".")
+    significant = f"{whole}{fraction}".rstrip("0")
+    zeros = len(whole) + len(fraction) - len(significant)
+    significant = significant.lstrip("-").lstrip("0")
+    sign = "-" if whole.startswith("-") else ""
+    if not significant:
+        return f"{sign}0"
+    return f"{sign}{significant}e{int(exponent or 0) - len(fraction) + zeros}"
 
 
 def _check(value: Json, levels: int) -> None:

@@ -4,7 +4,6 @@ Types are strict and unknown fields are refused. Otherwise a misspelt `replyto` 
 and the email would go out without it. `null` means the same as leaving a field out.
 """
 
-import hashlib
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
@@ -15,6 +14,7 @@ from pillarbox.domain.errors import Json
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.mail import MAX_SUBJECT, SendRequest
+from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.wire import (
     Schema,
@@ -189,7 +189,7 @@ class SendEmailRequest(WireModel):
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
         return SendRequest(
-            body_hash=hashlib.sha256(canonical(body)).hexdigest(),
+            body_hash=send_hash(body),
             to=tuple(self.to),
             cc=tuple(self.cc or ()),
             bcc=tuple(self.bcc or ()),

@@ -1,0 +1,182 @@
+"""Keeps web pages in the developer's browser, and other programs, away from the local servers.
+
+A server on the loopback interface is reachable from every page that the browser shows. This module
+is used in the stack's process and in the engine's: it imports only the standard library.
+"""
+
+import hmac
+import json
+import re
+from collections.abc import Awaitable, Callable, Iterator, Mapping
+from typing import Any, Final
+from urllib.parse import parse_qs
+from uuid import uuid4
+
+type Scope = Mapping[str, Any]
+type Receive = Callable[[], Awaitable[Any]]
+type Send = Callable[[Any], Awaitable[None]]
+type App = Callable[[Any, Receive, Send], Awaitable[None]]
+
+#: The header in which the edge sends the access key id: its requests are not signed for AWS.
+KEY_HEADER: Final = "x-pillarbox-access-key-id"
+
+_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+_DEFAULT_PORT: Final = 80
+_CREDENTIAL: Final = re.compile(r"AWS4-HMAC-SHA256 (?:.*[ ,])?Credential=([^/,\s]+)/")
+#: The fields that every browser adds to requests from a page (Fetch, and Fetch Metadata).
+_BROWSER: Final = re.compile(r"origin|sec-fetch-.*")
+_REFUSED: Final = 403
+_MESSAGE: Final = (
+    "The local stack takes no requests of web pages, and AWS calls only with its keys."
+)
+
+
+class LoopbackHost:
+    """Passes requests to this server by a loopback name, and refuses all others (DNS rebinding)."""
+
+    def __init__(self, app: App, port: int) -> None:
+        """Guard an application.
+
+        Args:
+            app: what answers the requests that pass.
+            port: the server's port.
+        """
+        self._app = app
+        self._hosts = {f"{name}:{port}" for name in _NAMES}
+        if port == _DEFAULT_PORT:
+            self._hosts.update(_NAMES)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] != "lifespan":
+            hosts = list(_values(scope, "host"))
+            if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+                await _refuse(scope, send)
+                return
+        await self._app(scope, receive, send)
+
+
+class SameOrigin:
+    """Passes requests of the server's own pages and of programs that are not browsers.
+
+    It also passes the opening of a page, such as a click on a link, because the page that the link
+    is on cannot read what opens.
+    """
+
+    def __init__(self, app: App, images: str = "(?!)") -> None:
+        """Guard an application behind a `LoopbackHost`.
+
+        Args:
+            app: what answers the requests that pass.
+            images: a pattern of paths whose images a sandboxed frame may show: its requests come
+                from no origin. The paths must be impossible to guess. By default there are none.
+        """
+        self._app = app
+        self._images = re.compile(images)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan" or (scope["type"] == "http" and self._passes(scope)):
+            await self._app(scope, receive, send)
+        else:
+            await _refuse(scope, send)
+
+    def _passes(self, scope: Scope) -> bool:
+        use = (*_values(scope, "sec-fetch-mode"), *_values(scope, "sec-fetch-dest"))
+        if scope["method"] == "GET":
+            if use == ("navigate", "document"):
+                return True
+            if use == ("no-cors", "image") and self._images.fullmatch(scope["path"]):
+                return True
+        host = next(_values(scope, "host"), "")
+        return all(origin == f"http://{host}" for origin in _values(scope, "origin")) and all(
+            site in {"same-origin", "none"} for site in _values(scope, "sec-fetch-site")
+        )
+
+
+class SignedRequests:
+    """Passes requests that carry this run's access key id and that no browser has sent.
+
+    The id is random and so takes the place of a password: the engine does not check the signatures
+    of its root user. The access key ids of the functions' roles begin with it.
+    """
+
+    def __init__(self, app: App, access_key_id: str) -> None:
+        """Guard an application behind a `LoopbackHost`."""
+        self._app = app
+        self._access_key_id = access_key_id.encode()
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "lifespan":
+            await self._app(scope, receive, send)
+        elif scope["type"] == "http" and self._passes(scope):
+            key_header = KEY_HEADER.encode()
+            headers = [item for item in scope["headers"] if item[0].lower() != key_header]
+            await self._app({**scope, "headers": headers}, receive, send)
+        else:
+            await _refuse(scope, send)
+
+    def _passes(self, scope: Scope) -> bool:
+        from_browser = any(_BROWSER.fullmatch(name) for name, _ in _fields(scope))
+        if from_browser or scope["method"] == "OPTIONS":
+            return False
+        size = len(self._access_key_id)
+        return any(
+            hmac.compare_digest(given.encode()[:size], self._access_key_id)
+            for given in _access_key_ids(scope)
+        )
+
+
+class JsonBodies:
+    """Passes requests that declare JSON or have no body, as the SDKs send them."""
+
+    def __init__(self, app: App) -> None:
+        """Guard an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer a request, or refuse it."""
+        if scope["type"] == "http" and scope["method"] in {"POST", "PUT", "PATCH"}:
+            types = [value.partition(";")[0].strip() for value in _values(scope, "content-type")]
+            if types != ["application/json"]:
+                await _refuse(scope, send)
+                return
+        await self._app(scope, receive, send)
+
+
+def _access_key_ids(scope: Scope) -> Iterator[str]:
+    """Yield the access key ids in a request's signature, in its URL and in our own header."""
+    yield from _values(scope, KEY_HEADER)
+    for authorization in _values(scope, "authorization"):
+        if signed := _CREDENTIAL.match(authorization):
+            yield signed[1]
+    query = parse_qs(scope["query_string"].decode("latin-1"))
+    for credential in query.get("X-Amz-Credential", ()):
+        yield credential.partition("/")[0]
+
+
+def _fields(scope: Scope) -> Iterator[tuple[str, str]]:
+    for name, value in scope["headers"]:
+        yield name.decode("latin-1").lower(), value.decode("latin-1")
+
+
+def _values(scope: Scope, name: str) -> Iterator[str]:
+    return (value for field, value in _fields(scope) if field == name)
+
+
+async def _refuse(scope: Scope, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await send({"type": "websocket.close", "code": 1008})
+        return
+    # The envelope of the API, and what an AWS SDK shows.
+    error = {"type": "authorization_error", "code": "client_blocked", "message": _MESSAGE}
+    body = json.dumps({"error": error, "__type": "AccessDeniedException", "message": _MESSAGE})
+    headers = [
+        (b"content-type", b"application/json"),
+        (b"content-length", str(len(body)).encode()),
+        (b"connection", b"close"),
+        (b"x-request-id", str(uuid4()).encode()),
+    ]
+    await send({"type": "http.response.start", "status": _REFUSED, "headers": headers})
+    await send({"type": "http.response.body", "body": body.encode()})

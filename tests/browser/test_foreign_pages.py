@@ -1,0 +1,300 @@
+"""A hostile page in the developer's browser can do nothing to the running local stack."""
+
+import base64
+import io
+import json
+import socket
+import threading
+import time
+import zipfile
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any, Final
+from urllib.parse import urlencode, urlsplit
+from uuid import uuid4
+
+import boto3
+import httpx
+import psutil
+import pytest
+import uvicorn
+from playwright.sync_api import Page
+from starlette.responses import HTMLResponse
+
+from tests.browser.chromium import PATIENCE, chromium
+from tests.stack import ROOT, wait_for
+
+pytestmark = pytest.mark.stack
+
+ATTACK: Final = Path(__file__).with_name("foreign_page.js").read_text()
+#: Seconds that the page waits for an answer; a server that refuses does so at once.
+SECONDS: Final = 5
+#: A name of the attacker's that has come to mean this machine (DNS rebinding).
+REBOUND: Final = "rebound.example"
+#: Other browsers let every page send requests to this machine.
+SWITCHES: Final = (
+    f"--host-resolver-rules=MAP {REBOUND} 127.0.0.1",
+    "--disable-features=LocalNetworkAccessChecks",
+)
+VICTIM: Final = "victim.example"
+
+
+@dataclass
+class Engine:
+    """The engine as its operator sees it, with a function that leaves a line in a log."""
+
+    environment: dict[str, str]
+    canary: str
+
+    def client(self, service: str) -> Any:
+        return boto3.client(  # type: ignore[call-overload]
+            service,
+            endpoint_url=self.environment["AWS_ENDPOINT_URL"],
+            region_name=self.environment["AWS_REGION"],
+            aws_access_key_id=self.environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=self.environment["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    @cached_property
+    def role(self) -> str:
+        """A role that a function can have."""
+        arn: str = self.client("iam").list_roles()["Roles"][0]["Arn"]
+        return arn
+
+    def resources(self) -> dict[str, list[str]]:
+        """Return the names of everything that a page could create or delete."""
+        functions = self.client("lambda").get_paginator("list_functions").paginate()
+        return {
+            "buckets": [item["Name"] for item in self.client("s3").list_buckets()["Buckets"]],
+            "functions": sorted(
+                item["FunctionName"] for page in functions for item in page["Functions"]
+            ),
+            "queues": sorted(self.client("sqs").list_queues()["QueueUrls"]),
+            "roles": sorted(item["RoleName"] for item in self.client("iam").list_roles()["Roles"]),
+            "stacks": [
+                f"{item['StackName']} {item['StackStatus']}"
+                for item in self.client("cloudformation").describe_stacks()["Stacks"]
+            ],
+            "tables": self.client("dynamodb").list_tables()["TableNames"],
+        }
+
+    def ses(self) -> Any:
+        return boto3.client(
+            "sesv2",
+            endpoint_url=self.environment["AWS_ENDPOINT_URL_SESV2"],
+            region_name=self.environment["AWS_REGION"],
+            aws_access_key_id=self.environment["AWS_ACCESS_KEY_ID"],
+            aws_secret_access_key=self.environment["AWS_SECRET_ACCESS_KEY"],
+        )
+
+    def invocations(self) -> int:
+        """Return how often the canary has run."""
+        logs = self.client("logs")
+        group = f"/aws/lambda/{self.canary}"
+        if not logs.describe_log_groups(logGroupNamePrefix=group)["logGroups"]:
+            return 0
+        events = logs.filter_log_events(logGroupName=group)["events"]
+        return sum("the canary ran" in event["message"] for event in events)
+
+
+def archive() -> str:
+    """Return the code of the canary: an archive as base64."""
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as code:
+        code.writestr("app.py", "def handler(event, context):\n    print('the canary ran')\n")
+    return base64.b64encode(file.getvalue()).decode()
+
+
+@pytest.fixture
+def engine(stack: dict[str, Any]) -> Iterator[Engine]:
+    engine = Engine(stack["environment"], f"canary-{uuid4().hex}")
+    with closing(engine.client("lambda")) as functions:
+        functions.create_function(
+            FunctionName=engine.canary,
+            Runtime="python3.13",
+            Handler="app.handler",
+            Role=engine.role,
+            Timeout=60,
+            Code={"ZipFile": base64.b64decode(archive())},
+        )
+        yield engine
+        functions.delete_function(FunctionName=engine.canary)
+
+
+def servers(stack: dict[str, Any]) -> dict[str, int]:
+    """Return the TCP ports of the stack by name; fail if it listens beyond the loopback address."""
+    environment = stack["environment"]
+    dns = environment["PILLARBOX_DNS_SERVERS"]
+    named = {
+        "edge": urlsplit(stack["base_url"]).port,
+        "inbox": urlsplit(stack["inbox_url"]).port,
+        "engine": urlsplit(environment["AWS_ENDPOINT_URL"]).port,
+        "ses": urlsplit(environment["AWS_ENDPOINT_URL_SESV2"]).port,
+        "smtp": stack["smtp"]["port"],
+        "dns": int(dns.rpartition(":")[2]),
+    }
+    state = ROOT / ".local" / "tests"
+    named["front"] = int(
+        psutil.Process(json.loads((state / "front.json").read_text())["pid"]).environ()[
+            "PILLARBOX_FRONT_PORT"
+        ]
+    )
+    leader = psutil.Process(json.loads((state / "engine.json").read_text())["pid"]).parent()
+    assert leader is not None
+    sockets = [
+        connection
+        for process in (leader, *leader.children(recursive=True))
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN or connection.type == socket.SOCK_DGRAM
+    ]
+    assert {connection.laddr.ip for connection in sockets} == {"127.0.0.1"}
+    assert {connection.laddr.port for connection in sockets} == set(named.values())
+    return {name: port for name, port in named.items() if port}
+
+
+@pytest.fixture(scope="module")
+def attacker() -> Iterator[int]:
+    """Return the port of a server with an empty page."""
+    listener = socket.create_server(("127.0.0.1", 0))
+    config = uvicorn.Config(HTMLResponse("<body>"), log_level="warning", ws="none", lifespan="off")
+    server = uvicorn.Server(config)
+    thread = threading.Thread(target=server.run, args=([listener],))
+    thread.start()
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    thread.join(20)
+
+
+@pytest.fixture(scope="module")
+def page() -> Iterator[Page]:
+    """Return a page of a browser that has no protection of its own for local servers."""
+    with chromium(*SWITCHES) as browser:
+        page = browser.new_page()
+        page.set_default_timeout(PATIENCE)
+        yield page
+
+
+def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
+    """Return the requests that a page makes to each server, whatever the server is."""
+    listed: list[dict[str, Any]] = []
+
+    def add(method: str, path: str, body: object = None, **headers: str) -> None:
+        text = body if isinstance(body, str) or body is None else json.dumps(body)
+        names = {name.replace("_", "-"): value for name, value in headers.items()}
+        listed.append({"method": method, "path": path, "body": text, "headers": names})
+
+    scope = f"test/{time.strftime('%Y%m%d')}/us-east-1/x/aws4_request"
+    query = urlencode({"X-Amz-Algorithm": "AWS4-HMAC-SHA256", "X-Amz-Credential": scope})
+    signed = {
+        "Authorization": f"AWS4-HMAC-SHA256 Credential={scope}, SignedHeaders=host, Signature=00"
+    }
+    # The engine.
+    code: dict[str, Any] = {
+        "FunctionName": "attack",
+        "Runtime": "python3.13",
+        "Handler": "app.handler",
+    }
+    code |= {"Role": engine.role, "Code": {"ZipFile": archive()}}
+    add("POST", "/2015-03-31/functions", code)
+    add("POST", "/2015-03-31/functions", code, Content_Type="application/json", **signed)
+    invoke = f"/2015-03-31/functions/{engine.canary}/invocations"
+    add("POST", invoke, {})
+    add("POST", invoke, {}, **signed)
+    add("POST", f"{invoke}?{query}", {})
+    table = stack["environment"]["PILLARBOX_TABLE"]
+    target = {"X-Amz-Target": "DynamoDB_20120810.Scan"}
+    add("POST", "/", {"TableName": table}, **target, **signed)
+    for target_name in ("Scan", "DeleteTable"):
+        add("POST", "/", {"TableName": table}, X_Amz_Target=f"DynamoDB_20120810.{target_name}")
+    add("POST", "/", "Action=DeleteStack&StackName=pillarbox&Version=2010-05-15")
+    add("POST", "/", "Action=CreateQueue&QueueName=attack&Version=2012-11-05")
+    add("GET", "/?Action=CreateQueue&QueueName=attack&Version=2012-11-05")
+    add("GET", f"/?Action=ListRoles&Version=2010-05-08&{query}")
+    add("PUT", "/attack", **signed)
+    add("GET", "/pillarbox-deployment/template.json")
+    for path in ("/_ministack/reset", "/moto-api/reset", "/_localstack/state/reset"):
+        add("POST", path, "")
+    for path in ("/_ministack/health", "/_ministack/sqs/messages", "/moto-api/data.json", "/"):
+        add("GET", path)
+    # The SES stand-in.
+    add("POST", "/v2/email/identities", {"EmailIdentity": VICTIM})
+    add("POST", "/v2/email/identities", {"EmailIdentity": VICTIM}, Content_Type="application/json")
+    mail = {
+        "FromEmailAddress": "hello@shop.example",
+        "Destination": {"ToAddresses": [f"ses@{VICTIM}"]},
+        "Content": {"Raw": {"Data": "U3ViamVjdDogeA0KDQp4DQo="}},
+    }
+    add("POST", "/v2/email/outbound-emails", mail)
+    add("GET", "/v2/email/account")
+    # The inbox.
+    behaviour = f"/behaviour?recipient=ada@{VICTIM}"
+    add("PUT", behaviour, {"mode": "reject"})
+    add("POST", behaviour, {"mode": "reject"})
+    add("DELETE", "/messages")
+    for path in ("/messages", "/hint", "/behaviour", "/static/icon.svg", "/static/inbox.js"):
+        add("GET", path)
+    # The API, with a key that the page has learnt, and the reference.
+    send = {"to": f"api@{VICTIM}", "subject": "x", "html": "x"}
+    key = {"X-API-Key": stack["keys"]["live"]}
+    add("POST", "/api/v1/emails", send)
+    add("POST", "/api/v1/emails", send, Content_Type="application/json", **key)
+    add("GET", "/api/v1/emails", **key)
+    for path in ("/docs/key.json", "/openapi.json", "/docs/scalar/js/scalar.standalone.js"):
+        add("GET", path)
+    # The front, as the edge asks it, and the relay.
+    add("POST", "/api/v1/emails", send, X_Pillarbox_Edge="", **key)
+    add("POST", "/", f"\r\nEHLO x\r\nMAIL FROM:<a@{VICTIM}>\r\nRCPT TO:<smtp@{VICTIM}>\r\nDATA\r\n")
+    return listed
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost", REBOUND])
+def test_a_page_of_another_origin_gets_nothing(
+    host: str, attacker: int, page: Page, engine: Engine, stack: dict[str, Any]
+) -> None:
+    """From another port or name, no request to any port does anything, and no response is read."""
+    before = engine.resources()
+    page.goto(f"http://{host}:{attacker}/")
+    targets = [f"http://127.0.0.1:{port}" for port in servers(stack).values()]
+    arguments = {"servers": targets, "requests": requests(stack, engine), "seconds": SECONDS}
+    assert page.evaluate(ATTACK, arguments) == []
+    assert_untouched(engine, before, stack)
+
+
+def test_a_rebound_name_gets_nothing(page: Page, engine: Engine, stack: dict[str, Any]) -> None:
+    """A page whose own name means this machine reads only refusals, at every port."""
+    before = engine.resources()
+    for name, port in servers(stack).items():
+        server = f"http://{REBOUND}:{port}"
+        # The page came from there before the name changed its meaning.
+        page.route(f"{server}/page", lambda route: route.fulfill(body="", content_type="text/html"))
+        page.goto(f"{server}/page")
+        arguments = {"servers": [server], "requests": requests(stack, engine), "seconds": SECONDS}
+        read = page.evaluate(ATTACK, arguments)
+        assert [line for line in read if "client_blocked" not in line] == []
+        # Relay and DNS do not speak HTTP: a browser shows nothing of what they say.
+        assert bool(read) is (name not in {"smtp", "dns"})
+    assert_untouched(engine, before, stack)
+
+
+def assert_untouched(engine: Engine, before: dict[str, list[str]], stack: dict[str, Any]) -> None:
+    """Check that nothing changed or ran, and that the checks would have noticed it."""
+    assert engine.resources() == before
+    assert engine.invocations() == 0
+    identities = engine.ses().list_email_identities()["EmailIdentities"]
+    assert VICTIM not in {item["IdentityName"] for item in identities}
+    inbox = httpx.Client(base_url=stack["inbox_url"], timeout=PATIENCE / 1000)
+    with inbox:
+        behaviour = inbox.get("/behaviour", params={"recipient": f"ada@{VICTIM}"}).json()
+        assert behaviour["mode"] == inbox.get("/behaviour").json()["mode"] == "accept"
+        assert inbox.get("/messages", params={"q": VICTIM}).json()["items"] == []
+    items = httpx.get(
+        f"{stack['base_url']}/api/v1/emails",
+        headers={"X-API-Key": stack["keys"]["live"], "User-Agent": "tests/1.0"},
+        timeout=PATIENCE / 1000,
+    ).json()["items"]
+    assert [item for item in items if item["recipientEmail"].endswith(VICTIM)] == []
+    assert "FunctionError" not in engine.client("lambda").invoke(FunctionName=engine.canary)
+    wait_for(lambda: engine.invocations() == 1)

@@ -1,0 +1,53 @@
+"""Everything that is installed is pinned by its hash, and a release lists what it contains."""
+
+import json
+import re
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from local.template import ROOT
+
+REQUIREMENTS: Final = [".checkov.txt", ".uv.txt", "layers/shared/requirements.txt"]
+#: What installs packages.
+INSTALLERS: Final = ["Makefile", "layers/shared/Makefile", "relay/Dockerfile", "local/package.py"]
+
+
+@pytest.mark.parametrize("name", REQUIREMENTS)
+def test_each_package_has_a_version_and_hashes(name: str) -> None:
+    """Each entry pins one version and at least one SHA-256 digest."""
+    entries = (ROOT / name).read_text().replace("\\\n", " ").splitlines()
+    assert entries
+    for entry in entries:
+        package, *options = re.split(r"\s+(?=--hash=)", entry)
+        assert re.match(r"[a-z0-9._-]+==\S+", package)
+        assert options
+        assert all(re.fullmatch(r"--hash=sha256:[0-9a-f]{64}\s*", option) for option in options)
+
+
+@pytest.mark.parametrize("name", INSTALLERS)
+def test_installers_ask_for_hashes(name: str) -> None:
+    """Each pip and `uv pip` command refuses a package without a hash."""
+    text = (ROOT / name).read_text().replace("\\\n", " ")
+    if name.endswith(".py"):  # there, a command is a list of words
+        commands = re.findall(r'"pip", "install".*?\n    \)', text, re.DOTALL)
+    else:
+        commands = re.findall(r"pip (?:install|sync).*", text)
+    assert commands
+    assert [command for command in commands if "--require-hashes" not in command] == []
+
+
+def test_a_release_lists_what_is_deployed(tmp_path: Path) -> None:
+    """The CycloneDX list of `make sbom` names every package of the layer with its version."""
+    makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")
+    command = re.search(r"\$\(UV\) (export .*cyclonedx.*)", makefile)
+    assert command
+    arguments = command[1].replace(".aws-sam/", f"{tmp_path}/").split()
+    subprocess.run([ROOT / ".uv/bin/uv", *arguments, "--offline"], cwd=ROOT, check=True)
+    sbom = json.loads((tmp_path / "sbom.cdx.json").read_text())
+    assert sbom["bomFormat"] == "CycloneDX"
+    listed = {f"{item['name']}=={item['version']}" for item in sbom["components"]}
+    layer = (ROOT / "layers/shared/requirements.txt").read_text()
+    assert set(re.findall(r"^\S+==\S+", layer, re.MULTILINE)) <= listed
