@@ -2,12 +2,16 @@
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from front.workers import TIME_LIMIT
 from local import template
+from pillarbox.adapters.dynamodb import claims, quotas
 from pillarbox.domain.errors import CODES
+from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings
 
@@ -184,8 +188,13 @@ def test_every_setting_that_is_read_is_set() -> None:
 
 
 def test_functions_time_out_before_their_leases_end() -> None:
-    """The timeouts are shorter than the 35 s of a claim and the 90 s of a delivery lease."""
-    assert _timeout("SendEmail") < 35
+    """An owner's time and the difference of two clocks are within a claim's lease.
+
+    The timeout of a delivery is shorter than its lease of 90 s.
+    """
+    for owner in (_timeout("SendEmail"), _timeout("SendBatch"), TIME_LIMIT):
+        assert timedelta(seconds=owner) + CLOCK_MARGIN < claims.LEASE
+        assert timedelta(seconds=owner) + CLOCK_MARGIN <= quotas.KEPT
     assert _timeout("DeliverMessage") < 90
 
 
