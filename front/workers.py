@@ -18,7 +18,7 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any, Final, Self
 
-#: In seconds, for one request. It is below the 35 after which a claim can be taken over.
+#: In seconds, for one request. A claim can be taken over after these and CLOCK_MARGIN.
 TIME_LIMIT: Final = 30.0
 #: Seconds that a worker may take to start; a container busier than that is of no use.
 _START_TIMEOUT: Final = 60.0

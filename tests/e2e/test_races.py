@@ -8,13 +8,16 @@ from datetime import UTC, datetime
 from itertools import batched
 from time import sleep
 from typing import Any
+from unittest import mock
 
 import httpx
 import pytest
 
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.quota_chunks import Chunk
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
@@ -24,7 +27,7 @@ from pillarbox.application.ports import Claim, ProviderEvent, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.quota import Limits, QuotaExceeded
+from pillarbox.domain.quota import Limits, QuotaExceeded, window_name
 from tests.aws import forget_sessions
 from tests.fakes import builders
 from tests.stack import AGENT, PATIENCE, operate
@@ -62,6 +65,29 @@ def test_a_quota_is_never_exceeded(table: Table) -> None:
 
     with ThreadPoolExecutor(PARALLEL) as pool:
         assert sum(pool.map(send, range(200))) == 37
+
+
+def test_chunks_never_exceed_a_quota(table: Table) -> None:
+    """Of 200 parallel sends of 12 processes that count in chunks, at most 97 are accepted."""
+    account, now = new_token(12), datetime.now(UTC)
+    processes = [DynamoQuotas(table) for _ in range(12)]
+    limits = Limits(per_minute=97, per_day=None, per_month=None)
+
+    def send(number: int) -> bool:
+        try:
+            processes[number % len(processes)].reserve(account, 1, limits, now)
+        except QuotaExceeded:
+            return False
+        return True
+
+    with (
+        mock.patch.object(Chunk, "spare", return_value=3),
+        ThreadPoolExecutor(PARALLEL) as pool,
+    ):
+        accepted = sum(pool.map(send, range(200)))
+    item = table.get(keys.quota(account))
+    assert item is not None
+    assert 97 - 3 * len(processes) <= accepted <= item[window_name("minute", now)] <= 97
 
 
 def test_one_of_many_acquires_a_claim(table: Table) -> None:

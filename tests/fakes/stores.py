@@ -25,7 +25,7 @@ from pillarbox.domain.message import EventKind, Lease, Message
 from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
 from pillarbox.domain.template import SavedTemplate
 
-CLAIM_LEASE = timedelta(seconds=35)
+CLAIM_LEASE = timedelta(seconds=65)
 CLAIM_WINDOW = timedelta(hours=24)
 MESSAGE_LEASE = timedelta(seconds=30)
 

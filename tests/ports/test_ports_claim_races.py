@@ -18,7 +18,7 @@ from tests.fakes.builders import ACCOUNT, DIGEST, HASH, at
 #: Owners are random, so after several rounds each order of two owners has occurred.
 ROUNDS = 8
 #: Seconds after which a lease is over.
-STALE = 36
+STALE = 66
 
 
 class Racing(Table):

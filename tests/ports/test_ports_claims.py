@@ -9,6 +9,7 @@ import pytest
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import EventKind, Lease
+from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, OTHER_HASH, at, event
 from tests.ports.implementations import Ports
@@ -58,7 +59,7 @@ def test_a_live_claim_refuses_others(
 ) -> None:
     """During the lease the same body is in flight, and another body is a mismatch."""
     acquire(ports)
-    for seconds in (0, 34.999):
+    for seconds in (0, 64.999):
         error = error_of(ports, seconds, body_hash)
         assert (error.status, error.code, error.headers) == (409, code, headers)
 
@@ -74,16 +75,24 @@ def test_a_released_key_is_fresh(ports: Ports) -> None:
 def test_a_dead_owner_is_taken_over(ports: Ports, body_hash: str, *, kept: bool) -> None:
     """After the lease the same request keeps the generation; another request gets a new one."""
     first = acquire(ports)
-    second = acquire(ports, 35, body_hash)
+    second = acquire(ports, 65, body_hash)
     assert (second.generation == first.generation) == kept
     assert second.owner != first.owner
-    assert error_of(ports, 36, body_hash).code == "idempotency_in_flight"
+    assert error_of(ports, 66, body_hash).code == "idempotency_in_flight"
+
+
+def test_an_owner_that_may_run_is_not_taken_over(ports: Ports) -> None:
+    """An owner runs for 30 s at most, and the clock of the next request may be ahead of its own."""
+    acquire(ports)
+    for still_running in (0, 15, 30):
+        now = still_running + CLOCK_MARGIN.total_seconds()
+        assert error_of(ports, now).code == "idempotency_in_flight"
 
 
 def test_a_stale_owner_can_neither_release_nor_commit(ports: Ports) -> None:
     """An owner whose claim was taken over can change nothing (promise 4)."""
     stale = acquire(ports)
-    owner = acquire(ports, 35)
+    owner = acquire(ports, 65)
     message = builders.message()
     assert ports.claims.release(stale) is None
     with pytest.raises(ServiceError, match=r".") as error:
@@ -92,7 +101,7 @@ def test_a_stale_owner_can_neither_release_nor_commit(ports: Ports) -> None:
     assert ports.messages.get(ACCOUNT, message.message_id) is None
     ports.messages.commit(message, owner, RESPONSE)
     assert ports.claims.release(stale) is None
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(40)) == replace(RESPONSE, replayed=True)
+    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(70)) == replace(RESPONSE, replayed=True)
 
 
 def test_a_released_claim_cannot_be_committed(ports: Ports) -> None:
@@ -108,7 +117,7 @@ def test_a_committed_claim_replays_for_a_day(ports: Ports) -> None:
     """The response is replayed unchanged for 24 hours from the first request, for its body only."""
     claim = acquire(ports)
     ports.messages.commit(builders.message(), claim, RESPONSE)
-    for seconds in (0, 36, 24 * 3600 - 1):
+    for seconds in (0, 66, 24 * 3600 - 1):
         replay = ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(seconds))
         assert replay == replace(RESPONSE, replayed=True)
         assert error_of(ports, seconds, OTHER_HASH).code == "idempotency_key_mismatch"

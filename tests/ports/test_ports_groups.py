@@ -110,14 +110,14 @@ def test_a_finished_claim_is_not_released(ports: Ports) -> None:
 
 def test_a_stale_owner_finishes_nothing(ports: Ports) -> None:
     """A stale owner cannot finish, before or after its successor does (promise 4)."""
-    stale, owner = acquire(ports), acquire(ports, at(35))
+    stale, owner = acquire(ports), acquire(ports, at(65))
     ports.claims.finish(stale, RESPONSES[1])
     with pytest.raises(ServiceError) as error:
-        ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(36))
+        ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(66))
     assert error.value.code == "idempotency_in_flight"
     ports.claims.finish(owner, RESPONSES[0])
     ports.claims.finish(stale, RESPONSES[1])
-    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(37)) == replace(
+    assert ports.claims.acquire(ACCOUNT, DIGEST, HASH, at(67)) == replace(
         RESPONSES[0], replayed=True
     )
 

@@ -1,6 +1,6 @@
 """Counting sends: `ports.Quotas`."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
@@ -8,10 +8,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb import quotas as quotas_module
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import Limits, QuotaExceeded, window_name
+from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, at
 from tests.fakes.stores import FakeQuotas, Store
 from tests.ports.implementations import Ports
@@ -172,6 +174,29 @@ def test_the_previous_minute_is_not_removed(table: Table) -> None:
             item = table.get(keys.quota(ACCOUNT))
             assert item is not None
             assert item[window_name("minute", now - timedelta(minutes=1))] == 0
+
+
+MIDNIGHT = datetime(2026, 4, 1, tzinfo=UTC)  # also the start of a month
+
+
+@pytest.mark.parametrize("skew", [-CLOCK_MARGIN, CLOCK_MARGIN])
+@pytest.mark.parametrize("since_midnight", [-30, -1, 0, 1, 29])
+def test_a_removal_keeps_the_windows_of_other_clocks(
+    table: Table, monkeypatch: pytest.MonkeyPatch, skew: timedelta, since_midnight: int
+) -> None:
+    """Around midnight, a removal by a slow or fast clock gives no other clock a second quota."""
+    now, past = MIDNIGHT + timedelta(seconds=since_midnight), MIDNIGHT - timedelta(days=40)
+    quotas, limits = DynamoQuotas(table), Limits(per_minute=None, per_day=10, per_month=10)
+    quotas.reserve(ACCOUNT, 1, UNLIMITED, past)
+    quotas.reserve(ACCOUNT, 10, limits, now)
+    with monkeypatch.context() as always:
+        always.setattr(quotas_module, "_MAX_ATTRIBUTES", 0)
+        quotas.reserve(ACCOUNT, 1, UNLIMITED, now + skew)
+    with pytest.raises(QuotaExceeded):
+        quotas.reserve(ACCOUNT, 1, limits, now)
+    item = table.get(keys.quota(ACCOUNT))
+    assert item is not None
+    assert window_name("day", past) not in item
 
 
 def test_a_refund_does_not_restore_a_removed_minute(table: Table) -> None:

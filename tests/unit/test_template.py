@@ -2,13 +2,17 @@
 
 import json
 import re
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from front.workers import TIME_LIMIT
 from local import template
+from pillarbox.adapters.dynamodb import claims, quotas
 from pillarbox.application.delivery.deliver import EVENT_WAIT
 from pillarbox.domain.errors import CODES
+from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings
 
@@ -191,8 +195,13 @@ def test_every_setting_that_is_read_is_set() -> None:
 
 
 def test_functions_time_out_before_their_leases_end() -> None:
-    """A request ends before its claim does; a worker ends long before mail is sent again."""
-    assert _timeout("SendEmail") < 35
+    """An owner's time and the difference of two clocks are within a claim's lease.
+
+    A worker ends long before its mail is sent again.
+    """
+    for owner in (_timeout("SendEmail"), _timeout("SendBatch"), TIME_LIMIT):
+        assert timedelta(seconds=owner) + CLOCK_MARGIN < claims.LEASE
+        assert timedelta(seconds=owner) + CLOCK_MARGIN <= quotas.KEPT
     assert _timeout("DeliverMessage") * 10 < EVENT_WAIT.total_seconds()
 
 

@@ -24,7 +24,7 @@ _BOUNCING: Final = "bounce@simulator.amazonses.com"
 #: Bytes. Base64 makes this larger than the size from which a mail goes through the spool.
 _LARGE: Final = 180_000
 #: Seconds before each retry: the client retries until the lease of a dead owner is over.
-_RETRY_WAITS: Final = (1.0, 5.0, 31.0, 5.0, 60.0, 60.0)
+_RETRY_WAITS: Final = (1.0, 5.0, 61.0, 5.0, 60.0, 60.0)
 
 
 @dataclass(frozen=True)

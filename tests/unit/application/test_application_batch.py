@@ -17,9 +17,11 @@ from pillarbox.domain.ids import derived_id
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.replies import batch_result
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, SENDER, request
+from tests.fakes.stores import CLAIM_LEASE as LEASE
 from tests.fakes.stores import FakeJobs, FakeMessages, FakeQuotas
 from tests.fakes.world import Fault, World
 
@@ -35,7 +37,6 @@ RESERVE, PUT, COMMIT, FINISH = (
     "messages.commit_all",
     "claims.finish",
 )
-LEASE = timedelta(seconds=35)
 QUOTA_EXCEEDED = "daily_limit_exceeded"
 INVALID = ValidationFailed(FieldError("to", "is required", "required"))
 UNAVAILABLE = ServiceError("service_unavailable", "planted")
@@ -229,6 +230,24 @@ def test_a_failed_takeover_leaves_the_ids_to_the_next(world: World, step: str) -
     world.gate.watch = others
     (result,) = submit(world, batch_request, DIGEST)
     assert message_ids(world) == {UUID(result["messageId"])}
+
+
+def test_a_clock_ahead_does_not_take_a_live_batch_over(world: World) -> None:
+    """A batch in its last second is in flight for a clock 30 s ahead, and is counted once."""
+    batch_request = batch(request(), request())
+    ahead = timedelta(seconds=29) + CLOCK_MARGIN
+
+    def other(call: str) -> None:
+        if call == COMMIT:
+            world.gate.watch = lambda _: None
+            world.advance(ahead)
+            assert error_of(world, batch_request, DIGEST).code == "idempotency_in_flight"
+            world.advance(-ahead)
+
+    world.gate.watch = other
+    submit(world, batch_request, DIGEST)
+    assert world.used() == {2}
+    assert len(world.store.queue) == 2
 
 
 def test_a_failed_takeover_does_not_repeat_the_accepted_part(world: World) -> None:

@@ -52,7 +52,7 @@ class OneKey(RuleBasedStateMachine):
     def kill(self, data: st.DataObject) -> None:
         data.draw(st.sampled_from(self.actors)).kill()
 
-    @rule(seconds=st.sampled_from([1, 34, 35, 36]))
+    @rule(seconds=st.sampled_from([1, 64, 65, 66]))
     def wait(self, seconds: int) -> None:
         """Let time pass; an owner past its lease may be stalled, not dead."""
         self.world.advance(timedelta(seconds=seconds))
@@ -74,7 +74,7 @@ class OneKey(RuleBasedStateMachine):
             actor.finish()
         self.one_key_one_message()
         self.world.gate.watch = lambda _: None
-        self.world.advance(timedelta(seconds=36))
+        self.world.advance(timedelta(seconds=66))
         answered_hashes = [
             claim.claim.body_hash for claim in self.world.store.claims.values() if claim.response
         ]

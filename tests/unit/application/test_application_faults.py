@@ -110,7 +110,7 @@ def test_a_retry_under_the_key_creates_one_message(send_request: SendRequest) ->
     for faulty in faulty_requests(send_request, DIGEST):
         world, where = faulty.world, (faulty.call, faulty.fault)
         answers = [faulty.outcome] if isinstance(faulty.outcome, StoredResponse) else []
-        world.advance(timedelta(seconds=36))  # a dead owner's lease is over
+        world.advance(timedelta(seconds=66))  # a dead owner's lease is over
         again = submit(world, send_request, DIGEST)
         assert isinstance(again, StoredResponse), where
         assert again.replayed == bool(world.gate.calls[-1] == "claims.acquire"), where
@@ -125,7 +125,7 @@ def test_a_refused_request_releases_its_key() -> None:
     for faulty in faulty_requests(request(), DIGEST, refuse=True):
         world = faulty.world
         world.domains.verdicts.clear()
-        world.advance(timedelta(seconds=36))
+        world.advance(timedelta(seconds=66))
         assert isinstance(submit(world, request(), DIGEST), StoredResponse)
         assert delivered(world) == Counter([world.message()])
 

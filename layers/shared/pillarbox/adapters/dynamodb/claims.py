@@ -14,9 +14,13 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id, new_token
+from pillarbox.domain.timing import CLOCK_MARGIN
 
-#: Longer than the accepting function may run (30 s): an owner whose lease is over is dead.
-LEASE: Final = timedelta(seconds=35)
+#: An owner whose lease is over is dead, also by a clock that is ahead of its own. A function and a
+#: worker of the front end after 30 s at most; 5 s are for calls that are on their way by then.
+#: Only a batch needs this: its records and its quota do not depend on its claim. The relay sets
+#: no such limit, but its messages are single: one transaction commits the record and the claim.
+LEASE: Final = timedelta(seconds=35) + CLOCK_MARGIN
 WINDOW: Final = timedelta(hours=24)
 
 #: In characters; the response to a single send is far shorter.

@@ -2,12 +2,9 @@
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 from uuid import UUID
 
-from botocore.exceptions import ClientError
-
-from pillarbox.adapters.aws import code_of, service_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_attribute, to_milliseconds
 from pillarbox.adapters.dynamodb.claims import DONE, PENDING, response_attribute
@@ -17,7 +14,11 @@ from pillarbox.adapters.dynamodb.records import (
     message_item,
     message_of,
 )
-from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.adapters.dynamodb.table import (
+    ConditionFailed,
+    Table,
+    TransactionConditionsFailed,
+)
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind, Message
@@ -49,53 +50,46 @@ class DynamoMessages:
 
     def _commit_claimed(self, message: Message, claim: Claim, response: StoredResponse) -> None:
         try:
-            with service_errors("data store"):
-                self._table.client.transact_write_items(
-                    TransactItems=[
-                        {
-                            "Update": {
-                                "TableName": self._table.name,
-                                "Key": keys.claim(claim.account_id, claim.digest),
-                                "UpdateExpression": "SET #state = :done, answer = :response",
-                                "ConditionExpression": "#state = :pending AND #owner = :owner",
-                                "ExpressionAttributeNames": {
-                                    "#state": "state",
-                                    "#owner": "owner",
-                                },
-                                "ExpressionAttributeValues": {
-                                    ":done": to_attribute(DONE),
-                                    ":pending": to_attribute(PENDING),
-                                    ":owner": to_attribute(claim.owner),
-                                    ":response": to_attribute(response_attribute(response)),
-                                },
-                            }
-                        },
-                        {"Put": self._put(message)},
-                    ]
-                )
-        except self._table.client.exceptions.TransactionCanceledException as error:
+            self._table.transact(
+                [
+                    {
+                        "Update": {
+                            "TableName": self._table.name,
+                            "Key": keys.claim(claim.account_id, claim.digest),
+                            "UpdateExpression": "SET #state = :done, answer = :response",
+                            "ConditionExpression": "#state = :pending AND #owner = :owner",
+                            "ExpressionAttributeNames": {
+                                "#state": "state",
+                                "#owner": "owner",
+                            },
+                            "ExpressionAttributeValues": {
+                                ":done": to_attribute(DONE),
+                                ":pending": to_attribute(PENDING),
+                                ":owner": to_attribute(claim.owner),
+                                ":response": to_attribute(response_attribute(response)),
+                            },
+                        }
+                    },
+                    {"Put": self._put(message)},
+                ]
+            )
+        except TransactionConditionsFailed as failure:
             raise Unavailable(
                 "data store",
                 "Another request with the same Idempotency-Key took over.",
-                aws_error=code_of(error),
-            ) from error
+                aws_error="ConditionalCheckFailed",
+            ) from failure
 
     def commit_all(self, messages: Sequence[Message]) -> None:
         """Put the records in one transaction, except those that an earlier try put."""
         missing = list(messages)
         while missing:
             try:
-                with service_errors("data store"):
-                    self._table.client.transact_write_items(
-                        TransactItems=[{"Put": self._put(message)} for message in missing]
-                    )
-            except ClientError as error:
-                stored = _failed_conditions(error)
-                if not any(stored):
-                    raise Unavailable("data store", aws_error=code_of(error)) from error
+                self._table.transact([{"Put": self._put(message)} for message in missing])
+            except TransactionConditionsFailed as failure:
                 missing = [
                     message
-                    for message, is_stored in zip(missing, stored, strict=True)
+                    for message, is_stored in zip(missing, failure.failed, strict=True)
                     if not is_stored
                 ]
             else:
@@ -174,12 +168,3 @@ class DynamoMessages:
         except ConditionFailed:
             return False
         return True
-
-
-def _failed_conditions(error: ClientError) -> list[bool]:
-    """Return for each write of a cancelled transaction whether its condition failed."""
-    response: dict[str, Any] = error.response  # type: ignore[assignment]
-    return [
-        reason.get("Code") == "ConditionalCheckFailed"
-        for reason in response.get("CancellationReasons", ())
-    ]

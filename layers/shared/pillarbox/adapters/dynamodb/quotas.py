@@ -1,5 +1,7 @@
 """Quotas: one conditional UpdateItem counts a send in all three windows.
 
+Accounts that send very often count several sends at once (`quota_chunks`).
+
 Each count is an attribute with the name of its window (`minute:2026-11-20T23:12`). A new
 window needs no write of its own: its attribute is absent, and the same expression creates it.
 Past windows are removed from time to time, so that the item stays within one write unit.
@@ -11,12 +13,18 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.quota_chunks import Chunks
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
+from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: The attributes that may exist before past windows are removed: 24 names are below 700 bytes.
 _MAX_ATTRIBUTES: Final = 24
+
+#: A window is kept this long after its end: a slow clock still counts in it, and a request that
+#: began in it may still count or refund. So it is as long as a request may run, and the margin.
+KEPT: Final = timedelta(seconds=30) + CLOCK_MARGIN
 
 _NAMES: Final[Mapping[Window, str]] = {"minute": "#minute", "day": "#day", "month": "#month"}
 
@@ -28,6 +36,7 @@ class DynamoQuotas:
         self._table = table
         # A repeated refund would allow one email too many; a missing one allows one too few.
         self._refunds = Table(table.name, retries=False)
+        self._chunks = Chunks()
 
     def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
         """Count all messages or none.
@@ -35,6 +44,35 @@ class DynamoQuotas:
         Raises:
             QuotaExceeded: one of the windows does not have enough room.
         """
+        taken, spare, over = self._chunks.take(account_id, count, limits, now)
+        if over is not None:
+            with suppress(ServiceError):  # too strict by the rest of that chunk
+                self.refund(account_id, over.left, over.at)
+        if taken == count:
+            return
+        left, used = taken, None
+        try:
+            item, left = self._count_with_spare(account_id, count - taken, spare, limits, now)
+            used = _used(item, now)
+        except ConditionFailed as failure:
+            used = _used(failure.item or {}, now)
+            others = {window: number - taken for window, number in used.items()}
+            raise first_full(limits, others, count, now) or failure from failure
+        finally:
+            self._chunks.put(account_id, left, limits, now, used)
+        if len(item) > _MAX_ATTRIBUTES:
+            self._remove_past_windows(account_id, item, now)
+
+    def _count_with_spare(
+        self, account_id: str, count: int, spare: int, limits: Limits, now: datetime
+    ) -> tuple[dict[str, Any], int]:
+        """Count messages and, if they fit too, spare ones; return the item and the spare ones."""
+        if spare:
+            with suppress(ConditionFailed):
+                return self._count(account_id, count + spare, limits, now), spare
+        return self._count(account_id, count, limits, now), 0
+
+    def _count(self, account_id: str, count: int, limits: Limits, now: datetime) -> dict[str, Any]:
         conditions = []
         values: dict[str, object] = {":count": count}
         for window in WINDOWS:
@@ -47,21 +85,15 @@ class DynamoQuotas:
             new_or_has_room = f"attribute_not_exists({name}) OR {has_room}"
             conditions.append(f"({new_or_has_room if count <= limit else has_room})")
             values[highest] = limit - count
-        try:
-            # A retry after a lost response may count twice: too strict by one send for the
-            # rest of a window, but never beyond the quota.
-            item = self._table.update(
-                keys.quota(account_id),
-                "ADD #minute :count, #day :count, #month :count",
-                condition=" AND ".join(conditions) or None,
-                names=_names(now),
-                values=values,
-            )
-        except ConditionFailed as failure:
-            used = _used(failure.item or {}, now)
-            raise first_full(limits, used, count, now) or failure from failure
-        if len(item) > _MAX_ATTRIBUTES:
-            self._remove_past_windows(account_id, item, now)
+        # A retry after a lost response may count twice: too strict by these messages for the
+        # rest of a window, but never beyond the quota.
+        return self._table.update(
+            keys.quota(account_id),
+            "ADD #minute :count, #day :count, #month :count",
+            condition=" AND ".join(conditions) or None,
+            names=_names(now),
+            values=values,
+        )
 
     def refund(self, account_id: str, count: int, now: datetime) -> None:
         """Subtract messages from the counts. A window that was removed needs no refund."""
@@ -84,10 +116,15 @@ class DynamoQuotas:
             )
 
     def _remove_past_windows(self, account_id: str, item: Mapping[str, Any], now: datetime) -> None:
-        # The previous minute may still get a refund.
-        kept = {*_names(now).values(), window_name("minute", now - timedelta(minutes=1))}
-        past = sorted(name for name in item if ":" in name and name not in kept)
+        oldest = {window_name(window, now - KEPT) for window in WINDOWS}
+        past = sorted(
+            name
+            for name in item
+            if any(name < kept and name.split(":")[0] == kept.split(":")[0] for kept in oldest)
+        )
         names = {f"#past{position}": name for position, name in enumerate(past)}
+        if not past:
+            return  # of a clock that is behind by many minutes
         # The send is counted already; a later send removes what stays.
         with suppress(ServiceError):
             self._table.update(keys.quota(account_id), "REMOVE " + ", ".join(names), names=names)

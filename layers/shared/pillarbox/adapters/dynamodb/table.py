@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
 from itertools import count
+from random import uniform
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final
 
@@ -21,10 +22,20 @@ from pillarbox.domain.errors import Unavailable
 
 if TYPE_CHECKING:
     from mypy_boto3_dynamodb import DynamoDBClient
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef
 
 _NAME: Final = "data store"
 #: DynamoDB may return only a part of a batch; after so many tries the read fails.
 _MAX_TRIES: Final = 5
+#: The longest wait before each repetition of a write that met a transaction, in seconds. Waits are
+#: random, so that those that met do not meet again.
+_WAITS: Final = (0.05, 0.1, 0.2, 0.4)
+#: The reasons of a cancelled transaction that a later try may not meet.
+_BUSY: Final = frozenset(
+    {"ProvisionedThroughputExceeded", "ThrottlingError", "TransactionConflict"}
+)
+_NO_REASON: Final = "None"
+_CONDITION_FAILED: Final = "ConditionalCheckFailed"
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
 
@@ -35,6 +46,14 @@ class ConditionFailed(Exception):
     def __init__(self, item: dict[str, Any] | None) -> None:
         super().__init__("the condition of the write failed")
         self.item = item
+
+
+class TransactionConditionsFailed(Exception):
+    """Conditions of a transaction failed; `failed` says for each write whether its own did."""
+
+    def __init__(self, failed: Sequence[bool]) -> None:
+        super().__init__("conditions of the transaction failed")
+        self.failed = failed
 
 
 class Table:
@@ -167,6 +186,26 @@ class Table:
         response = self._write("update_item", request, condition, names, values)
         return from_item(response.get("Attributes", {}))
 
+    def transact(self, writes: Sequence["TransactWriteItemTypeDef"]) -> None:
+        """Make all writes or none; each has a condition that fails if it was made before.
+
+        So a repetition after a lost response, by the SDK or here, changes nothing.
+
+        Raises:
+            TransactionConditionsFailed: conditions failed, whatever stopped the other writes.
+        """
+        try:
+            self._call("transact_write_items", {"TransactItems": writes})
+        except ClientError as error:
+            reasons = _cancellation_reasons(error)
+            if _CONDITION_FAILED in reasons:
+                failed = [reason == _CONDITION_FAILED for reason in reasons]
+                raise TransactionConditionsFailed(failed) from error
+            if not _is_busy(error):
+                raise
+            (first, *_) = sorted(_BUSY & set(reasons))
+            raise Unavailable(_NAME, aws_error=first) from error
+
     def _write(
         self,
         operation: str,
@@ -186,8 +225,7 @@ class Table:
                 name: to_attribute(value) for name, value in values.items()
             }
         try:
-            with service_errors(_NAME):
-                return getattr(self.client, operation)(**request)
+            return self._call(operation, request)
         except ClientError as error:
             if code_of(error) != "ConditionalCheckFailedException":
                 raise
@@ -195,3 +233,32 @@ class Table:
             raise ConditionFailed(
                 from_item(response["Item"]) if "Item" in response else None
             ) from error
+
+    def _call(self, operation: str, request: Mapping[str, Any]) -> Any:  # noqa: ANN401  as `_write`
+        """Make a write, and repeat it while a transaction of others stops it.
+
+        The SDK repeats a throttled write, but not these. AWS answered that nothing was written,
+        so a repetition is a call of its own, with a new token if it is a transaction.
+        """
+        call = getattr(self.client, operation)
+        with service_errors(_NAME):
+            for wait in _WAITS:
+                try:
+                    return call(**request)
+                except ClientError as error:
+                    if not _is_busy(error):
+                        raise
+                sleep(uniform(0, wait))  # noqa: S311  not a secret
+            return call(**request)
+
+
+def _cancellation_reasons(error: ClientError) -> list[str]:
+    """Return why a transaction was cancelled, for each of its writes; "None" for the others."""
+    response: Mapping[str, Any] = error.response
+    return [reason.get("Code", _NO_REASON) for reason in response.get("CancellationReasons", ())]
+
+
+def _is_busy(error: ClientError) -> bool:
+    """Return whether only transactions or load of others stopped a write or a transaction."""
+    reasons = {*_cancellation_reasons(error)} - {_NO_REASON}
+    return code_of(error) == "TransactionConflictException" or (bool(reasons) and reasons <= _BUSY)

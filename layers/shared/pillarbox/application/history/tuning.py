@@ -16,8 +16,8 @@ class Tuning:
     settling_time: timedelta = timedelta(minutes=2)
     #: … but at most this many records, if the ledger has entries for the others.
     max_recent_records: int = 400
-    #: A record is written at most this long after the time in its id: within the claim's lease
-    #: of 35 seconds. So all messages created this long before an indexed one are indexed too.
+    #: A record is written at most this long after the time in its id: an accepting function ends
+    #: after 30 seconds. So all messages created this long before an indexed one are indexed too.
     max_write_delay: timedelta = timedelta(seconds=40)
     #: Up to this many entries are read rather than narrowed down further: about four read units.
     max_entries: int = 400

@@ -1,0 +1,340 @@
+"""Writes on DynamoDB that meet transactions of others, or more load than a partition takes.
+
+The errors arrive below the SDK, so its own retries take part.
+"""
+
+import json
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from types import SimpleNamespace
+from typing import Any
+from unittest import mock
+
+import pytest
+from botocore import endpoint
+from botocore.awsrequest import AWSPreparedRequest
+from moto.core.botocore_stubber import BotocoreStubber
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb import table as table_module
+from pillarbox.adapters.dynamodb.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
+from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.ports import Claim, StoredResponse
+from pillarbox.domain.errors import ServiceError, Unavailable
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, UNLIMITED
+
+#: Tries of a write that meets a transaction, and of a throttled one.
+TRIES, SDK_TRIES = 5, 3
+RESPONSE = StoredResponse("{}")
+BUSY = ["TransactionConflict", "ThrottlingError", "ProvisionedThroughputExceeded"]
+THROTTLES = ["ThrottlingException", "ProvisionedThroughputExceededException"]
+
+type Response = tuple[int, dict[str, str], bytes]
+type Answer = Callable[[], Response]
+
+
+def refusal(code: str) -> Answer:
+    """Return the answer to a write that was not made."""
+    return lambda: _response({"__type": code, "message": "planted"})
+
+
+def cancellation(*reasons: str) -> Answer:
+    """Return the answer to a cancelled transaction, with the reason of each write."""
+    body = {
+        "__type": "com.amazonaws.dynamodb.v20120810#TransactionCanceledException",
+        "Message": f"Transaction cancelled [{', '.join(reasons)}]",
+        "CancellationReasons": [{"Code": reason} for reason in reasons],
+    }
+    return lambda: _response(body)
+
+
+def _response(body: dict[str, Any]) -> Response:
+    headers = {"content-type": "application/x-amz-json-1.0"}
+    return 400, headers, json.dumps(body).encode()
+
+
+@dataclass
+class Wire:
+    """Answers in place of DynamoDB, the requests that were sent, and the waits between them."""
+
+    answers: list[Answer] = field(default_factory=list)
+    requests: list[dict[str, Any]] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    sdk_waits: list[float] = field(default_factory=list)
+
+
+@pytest.fixture
+def wire(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
+    """Return the wire; once its answers are used up, the emulated DynamoDB answers."""
+    del table
+    wire, process = Wire(), BotocoreStubber.process_request
+
+    def planted(stubber: BotocoreStubber, request: AWSPreparedRequest) -> Any:
+        assert isinstance(request.body, bytes | str)
+        wire.requests.append(json.loads(request.body))
+        return wire.answers.pop(0)() if wire.answers else process(stubber, request)
+
+    monkeypatch.setattr(table_module, "sleep", wire.waits.append)
+    with (
+        mock.patch.object(BotocoreStubber, "process_request", planted),
+        mock.patch.object(endpoint, "time", SimpleNamespace(sleep=wire.sdk_waits.append)),
+    ):
+        yield wire
+
+
+def plant(wire: Wire, *answers: Answer) -> None:
+    wire.answers[:] = answers
+    wire.requests.clear()
+
+
+def acquire(table: Table) -> Claim:
+    claim = DynamoClaims(table).acquire(ACCOUNT, DIGEST, HASH, NOW)
+    assert isinstance(claim, Claim)
+    return claim
+
+
+def claim_state(table: Table) -> object:
+    item = table.get(keys.claim(ACCOUNT, DIGEST))
+    return item and item["state"]
+
+
+def commit_keyed(table: Table) -> Callable[[], object]:
+    claim, message = acquire(table), builders.message()
+    return lambda: DynamoMessages(table).commit(message, claim, RESPONSE)
+
+
+def commit_two(table: Table) -> Callable[[], object]:
+    messages = [builders.message(), builders.message()]
+    return lambda: DynamoMessages(table).commit_all(messages)
+
+
+def put_entry(table: Table) -> Callable[[], object]:
+    record, entry = ({"pk": {"S": name}, "sk": {"S": "-"}} for name in ("record", "entry"))
+    return lambda: put_with_list_entry(table, record, entry)
+
+
+TRANSACTIONS = [commit_keyed, commit_two, put_entry]
+
+
+def items(table: Table) -> int:
+    return len(table.client.scan(TableName=table.name)["Items"])
+
+
+@pytest.mark.parametrize("prepare", TRANSACTIONS)
+@pytest.mark.parametrize("reason", BUSY)
+@pytest.mark.parametrize("times", [1, TRIES - 1])
+def test_a_cancelled_transaction_is_repeated(
+    table: Table,
+    wire: Wire,
+    prepare: Callable[[Table], Callable[[], object]],
+    reason: str,
+    times: int,
+) -> None:
+    """A transaction that met others or too much load succeeds once they are gone."""
+    run = prepare(table)
+    before = items(table)
+    plant(wire, *[cancellation("None", reason)] * times)
+    run()
+    assert len(wire.requests) == times + 1
+    created = 1 if prepare is commit_keyed else 2
+    assert items(table) == before + created
+    assert claim_state(table) == ("D" if prepare is commit_keyed else None)
+
+
+@pytest.mark.parametrize("prepare", TRANSACTIONS)
+@pytest.mark.parametrize("reason", BUSY)
+def test_a_transaction_that_stays_cancelled_writes_nothing(
+    table: Table, wire: Wire, prepare: Callable[[Table], Callable[[], object]], reason: str
+) -> None:
+    """After five tries the result is 503 with the reason, and nothing was written."""
+    run = prepare(table)
+    before = items(table)
+    plant(wire, *[cancellation(reason, "None")] * TRIES)
+    with pytest.raises(Unavailable) as error:
+        run()
+    assert error.value.log_fields == {"unavailable": "data store", "aws_error": reason}
+    assert len(wire.requests) == TRIES
+    assert items(table) == before
+    assert claim_state(table) == ("P" if prepare is commit_keyed else None)
+
+
+def test_waits_are_random_and_grow(table: Table, wire: Wire) -> None:
+    """Each wait is drawn between zero and a limit that doubles (full jitter)."""
+    drawn: list[list[float]] = []
+    for _ in range(20):
+        wire.waits.clear()
+        plant(wire, *[cancellation("TransactionConflict")] * TRIES)
+        with pytest.raises(Unavailable):
+            DynamoMessages(table).commit_all([builders.message()])
+        drawn.append(list(wire.waits))
+    for wait, limit in zip(zip(*drawn, strict=True), (0.05, 0.1, 0.2, 0.4), strict=True):
+        assert 0 <= min(wait) < limit / 2 < max(wait) <= limit
+
+
+def test_a_takeover_is_not_repeated(table: Table, wire: Wire) -> None:
+    """A failed condition is final: the claim of another owner does not come back."""
+    run = commit_keyed(table)
+    plant(wire, cancellation("ConditionalCheckFailed", "None"))
+    with pytest.raises(ServiceError, match="took over"):
+        run()
+    assert len(wire.requests) == 1
+
+
+@pytest.mark.parametrize("reasons", [("ConditionalCheckFailed", "TransactionConflict")])
+def test_a_failed_condition_beside_a_conflict_is_final(
+    table: Table, wire: Wire, reasons: tuple[str, str]
+) -> None:
+    """A commit whose claim was taken over ends, also if its record met another transaction."""
+    run = commit_keyed(table)
+    plant(wire, cancellation(*reasons), cancellation(*reasons))
+    with pytest.raises(ServiceError, match="took over"):
+        run()
+    assert len(wire.requests) == 1
+
+
+@pytest.mark.parametrize("reason", BUSY)
+def test_records_beside_a_conflict_are_put_next(table: Table, wire: Wire, reason: str) -> None:
+    """Of several records the existing ones are left out, and the one in conflict is put."""
+    messages, records = DynamoMessages(table), [builders.message() for _ in range(3)]
+    messages.commit_all(records[:1])
+    busy = cancellation("ConditionalCheckFailed", "None", reason)
+    plant(wire, busy, cancellation("None", reason))
+    messages.commit_all(records)
+    assert [len(request["TransactItems"]) for request in wire.requests] == [3, 2, 2]
+    stored = messages.get_all(ACCOUNT, [record.message_id for record in records])
+    assert set(stored.values()) == set(records)
+
+
+@pytest.mark.parametrize("reason", ["ValidationError", "ItemCollectionSizeLimitExceeded"])
+def test_a_mistake_in_a_transaction_is_not_repeated(table: Table, wire: Wire, reason: str) -> None:
+    """What no later try changes is reported as AWS's error, also beside a conflict."""
+    run = commit_keyed(table)
+    plant(wire, cancellation(reason, "TransactionConflict"))
+    with pytest.raises(table.client.exceptions.TransactionCanceledException):
+        run()
+    assert len(wire.requests) == 1
+
+
+def test_a_commit_whose_response_is_lost_is_found(table: Table, wire: Wire) -> None:
+    """If a commit took effect unseen, its repetition fails, and the release finds the response."""
+    claim, message = acquire(table), builders.message()
+    messages = DynamoMessages(table)
+
+    def take_effect() -> Response:
+        plant(wire)
+        messages.commit(message, claim, RESPONSE)
+        return cancellation("TransactionConflict", "None")()
+
+    plant(wire, take_effect)
+    with pytest.raises(Unavailable):
+        messages.commit(message, claim, RESPONSE)
+    assert DynamoClaims(table).release(claim) == RESPONSE
+    assert messages.get(ACCOUNT, message.message_id) == message
+
+
+def test_the_sdk_keeps_the_token_of_a_transaction(table: Table, wire: Wire) -> None:
+    """The SDK's retries have the same token; a transaction that AWS cancelled gets a new one."""
+    plant(
+        wire,
+        refusal("TransactionInProgressException"),
+        cancellation("TransactionConflict"),
+        refusal("ThrottlingException"),
+    )
+    DynamoMessages(table).commit_all([builders.message()])
+    first, second, third, fourth = (sent["ClientRequestToken"] for sent in wire.requests)
+    assert first == second != third == fourth
+
+
+def write_claim(table: Table) -> Callable[[], object]:
+    return lambda: acquire(table)
+
+
+def release_claim(table: Table) -> Callable[[], object]:
+    claim = acquire(table)
+    return lambda: DynamoClaims(table).release(claim)
+
+
+def finish_claim(table: Table) -> Callable[[], object]:
+    claim = acquire(table)
+    return lambda: DynamoClaims(table).finish(claim, RESPONSE)
+
+
+def commit_unkeyed(table: Table) -> Callable[[], object]:
+    message = builders.message()
+    return lambda: DynamoMessages(table).commit(message, None, RESPONSE)
+
+
+def lease(table: Table) -> Callable[[], object]:
+    message = builders.message()
+    DynamoMessages(table).commit(message, None, RESPONSE)
+    return lambda: DynamoMessages(table).lease(ACCOUNT, message.message_id, HASH, "me", NOW)
+
+
+def save(table: Table) -> Callable[[], object]:
+    message = builders.message()
+    DynamoMessages(table).commit(message, None, RESPONSE)
+    return lambda: DynamoMessages(table).save(message)
+
+
+def reserve(table: Table) -> Callable[[], object]:
+    return lambda: DynamoQuotas(table).reserve(ACCOUNT, 1, UNLIMITED, NOW)
+
+
+WRITES = [write_claim, release_claim, finish_claim, commit_unkeyed, lease, save, reserve]
+
+
+def stored(table: Table) -> Any:
+    return table.client.scan(TableName=table.name)["Items"]
+
+
+@pytest.mark.parametrize("prepare", WRITES)
+@pytest.mark.parametrize("times", [1, TRIES - 1, TRIES])
+def test_a_write_that_meets_a_transaction_is_repeated(
+    table: Table, wire: Wire, prepare: Callable[[Table], Callable[[], object]], times: int
+) -> None:
+    """The SDK does not repeat it; the table does, four times, and then it is 503."""
+    run = prepare(table)
+    before = stored(table)
+    plant(wire, *[refusal("TransactionConflictException")] * times)
+    if times < TRIES:
+        run()
+        assert stored(table) != before
+    else:
+        with pytest.raises(Unavailable) as error:
+            run()
+        assert error.value.log_fields["aws_error"] == "TransactionConflictException"
+        plant(wire)
+        assert stored(table) == before
+    assert len(wire.waits) == min(times, TRIES - 1)
+    assert wire.sdk_waits == []
+
+
+@pytest.mark.parametrize("prepare", [*WRITES, *TRANSACTIONS])
+@pytest.mark.parametrize("code", THROTTLES)
+@pytest.mark.parametrize("times", [1, SDK_TRIES - 1, SDK_TRIES])
+def test_the_sdk_repeats_a_throttled_write(
+    table: Table,
+    wire: Wire,
+    prepare: Callable[[Table], Callable[[], object]],
+    code: str,
+    times: int,
+) -> None:
+    """A throttled write or transaction is tried three times by the SDK alone, and then is 503."""
+    run = prepare(table)
+    before = stored(table)
+    plant(wire, *[refusal(code)] * times)
+    if times < SDK_TRIES:
+        run()
+        assert stored(table) != before
+    else:
+        with pytest.raises(Unavailable) as error:
+            run()
+        assert error.value.log_fields["aws_error"] == code
+        plant(wire)
+        assert stored(table) == before
+    assert len(wire.sdk_waits) == min(times, SDK_TRIES - 1)
+    assert wire.waits == []

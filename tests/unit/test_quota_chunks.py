@@ -1,0 +1,337 @@
+"""Quotas of accounts that send very often: several messages are counted at once."""
+
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from math import inf
+from typing import Any
+from unittest.mock import patch
+
+import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
+
+from benchmarks.quotas import ACCOUNT, PARTITION, START, UNLIMITED, QuotaItem, process, run
+from pillarbox.adapters.dynamodb import quota_chunks, quotas
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.domain.errors import ServiceError, Unavailable
+from pillarbox.domain.quota import WINDOWS, Limits, QuotaExceeded, window_name
+
+
+@contextmanager
+def chunks_of(spare: int) -> Iterator[None]:
+    """Let the processes count this many messages in advance from now on."""
+    with patch.object(quota_chunks.Chunk, "spare", lambda _: spare):
+        yield
+
+
+def limit_of(per_minute: int) -> Limits:
+    return Limits(per_minute=per_minute, per_day=None, per_month=None)
+
+
+def counted(item: QuotaItem, now: datetime = START) -> set[int]:
+    """Return the counts of the windows of a moment."""
+    return {item.counts[window_name(window, now)] for window in WINDOWS}
+
+
+def units(item: QuotaItem) -> int:
+    return sum(item.units.values())
+
+
+def test_a_thousand_messages_a_second_do_not_throttle_the_item() -> None:
+    """At 1,000 a second from 60 processes, also in a new minute, no write is throttled."""
+    done = run(1_000, 70)
+    assert done.item.throttled == 0
+    assert done.most_units <= PARTITION
+    assert done.mean_units < quota_chunks.CHUNKED_RATE
+
+
+def test_one_by_one_the_item_would_be_throttled() -> None:
+    """The same messages, each counted by itself, exceed what the partition takes."""
+    with patch.object(quota_chunks, "CHUNKED_RATE", inf):
+        assert run(1_000, 10).item.throttled > 0
+
+
+def test_a_slow_account_counts_each_message_by_itself() -> None:
+    """At 200 a second each send is one update, and nothing is counted in advance."""
+    done = run(200, 20)
+    assert units(done.item) == done.accepted.total()
+    assert counted(done.item) == {done.accepted.total()}
+
+
+@pytest.mark.parametrize(("rate", "spare"), [(0, 0), (299, 0), (300, 1), (1_000, 3), (3_000, 10)])
+def test_a_chunk_grows_with_the_rate(rate: float, spare: int) -> None:
+    """A chunk has a spare message for each 300 a second, so about 300 updates remain."""
+    assert quota_chunks.Chunk(START, UNLIMITED, rate=rate, room=None).spare() == spare
+
+
+@pytest.mark.parametrize(("room", "spare"), [(0, 0), (999, 0), (1_000, 1), (3_000, 3), (9**9, 10)])
+def test_a_chunk_ends_before_the_room(room: int, spare: int) -> None:
+    """A chunk is at most a thousandth of the room that is left, so the last messages fit."""
+    assert quota_chunks.Chunk(START, UNLIMITED, rate=3_000, room=room).spare() == spare
+
+
+def test_a_full_window_has_accepted_its_limit() -> None:
+    """At 1,000 a second a limit of 10,000 is used up to within half a percent."""
+    done = run(1_000, 15, limits=limit_of(10_000))
+    assert 9_950 <= done.accepted.total() <= 10_000
+
+
+def test_a_chunk_serves_several_messages() -> None:
+    """With three spare messages, four sends are one update."""
+    item = QuotaItem()
+    quota = process(item)
+    with chunks_of(3):
+        for _ in range(8):
+            quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+    assert (units(item), counted(item)) == (2, {8})
+
+
+def test_several_messages_use_up_the_chunk_first() -> None:
+    """A batch takes what is left of the chunk, and counts only the others and new spare ones."""
+    item = QuotaItem()
+    quota = process(item)
+    with chunks_of(3):
+        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+        quota.reserve(ACCOUNT, 100, UNLIMITED, START)
+    assert counted(item) == {104}
+
+
+def test_spare_messages_never_cost_the_last_ones() -> None:
+    """If a chunk does not fit, the message itself is counted."""
+    item = QuotaItem()
+    with chunks_of(3):
+        for _ in range(2):
+            process(item).reserve(ACCOUNT, 1, limit_of(5), START)
+        with pytest.raises(QuotaExceeded):
+            process(item).reserve(ACCOUNT, 1, limit_of(5), START)
+    assert counted(item) == {5}
+
+
+def test_a_refusal_reports_the_room_with_the_chunk() -> None:
+    """What is left of a process's own chunk is not used, so a smaller batch gets it."""
+    quota = process(QuotaItem())
+    with chunks_of(3):
+        quota.reserve(ACCOUNT, 1, limit_of(5), START)
+        with pytest.raises(QuotaExceeded) as error:
+            quota.reserve(ACCOUNT, 6, limit_of(5), START)
+        assert error.value.headers["RateLimit-Remaining"] == "4"
+        quota.reserve(ACCOUNT, 4, limit_of(5), START)
+        with pytest.raises(QuotaExceeded):
+            quota.reserve(ACCOUNT, 1, limit_of(5), START)
+
+
+@pytest.mark.parametrize("frozen", [60, 3_600, 86_400 * 40])
+def test_a_thawed_process_refunds_its_chunk(frozen: float) -> None:
+    """A chunk is not used after its minute: the rest is refunded to the windows that counted it."""
+    item = QuotaItem()
+    quota, later = process(item), START + timedelta(seconds=frozen)
+    with chunks_of(3):
+        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+    quota.reserve(ACCOUNT, 1, UNLIMITED, later)
+    assert item.counts[window_name("minute", START)] == 1
+    assert item.counts[window_name("minute", later)] == 1
+    same_day = frozen < 9 * 3_600
+    assert item.counts[window_name("day", later)] == 1 + same_day
+
+
+def test_a_refund_that_fails_does_not_fail_the_send() -> None:
+    """If the rest of a chunk cannot be refunded, the quota is too strict by it."""
+    item, refunds = QuotaItem(), QuotaItem(most=0)
+    quota = process(item)
+    vars(quota)["_refunds"] = refunds
+    with chunks_of(3):
+        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+    later = START + timedelta(minutes=1)
+    for _ in range(2):
+        quota.reserve(ACCOUNT, 1, UNLIMITED, later)
+    assert refunds.throttled == 1
+    assert item.counts[window_name("day", START)] == 6
+
+
+def test_a_new_limit_applies_at_once() -> None:
+    """A chunk that was counted under another limit is refunded, not used."""
+    item = QuotaItem()
+    quota = process(item)
+    with chunks_of(3):
+        quota.reserve(ACCOUNT, 1, limit_of(100), START)
+    quota.reserve(ACCOUNT, 1, limit_of(2), START)
+    with pytest.raises(QuotaExceeded):
+        quota.reserve(ACCOUNT, 1, limit_of(2), START)
+    assert counted(item) == {2}
+
+
+def test_a_failed_update_keeps_the_chunk() -> None:
+    """If the table does not answer, what was left of the chunk serves the next send."""
+    item = QuotaItem()
+    quota = process(item)
+    with chunks_of(3):
+        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+        with patch.object(item, "_most", 0), pytest.raises(Unavailable):
+            quota.reserve(ACCOUNT, 5, UNLIMITED, START)
+        quota.reserve(ACCOUNT, 3, UNLIMITED, START)
+    assert (units(item), counted(item)) == (1, {4})
+
+
+def test_accounts_have_chunks_of_their_own() -> None:
+    """One account's chunk serves no other account, and a process remembers a thousand."""
+    item = QuotaItem(most=inf)
+    quota = process(item)
+    with chunks_of(1):
+        for number in range(1_001):
+            quota.reserve(f"acct{number}", 1, UNLIMITED, START)
+        assert counted(item) == {2_002}
+        quota.reserve("acct1000", 1, UNLIMITED, START)
+        assert counted(item) == {2_002}, "the newest account has its chunk"
+        quota.reserve("acct0", 1, UNLIMITED, START)
+        assert counted(item) == {2_004}, "the oldest account's chunk is forgotten"
+
+
+def test_a_burst_that_is_over_leaves_no_chunk() -> None:
+    """A minute after a burst the rate means nothing: a single send counts one message."""
+    done = run(1_000, 2)
+    item = QuotaItem()
+    quota = process(item)
+    for step in range(2_000):
+        quota.reserve(ACCOUNT, 1, UNLIMITED, START + timedelta(milliseconds=step))
+    later = START + timedelta(minutes=2)
+    quota.reserve(ACCOUNT, 1, UNLIMITED, later)
+    assert units(done.item) < done.accepted.total()
+    assert item.counts[window_name("minute", later)] == 1
+
+
+class FaultyItem(QuotaItem):
+    """A quota item whose updates fail, or after which other processes come first."""
+
+    def __init__(self) -> None:
+        super().__init__(most=inf)
+        self.fault: str | None = None
+        self.first: Callable[[], object] | None = None
+
+    def update(self, *args: Any, **keywords: Any) -> dict[str, Any]:
+        first, self.first = self.first, None
+        if first:
+            first()
+        fault, self.fault = self.fault, None
+        if fault == "before":
+            raise Unavailable("data store")
+        item = super().update(*args, **keywords)
+        if fault == "after":
+            raise Unavailable("data store")
+        return item
+
+
+@dataclass
+class Member:
+    """A process with a clock of its own, and the reservations that it may refund."""
+
+    quotas: DynamoQuotas
+    skew: timedelta
+    accepted: list[tuple[int, datetime]] = field(default_factory=list)
+
+
+class Fleet:
+    """Processes that share a quota, and what they have accepted in each window."""
+
+    def __init__(self) -> None:
+        self.item, self.now = FaultyItem(), START
+        self.members = [self._start(skew) for skew in (-15, 0, 0, 15)]
+        self.accepted: Counter[str] = Counter()
+
+    def _start(self, skew: float) -> Member:
+        return Member(process(self.item), timedelta(seconds=skew))
+
+    def reserve(self, number: int, count: int, limits: Limits) -> None:
+        member = self.members[number]
+        now = self.now + member.skew
+        with suppress(QuotaExceeded, Unavailable):
+            member.quotas.reserve(ACCOUNT, count, limits, now)
+            member.accepted.append((count, now))
+            self.add(count, now)
+
+    def refund(self, number: int) -> None:
+        member = self.members[number]
+        if member.accepted:
+            count, now = member.accepted.pop()
+            self.add(-count, now)
+            with suppress(ServiceError):
+                member.quotas.refund(ACCOUNT, count, now)
+
+    def die(self, number: int) -> None:
+        self.members[number] = self._start(self.members[number].skew.total_seconds())
+
+    def add(self, count: int, now: datetime) -> None:
+        for window in WINDOWS:
+            self.accepted[window_name(window, now)] += count
+
+
+MEMBERS = st.integers(0, 3)
+STEPS = st.lists(
+    st.tuples(
+        st.sampled_from(["reserve"] * 8 + ["refund", "die"]),
+        MEMBERS,
+        st.integers(1, 4),
+        st.sampled_from([0.0] * 4 + [0.1, 0.6, 7.0, 31.0, 59.0, 60.0, 7_000.0]),
+        st.sampled_from([None] * 8 + ["before", "after"]),
+        st.none() | MEMBERS,
+    ),
+    max_size=60,
+)
+LIMITS = st.builds(
+    Limits,
+    per_minute=st.none() | st.integers(0, 25),
+    per_day=st.none() | st.integers(0, 60),
+    per_month=st.none() | st.integers(0, 90),
+)
+
+
+@settings(max_examples=400, deadline=None)
+@given(LIMITS, STEPS, st.integers(0, 86_400 * 2))
+@example(limit_of(25), [("reserve", 1, 1, 0.6, None, None)] * 40, 0)
+def test_no_schedule_exceeds_a_quota(
+    limits: Limits, steps: list[tuple[str, int, int, float, str | None, int | None]], start: int
+) -> None:
+    """Processes with different clocks that die, freeze and fail never exceed a limit (promise 6).
+
+    The rate and the share are small here, so that chunks form in any schedule.
+    """
+    fleet = Fleet()
+    fleet.now = START + timedelta(days=16, seconds=start)  # a month ends within these two days
+    with (
+        patch.object(quota_chunks, "CHUNKED_RATE", 1),
+        patch.object(quota_chunks, "_SHARE", 3),
+        patch.object(quotas, "_MAX_ATTRIBUTES", 6),
+    ):
+        for action, number, count, wait, fault, other in steps:
+            fleet.now += timedelta(seconds=wait)
+            fleet.item.fault = fault
+            if other is not None and other != number:
+                fleet.item.first = lambda other=other, count=count: fleet.reserve(
+                    other, count, limits
+                )
+            match action:
+                case "reserve":
+                    fleet.reserve(number, count, limits)
+                case "refund":
+                    fleet.refund(number)
+                case "die":
+                    fleet.die(number)
+            fleet.item.first = None
+            for window in WINDOWS:
+                limit = limits.of(window)
+                highest = max(
+                    (n for name, n in fleet.accepted.items() if name.startswith(window)), default=0
+                )
+                assert limit is None or highest <= limit
+
+
+def test_chunks_form_in_the_schedules() -> None:
+    """The settings of the test above do lead to chunks, so it shows something about them."""
+    fleet = Fleet()
+    with patch.object(quota_chunks, "CHUNKED_RATE", 1), patch.object(quota_chunks, "_SHARE", 3):
+        for _ in range(40):
+            fleet.now += timedelta(seconds=0.1)
+            fleet.reserve(1, 1, limit_of(1_000))
+    assert units(fleet.item) < 20
