@@ -36,7 +36,6 @@ SETTINGS = {
     "PILLARBOX_CONFIGURATION_SET": "pillarbox",
     "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
     "PILLARBOX_UPGRADE_URL": "https://pillarbox.example/upgrade",
-    "PILLARBOX_DELIVERY_CONCURRENCY": "2",
     "POWERTOOLS_SERVICE_NAME": "benchmark",
     "POWERTOOLS_METRICS_NAMESPACE": "Pillarbox",
 }
@@ -196,7 +195,8 @@ def set_up() -> str:
         CreateBucketConfiguration={"LocationConstraint": "eu-west-1"},
     )
     queue = boto3.client("sqs").create_queue(QueueName="jobs")
-    os.environ["PILLARBOX_JOBS_QUEUE_URL"] = queue["QueueUrl"]
+    for name in ("PILLARBOX_JOBS_QUEUE_URL", "PILLARBOX_URGENT_JOBS_QUEUE_URL"):
+        os.environ[name] = queue["QueueUrl"]
 
     from admin.wiring import OperatorWiring  # noqa: PLC0415
     from pillarbox.domain.account import Plan  # noqa: PLC0415

@@ -79,6 +79,7 @@ def instructions(program: str, *path: Path) -> int:
         | {
             "PYTHONPATH": os.pathsep.join(map(str, path)),
             "PILLARBOX_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/jobs",
+            "PILLARBOX_URGENT_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/urgent",
         },
         check=True,
         capture_output=True,

@@ -32,6 +32,7 @@ class Aws:
 
     table: str
     queue_url: str
+    urgent_queue_url: str
     bucket: str
 
 
@@ -86,16 +87,22 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     with emulated_aws({"core": {"reset_boto3_session": False}}):
         create_table("pillarbox")
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+        urgent_url = boto3.client("sqs").create_queue(QueueName="urgent")["QueueUrl"]
         boto3.client("s3").create_bucket(
             Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
         )
-        names = Aws(table="pillarbox", queue_url=queue_url, bucket="pillarbox-spool")
+        names = Aws(
+            table="pillarbox",
+            queue_url=queue_url,
+            urgent_queue_url=urgent_url,
+            bucket="pillarbox-spool",
+        )
         for name, value in {
             "PILLARBOX_TABLE": names.table,
             "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
+            "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
             "PILLARBOX_SPOOL_BUCKET": names.bucket,
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-            "PILLARBOX_DELIVERY_CONCURRENCY": "2",
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
             "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
             "POWERTOOLS_SERVICE_NAME": "test",

@@ -298,6 +298,23 @@ class FakeDomains:
         return {d: self.verdicts.get(d, DomainVerdict.ACCEPTS) for d in domains}
 
 
+class FakeSendingRate:
+    """Implements `ports.SendingRate`. It has tokens for every email unless it has a wait."""
+
+    def __init__(self) -> None:
+        self.wait: timedelta | None = None
+        self.taken: list[tuple[int, bool]] = []
+        self.slowed_down = 0
+
+    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+        if self.wait is None:
+            self.taken.append((recipients, urgent))
+        return self.wait
+
+    def slow_down(self) -> None:
+        self.slowed_down += 1
+
+
 class FakeMailer:
     """Implements `ports.Mailer`, and records the emails that it took."""
 

@@ -90,6 +90,7 @@ class World:
         self.store = stores.Store()
         self.domains = stores.FakeDomains()
         self.mailer = stores.FakeMailer()
+        self.rate = stores.FakeSendingRate()
         self.pauses: list[float] = []
         #: It is called at each pause of a worker that waits for a record.
         self.while_paused: Callable[[], None] = lambda: None
@@ -127,6 +128,7 @@ class World:
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
             mailer=self._port("mailer", self.mailer),
+            rate=self.rate,
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             build=_build,
             clock=lambda: self.now,

@@ -60,7 +60,11 @@ class Wiring:
         """The queue of jobs, and the spool."""
         from pillarbox.adapters.sqs.jobs import SqsJobs
 
-        return SqsJobs(self.settings.jobs_queue_url, self.settings.spool_bucket)
+        return SqsJobs(
+            self.settings.jobs_queue_url,
+            self.settings.urgent_jobs_queue_url,
+            self.settings.spool_bucket,
+        )
 
     @cached_property
     def authentication(self) -> Authentication:
@@ -116,9 +120,10 @@ class Wiring:
         """Deliver accepted messages."""
         from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
         from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
         from pillarbox.adapters.ses.mailer import SesMailer
-        from pillarbox.adapters.ses.rate import SendRateLimiter
+        from pillarbox.adapters.ses.rate import SesAccountRate
         from pillarbox.application.delivery.build_message import build_raw
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.domain.ids import new_token
@@ -128,9 +133,9 @@ class Wiring:
             directory=DynamoDirectory(self.table),
             suppressions=DynamoSuppressions(self.table),
             jobs=self.jobs,
-            mailer=SesMailer(
-                self.settings.configuration_set,
-                SendRateLimiter(self.settings.delivery_concurrency, utc_now, sleep),
+            mailer=SesMailer(self.settings.configuration_set),
+            rate=DynamoSendingRate(
+                Table(self.settings.table, retries=False), SesAccountRate().read, utc_now, sleep
             ),
             heartbeat=DynamoHeartbeat(self.table),
             build=build_raw,

@@ -6,7 +6,7 @@ reached. Nothing was changed then, unless a docstring says otherwise.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
@@ -336,6 +336,21 @@ class SendRejected(Exception):
 
 class SendUncertain(Exception):
     """The provider gave no response, so it may have accepted the message or not."""
+
+
+class SendingRate(Protocol):
+    """The recipients per second that SES grants, shared by all workers."""
+
+    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+        """Take the tokens of one email; return None, or the wait before another try.
+
+        A short wait is spent here. After a returned wait no token was taken.
+        """
+        ...
+
+    def slow_down(self) -> None:
+        """Take fewer tokens for some seconds: SES throttled an email that had its tokens."""
+        ...
 
 
 class Suppressions(Protocol):

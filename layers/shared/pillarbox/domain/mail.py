@@ -15,6 +15,8 @@ MAX_RECIPIENTS: Final = 50
 MAX_SUBJECT: Final = 998
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
+#: An email that expires this soon is urgent: it has its own queue and comes first at SES.
+URGENT_TIME: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -166,3 +168,8 @@ class Job:
     #: The mail if it is in the queue. Otherwise `spool_key` says where it is in the spool.
     mail: Mail | None = None
     spool_key: str | None = None
+
+    @property
+    def urgent(self) -> bool:
+        """Whether the email expires soon, such as a one-time code."""
+        return self.deadline - self.queued_at <= URGENT_TIME

@@ -15,6 +15,7 @@ strings.
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
 | heartbeat   | PULSE               | -              |
+| sending rate| RATE                | -              |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
@@ -81,6 +82,11 @@ def template(account_id: str, template_id: UUID | None = None) -> Item:
 def heartbeat() -> Item:
     """Return the key of the heartbeat."""
     return _key("PULSE")
+
+
+def sending_rate() -> Item:
+    """Return the key of the token bucket of the SES account."""
+    return _key("RATE")
 
 
 def messages_from(account_id: str, moment: int) -> Item:

@@ -20,7 +20,6 @@ from botocore.parsers import ResponseParserError
 
 from pillarbox.adapters.aws import code_of, make_client
 from pillarbox.adapters.ses.events import MAX_REASON, snake_case
-from pillarbox.adapters.ses.rate import SendRateLimiter
 from pillarbox.application.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.message import Message
 
@@ -56,10 +55,8 @@ _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MAN
 class SesMailer:
     """Implements `ports.Mailer`."""
 
-    def __init__(self, configuration_set: str, rate_limiter: SendRateLimiter | None = None) -> None:
-        """Send with a configuration set and, optionally, a limit of the rate."""
+    def __init__(self, configuration_set: str) -> None:
         self._configuration_set = configuration_set
-        self._rate_limiter = rate_limiter
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -68,7 +65,6 @@ class SesMailer:
 
     def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
         """Call SendEmail once. Its events repeat the tags, which identify the message."""
-        self._acquire_rate(len(recipients))
         try:
             response = self._ses.send_email(
                 FromEmailAddress=message.sender,
@@ -102,20 +98,6 @@ class SesMailer:
         if "MessageId" not in response:  # SES responded, but unreadably
             raise SendUncertain
         return response["MessageId"]
-
-    def _acquire_rate(self, recipients: int) -> None:
-        limiter = self._rate_limiter
-        if limiter is not None and not limiter.acquire(recipients, self._max_rate):
-            raise SendThrottled
-
-    def _max_rate(self) -> float | None:
-        """Return the recipients per second that GetAccount reports; None if it reports none."""
-        try:
-            quota = self._ses.get_account().get("SendQuota", {})
-        except (ClientError, BotoCoreError):
-            return None
-        rate = quota.get("MaxSendRate", 0.0)
-        return rate if rate > 0 else None
 
 
 def _failure(error: ClientError) -> Exception:

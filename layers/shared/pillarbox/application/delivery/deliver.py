@@ -21,6 +21,7 @@ from pillarbox.application.ports import (
     Mailer,
     Messages,
     PayloadGone,
+    SendingRate,
     SendRejected,
     SendThrottled,
     SendUncertain,
@@ -82,6 +83,7 @@ class Delivery:
     suppressions: Suppressions
     jobs: Jobs
     mailer: Mailer
+    rate: SendingRate
     heartbeat: EventHeartbeat
     build: Callable[[Mail, Message], bytes]
     clock: Clock
@@ -173,10 +175,15 @@ class Delivery:
         recipients = tuple(r for r in message.recipients if r not in suppressed)
         if not recipients:
             return self._fail(message, "recipient_suppressed", _SUPPRESSED)
+        wait = self.rate.acquire(len(recipients), urgent=job.urgent)
+        if wait is not None:  # nothing was handed over, so this is no attempt
+            self.messages.save(replace(message, lease=None, attempt=message.attempt - 1))
+            return DeliveryResult(Outcome.WAITING, wait)
         now = self.clock()  # before the provider's own events
         try:
             provider_message_id = self.mailer.send(message, recipients, raw)
         except SendThrottled:
+            self.rate.slow_down()
             self._release(message)
             wait = backoff(message.attempt, job.deadline - self.clock())
             return DeliveryResult(Outcome.THROTTLED, wait)
