@@ -29,10 +29,12 @@ from pillarbox.domain.errors import ServiceError
 _REFRESH: Final = 3600 * SECOND
 #: After this time an unanswered read of the rate is repeated.
 _REFRESH_RETRY: Final = 60 * SECOND
-#: How long a worker waits for its turn to take tokens. Urgent emails wait longer, because their
-#: workers have nothing else to do.
-_PATIENCE: Final = SECOND
+#: How long a worker tries to take the tokens of an email. Urgent emails wait longer, because
+#: their workers have nothing else to do.
+_PATIENCE: Final = 2 * SECOND
 _URGENT_PATIENCE: Final = 3 * SECOND
+#: The longest wait before one of these tries, until a debt is repaid.
+_LONGEST_PAUSE: Final = 3 * SECOND
 #: How often a worker tries to take the tokens of one email.
 _TRIES: Final = 20
 #: Workers that wait for the same token try again at different times within this time.
@@ -108,8 +110,10 @@ class DynamoSendingRate:
                     self._wait_until(_departure(state, tokens))
                     return None
             wait = state.empty_at - latest
-            if now + wait > gives_up_at:
+            if now > gives_up_at or wait > _LONGEST_PAUSE:
                 break
+            if wait > SECOND:  # a debt, for which everybody waits
+                gives_up_at = now + wait + patience
             if wait > 0:
                 self._wait_until(now + wait + round(spread * _fraction()))
         return self._turn(state, tokens, now)

@@ -1,7 +1,7 @@
 """The token bucket of the SES account: one item, which every worker changes conditionally.
 
 The item does not count tokens. It holds `empty_at`, the time at which the bucket is empty: it
-gets a token every 1 / rate seconds from then on, up to one second of the rate. To take tokens is
+gets a token every 1 / rate seconds from then on, until it is full. To take tokens is
 to move `empty_at` forward, which needs no read before. A time ahead of now is a debt.
 
 An ordinary email may take its tokens if there is no debt. It then departs when they have come:
@@ -27,6 +27,9 @@ SECOND: Final = 1_000_000
 LONGEST_WAIT: Final = 15 * 60 * SECOND
 #: The shortest time for which SQS can hide a message.
 _SHORTEST_WAIT: Final = SECOND
+#: A full bucket has the tokens of this part of a second, or of one email. The rest is a margin,
+#: because the calls of SES do not arrive as evenly as the tokens come.
+_SIZE: Final = 0.9
 #: The part of a second's tokens that only urgent emails may take.
 _RESERVE: Final = 0.25
 #: The rate after SES throttled: half of it, then more by this part of the full rate a second.
@@ -79,13 +82,13 @@ class Tokens:
 
     @property
     def hold(self) -> int:
-        """How long an empty bucket takes to get them. A full one is enough for any email."""
-        return min(self.cost, self.capacity)
+        """How long an empty bucket takes to get them, at most a second's."""
+        return self.time(min(self.count, max(self.rate, 1.0)))
 
     @property
     def capacity(self) -> int:
-        """How long an empty bucket takes to be full: a second, or as long as one token takes."""
-        return self.time(max(self.rate, 1.0))
+        """How long an empty bucket takes to be full."""
+        return self.time(max(self.rate, 1.0) * _SIZE)
 
     @property
     def reserve(self) -> int:
@@ -157,11 +160,13 @@ class TokenBucket:
             "full": full,
             "overdraft": tokens.cost if tokens.urgent else tokens.cost - tokens.hold,
         }
-        if state.empty_at < full:
+        if state.empty_at < full:  # a full bucket is enough for any email
+            after = full + tokens.cost
+            overdraft = tokens.cost if tokens.urgent else after - now
             return self._update(
                 "SET empty_at = :after, overdraft = :overdraft",
                 f"empty_at < :full AND {_SAME_RATE}",
-                values | {"after": full + tokens.cost},
+                values | {"after": after, "overdraft": overdraft},
             )
         values |= {"cost": tokens.cost, "latest": latest}
         if tokens.urgent:
@@ -186,7 +191,8 @@ class TokenBucket:
         turn: Literal["next_urgent", "next_ordinary"] = (
             "next_urgent" if tokens.urgent else "next_ordinary"
         )
-        soonest, latest = now + _SHORTEST_WAIT, now + LONGEST_WAIT
+        soonest = max(now + _SHORTEST_WAIT, min(state.empty_at, now + LONGEST_WAIT))
+        latest = now + LONGEST_WAIT
         for _ in range(_TRIES):
             if getattr(state, turn) > latest:
                 return None
