@@ -111,7 +111,8 @@ class Calls:
 def _resource(of: str, parameters: Mapping[str, Any]) -> str:
     """Return the logical id of the resource that a call uses."""
     if of == "sqs":
-        return "JobsDeadLetters" if parameters["QueueUrl"].endswith("/dead") else "JobsQueue"
+        queues = {"dead": "JobsDeadLetters", "urgent": "UrgentJobsQueue", "jobs": "JobsQueue"}
+        return queues[parameters["QueueUrl"].rpartition("/")[2]]
     return {"dynamodb": "Table", "s3": "SpoolBucket"}.get(of, "*")
 
 
@@ -240,18 +241,19 @@ def _allowed(function: str) -> set[str]:
             actions = statement["Action"]
             excluded = _LAMBDAS_OWN | _UNCALLED.get(function, set())
             found |= {
-                f"{action} {_named(statement['Resource'])}"
+                f"{action} {name}"
                 for action in ([actions] if isinstance(actions, str) else actions)
                 if action not in excluded
+                for name in _named(statement["Resource"])
             }
     return found
 
 
-def _named(resource: Any) -> str:
-    """Return the logical id of a statement's resource; `*` for those of SES."""
+def _named(resource: Any) -> set[str]:
+    """Return the logical ids of a statement's resources; `*` for those of SES."""
     text = json.dumps(resource)
     names = re.findall(r'"Fn::GetAtt": \["(\w+)"|\$\{(\w+)\.Arn\}', text)
-    return "".join(names[0]) if names else "*"
+    return {"".join(name) for name in names} or {"*"}
 
 
 @pytest.mark.parametrize("function", sorted(_FUNCTIONS))

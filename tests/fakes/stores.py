@@ -299,20 +299,34 @@ class FakeDomains:
 
 
 class FakeSendingRate:
-    """Implements `ports.SendingRate`. It has tokens for every email unless it has a wait."""
+    """Implements `ports.SendingRate`.
 
-    def __init__(self) -> None:
+    Args:
+        tokens: how many there are; by default enough for every email. Urgent mail may take more.
+
+    Attributes:
+        wait: what each email has to wait for, if there are no tokens at all.
+    """
+
+    def __init__(self, tokens: int = 10**6) -> None:
         self.wait: timedelta | None = None
         self.taken: list[tuple[int, bool]] = []
         self.slowed_down = 0
+        self._tokens = tokens
 
     def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
-        if self.wait is None:
-            self.taken.append((recipients, urgent))
-        return self.wait
+        if self.wait is not None:
+            return self.wait
+        if self._tokens <= (-self._RESERVE if urgent else 0):
+            return timedelta(seconds=1)
+        self._tokens -= recipients
+        self.taken.append((recipients, urgent))
+        return None
 
     def slow_down(self) -> None:
         self.slowed_down += 1
+
+    _RESERVE = 1
 
 
 class FakeMailer:

@@ -468,3 +468,39 @@ def test_the_message_id_header_is_stable() -> None:
     message = builders.message()
     assert message_id_header(message) == f"<{message.message_id}@shop.example>"
     assert message.body_hash == HASH
+
+
+@pytest.mark.parametrize("urgent", [False, True])
+def test_a_mail_takes_its_tokens_before_it_is_handed_over(world: World, *, urgent: bool) -> None:
+    """Each recipient takes a token, in the lane of the job."""
+    deadline = {"deadline": at(3600)} if urgent else {}
+    job = world.accept(builders.message(cc=("bob@example.com",)), queued_at=NOW, **deadline)
+    assert world.delivery.deliver(job).outcome is Outcome.SENT
+    assert world.rate.taken == [(2, urgent)]
+    assert world.rate.slowed_down == 0
+
+
+def test_a_mail_without_tokens_waits_and_counts_no_attempt(world: World) -> None:
+    """Without tokens a mail comes back after the wait that the rate gives; SES sees nothing."""
+    job = world.accept(builders.message())
+    world.rate.wait = timedelta(seconds=7)
+    for _ in range(3):
+        assert world.delivery.deliver(job) == DeliveryResult(Outcome.WAITING, timedelta(seconds=7))
+    assert (world.mailer.taken, world.message().attempt, world.message().lease) == ([], 0, None)
+    world.rate.wait = None
+    assert world.delivery.deliver(job).outcome is Outcome.SENT
+    assert world.message().attempt == 1
+
+
+def test_a_throttled_mail_slows_all_workers_down(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """If SES throttles a mail that had its tokens, the rate is too high for the moment."""
+
+    def throttle(*_: object) -> str:
+        raise SendThrottled
+
+    monkeypatch.setattr(world.mailer, "send", throttle)
+    result = world.delivery.deliver(world.accept(builders.message()))
+    assert result.outcome is Outcome.THROTTLED
+    assert world.rate.slowed_down == 1
