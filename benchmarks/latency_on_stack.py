@@ -64,7 +64,7 @@ async def _send_bulk(client: httpx.AsyncClient, stack: dict[str, Any], count: in
         response = await client.post(
             f"{stack['base_url']}/api/v1/emails/batch",
             json={"messages": messages},
-            headers={"Authorization": f"Bearer {stack['keys']['live']}"},
+            headers={"X-API-Key": stack["keys"]["live"]},
         )
         response.raise_for_status()
         ids |= {result["messageId"] for result in response.json()["results"]}
@@ -79,7 +79,7 @@ async def _send_code(client: httpx.AsyncClient, stack: dict[str, Any]) -> dict[s
             "starterTemplate": "otp",
             "variables": {"otp_code": "482913"},
         },
-        headers={"Authorization": f"Bearer {stack['keys']['live_free']}"},
+        headers={"X-API-Key": stack["keys"]["live_free"]},
     )
     response.raise_for_status()
     return {response.json()["messageId"]: datetime.now(UTC)}

@@ -10,13 +10,14 @@ _BURST: Final = 0.25
 class RateLimit:
     """A token bucket with a second of the rate and a small burst.
 
-    An email with more recipients than that is allowed when the bucket is full. The bucket then
-    has a debt, and refuses every email until the rate has made up for it.
+    An email with more recipients than a second allows needs a second's tokens. The bucket then has
+    a debt, and refuses every email until the rate has made up for it.
     """
 
     def __init__(self, rate: float) -> None:
         self.rate = rate
-        self._size = max(rate, 1.0) + max(rate * _BURST, 1.0)
+        self._second = max(rate, 1.0)
+        self._size = self._second + max(rate * _BURST, 1.0)
         self._tokens = self._size
         self._filled_at: float | None = None
 
@@ -26,7 +27,7 @@ class RateLimit:
             gained = max(now - self._filled_at, 0.0) * self.rate
             self._tokens = min(self._tokens + gained, self._size)
         self._filled_at = now
-        if self._tokens < min(recipients, self._size) - 1e-6:
+        if self._tokens < min(recipients, self._second) - 1e-6:
             return False
         self._tokens -= recipients
         return True

@@ -26,8 +26,8 @@ def test_recipients_count() -> None:
     assert allowed(RateLimit(14.0), 100, 0.0, recipients=3) == 5
 
 
-def test_a_large_email_needs_a_full_bucket_and_leaves_a_debt() -> None:
-    """An email to 50 is allowed when nothing was sent for a while, and the next ones wait."""
+def test_a_large_email_needs_a_second_and_leaves_a_debt() -> None:
+    """An email to 50 is allowed when a second's tokens are there, and the next ones wait."""
     limit = RateLimit(14.0)
     assert limit.allow(50, 0.0)
     assert not limit.allow(1, 2.3)

@@ -69,6 +69,7 @@ class DynamoSendingRate:
         self._pause = pause
         self._state: BucketState | None = None
         self._unknown_until = 0
+        self._had_to_wait = False
         self._leased = 0
         self._lease_size = 1
         self._lease_ends_at = 0
@@ -95,6 +96,9 @@ class DynamoSendingRate:
             return None
         patience, spread = (_URGENT_PATIENCE, _URGENT_SPREAD) if urgent else (_PATIENCE, _SPREAD)
         gives_up_at = self._now() + patience
+        if self._had_to_wait:
+            state = self._bucket.read() or state
+        self._had_to_wait = False
         for _ in range(_TRIES):
             now = self._now()
             tokens = Tokens(recipients, state.rate(now), urgent=urgent)
@@ -103,11 +107,10 @@ class DynamoSendingRate:
             # has to wait.
             if urgent or state.empty_at <= latest:
                 try:
-                    self._state = state = self._take(state, tokens, now, latest)
+                    self._wait_until(self._take(state, tokens, now, latest))
                 except Refused as refusal:
                     self._state = state = refusal.state
                 else:
-                    self._wait_until(_departure(state, tokens))
                     return None
             wait = state.empty_at - latest
             if now > gives_up_at or wait > _LONGEST_PAUSE:
@@ -115,24 +118,31 @@ class DynamoSendingRate:
             if wait > SECOND:  # a debt, for which everybody waits
                 gives_up_at = now + wait + patience
             if wait > 0:
+                self._had_to_wait = True
                 self._wait_until(now + wait + round(spread * _fraction()))
+                # Others waited too. A read costs less than a refused write.
+                self._state = state = self._bucket.read() or state
         return self._turn(state, tokens, now)
 
-    def _take(self, state: BucketState, tokens: Tokens, now: int, latest: int) -> BucketState:
+    def _take(self, state: BucketState, tokens: Tokens, now: int, latest: int) -> int:
+        """Take the tokens of an email, or of a lease with it, and return when it departs.
+
+        Raises:
+            Refused: there are too few tokens, or the rate changed.
+        """
         lease = Tokens(self._next_lease(tokens.rate), tokens.rate)
-        if lease.count > tokens.count and state.empty_at <= now - lease.cost:
-            try:
-                # All of the tokens are there, so the lease delays nobody.
-                taken = self._bucket.take(state, lease, now, now - lease.cost)
-            except Refused as refusal:
-                state = refusal.state
-            else:
-                self._leased = lease.count - tokens.count
-                self._lease_size, self._lease_ends_at = lease.count, now + _LEASE
-                return taken
-        self._leased, self._lease_size = 0, tokens.count
-        self._lease_ends_at = now + _LEASE
-        return self._bucket.take(state, tokens, now, latest)
+        if tokens.urgent:
+            all_there = now - lease.cost
+            wants_lease = lease.count > tokens.count and state.empty_at <= all_there
+            taken = lease if wants_lease else tokens
+            latest = all_there if wants_lease else latest
+        else:
+            taken = lease if lease.count > tokens.count else tokens
+        self._state = self._bucket.take(state, taken, now, latest)
+        departs_at = _departure(self._state, taken)
+        self._lease_size, self._leased = taken.count, taken.count - tokens.count
+        self._lease_ends_at = max(departs_at, now) + _LEASE
+        return departs_at
 
     def _use_lease(self, recipients: int) -> bool:
         if self._leased < recipients or self._now() >= self._lease_ends_at:
