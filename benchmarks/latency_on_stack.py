@@ -1,12 +1,12 @@
 """How long accepted emails wait for SES on the local stack.
 
     PILLARBOX_SES_RATE=1 make up                        # in another terminal; or 14
-    .venv/bin/python -m benchmarks.latency_on_stack 100
+    .venv/bin/python -m benchmarks.latency_on_stack 100 5
 
 One account sends that many emails in batches. Until they are sent, another account sends a code
-at random moments. The waits are from the response to a code until the SES stand-in has it. The
-engine serves message groups in the order of arrival, and the machine's speed is part of the
-figures.
+at random moments, so many seconds apart on average. The waits are from the response to a code
+until the SES stand-in has it. The engine serves message groups in the order of arrival, and the
+machine's speed is part of the figures.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ STATE = Path(Settings({}).state_dir) / "stack.json"
 _AGENT = {"User-Agent": "pillarbox-benchmark/1.0"}
 
 
-async def main(count: int, stack: dict[str, Any]) -> None:
+async def main(count: int, between: float, stack: dict[str, Any]) -> None:
     """Send the emails and print the waits."""
     limits = httpx.Timeout(60)
     async with httpx.AsyncClient(headers=_AGENT, timeout=limits, trust_env=False) as client:
@@ -38,7 +38,7 @@ async def main(count: int, stack: dict[str, Any]) -> None:
         while not bulk <= arrived.keys() or not accepted.keys() <= arrived.keys():
             if not bulk <= arrived.keys():
                 accepted |= await _send_code(client, stack)
-            await asyncio.sleep(random.uniform(0.5, 3.0))  # noqa: S311  moments, no secrets
+            await asyncio.sleep(random.uniform(0.5, 1.5) * between)  # noqa: S311  moments, no secrets
             items = (await client.get(f"{stack['inbox_url']}/messages")).json()["items"]
             arrived |= {
                 item["messageId"]: datetime.fromisoformat(item["receivedAt"]) for item in items
@@ -86,6 +86,6 @@ async def _send_code(client: httpx.AsyncClient, stack: dict[str, Any]) -> dict[s
 
 
 if __name__ == "__main__":
-    arguments = sys.argv[1:]
-    state = Path(arguments[1]) if arguments[1:] else STATE
-    asyncio.run(main(int(arguments[0]), json.loads(state.read_text())))
+    count, between, *rest = sys.argv[1:]
+    state = Path(rest[0]) if rest else STATE
+    asyncio.run(main(int(count), float(between), json.loads(state.read_text())))
