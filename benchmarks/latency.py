@@ -97,16 +97,6 @@ def codes_behind_bulk(rate: float, goal: float, rounds: int) -> Result:
     )
 
 
-def three_codes_at_once() -> Result:
-    """Send three codes at once every ten seconds in the sandbox, while 300 emails wait."""
-    service = Service(1.0)
-    for _ in range(300):
-        service.accept(0.0, "bulk", account_id=BULK)
-    for number in range(60):
-        service.accept(5.0 + 10 * (number // 3) + number % 3 / 10, "code", urgent=True)
-    return _p99(service, "sandbox, three codes at once every 10 s behind 300 emails", "code", 2.0)
-
-
 def receipts(rate: float, count: int) -> Result:
     """Let many emails wait, and count how often SQS delivers each."""
     service = Service(rate)
@@ -167,7 +157,6 @@ def results(*, short: bool = False) -> Iterator[Result]:
     yield after_a_large_email()
     yield sandbox(minutes)
     yield codes_behind_bulk(1.0, 2.0, rounds)
-    yield three_codes_at_once()
     yield codes_behind_bulk(14.0, 0.5, rounds)
     yield lone_worker(1.0)
     yield lone_worker(14.0)

@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import count
 from math import ceil
+from random import Random
 from typing import Any
 
 from local.ses.rate_limit import RateLimit
@@ -38,6 +39,8 @@ class Latency:
     prepare: float = 0.02
     table: float = 0.004
     ses: float = 0.05
+    #: How late a call arrives at SES, on average; the times are distributed exponentially.
+    jitter: float = 0.03
 
 
 class Simulation:
@@ -153,6 +156,7 @@ class Service:
         self.table = _SlowTable(self)
         self.report = Report()
         self._ses = RateLimit(rate)
+        self._random = Random(1)  # noqa: S311  no secret
         self._store = stores.Store()
         self._make_rate = make_rate or _shared_rate
         self._kinds: dict[Any, str] = {}
@@ -238,6 +242,7 @@ class Service:
         Raises:
             SendThrottled: the rate was exceeded.
         """
+        self.simulation.sleep(self._random.expovariate(1 / self.latency.jitter))
         arrived = (self.clock() - builders.NOW).total_seconds()
         allowed = self._ses.allow(recipients, arrived)
         self.simulation.sleep(self.latency.ses)

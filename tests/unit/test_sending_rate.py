@@ -14,12 +14,16 @@ from tests.fakes.quick_table import QuickTable
 from tests.fakes.simulation import Simulation
 
 
+#: The part of the granted rate that workers use.
+USED = 0.98
+
+
 class Case:
-    """Workers at 14 recipients a second, with a clock of their own."""
+    """Workers that use 14 recipients a second, with a clock of their own."""
 
     def __init__(self) -> None:
         self.now = NOW
-        self.rate: float | None = 14.0
+        self.rate: float | None = 14 / USED
         self.reads = 0
         self.table = QuickTable()
         self.one, self.other = self.worker(), self.worker()
@@ -56,8 +60,8 @@ def case() -> Case:
 
 @pytest.mark.parametrize("rate", [1.0, 14.0])
 def test_a_lone_worker_sends_at_the_full_rate(case: Case, rate: float) -> None:
-    """After a burst of at most one second, a single worker has the whole rate."""
-    case.rate = rate
+    """After a burst of at most one second, a single worker has the whole rate that is used."""
+    case.rate = rate / USED
     case.drain()
     start = case.seconds()
     for _ in range(20):
@@ -82,28 +86,28 @@ def test_an_email_above_the_rate_is_sent_and_delays_the_next(case: Case) -> None
     """With 50 recipients an email is sent when the bucket is full; the next one repays the debt."""
     assert case.send(50) == 0
     # The bucket had 12.6 tokens: 0.9 seconds of the rate.
-    assert case.send(3) == pytest.approx((50 - 12.6 + 3) / 14, abs=0.01)
+    assert case.send(3) == pytest.approx((50 - 12.6 + 3) / 14, abs=0.03)
 
 
 def test_a_large_email_is_not_overtaken_for_ever(case: Case) -> None:
     """An email to 14 recipients gets its tokens while others take every token that comes."""
     case.drain()
     assert case.other.acquire(14, urgent=False) is None
-    assert case.send() == pytest.approx(1 / 14, abs=0.001)
+    assert case.send() == pytest.approx(1 / 14, abs=0.01)
 
 
 def test_urgent_mail_goes_before_the_tokens_come(case: Case) -> None:
-    """Ordinary mail empties the bucket; urgent mail may leave a debt of a quarter of a second."""
+    """Ordinary mail empties the bucket; urgent mail may leave a debt of a fifth of a second."""
     case.drain()
     # The last ordinary email had to wait for its token, so this one is at the bucket's zero.
-    assert [case.send(urgent=True) for _ in range(3)] == [0, 0, 0]
+    assert [case.send(urgent=True) for _ in range(2)] == [0, 0]
     assert case.send(urgent=True) > 0
-    assert case.send() > 0.25
+    assert case.send() > 0.2
 
 
 def test_urgent_mail_goes_before_mail_that_waits_for_its_tokens(case: Case) -> None:
-    """In the sandbox a code departs at once although the next token is taken already."""
-    case.rate = 1.0
+    """In the sandbox a code departs soon although the next token is taken already."""
+    case.rate = 1 / USED
     case.send()
     departures: list[float] = []
 
@@ -113,24 +117,27 @@ def test_urgent_mail_goes_before_mail_that_waits_for_its_tokens(case: Case) -> N
     waiting = DynamoSendingRate(case.table, case.read_rate, lambda: case.now, depart)
     case.pause(0.5)
     assert waiting.acquire(1, urgent=False) is None
-    assert departures == [pytest.approx(1.1)]
+    assert departures == [pytest.approx(1.1, abs=0.01)]
     case.pause(0.5)
-    assert case.send(urgent=True) < 0.11
+    # The other one departs 0.1 seconds from now, with a whole token; the code leaves a debt.
+    assert case.send(urgent=True) == pytest.approx(0.35, abs=0.01)
 
 
 def test_mail_that_has_to_wait_comes_back_one_after_another(case: Case) -> None:
     """After a large email each other one gets a turn of its own, when its tokens come."""
-    case.rate = 1.0
+    case.rate = 1 / USED
     case.send(50)
     waits = [case.one.acquire(2, urgent=False) for _ in range(10)]
     seconds = [wait.total_seconds() for wait in waits if wait]
     assert seconds[0] >= 49
-    assert [later - earlier for earlier, later in pairwise(seconds)] == [pytest.approx(2)] * 9
+    assert [later - earlier for earlier, later in pairwise(seconds)] == [
+        pytest.approx(2, abs=0.01)
+    ] * 9
 
 
 def test_urgent_mail_has_turns_of_its_own(case: Case) -> None:
     """A backlog of ordinary mail does not delay the turn of a code."""
-    case.rate = 1.0
+    case.rate = 1 / USED
     case.send(50)
     for _ in range(10):
         ordinary = case.one.acquire(10, urgent=False)
@@ -142,7 +149,7 @@ def test_urgent_mail_has_turns_of_its_own(case: Case) -> None:
 
 def test_no_wait_is_longer_than_a_quarter_of_an_hour(case: Case) -> None:
     """If very many wait, they come back at different times within 10 to 15 minutes."""
-    case.rate = 1.0
+    case.rate = 1 / USED
     case.send(50)
     waits = [case.one.acquire(50, urgent=False) for _ in range(40)]
     assert max(wait for wait in waits if wait) <= timedelta(minutes=15)
@@ -152,12 +159,12 @@ def test_no_wait_is_longer_than_a_quarter_of_an_hour(case: Case) -> None:
 
 def test_a_returned_wait_took_no_token(case: Case) -> None:
     """An email that has to wait does not delay the next one."""
-    case.rate = 1.0
+    case.rate = 1 / USED
     case.send(50)
     assert case.other.acquire(50, urgent=False)
     assert case.one.acquire(1, urgent=True)
     case.now += timedelta(seconds=50)
-    assert case.send() <= 1
+    assert case.send() <= 1.01
 
 
 def test_a_throttle_halves_the_rate_of_all_workers(case: Case) -> None:
@@ -190,7 +197,7 @@ def test_the_rate_is_read_once_an_hour_by_one_worker(case: Case) -> None:
     case.send()
     assert case.reads == 1
     case.now += timedelta(minutes=2)
-    case.rate = 28.0
+    case.rate = 28 / USED
     case.send()
     assert case.other.acquire(1, urgent=False) is None
     assert case.reads == 2
@@ -216,7 +223,7 @@ def test_an_unknown_rate_is_no_limit(case: Case) -> None:
     case.rate = None
     assert [case.send(50) for _ in range(100)] == [0] * 100
     assert case.reads == 1
-    case.rate = 14.0
+    case.rate = 14 / USED
     case.now += timedelta(minutes=1)
     case.drain()
     assert case.reads == 2
@@ -273,7 +280,7 @@ def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
 ) -> None:
     """Whatever several workers ask, each window gets its rate and one burst at most.
 
-    The burst is one second, a quarter of one for urgent mail (both at least one token), what an
+    The burst is one second, a fifth of one for urgent mail (both at least one token), what an
     email to more recipients than that is over, and a second's leases at a high rate.
     """
     random.seed(1)
@@ -294,7 +301,7 @@ def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
         simulation.start(lambda schedule=schedule: work(schedule))  # type: ignore[misc]
     simulation.run(lambda: not running)
     size = max(rate, 1.0)
-    burst = size + max(rate / 4, 1.0) + (rate if rate >= 20 else 0)
+    burst = size + max(rate / 5, 1.0) + (rate if rate >= 20 else 0)
     burst += max((max(recipients - size, 0) for _, recipients in departures), default=0)
     for first, (start, _) in enumerate(departures):
         taken = 0

@@ -6,8 +6,8 @@ to move `empty_at` forward, which needs no read before. A time ahead of now is a
 
 An ordinary email may take its tokens if there is no debt. It then departs when they have come:
 so the next email waits for it, and an email with many recipients is never overtaken for ever. An
-urgent email departs at once, before the one that waits for its tokens, and may leave a debt of a
-quarter of a second, or of one token. `overdraft` is how far the urgent emails moved `empty_at`
+urgent email departs before the one that waits for its tokens, if the debt that it leaves is within
+a reserve, or as soon as it is. `overdraft` is how far the urgent emails moved `empty_at`
 since the departure of the last ordinary one; it bounds that debt at each departure.
 
 All times are in microseconds since 1970. Workers compare them with their own clocks. A worker
@@ -30,8 +30,13 @@ _SHORTEST_WAIT: Final = SECOND
 #: A full bucket has the tokens of this part of a second, or of one email. The rest is a margin,
 #: because the calls of SES do not arrive as evenly as the tokens come.
 _SIZE: Final = 0.9
-#: The part of a second's tokens that only urgent emails may take.
-_RESERVE: Final = 0.25
+#: The tokens that only urgent emails may take: those of a part of a second, or of most of one
+#: email. With all of one, any jitter would make SES throttle where it grants one email a second.
+_RESERVE: Final = 0.2
+_LEAST_RESERVE: Final = 0.75
+#: The part of the granted rate that is used. A call that arrives late costs SES's own bucket some
+#: tokens for ever, if all of the rate is used.
+_USED: Final = 0.98
 #: The rate after SES throttled: half of it, then more by this part of the full rate a second.
 _RECOVERY: Final = 0.1
 _LOWEST: Final = 10  # percent
@@ -64,7 +69,7 @@ class BucketState:
 
     def rate(self, now: int) -> float:
         """Return the tokens a second at a time."""
-        return self.max_rate / 1000 * self.share(now)
+        return self.max_rate / 1000 * _USED * self.share(now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +98,7 @@ class Tokens:
     @property
     def reserve(self) -> int:
         """The debt that urgent emails may leave."""
-        return self.time(max(self.rate * _RESERVE, 1.0))
+        return self.time(max(self.rate * _RESERVE, _LEAST_RESERVE))
 
     def time(self, count: float) -> int:
         """Return the time for a number of tokens, rounded up."""
