@@ -233,6 +233,7 @@ def measure() -> dict[str, Count]:
     """Measure a mail without a key, the whole life of one with a key, and a batch."""
     from pillarbox.adapters.dns import DnsMailDomains  # noqa: PLC0415
     from pillarbox.adapters.ses.mailer import SesMailer  # noqa: PLC0415
+    from pillarbox.adapters.ses.rate import SesAccountRate  # noqa: PLC0415
     from pillarbox.application.ports import DomainVerdict  # noqa: PLC0415
 
     key = set_up()
@@ -261,6 +262,7 @@ def measure() -> dict[str, Count]:
     with (
         patch.object(DnsMailDomains, "look_up", lambda _, domains: all_accept(domains)),
         patch.object(SesMailer, "send", accepted_by_ses),
+        patch.object(SesAccountRate, "read", lambda _: 14.0),
     ):
 
         def all_accept(domains: Iterable[str]) -> dict[str, DomainVerdict]:

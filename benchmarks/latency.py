@@ -134,11 +134,11 @@ def lone_worker(rate: float) -> Result:
     for _ in range(200):
         service.accept(0.0, "mail")
     sent = service.run().sent_at
-    burst = int(rate) + 1  # the first ones find a full bucket
-    reached = (len(sent) - burst) / (sent[-1] - sent[burst - 1])
+    half = len(sent) // 2  # the first ones find a full bucket
+    reached = (len(sent) - half) / (sent[-1] - sent[half - 1])
     return Result(
         f"one worker, SES grants {rate:g} a second",
-        "the full rate",
+        "the rate that is used: 98 %",
         f"{reached:.2f} a second",
         reached >= 0.97 * rate,
     )

@@ -13,7 +13,6 @@ from tests.fakes.builders import NOW
 from tests.fakes.quick_table import QuickTable
 from tests.fakes.simulation import Simulation
 
-
 #: The part of the granted rate that workers use.
 USED = 0.98
 
