@@ -21,7 +21,7 @@ from typing import Any
 from local.ses.rate_limit import RateLimit
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery.deliver import Delivery
-from pillarbox.application.ports import SendingRate, SendThrottled
+from pillarbox.application.ports import SendThrottled
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Message
@@ -139,7 +139,7 @@ class Service:
     Args:
         rate: the recipients a second that SES grants.
         workers: the maximum number of workers of each queue.
-        make_rate: makes the sending rate of a worker; by default that of the service.
+        latency: how long each part takes.
     """
 
     def __init__(
@@ -148,7 +148,6 @@ class Service:
         *,
         workers: int = 10,
         latency: Latency = Latency(),
-        make_rate: "Callable[[Service], SendingRate] | None" = None,
     ) -> None:
         self.rate = rate
         self.latency = latency
@@ -158,7 +157,6 @@ class Service:
         self._ses = RateLimit(rate)
         self._random = Random(1)  # noqa: S311  no secret
         self._store = stores.Store()
-        self._make_rate = make_rate or _shared_rate
         self._kinds: dict[Any, str] = {}
         self._left = 0
         self._ordinary, self._urgent = FairQueue(self.clock), FairQueue(self.clock)
@@ -228,7 +226,9 @@ class Service:
             suppressions=stores.FakeSuppressions(self._store),
             jobs=stores.FakeJobs(self._store),
             mailer=_Mailer(self),
-            rate=self._make_rate(self),
+            rate=DynamoSendingRate(
+                self.table, lambda: self.rate, self.clock, self.simulation.sleep
+            ),
             heartbeat=stores.FakeHeartbeat(self._store),
             build=lambda _mail, _message: b"",
             clock=self.clock,
@@ -273,9 +273,3 @@ class _SlowTable(QuickTable):
 
     def _check(self) -> None:
         self._service.simulation.sleep(self._service.latency.table / 2)
-
-
-def _shared_rate(service: Service) -> SendingRate:
-    return DynamoSendingRate(
-        service.table, lambda: service.rate, service.clock, service.simulation.sleep
-    )

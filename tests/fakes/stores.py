@@ -299,10 +299,10 @@ class FakeDomains:
 
 
 class FakeSendingRate:
-    """Implements `ports.SendingRate`.
+    """Implements `ports.SendingRate`. Urgent mail may take one token more than there is.
 
     Args:
-        tokens: how many there are; by default enough for every email. Urgent mail may take more.
+        tokens: how many there are; by default enough for every email.
 
     Attributes:
         wait: what each email has to wait for, if there are no tokens at all.
@@ -317,7 +317,7 @@ class FakeSendingRate:
     def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
         if self.wait is not None:
             return self.wait
-        if self._tokens <= (-self._RESERVE if urgent else 0):
+        if self._tokens <= (-1 if urgent else 0):
             return timedelta(seconds=1)
         self._tokens -= recipients
         self.taken.append((recipients, urgent))
@@ -325,8 +325,6 @@ class FakeSendingRate:
 
     def slow_down(self) -> None:
         self.slowed_down += 1
-
-    _RESERVE = 1
 
 
 class FakeMailer:
