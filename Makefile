@@ -47,10 +47,11 @@ check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and 
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
 
-bench: setup ## measure what an email costs, and rendering and MIME: minutes
+bench: setup ## measure what an email costs, rendering, MIME and waits: minutes
 	$(RUN)python -m benchmarks.accepting
 	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 	$(RUN)python benchmarks/mime.py
+	$(RUN)python -m benchmarks.latency
 
 openapi: setup ## write docs/openapi.json and the other generated texts
 	$(RUN)python -m openapi

@@ -13,8 +13,9 @@ app = typer.Typer(no_args_is_help=True, help="The queues and their dead letters.
 def status(ctx: typer.Context) -> None:
     """Count the messages in the queues and in their dead-letter queues.
 
-    A job in flight is being delivered or waits for its next try. A dead message failed
-    too often or could not be read.
+    A job in flight is being delivered or waits for its next try. Urgent jobs are those of
+    emails that expire within an hour. A dead message failed too often or could not be read;
+    dead urgent jobs are among those of `jobs`.
 
     Example: `pillarbox queue status`
     """

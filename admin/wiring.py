@@ -94,6 +94,7 @@ class OperatorWiring(Wiring):
             queues=SqsQueues(),
             urls={
                 "jobs": QueueUrls(settings.jobs_queue_url, settings.jobs_dead_letters_url),
+                "urgent": QueueUrls(settings.urgent_jobs_queue_url, None),
                 "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
             },
         )

@@ -36,7 +36,6 @@ SETTINGS = {
     "PILLARBOX_CONFIGURATION_SET": "pillarbox",
     "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
     "PILLARBOX_UPGRADE_URL": "https://pillarbox.example/upgrade",
-    "PILLARBOX_DELIVERY_CONCURRENCY": "2",
     "PILLARBOX_EVENTS_QUEUE_URL": "http://127.0.0.1:9/events",
     "PILLARBOX_EVENTS_DEAD_LETTERS_URL": "http://127.0.0.1:9/dead",
     "POWERTOOLS_SERVICE_NAME": "benchmark",
@@ -198,7 +197,8 @@ def set_up() -> str:
         CreateBucketConfiguration={"LocationConstraint": "eu-west-1"},
     )
     queue = boto3.client("sqs").create_queue(QueueName="jobs")
-    os.environ["PILLARBOX_JOBS_QUEUE_URL"] = queue["QueueUrl"]
+    for name in ("PILLARBOX_JOBS_QUEUE_URL", "PILLARBOX_URGENT_JOBS_QUEUE_URL"):
+        os.environ[name] = queue["QueueUrl"]
 
     from admin.wiring import OperatorWiring  # noqa: PLC0415
     from pillarbox.domain.account import Plan  # noqa: PLC0415
@@ -235,6 +235,7 @@ def measure() -> dict[str, Count]:
     """Measure a mail without a key, the whole life of one with a key, and a batch."""
     from pillarbox.adapters.dns import DnsMailDomains  # noqa: PLC0415
     from pillarbox.adapters.ses.mailer import SesMailer  # noqa: PLC0415
+    from pillarbox.adapters.ses.rate import SesAccountRate  # noqa: PLC0415
     from pillarbox.application.ports import DomainVerdict  # noqa: PLC0415
 
     key = set_up()
@@ -263,6 +264,7 @@ def measure() -> dict[str, Count]:
     with (
         patch.object(DnsMailDomains, "look_up", lambda _, domains: all_accept(domains)),
         patch.object(SesMailer, "send", accepted_by_ses),
+        patch.object(SesAccountRate, "read", lambda _: 14.0),
     ):
 
         def all_accept(domains: Iterable[str]) -> dict[str, DomainVerdict]:

@@ -161,6 +161,7 @@ def instructions(program: str, *path: Path, **variables: str) -> int:
         | {
             "PYTHONPATH": os.pathsep.join(map(str, path)),
             "PILLARBOX_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/jobs",
+            "PILLARBOX_URGENT_JOBS_QUEUE_URL": "https://sqs.eu-west-1.amazonaws.com/1/urgent",
         }
         | variables,
         check=True,

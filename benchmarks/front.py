@@ -66,7 +66,14 @@ def main() -> None:
     body = json.dumps(mail).encode()
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    names = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
+    names = (
+        "TABLE",
+        "JOBS_QUEUE_URL",
+        "URGENT_JOBS_QUEUE_URL",
+        "SPOOL_BUCKET",
+        "PREVIEW_SENDER",
+        "UPGRADE_URL",
+    )
     environment = os.environ | {f"PILLARBOX_{name}": "x" for name in names}
     environment |= {
         "AWS_ACCESS_KEY_ID": "x",

@@ -43,12 +43,13 @@ class StackInUse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StackSettings:
-    """Where the stack keeps its state and listens; port 0 is any free one."""
+    """Where the stack keeps its state and listens (port 0 is any free one); SES's rate."""
 
     state: Path
     port: int
     inbox_port: int
     smtp_port: int
+    ses_rate: int
 
     @classmethod
     def read(cls, settings: Settings) -> "StackSettings":
@@ -62,6 +63,7 @@ class StackSettings:
             port=settings.port,
             inbox_port=settings.inbox_port,
             smtp_port=settings.local_smtp_port,
+            ses_rate=settings.local_ses_rate,
         )
 
     @property
@@ -150,7 +152,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
                 MessageBody=json.dumps(record),
             )
 
-        mailbox = MailStore()
+        mailbox = MailStore(max_send_rate=settings.ses_rate)
         mailbox.create_configuration_set(outputs["ConfigurationSetName"])
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)

@@ -32,6 +32,7 @@ class Aws:
 
     table: str
     queue_url: str
+    urgent_queue_url: str
     bucket: str
 
 
@@ -87,20 +88,25 @@ def aws(monkeypatch: pytest.MonkeyPatch) -> Iterator[Aws]:
     # All tests share one session, so that the SDK reads its service data only once.
     with emulated_aws({"core": {"reset_boto3_session": False}}):
         create_table("pillarbox")
-        queue_url, events_url, events_dead_url = (
+        queue_url, urgent_url, events_url, events_dead_url = (
             boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
-            for name in ("jobs", "events", "events_dead")
+            for name in ("jobs", "urgent", "events", "events_dead")
         )
         boto3.client("s3").create_bucket(
             Bucket="pillarbox-spool", CreateBucketConfiguration={"LocationConstraint": REGION}
         )
-        names = Aws(table="pillarbox", queue_url=queue_url, bucket="pillarbox-spool")
+        names = Aws(
+            table="pillarbox",
+            queue_url=queue_url,
+            urgent_queue_url=urgent_url,
+            bucket="pillarbox-spool",
+        )
         for name, value in {
             "PILLARBOX_TABLE": names.table,
             "PILLARBOX_JOBS_QUEUE_URL": names.queue_url,
+            "PILLARBOX_URGENT_JOBS_QUEUE_URL": names.urgent_queue_url,
             "PILLARBOX_SPOOL_BUCKET": names.bucket,
             "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-            "PILLARBOX_DELIVERY_CONCURRENCY": "2",
             "PILLARBOX_EVENTS_QUEUE_URL": events_url,
             "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
             "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,

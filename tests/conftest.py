@@ -66,11 +66,12 @@ def _is_first(using: Any) -> bool:
 
 def _start() -> subprocess.Popen[str]:
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
+    rate = {"PILLARBOX_SES_RATE": "1000"}  # no test waits for its turn
     _DESCRIPTION.unlink(missing_ok=True)
     process = subprocess.Popen(
         [sys.executable, "-m", "local"],
         cwd=_ROOT,
-        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(_STATE)},
+        env=os.environ | ports | rate | {"PILLARBOX_STATE_DIR": str(_STATE)},
         stdout=subprocess.PIPE,
         stderr=subprocess.STDOUT,
         text=True,

@@ -47,7 +47,11 @@ class SqsQueues:
         moved = 0
         for message in self._receive(source_url, at_most):
             with operator_errors(_NAME):
-                self._sqs.send_message(QueueUrl=target_url, MessageBody=message["Body"])
+                self._sqs.send_message(
+                    QueueUrl=target_url,
+                    MessageBody=message["Body"],
+                    **message.get("Attributes", {}),
+                )
                 self._sqs.delete_message(
                     QueueUrl=source_url, ReceiptHandle=message["ReceiptHandle"]
                 )
@@ -61,6 +65,7 @@ class SqsQueues:
                     QueueUrl=queue_url,
                     MaxNumberOfMessages=min(at_most, _BATCH),
                     VisibilityTimeout=_VISIBILITY_TIMEOUT,
+                    MessageSystemAttributeNames=["MessageGroupId"],
                     # A long poll asks all SQS servers; a short poll may miss messages.
                     WaitTimeSeconds=1,
                 )

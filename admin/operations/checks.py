@@ -44,14 +44,12 @@ class Finding:
 _EVENTS: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
 #: The share of the daily quota from which the check warns.
 _HIGH_USAGE: Final = 0.8
-#: Emails per second: a worker waits up to two seconds for its share of SES's rate.
-_MIN_WORKER_RATE: Final = 0.5
 #: Emails per second that one worker can hand over, at 120 ms each.
 _MAX_WORKER_RATE: Final = 8
 #: The fewest concurrent functions to leave for requests, events and statistics.
 _FREE_FUNCTIONS: Final = 50
 #: The maximum age of a queue's oldest message in seconds, as in the alarms.
-_MAX_AGES: Final = {"jobs": 3600, "events": 300}
+_MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300}
 _RENEW: Final = timedelta(days=21)
 _RENEW_NOW: Final = timedelta(days=7)
 #: AWS refuses requests that are signed five minutes off.
@@ -119,7 +117,7 @@ def check_sending(status: SendingStatus) -> Iterator[Finding]:
 
 
 def check_quota_and_rate(status: SendingStatus, workers: int) -> Iterator[Finding]:
-    """Check the use of the daily quota, and whether the workers fit the sending rate."""
+    """Check the use of the daily quota, and whether the workers can use the sending rate."""
     # A quota of -1 means no limit.
     usage = status.sent_last_24_hours / status.daily_quota if status.daily_quota > 0 else 0.0
     message = f"{status.sent_last_24_hours:.0f} of {status.daily_quota:.0f} recipients in 24 hours."
@@ -132,14 +130,7 @@ def check_quota_and_rate(status: SendingStatus, workers: int) -> Iterator[Findin
     else:
         yield Finding("quota", Verdict.PASS, message)
     message = f"{status.max_rate:g} recipients per second for {workers} workers."
-    if 0 < status.max_rate < workers * _MIN_WORKER_RATE:
-        # An event source allows no fewer than two workers.
-        fitting = max(int(status.max_rate / _MIN_WORKER_RATE), 2)
-        remedy = "Ask SES for a higher sending rate: each email waits for its turn."
-        if fitting < workers:
-            remedy = f"Deploy with DeliveryConcurrency={fitting}, or ask SES for a higher rate."
-        yield Finding("rate", Verdict.WARN, message, remedy)
-    elif status.max_rate > workers * _MAX_WORKER_RATE:
+    if status.max_rate > workers * _MAX_WORKER_RATE:
         fitting = min(-int(-status.max_rate // _MAX_WORKER_RATE), 1000)
         remedy = f"Deploy with DeliveryConcurrency={fitting} to use the whole rate."
         yield Finding("rate", Verdict.WARN, message, remedy)
@@ -202,7 +193,7 @@ def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
         if age is None:
             yield Finding("waiting", Verdict.SKIPPED, f"{name}: CloudWatch has no recent metric.")
         elif age > _MAX_AGES[name]:
-            worker = "DeliverMessage" if name == "jobs" else "RecordFeedback"
+            worker = "RecordFeedback" if name == "events" else "DeliverMessage"
             yield Finding(
                 "waiting",
                 Verdict.FAIL,

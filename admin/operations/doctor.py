@@ -29,7 +29,7 @@ class Doctor:
         certificate_probe: None without a relay.
         configuration_set: the name of the configuration set that emails are sent with.
         preview_sender: the address that preview keys send from.
-        workers: how many functions deliver at the same time.
+        workers: how many functions deliver at the same time, for each of the two queues.
     """
 
     provider: ProviderAccount
@@ -64,7 +64,7 @@ class Doctor:
                 self.provider.sending_status(), self.workers
             ),
             "functions": lambda: checks.check_concurrency(
-                self.monitoring.function_concurrency(), self.workers
+                self.monitoring.function_concurrency(), 2 * self.workers
             ),
             "events": lambda: checks.check_events(
                 self.provider.configuration_set(self.configuration_set)

@@ -80,6 +80,9 @@ def seed() -> str:
     os.environ.update(
         PILLARBOX_TABLE="pillarbox",
         PILLARBOX_JOBS_QUEUE_URL=boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"],
+        PILLARBOX_URGENT_JOBS_QUEUE_URL=boto3.client("sqs").create_queue(QueueName="urgent")[
+            "QueueUrl"
+        ],
         PILLARBOX_SPOOL_BUCKET="spool",
         PILLARBOX_PREVIEW_SENDER="preview@shop.example",
         PILLARBOX_UPGRADE_URL="https://shop.example/upgrade",

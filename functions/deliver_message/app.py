@@ -14,6 +14,10 @@ from pillarbox.wiring import services
 #: In milliseconds. One message may wait 2 s for its turn and 23 s for SES, and must end before
 #: the function does.
 _TIME_FOR_ONE: Final = 30_000
+#: From this receipt on a job waits at least so long, so that no job that only waits reaches the
+#: 1,000 receipts of a dead letter within its 24 hours.
+_MANY_RECEIPTS: Final = 100
+_LONG_WAIT: Final = timedelta(minutes=3)
 
 
 def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
@@ -24,7 +28,7 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
         return _record_result(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
-        services().jobs.postpone(record.receipt_handle, timedelta(0))
+        services().jobs.postpone(record.event_source_arn, record.receipt_handle, timedelta(0))
         return RecordResult(outcome="out_of_time", retry_after=timedelta(0), ids=ids)
     first_receipt = int(record.attributes.approximate_receive_count) == 1
     result = services().delivery.deliver(job, first_receipt=first_receipt)
@@ -33,7 +37,9 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
 
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.retry_after is not None:
-        services().jobs.postpone(record.receipt_handle, result.retry_after)
+        often = int(record.attributes.approximate_receive_count) >= _MANY_RECEIPTS
+        wait = max(result.retry_after, _LONG_WAIT) if often else result.retry_after
+        services().jobs.postpone(record.event_source_arn, record.receipt_handle, wait)
     counts = ("ambiguous_resend",) if result.resent else ()
     time_to_send = result.time_to_send
     return RecordResult(

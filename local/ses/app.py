@@ -7,6 +7,7 @@ page can reach it under a name of its own (DNS rebinding).
 import asyncio
 import hashlib
 import json
+import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
 from datetime import UTC, datetime
@@ -40,9 +41,8 @@ _REFUSALS: Final[dict[Mode, tuple[str, str]]] = {
     "server-error": ("InternalFailure", "The service met an error."),
 }
 _MAX_WAIT: Final = 300.0  # seconds
-#: What GetAccount reports, in recipients. Only the behaviours enforce a limit.
+#: What GetAccount reports, in recipients. Only a behaviour enforces this limit.
 _MAX_24_HOUR_SEND: Final = 50_000.0
-_MAX_SEND_RATE: Final = 14.0
 
 
 def ses_app(mailbox: MailStore, emit: Emit) -> Starlette:
@@ -120,6 +120,8 @@ class _Api:
         if refusal := _REFUSALS.get(behaviour.mode):
             await self._pause(behaviour.delay_seconds or 0)
             raise SesError(*refusal)
+        if not self._mailbox.rate_limit.allow(len(mail.destination.addresses), time.monotonic()):
+            raise SesError(*_REFUSALS["throttle"])
         self._mailbox.add(mail)
         if behaviour.events:
             self._emitter.start(mail, self._mailbox)
@@ -155,7 +157,7 @@ class _Api:
                 "DedicatedIpAutoWarmupEnabled": False,
                 "SendQuota": {
                     "Max24HourSend": _MAX_24_HOUR_SEND,
-                    "MaxSendRate": _MAX_SEND_RATE,
+                    "MaxSendRate": self._mailbox.rate_limit.rate,
                     "SentLast24Hours": float(self._mailbox.sent_last_24_hours()),
                 },
                 "SuppressionAttributes": {"SuppressedReasons": []},

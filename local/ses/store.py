@@ -12,6 +12,8 @@ from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+from local.ses.rate_limit import RateLimit
+
 type Outcome = Literal[
     "delivered",
     "bounced",
@@ -123,6 +125,7 @@ class MailStore:
         account_id: the AWS account id, twelve digits.
         keep: the maximum number of emails; the oldest are dropped.
         keep_bytes: the maximum size of all emails, in bytes; the newest is always kept.
+        max_send_rate: the recipients a second that GetAccount reports and SendEmail allows.
     """
 
     def __init__(
@@ -132,6 +135,7 @@ class MailStore:
         account_id: str = "000000000000",
         keep: int = 2_000,
         keep_bytes: int = 256 * 1024 * 1024,
+        max_send_rate: float = 14.0,
     ) -> None:
         self.region = region
         self.account_id = account_id
@@ -142,6 +146,7 @@ class MailStore:
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}
         #: MAIL FROM domains by identity.
         self.mail_from: dict[str, str] = {}
+        self.rate_limit = RateLimit(max_send_rate)
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()

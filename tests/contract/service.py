@@ -87,6 +87,7 @@ class Service:
     """Everything behind the API, which tests set up and inspect."""
 
     queue_url: str
+    urgent_url: str
     dead_url: str
     events_url: str
     ses: Ses
@@ -217,9 +218,12 @@ class Service:
         boto3.client("dynamodb").put_item(TableName=_TABLE, Item=item | to_item(changes))
 
     def jobs(self) -> list[dict[str, Any]]:
-        """Receive all messages of the jobs queue, as records of an event source mapping."""
-        jobs = _receive_all(self.queue_url)
-        return [queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"]) for job in jobs]
+        """Receive all messages of both queues of jobs, as records of event source mappings."""
+        return [
+            queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"], queue=_name_of(url))
+            for url in (self.urgent_url, self.queue_url)
+            for job in _receive_all(url)
+        ]
 
     def dead_letters(self) -> list[str]:
         """Receive the bodies of all messages in the dead-letter queue."""
@@ -263,7 +267,6 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "PILLARBOX_TABLE": _TABLE,
         "PILLARBOX_SPOOL_BUCKET": _BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-        "PILLARBOX_DELIVERY_CONCURRENCY": "2",
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": UPGRADE_URL,
         "PILLARBOX_DNS_SERVERS": dns_server,
@@ -276,6 +279,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+        urgent_url = boto3.client("sqs").create_queue(QueueName="urgent")["QueueUrl"]
         dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
         events_url, events_dead_url = (
             boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
@@ -283,6 +287,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         )
         queues = {
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
+            "PILLARBOX_URGENT_JOBS_QUEUE_URL": urgent_url,
             "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
             "PILLARBOX_EVENTS_QUEUE_URL": events_url,
             "PILLARBOX_EVENTS_DEAD_LETTERS_URL": events_dead_url,
@@ -297,8 +302,10 @@ def running_service(dns_server: str) -> Iterator[Service]:
             ses = Ses()
             mailer: Any = wiring.services().delivery.mailer
             mailer._ses.meta.events.register("before-call.sesv2.SendEmail", ses.send_email)
-            mailer._ses.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
-            yield Service(queue_url, dead_url, events_url, ses, clock)
+            rate: Any = wiring.services().delivery.rate
+            client = rate._read_rate.__self__._ses
+            client.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
+            yield Service(queue_url, urgent_url, dead_url, events_url, ses, clock)
         forget_wiring()
 
 
@@ -310,8 +317,17 @@ def _receive_all(queue_url: str) -> list[Any]:
     return messages
 
 
+def _name_of(queue_url: str) -> str:
+    return queue_url.rpartition("/")[2]
+
+
 def queue_record(
-    body: str, message_id: str = "1", receipt: str = "receipt", receives: int = 1
+    body: str,
+    message_id: str = "1",
+    receipt: str = "receipt",
+    *,
+    queue: str = "jobs",
+    receives: int = 1,
 ) -> dict[str, Any]:
     """Return a message as Lambda's event source mapping passes it on."""
     return {
@@ -324,6 +340,7 @@ def queue_record(
         },
         "messageAttributes": {},
         "eventSource": "aws:sqs",
+        "eventSourceARN": f"arn:aws:sqs:{_REGION}:123456789012:{queue}",
         "awsRegion": _REGION,
     }
 

@@ -111,6 +111,7 @@ class Calls:
 #: The logical ids of the queues, by their names in the tests.
 _QUEUES: Final = {
     "jobs": "JobsQueue",
+    "urgent": "UrgentJobsQueue",
     "dead": "JobsDeadLetters",
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",
@@ -210,7 +211,7 @@ def _read(service: Service) -> None:
 def _deliver(service: Service, recorded: Calls) -> None:
     """Deliver mail from queue and spool, an uncertain mail, and a poison job.
 
-    The result of one hand-over cannot be saved. The uncertain mail is checked while an event is
+    The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is checked while an event is
     queued, and again after it.
     """
     service.deliver()
@@ -230,6 +231,10 @@ def _deliver(service: Service, recorded: Calls) -> None:
             service.consume("deliver_message", job["body"])
     (record,) = service.jobs()
     service.consume("deliver_message", record["body"])
+    Api(service.key(account)).send(otp())
+    (urgent,) = service.jobs()
+    with _failing_save():
+        service.consume("deliver_message", urgent["body"])
     unreadable = queue_record("{}")
     unreadable["attributes"]["SentTimestamp"] = "0"
     recorded.handler("deliver_message")({"Records": [unreadable]}, Invocation())
@@ -270,28 +275,30 @@ def _sweep(service: Service, recorded: Calls) -> None:
 def _allowed(function: str) -> set[str]:
     role = _RESOURCES[f"{_FUNCTIONS[function]}Role"]["Properties"]
     events = _RESOURCES[_FUNCTIONS[function]]["Properties"].get("Events", {})
-    sources = {_named(source["Properties"].get("Queue")) for source in events.values()}
+    sources = {
+        name for source in events.values() for name in _named(source["Properties"].get("Queue"))
+    }
     found: set[str] = set()
     for policy in role["Policies"]:
         for statement in policy["PolicyDocument"]["Statement"]:
             actions = statement["Action"]
-            resource = _named(statement["Resource"])
-            excluded = _LAMBDAS_OWN | _UNCALLED.get(function, set())
-            if resource in _QUEUES.values() and resource not in sources:
+            for name in _named(statement["Resource"]):
                 excluded = _UNCALLED.get(function, set())
-            found |= {
-                f"{action} {resource}"
-                for action in ([actions] if isinstance(actions, str) else actions)
-                if action not in excluded
-            }
+                if name not in _QUEUES.values() or name in sources:
+                    excluded = excluded | _LAMBDAS_OWN
+                found |= {
+                    f"{action} {name}"
+                    for action in ([actions] if isinstance(actions, str) else actions)
+                    if action not in excluded
+                }
     return found
 
 
-def _named(resource: Any) -> str:
-    """Return the logical id of a statement's resource; `*` for those of SES."""
+def _named(resource: Any) -> set[str]:
+    """Return the logical ids of a statement's resources; `*` for those of SES."""
     text = json.dumps(resource)
     names = re.findall(r'"Fn::GetAtt": \["(\w+)"|\$\{(\w+)\.Arn\}', text)
-    return "".join(names[0]) if names else "*"
+    return {"".join(name) for name in names} or {"*"}
 
 
 @pytest.mark.parametrize("function", sorted(_FUNCTIONS))

@@ -330,17 +330,30 @@ class FakeDomains:
         return {d: self.verdicts.get(d, DomainVerdict.ACCEPTS) for d in domains}
 
 
-class FakeRate:
-    """Implements `ports.SendingRate`. Every email gets its tokens at once, unless `wait` is set."""
+class FakeSendingRate:
+    """Implements `ports.SendingRate`. Urgent mail may take one token more than there is.
 
-    def __init__(self) -> None:
+    Args:
+        tokens: how many there are; by default enough for every email.
+
+    Attributes:
+        wait: what each email has to wait for, if there are no tokens at all.
+    """
+
+    def __init__(self, tokens: int = 10**6) -> None:
         self.wait: timedelta | None = None
-        self.acquired: list[tuple[int, bool]] = []
+        self.taken: list[tuple[int, bool]] = []
         self.slowed_down = 0
+        self._tokens = tokens
 
     def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
-        self.acquired.append((recipients, urgent))
-        return self.wait
+        if self.wait is not None:
+            return self.wait
+        if self._tokens <= (-1 if urgent else 0):
+            return timedelta(seconds=1)
+        self._tokens -= recipients
+        self.taken.append((recipients, urgent))
+        return None
 
     def slow_down(self) -> None:
         self.slowed_down += 1

@@ -90,7 +90,7 @@ class World:
         self.store = stores.Store()
         self.domains = stores.FakeDomains()
         self.mailer = stores.FakeMailer()
-        self.rate = stores.FakeRate()
+        self.rate = stores.FakeSendingRate()
         self.pauses: list[float] = []
         #: It is called at each pause of a worker that waits for a record.
         self.while_paused: Callable[[], None] = lambda: None

@@ -88,7 +88,7 @@ def fakes() -> Ports:
 
 def adapters(names: Aws) -> Ports:
     table = Table(names.table)
-    jobs = SqsJobs(names.queue_url, names.bucket)
+    jobs = SqsJobs(names.queue_url, names.urgent_queue_url, names.bucket)
     sqs, s3 = boto3.client("sqs"), boto3.client("s3")
 
     def put(record: Account | ApiKey | SavedTemplate) -> None:
@@ -101,8 +101,10 @@ def adapters(names: Aws) -> Ports:
                 table.put(records.template_item(record))
 
     def receive() -> list[Job]:
-        response = sqs.receive_message(QueueUrl=names.queue_url, MaxNumberOfMessages=10)
-        return [jobs.read(message["Body"]) for message in response.get("Messages", ())]
+        urls = (names.queue_url, names.urgent_queue_url)
+        responses = [sqs.receive_message(QueueUrl=url, MaxNumberOfMessages=10) for url in urls]
+        messages = [message for each in responses for message in each.get("Messages", ())]
+        return [jobs.read(message["Body"]) for message in messages]
 
     return Ports(
         directory=DynamoDirectory(table),

@@ -13,6 +13,7 @@ from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import HandOverResult, HtmlBody, Job, Mail, SavedBody, StarterBody
 from pillarbox.domain.message import EventKind
 from tests.aws import Aws
@@ -21,6 +22,7 @@ from tests.fakes.builders import attachment, event, mail
 from tests.ports.implementations import Ports
 
 JOB = builders.job(builders.message(), mail=None)
+URGENT = replace(JOB, deadline=JOB.queued_at + timedelta(hours=1))
 LARGE = Attachment("large.bin", "text/plain", "QUJD" * 100_000)
 MAILS = {
     "html": mail(),
@@ -63,7 +65,7 @@ RESULTS = {
 
 @pytest.fixture
 def sqs_jobs(aws: Aws) -> SqsJobs:
-    return SqsJobs(aws.queue_url, aws.bucket)
+    return SqsJobs(aws.queue_url, aws.urgent_queue_url, aws.bucket)
 
 
 @pytest.mark.parametrize("original", MAILS.values(), ids=MAILS)
@@ -191,16 +193,46 @@ def test_a_job_of_this_version_is_read(sqs_jobs: SqsJobs) -> None:
     assert job.mail.sender == "a@x.example"
 
 
-def test_a_job_is_postponed(sqs_jobs: SqsJobs, aws: Aws) -> None:
-    """A received job is hidden for at least the wait, in whole seconds, at most 12 hours."""
-    sqs = boto3.client("sqs")
+@pytest.mark.parametrize("urgent", [False, True])
+def test_a_job_is_postponed(sqs_jobs: SqsJobs, aws: Aws, *, urgent: bool) -> None:
+    """A received job is hidden in its own queue for the wait, in whole seconds up to 12 hours."""
+    sqs, url = boto3.client("sqs"), aws.urgent_queue_url if urgent else aws.queue_url
+    name = url.rpartition("/")[2]
+    arn, job = f"arn:aws:sqs:eu-west-1:123456789012:{name}", URGENT if urgent else JOB
     for wait in (timedelta(seconds=0.001), timedelta(hours=24)):
-        sqs_jobs.put(JOB, mail())
-        (message,) = sqs.receive_message(QueueUrl=aws.queue_url)["Messages"]
-        sqs_jobs.postpone(message["ReceiptHandle"], timedelta(0))
-        (message,) = sqs.receive_message(QueueUrl=aws.queue_url)["Messages"]
-        sqs_jobs.postpone(message["ReceiptHandle"], wait)
-        assert "Messages" not in sqs.receive_message(QueueUrl=aws.queue_url)
+        sqs_jobs.put(job, mail())
+        (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
+        sqs_jobs.postpone(arn, message["ReceiptHandle"], timedelta(0))
+        (message,) = sqs.receive_message(QueueUrl=url)["Messages"]
+        sqs_jobs.postpone(arn, message["ReceiptHandle"], wait)
+        assert "Messages" not in sqs.receive_message(QueueUrl=url)
+
+
+def queued(url: str) -> list[tuple[str, str | None]]:
+    """Receive the jobs of a queue: the message id of each, and its message group."""
+    messages = boto3.client("sqs").receive_message(
+        QueueUrl=url, MaxNumberOfMessages=10, MessageSystemAttributeNames=["MessageGroupId"]
+    )
+    return [
+        (json.loads(message["Body"])["id"], message.get("Attributes", {}).get("MessageGroupId"))
+        for message in messages.get("Messages", ())
+    ]
+
+
+@pytest.mark.parametrize("together", [False, True])
+def test_a_job_is_put_into_the_queue_of_its_lane(
+    sqs_jobs: SqsJobs, aws: Aws, *, together: bool
+) -> None:
+    """An email that expires within an hour is urgent; its account is its message group."""
+    later = URGENT.deadline + timedelta(milliseconds=1)
+    ordinary = replace(URGENT, message_id=new_id(later), deadline=later)
+    if together:
+        assert not sqs_jobs.put_all([(URGENT, mail()), (ordinary, mail())])
+    else:
+        for job in (URGENT, ordinary):
+            sqs_jobs.put(job, mail())
+    assert queued(aws.urgent_queue_url) == [(str(URGENT.message_id), URGENT.account_id)]
+    assert queued(aws.queue_url) == [(str(ordinary.message_id), URGENT.account_id)]
 
 
 def test_an_unreachable_queue_is_unavailable(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,5 +241,5 @@ def test_an_unreachable_queue_is_unavailable(aws: Aws, monkeypatch: pytest.Monke
     monkeypatch.setenv("AWS_ENDPOINT_URL_SQS", "http://127.0.0.1:9")
     monkeypatch.setenv("AWS_MAX_ATTEMPTS", "1")
     with pytest.raises(ServiceError) as error:
-        SqsJobs("http://127.0.0.1:9/q", "b").put(JOB, mail())
+        SqsJobs("http://127.0.0.1:9/q", "http://127.0.0.1:9/u", "b").put(JOB, mail())
     assert (error.value.status, error.value.code) == (503, "service_unavailable")

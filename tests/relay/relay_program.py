@@ -39,7 +39,14 @@ def program(
         "CERTIFICATE": str(folder / "chain.pem"),
         "KEY": str(folder / "key.pem"),
     }
-    service = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
+    service = (
+        "TABLE",
+        "JOBS_QUEUE_URL",
+        "URGENT_JOBS_QUEUE_URL",
+        "SPOOL_BUCKET",
+        "PREVIEW_SENDER",
+        "UPGRADE_URL",
+    )
     environment = {f"PILLARBOX_{name}": "x" for name in service} | {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",

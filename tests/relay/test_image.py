@@ -111,7 +111,14 @@ def started(
 
 def service_settings() -> dict[str, str]:
     """Return the settings of the use cases, with made-up values."""
-    task = ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
+    task = (
+        "TABLE",
+        "JOBS_QUEUE_URL",
+        "URGENT_JOBS_QUEUE_URL",
+        "SPOOL_BUCKET",
+        "PREVIEW_SENDER",
+        "UPGRADE_URL",
+    )
     return {f"PILLARBOX_{name}": "https://x.example/1/x" for name in task}
 
 

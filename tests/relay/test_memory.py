@@ -120,7 +120,10 @@ def measured() -> Iterator[list[int]]:
 def test_memory_of_one_message(make: Callable[[], bytes], spooled: list[int]) -> None:
     """Until it is spooled a message takes at most 2.5 times its size; then its memory is free."""
     world = World()
-    submission = replace(world.ports, jobs=SqsJobs("https://queue.example/1/jobs", "spool"))
+    submission = replace(
+        world.ports,
+        jobs=SqsJobs("https://queue.example/1/jobs", "https://queue.example/1/urgent", "spool"),
+    )
     service = ThreadedService(lambda: SmtpSubmission(submission))
     small, large = MESSAGE + b"x\r\n" * 70_000, make()
     with serve(service=service) as relay, relay.connect_tls() as client:

@@ -206,14 +206,35 @@ def test_functions_time_out_before_their_leases_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "function"), [("JobsQueue", "DeliverMessage"), ("EventsQueue", "RecordFeedback")]
+    ("queue", "function"),
+    [
+        ("JobsQueue", "DeliverMessage"),
+        ("UrgentJobsQueue", "DeliverMessage"),
+        ("EventsQueue", "RecordFeedback"),
+    ],
 )
 def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str) -> None:
     """A message is hidden for the function's timeout and half a minute, then delivered again."""
     visibility = _of_type("AWS::SQS::Queue")[queue]["VisibilityTimeout"]
     assert visibility == _timeout(function) + 30
-    (source,) = _FUNCTIONS[function]["Events"].values()
-    assert source["Properties"]["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+    (source,) = (
+        source["Properties"]
+        for source in _FUNCTIONS[function]["Events"].values()
+        if source["Properties"]["Queue"] == {"Fn::GetAtt": [queue, "Arn"]}
+    )
+    assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+def test_urgent_jobs_have_workers_of_their_own() -> None:
+    """Each queue of jobs has its own maximum of workers, and no code waits in a batch."""
+    ordinary, urgent = (
+        _FUNCTIONS["DeliverMessage"]["Events"][name]["Properties"]
+        for name in ("Jobs", "UrgentJobs")
+    )
+    assert ordinary["ScalingConfig"] == urgent["ScalingConfig"]
+    assert urgent["ScalingConfig"]["MaximumConcurrency"] == {"Ref": "DeliveryConcurrency"}
+    assert urgent["BatchSize"] == 1
+    assert _RESOURCES["UrgentJobsQueue"]["Properties"] == _RESOURCES["JobsQueue"]["Properties"]
 
 
 def test_ses_events_reach_their_queue_unwrapped() -> None:

@@ -121,7 +121,14 @@ def test_the_front_gets_its_settings() -> None:
     functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send
     assert {
         f"PILLARBOX_{name}"
-        for name in ("TABLE", "JOBS_QUEUE_URL", "SPOOL_BUCKET", "PREVIEW_SENDER", "UPGRADE_URL")
+        for name in (
+            "TABLE",
+            "JOBS_QUEUE_URL",
+            "URGENT_JOBS_QUEUE_URL",
+            "SPOOL_BUCKET",
+            "PREVIEW_SENDER",
+            "UPGRADE_URL",
+        )
     } < provided
     assert {"PILLARBOX_FRONT_PORT", "PILLARBOX_FRONT_WORKERS"} < provided
     for variable in front["Environment"]:

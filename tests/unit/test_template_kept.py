@@ -32,6 +32,7 @@ _NAMES: Final = [
     "JobsQueue",
     "SpoolBucket",
     "Table",
+    "UrgentJobsQueue",
 ]
 
 

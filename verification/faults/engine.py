@@ -44,7 +44,6 @@ def running(state: Path) -> Iterator[System]:
         "PILLARBOX_TABLE": TABLE,
         "PILLARBOX_SPOOL_BUCKET": BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
-        "PILLARBOX_DELIVERY_CONCURRENCY": "2",
         "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
         "PILLARBOX_EVENTS_DEAD_LETTERS_URL": EVENTS_DEAD_LETTERS_URL,
         "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
@@ -68,6 +67,7 @@ def running(state: Path) -> Iterator[System]:
             parts.callback(lambda: wait_for(dns.stop()))
             endpoints = {
                 "PILLARBOX_JOBS_QUEUE_URL": queue_url,
+                "PILLARBOX_URGENT_JOBS_QUEUE_URL": queue_url,  # one queue is enough here
                 "PILLARBOX_DNS_SERVERS": f"{host}:{dns_port}",
             }
             parts.enter_context(mock.patch.dict(os.environ, endpoints))

@@ -157,7 +157,7 @@ def running() -> Iterator[dict[str, Any]]:
     process = subprocess.Popen(
         [sys.executable, "-m", "local"],
         cwd=ROOT,
-        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(STATE)},
+        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(STATE), "PILLARBOX_SES_RATE": "1000"},
         stdout=subprocess.DEVNULL,
     )
     try:
@@ -189,7 +189,8 @@ def wait_until_finished(
             unfinished = sum(
                 statuses.get(message_id) != final for message_id, final in finals.items()
             )
-            jobs, events = depth(stack, "JOBS_QUEUE"), depth(stack, "EVENTS_QUEUE")
+            jobs = depth(stack, "JOBS_QUEUE") + depth(stack, "URGENT_JOBS_QUEUE")
+            events = depth(stack, "EVENTS_QUEUE")
             if now > last_mail + OTHER_MAIL_EVERY:
                 last_mail = now
                 view.send_other_mail(stack["keys"]["live_free"])

@@ -162,6 +162,12 @@ class Settings:
 
     table = Setting(str, "the DynamoDB table", _SENDING, output="TableName")
     jobs_queue_url = Setting(str, "the queue of jobs", _SENDING, output="JobsQueueUrl")
+    urgent_jobs_queue_url = Setting(
+        str,
+        "the queue of jobs that expire within an hour",
+        _SENDING,
+        output="UrgentJobsQueueUrl",
+    )
     jobs_dead_letters_url = Setting(
         str, "the queue of poison jobs", ("functions", "local"), output="JobsDeadLettersUrl"
     )
@@ -183,8 +189,8 @@ class Settings:
     )
     delivery_concurrency = Setting(
         number(least=1),
-        "invocations of deliver_message at a time; they share SES's sending rate",
-        ("functions", "command"),
+        "invocations of deliver_message at a time, for each of the two queues of jobs",
+        ("command",),
         parameter="DeliveryConcurrency",
     )
     preview_sender = Setting(str, "the sender of preview keys", _SENDING, output="PreviewSender")
@@ -277,6 +283,13 @@ class Settings:
     inbox_port = Setting(number(), "the inbox's port", ("user",), default="8025")
     local_smtp_port = Setting(
         number(), "the relay's port", ("user",), default="5870", variable="PILLARBOX_SMTP_PORT"
+    )
+    local_ses_rate = Setting(
+        number(least=1),
+        "the recipients a second that the SES stand-in allows",
+        ("user",),
+        default="14",
+        variable="PILLARBOX_SES_RATE",
     )
 
 

@@ -60,7 +60,11 @@ class Wiring:
         """The queue of jobs, and the spool."""
         from pillarbox.adapters.sqs.jobs import SqsJobs
 
-        return SqsJobs(self.settings.jobs_queue_url, self.settings.spool_bucket)
+        return SqsJobs(
+            self.settings.jobs_queue_url,
+            self.settings.urgent_jobs_queue_url,
+            self.settings.spool_bucket,
+        )
 
     @cached_property
     def authentication(self) -> Authentication:
@@ -117,23 +121,23 @@ class Wiring:
         from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
         from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
+        from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
         from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
         from pillarbox.adapters.ses.mailer import SesMailer
-        from pillarbox.adapters.ses.rate import SendRateLimiter
+        from pillarbox.adapters.ses.rate import SesAccountRate
         from pillarbox.adapters.sqs.event_queue import SqsEventQueue
         from pillarbox.application.delivery.build_message import build_raw
         from pillarbox.application.delivery.deliver import Delivery
         from pillarbox.domain.ids import new_token
 
-        mailer = SesMailer(self.settings.configuration_set)
         return Delivery(
             messages=DynamoMessages(self.table),
             directory=DynamoDirectory(self.table),
             suppressions=DynamoSuppressions(self.table),
             jobs=self.jobs,
-            mailer=mailer,
-            rate=SendRateLimiter(
-                self.settings.delivery_concurrency, utc_now, sleep, mailer.max_rate
+            mailer=SesMailer(self.settings.configuration_set),
+            rate=DynamoSendingRate(
+                Table(self.settings.table, retries=False), SesAccountRate().read, utc_now, sleep
             ),
             seen_events=DynamoSeenEvents(self.table),
             event_queue=SqsEventQueue(

@@ -34,6 +34,7 @@ SETTINGS = {
     "AWS_SECRET_ACCESS_KEY": "x",
     "PILLARBOX_TABLE": "table",
     "PILLARBOX_JOBS_QUEUE_URL": "http://127.0.0.1:9/jobs",
+    "PILLARBOX_URGENT_JOBS_QUEUE_URL": "http://127.0.0.1:9/urgent",
     "PILLARBOX_SPOOL_BUCKET": "spool",
     "PILLARBOX_PREVIEW_SENDER": "preview@mail.example",
     "PILLARBOX_UPGRADE_URL": "https://shop.example/plans",

@@ -236,7 +236,7 @@ def test_a_missing_setting_ends_the_worker_with_its_name(
     """A worker that lacks a setting fails as a whole and says which; the mail waits."""
     api.send(otp())
     forget_wiring()
-    monkeypatch.delenv("PILLARBOX_DELIVERY_CONCURRENCY")
-    with pytest.raises(SettingError, match="PILLARBOX_DELIVERY_CONCURRENCY"):
+    monkeypatch.delenv("PILLARBOX_CONFIGURATION_SET")
+    with pytest.raises(SettingError, match="PILLARBOX_CONFIGURATION_SET"):
         service.deliver()
     assert service.ses.mails == []

@@ -52,6 +52,16 @@ def test_recipients_come_from_the_headers_without_a_destination(
     assert mail.destination.to == ("ada@example.com",)
 
 
+def test_the_sending_rate_is_limited(ses: SESV2Client, send: Send, local_ses: LocalSes) -> None:
+    """Above the rate that GetAccount reports, SES throttles by recipients and keeps nothing."""
+    assert ses.get_account()["SendQuota"]["MaxSendRate"] == 14.0
+    send(*(f"a{number}@example.com" for number in range(50)))
+    with pytest.raises(ClientError) as caught:
+        send()
+    assert refusal(caught) == ("TooManyRequestsException", 429, "Maximum sending rate exceeded.")
+    assert len(local_ses.mailbox.newest_first()) == 1
+
+
 def test_message_ids_differ_and_look_like_those_of_ses(send: Send) -> None:
     """Two mails get different ids in the format of SES."""
     first, second = send(), send()

@@ -323,6 +323,43 @@ def test_a_mail_is_not_tried_after_its_expiry(
     assert job.deadline == NOW + timedelta(seconds=deadline)
 
 
+@pytest.mark.parametrize(
+    ("slug", "variables"),
+    [
+        ("otp", {"otp_code": "482913"}),
+        ("magic_link", {"login_url": "https://shop.example/in"}),
+        ("email_verify", {"verify_url": "https://shop.example/verify"}),
+        ("password_reset", {"reset_url": "https://shop.example/reset"}),
+    ],
+)
+@pytest.mark.parametrize(("minutes", "urgent"), [(None, True), (60, True), (61, False)])
+def test_codes_and_links_are_urgent(
+    world: World, slug: str, variables: dict[str, Any], minutes: int | None, *, urgent: bool
+) -> None:
+    """Each starter with a code or a link is urgent, unless its request says a longer expiry."""
+    expiry = {} if minutes is None else {"expiry_minutes": minutes}
+    submit(world, starter_request(starter_template=slug, variables=variables | expiry))
+    (job,) = world.store.queue
+    # `email_verify` says no expiry to its reader, so its request cannot set one.
+    assert job.urgent == (urgent or slug == "email_verify")
+
+
+@pytest.mark.parametrize(
+    ("slug", "variables"),
+    [("welcome", {}), ("password_changed", {}), (None, {})],
+)
+def test_other_mail_is_not_urgent(
+    world: World, slug: str | None, variables: dict[str, Any]
+) -> None:
+    """Mail that does not expire within an hour goes into the queue of most mail."""
+    wanted = (
+        request() if slug is None else starter_request(starter_template=slug, variables=variables)
+    )
+    submit(world, wanted)
+    (job,) = world.store.queue
+    assert not job.urgent
+
+
 def test_a_starter_without_its_required_variable_is_refused(world: World) -> None:
     """A passcode mail without its code gets a 422 that names it, and nothing is queued."""
     error = error_of(world, starter_request(variables={"app_name": "x"}), digest=DIGEST)

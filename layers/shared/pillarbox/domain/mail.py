@@ -16,8 +16,8 @@ MAX_RECIPIENTS: Final = 50
 MAX_SUBJECT: Final = 998
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
-#: A mail that expires within this time is urgent.
-URGENT: Final = timedelta(hours=1)
+#: An email that expires this soon is urgent: it has its own queue and comes first at SES.
+URGENT_TIME: Final = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -186,5 +186,5 @@ class Job:
 
     @property
     def urgent(self) -> bool:
-        """Whether the mail expires soon, such as one with a one-time code."""
-        return self.deadline - self.queued_at <= URGENT
+        """Whether the email expires soon, such as a one-time code."""
+        return self.deadline - self.queued_at <= URGENT_TIME

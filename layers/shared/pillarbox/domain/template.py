@@ -40,7 +40,8 @@ class StarterTemplate:
     description: str
     subject: str
     variables: tuple[StarterVariable, ...]
-    #: The default of the variable `expiry_minutes`, and the deadline of the delivery.
+    #: The default of the variable `expiry_minutes`, if there is one, and of the deadline of the
+    #: delivery.
     #: None if nothing in the email expires.
     expiry_minutes: int | None = None
 

@@ -16,6 +16,7 @@ strings.
 | template    | TPL#<account>       | <template id>  |
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
+| sending rate| RATE                | -              |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
@@ -87,6 +88,11 @@ def heartbeat() -> Item:
 def seen_event(account_id: str, message_id: UUID) -> Item:
     """Return the key of the mark of an event that could not be merged into its message yet."""
     return _key(f"SEEN#{account_id}#{message_id}")
+
+
+def sending_rate() -> Item:
+    """Return the key of the token bucket of the SES account."""
+    return _key("RATE")
 
 
 def messages_from(account_id: str, moment: int) -> Item:

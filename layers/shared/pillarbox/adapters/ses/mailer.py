@@ -101,15 +101,6 @@ class SesMailer:
             raise SendUncertain
         return response["MessageId"]
 
-    def max_rate(self) -> float | None:
-        """Return the recipients per second that GetAccount reports; None if it reports none."""
-        try:
-            quota = self._ses.get_account().get("SendQuota", {})
-        except (ClientError, BotoCoreError):
-            return None
-        rate = quota.get("MaxSendRate", 0.0)
-        return rate if rate > 0 else None
-
 
 def _failure(error: ClientError) -> Exception:
     code = code_of(error)

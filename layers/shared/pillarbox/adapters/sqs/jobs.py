@@ -1,11 +1,16 @@
-"""The queue of jobs, and the spool for emails that are too large for the queue."""
+"""The two queues of jobs, and the spool for emails that are too large for a queue.
+
+Urgent jobs have their own queue, so that no backlog is in front of them. In both queues the
+account is the message group. SQS then gives the jobs of other accounts to the workers first while
+one account has many in flight ("fair queues"). It promises no order, as in any standard queue.
+"""
 
 from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from functools import cached_property
 from itertools import chain
 from math import ceil
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 from uuid import UUID
 
 from botocore.exceptions import ClientError
@@ -37,8 +42,9 @@ _MAX_REQUEST_BYTES: Final = 1_000_000
 class SqsJobs:
     """Implements `ports.Jobs`, and reads jobs for the worker."""
 
-    def __init__(self, queue_url: str, bucket: str) -> None:
+    def __init__(self, queue_url: str, urgent_queue_url: str, bucket: str) -> None:
         self._queue_url = queue_url
+        self._urgent_queue_url = urgent_queue_url
         self._bucket = bucket
 
     @cached_property
@@ -55,25 +61,42 @@ class SqsJobs:
         """Queue a job with its email or with the key of the email in the spool."""
         text = self._text(job, mail)
         with service_errors("queue"):
-            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=text)
+            self._sqs.send_message(
+                QueueUrl=self._queue_of(job), MessageBody=text, MessageGroupId=job.account_id
+            )
 
     def put_result(self, job: Job, result: HandOverResult) -> None:
         """Queue a job that only records a result."""
         with service_errors("queue"):
-            self._sqs.send_message(QueueUrl=self._queue_url, MessageBody=write_result(job, result))
+            self._sqs.send_message(
+                QueueUrl=self._queue_of(job),
+                MessageBody=write_result(job, result),
+                MessageGroupId=job.account_id,
+            )
 
     def put_all(self, jobs: Sequence[tuple[Job, Mail]]) -> frozenset[UUID]:
         """Queue jobs in batches of up to ten that fit into one request."""
-        entries = [(str(job.message_id), self._text(job, mail)) for job, mail in jobs]
-        failed_ids = in_parallel(self._send_batch, list(_batches(entries)))
+        entries: dict[str, list[_Entry]] = {}
+        for job, mail in jobs:
+            entry = _Entry(str(job.message_id), self._text(job, mail), job.account_id)
+            entries.setdefault(self._queue_of(job), []).append(entry)
+        batches = [(url, batch) for url in entries for batch in _batches(entries[url])]
+        failed_ids = in_parallel(self._send_batch, batches)
         return frozenset(map(UUID, chain.from_iterable(failed_ids)))
 
-    def _send_batch(self, entries: Sequence[tuple[str, str]]) -> list[str]:
+    def _queue_of(self, job: Job) -> str:
+        return self._urgent_queue_url if job.urgent else self._queue_url
+
+    def _send_batch(self, batch: "tuple[str, Sequence[_Entry]]") -> list[str]:
         """Send jobs in one request and return the ids of those that SQS did not accept."""
+        queue_url, entries = batch
         with service_errors("queue"):
             response = self._sqs.send_message_batch(
-                QueueUrl=self._queue_url,
-                Entries=[{"Id": entry_id, "MessageBody": text} for entry_id, text in entries],
+                QueueUrl=queue_url,
+                Entries=[
+                    {"Id": entry.id, "MessageBody": entry.text, "MessageGroupId": entry.account_id}
+                    for entry in entries
+                ],
             )
         return [failure["Id"] for failure in response.get("Failed", ())]
 
@@ -117,29 +140,41 @@ class SqsJobs:
             with service_errors("spool"):
                 self._s3.delete_object(Bucket=self._bucket, Key=job.spool_key)
 
-    def postpone(self, receipt_handle: str, wait: timedelta) -> None:
+    def postpone(self, queue_arn: str, receipt_handle: str, wait: timedelta) -> None:
         """Make a received job visible again after a wait, rounded up to whole seconds.
 
         If the wait were rounded down, the job would be received several times in the last
         fraction of a second, and each receipt counts towards the dead-letter queue.
         """
+        urgent = _name(queue_arn, ":") == _name(self._urgent_queue_url, "/")
         with service_errors("queue"):
             self._sqs.change_message_visibility(
-                QueueUrl=self._queue_url,
+                QueueUrl=self._urgent_queue_url if urgent else self._queue_url,
                 ReceiptHandle=receipt_handle,
                 VisibilityTimeout=ceil(min(wait, _MAX_VISIBILITY).total_seconds()),
             )
 
 
-def _batches(entries: Sequence[tuple[str, str]]) -> Iterator[Sequence[tuple[str, str]]]:
+class _Entry(NamedTuple):
+    id: str
+    text: str
+    account_id: str
+
+
+def _name(queue: str, separator: str) -> str:
+    """Return the name of a queue, the last part of its ARN and of its URL."""
+    return queue.rpartition(separator)[2]
+
+
+def _batches(entries: Sequence[_Entry]) -> Iterator[Sequence[_Entry]]:
     """Split entries into batches that fit into one request."""
-    batch: list[tuple[str, str]] = []
+    batch: list[_Entry] = []
     size = 0
     for entry in entries:
-        if batch and (len(batch) == _MAX_ENTRIES or size + len(entry[1]) > _MAX_REQUEST_BYTES):
+        if batch and (len(batch) == _MAX_ENTRIES or size + len(entry.text) > _MAX_REQUEST_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(entry)
-        size += len(entry[1])
+        size += len(entry.text)
     if batch:
         yield batch

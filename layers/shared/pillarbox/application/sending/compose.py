@@ -88,7 +88,9 @@ def compose(
 def deadline(mail: Mail, now: datetime) -> datetime:
     """Return when to stop trying: when its code or link expires, else after a day."""
     if isinstance(mail.body, StarterBody):
-        minutes = str(mail.body.values.get("expiry_minutes", ""))
+        starter = find_starter(mail.body.slug)
+        usual = starter.expiry_minutes if starter else None
+        minutes = str(mail.body.values.get("expiry_minutes", usual))
         is_number = minutes.isascii() and minutes.isdigit() and len(minutes) <= len("1440")
         if is_number and int(minutes) > 0:
             return now + min(timedelta(minutes=int(minutes)), MAX_DELIVERY_TIME)

@@ -1,0 +1,179 @@
+"""How long accepted emails wait for SES, on a simulated clock.
+
+    .venv/bin/python -m benchmarks.latency
+
+The real Delivery and the real sending rate run over a model of SQS, Lambda and SES
+(tests/fakes/simulation.py). The waits are from the acceptance to the call of SES.
+"""
+
+# ruff: noqa: S311  moments from a seed, no secrets
+
+import random
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from tests.fakes.simulation import Latency, Service
+
+#: Another account, which sends in bulk.
+BULK = "acct00000002"
+#: What queue, worker and table may add to SES's own wait, in seconds.
+_ALLOWANCE = 0.3
+#: After so many receipts SQS moves a message to the dead-letter queue (template.yaml).
+MAX_RECEIPTS = 600
+
+
+@dataclass(frozen=True)
+class Result:
+    """A scenario with its goal and what was reached, in the unit of the goal."""
+
+    name: str
+    goal: str
+    reached: str
+    met: bool
+
+
+def light_load(minutes: int = 30) -> Result:
+    """Send one email every two seconds at 14 a second."""
+    service = Service(14.0)
+    for number in range(minutes * 30):
+        service.accept(2.0 * number, "mail")
+    return _p99(service, "light load, 14 a second", "mail", 0.3)
+
+
+def after_a_large_email() -> Result:
+    """Send six emails to 3 recipients right after one to 50, at 14 a second."""
+    service = Service(14.0)
+    service.accept(0.0, "large", 50)
+    for number in range(6):
+        service.accept(0.1 + number / 100, "small", 3)
+    waits = sorted(service.run().waits["small"])
+    imposed = [(50 - 14 + 3 * (number + 1)) / 14 for number in range(6)]
+    extra = max(wait + 0.1 - least for wait, least in zip(waits, imposed, strict=True))
+    reached = ", ".join(f"{wait:.2f}" for wait in waits)
+    least = ", ".join(f"{wait - 0.1:.2f}" for wait in imposed)
+    return Result(
+        f"six emails to 3 after one to 50, 14 a second; SES imposes {least} s",
+        f"no other wait (≤ {_ALLOWANCE:g} s)",
+        f"{reached} s",
+        extra <= _ALLOWANCE,
+    )
+
+
+def sandbox(minutes: int = 30) -> Result:
+    """Send one email every five seconds at 1 a second."""
+    service = Service(1.0)
+    for number in range(minutes * 12):
+        service.accept(5.0 * number, "mail")
+    return _p99(service, "sandbox, one email every 5 s", "mail", 1.0)
+
+
+def codes_behind_bulk(rate: float, goal: float, rounds: int) -> Result:
+    """Send codes at random moments while 300 emails of another account wait."""
+    random.seed(1)
+    waits: list[float] = []
+    receipts: list[int] = []
+    throttled = 0
+    for _ in range(rounds):
+        service = Service(rate)
+        for _ in range(300):
+            service.accept(0.0, "bulk", account_id=BULK)
+        drained = 300 / rate
+        for number in range(20):
+            service.accept(
+                0.5 + drained * 0.9 * (number + random.random() * 0.9) / 20, "code", urgent=True
+            )
+        report = service.run()
+        waits += report.waits["code"]
+        receipts += report.receipts
+        throttled += report.throttled
+    report.waits["code"] = waits
+    p50, p99 = report.percentile("code", 0.5), report.percentile("code", 0.99)
+    return Result(
+        f"{rate:g} a second, a code behind 300 emails of another account",
+        f"p99 ≤ {goal:g} s",
+        f"p50 {p50:.2f} s, p99 {p99:.2f} s; at most {max(receipts)} receipts,"
+        f" throttled {throttled}, drained in {max(report.sent_at):.0f} s",
+        p99 <= goal,
+    )
+
+
+def receipts(rate: float, count: int) -> Result:
+    """Let many emails wait, and count how often SQS delivers each."""
+    service = Service(rate)
+    for _ in range(count):
+        service.accept(0.0, "bulk", account_id=BULK)
+    report = service.run()
+    most, mean = max(report.receipts), sum(report.receipts) / count
+    return Result(
+        f"{count:,} emails wait at {rate:g} a second",
+        "receipts ≤ 600",
+        f"at most {most}, {mean:.1f} on average; drained in {max(report.sent_at):,.0f} s",
+        most <= MAX_RECEIPTS,
+    )
+
+
+def units(rate: float, workers: int) -> Result:
+    """Count the table's units for the tokens of a backlog."""
+    service = Service(rate, workers=workers)
+    count = int(30 * rate)
+    for _ in range(count):
+        service.accept(0.0, "bulk", account_id=BULK)
+    service.run()
+    writes, reads = service.table.writes / count, service.table.reads / count
+    return Result(
+        f"tokens of a backlog at {rate:g} a second, {workers} workers",
+        "writes per email < 0.5",
+        f"{writes:.2f} writes and {reads:.2f} reads per email",
+        writes < 0.5,  # noqa: PLR2004  the goal
+    )
+
+
+def lone_worker(rate: float) -> Result:
+    """Let one worker send a backlog."""
+    service = Service(rate, workers=1, latency=Latency(prepare=0.01, table=0.002, ses=0.02))
+    for _ in range(200):
+        service.accept(0.0, "mail")
+    sent = service.run().sent_at
+    half = len(sent) // 2  # the first ones find a full bucket
+    reached = (len(sent) - half) / (sent[-1] - sent[half - 1])
+    return Result(
+        f"one worker, SES grants {rate:g} a second",
+        "the rate that is used: 98 %",
+        f"{reached:.2f} a second",
+        reached >= 0.97 * rate,
+    )
+
+
+def _p99(service: Service, name: str, kind: str, goal: float) -> Result:
+    report = service.run()
+    p50, p99 = report.percentile(kind, 0.5), report.percentile(kind, 0.99)
+    return Result(name, f"p99 ≤ {goal:g} s", f"p50 {p50:.2f} s, p99 {p99:.2f} s", p99 <= goal)
+
+
+def results(*, short: bool = False) -> Iterator[Result]:
+    """Run the scenarios."""
+    minutes, rounds = (2, 1) if short else (30, 10)
+    yield light_load(minutes)
+    yield after_a_large_email()
+    yield sandbox(minutes)
+    yield codes_behind_bulk(1.0, 2.0, rounds)
+    yield codes_behind_bulk(14.0, 0.5, rounds)
+    yield lone_worker(1.0)
+    yield lone_worker(14.0)
+    yield units(100.0, 20)
+    yield receipts(1.0, 300)
+    if not short:
+        yield receipts(1.0, 3_000)
+
+
+def main() -> None:
+    """Print the figures as a table."""
+    print("| scenario | goal | reached | met |")
+    print("|---|---|---|---|")
+    for result in results():
+        met = "yes" if result.met else "NO"
+        print(f"| {result.name} | {result.goal} | {result.reached} | {met} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,252 @@
+"""The token bucket of the SES account: one item, which every worker changes conditionally.
+
+The item does not count tokens. It holds `empty_at`, the time at which the bucket is empty: it
+gets a token every 1 / rate seconds from then on, until it is full. To take tokens is
+to move `empty_at` forward, which needs no read before. A time ahead of now is a debt.
+
+An ordinary email may take its tokens if there is no debt. It then departs when they have come:
+so the next email waits for it, and an email with many recipients is never overtaken for ever. An
+urgent email departs before the one that waits for its tokens, if the debt that it leaves is within
+a reserve, or as soon as it is. `overdraft` is how far the urgent emails moved `empty_at`
+since the departure of the last ordinary one; it bounds that debt at each departure.
+
+All times are in microseconds since 1970. Workers compare them with their own clocks. A worker
+whose clock is fast makes the others wait for as long as it is fast, and sends no more for it.
+"""
+
+from dataclasses import dataclass, fields
+from math import ceil
+from typing import Any, Final, Literal
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+
+SECOND: Final = 1_000_000
+#: An email that cannot be sent soon comes back at most this much later, because SES may raise
+#: its rate meanwhile.
+LONGEST_WAIT: Final = 15 * 60 * SECOND
+#: The shortest time for which SQS can hide a message.
+_SHORTEST_WAIT: Final = SECOND
+#: A full bucket has the tokens of this part of a second, or of one email. The rest is a margin,
+#: because the calls of SES do not arrive as evenly as the tokens come.
+_SIZE: Final = 0.9
+#: The tokens that only urgent emails may take: those of a part of a second, or of most of one
+#: email. With all of one, any jitter would make SES throttle where it grants one email a second.
+_RESERVE: Final = 0.2
+_LEAST_RESERVE: Final = 0.75
+#: The part of the granted rate that is used. A call that arrives late costs SES's own bucket some
+#: tokens for ever, if all of the rate is used.
+_USED: Final = 0.98
+#: The rate after SES throttled: half of it, then more by this part of the full rate a second.
+_RECOVERY: Final = 0.1
+_LOWEST: Final = 10  # percent
+
+#: Another worker may change the item between the last known state and a write.
+_TRIES: Final = 5
+_SAME_RATE: Final = "max_rate = :max_rate AND slowed_at = :slowed_at"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BucketState:
+    """The item as one of its last readers or writers saw it."""
+
+    #: The rate that SES grants, in thousandths of a recipient a second, and when it was read.
+    max_rate: int
+    rate_read_at: int
+    empty_at: int = 0
+    overdraft: int = 0
+    #: When SES throttled last, and the percentage to which that lowered the rate.
+    slowed_at: int = 0
+    slowed_to: int = 100
+    #: When the next email that has to wait comes back, for each lane.
+    next_ordinary: int = 0
+    next_urgent: int = 0
+
+    def share(self, now: int) -> float:
+        """Return the part of the granted rate that is used at a time."""
+        seconds = max(now - self.slowed_at, 0) / SECOND
+        return min(self.slowed_to / 100 + seconds * _RECOVERY, 1.0)
+
+    def rate(self, now: int) -> float:
+        """Return the tokens a second at a time."""
+        return self.max_rate / 1000 * _USED * self.share(now)
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """The tokens of one email, as the time in which the bucket gets them at a rate."""
+
+    count: int
+    rate: float
+    urgent: bool = False
+
+    @property
+    def cost(self) -> int:
+        """How far they move `empty_at`."""
+        return self.time(self.count)
+
+    @property
+    def hold(self) -> int:
+        """How long an empty bucket takes to get them, at most a second's."""
+        return self.time(min(self.count, max(self.rate, 1.0)))
+
+    @property
+    def capacity(self) -> int:
+        """How long an empty bucket takes to be full."""
+        return self.time(max(self.rate, 1.0) * _SIZE)
+
+    @property
+    def reserve(self) -> int:
+        """The debt that urgent emails may leave."""
+        return self.time(max(self.rate * _RESERVE, _LEAST_RESERVE))
+
+    def time(self, count: float) -> int:
+        """Return the time for a number of tokens, rounded up."""
+        return ceil(count / self.rate * SECOND)
+
+
+class Refused(Exception):
+    """Nothing was taken; `state` is the item."""
+
+    def __init__(self, state: BucketState) -> None:
+        super().__init__("the bucket has too few tokens, or it has changed")
+        self.state = state
+
+
+class TokenBucket:
+    """The bucket's item in the table."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def read(self) -> BucketState | None:
+        """Read the item; None if there is none yet."""
+        item = self._table.get(keys.sending_rate())
+        return _state(item) if item else None
+
+    def create(self, max_rate: int, now: int) -> BucketState:
+        """Create the item with a full bucket, unless another worker was faster."""
+        state = BucketState(max_rate=max_rate, rate_read_at=now)
+        names = [field.name for field in fields(BucketState)]
+        try:
+            return self._update(
+                "SET " + ", ".join(f"{name} = :{name}" for name in names),
+                "attribute_not_exists(pk)",
+                {name: getattr(state, name) for name in names},
+            )
+        except Refused as refusal:
+            return refusal.state
+
+    def set_rate(self, state: BucketState, max_rate: int, read_at: int) -> BucketState:
+        """Store the rate that SES grants, unless another worker did since a state was read."""
+        return self._update(
+            "SET max_rate = :max_rate, rate_read_at = :read_at",
+            "rate_read_at = :seen",
+            {"max_rate": max_rate, "read_at": read_at, "seen": state.rate_read_at},
+        )
+
+    def take(self, state: BucketState, tokens: Tokens, now: int, latest: int) -> BucketState:
+        """Move `empty_at` forward by the cost of some tokens.
+
+        Args:
+            state: the last known state.
+            tokens: what to take.
+            now: the time.
+            latest: the `empty_at` up to which they may be taken. For urgent tokens an
+                `overdraft` within the reserve is enough.
+
+        Raises:
+            Refused: there are too few tokens, or the rate changed.
+        """
+        full = now - tokens.capacity
+        values = {
+            "max_rate": state.max_rate,
+            "slowed_at": state.slowed_at,
+            "full": full,
+            "overdraft": tokens.cost if tokens.urgent else tokens.cost - tokens.hold,
+        }
+        if state.empty_at < full:  # a full bucket is enough for any email
+            after = full + tokens.cost
+            overdraft = tokens.cost if tokens.urgent else after - now
+            return self._update(
+                "SET empty_at = :after, overdraft = :overdraft",
+                f"empty_at < :full AND {_SAME_RATE}",
+                values | {"after": after, "overdraft": overdraft},
+            )
+        values |= {"cost": tokens.cost, "latest": latest}
+        if tokens.urgent:
+            return self._update(
+                "SET empty_at = empty_at + :cost, overdraft = overdraft + :overdraft",
+                "empty_at >= :full AND (empty_at <= :latest OR overdraft <= :reserve)"
+                f" AND {_SAME_RATE}",
+                values | {"reserve": tokens.reserve},
+            )
+        return self._update(
+            "SET empty_at = empty_at + :cost, overdraft = :overdraft",
+            f"empty_at >= :full AND empty_at <= :latest AND {_SAME_RATE}",
+            values,
+        )
+
+    def take_turn(self, state: BucketState, tokens: Tokens, now: int) -> int | None:
+        """Return when an email that has to wait comes back; None if it gets no turn yet.
+
+        Each one gets a turn of its own, as far after the one before as its tokens take. So the
+        emails that wait come back one after another, at the rate at which they can be sent.
+        """
+        turn: Literal["next_urgent", "next_ordinary"] = (
+            "next_urgent" if tokens.urgent else "next_ordinary"
+        )
+        soonest = max(now + _SHORTEST_WAIT, min(state.empty_at, now + LONGEST_WAIT))
+        latest = now + LONGEST_WAIT
+        for _ in range(_TRIES):
+            if getattr(state, turn) > latest:
+                return None
+            try:
+                if getattr(state, turn) < soonest:
+                    self._update(
+                        f"SET {turn} = :after",
+                        f"{turn} < :soonest",
+                        {"after": soonest + tokens.cost, "soonest": soonest},
+                    )
+                    return soonest
+                state = self._update(
+                    f"SET {turn} = {turn} + :cost",
+                    f"{turn} >= :soonest AND {turn} <= :latest",
+                    {"cost": tokens.cost, "soonest": soonest, "latest": latest},
+                )
+            except Refused as refusal:
+                state = refusal.state
+            else:
+                after: int = getattr(state, turn)
+                return after - tokens.cost
+        return None
+
+    def slow_down(self, state: BucketState, now: int) -> BucketState:
+        """Halve the rate, at most once a second for all workers."""
+        return self._update(
+            "SET slowed_at = :now, slowed_to = :to",
+            "slowed_at < :earlier",
+            {
+                "now": now,
+                "to": max(round(state.share(now) * 50), _LOWEST),
+                "earlier": now - SECOND,
+            },
+        )
+
+    def _update(self, expression: str, condition: str, values: dict[str, int]) -> BucketState:
+        try:
+            item = self._table.update(
+                keys.sending_rate(),
+                expression,
+                condition=condition,
+                values={f":{name}": value for name, value in values.items()},
+            )
+        except ConditionFailed as failure:
+            if failure.item is None:
+                raise
+            raise Refused(_state(failure.item)) from failure
+        return _state(item)
+
+
+def _state(item: dict[str, Any]) -> BucketState:
+    return BucketState(**{field.name: item[field.name] for field in fields(BucketState)})

@@ -1,0 +1,277 @@
+"""The workers on a simulated clock: the real Delivery and the real sending rate.
+
+What is modelled: SQS hides a message for whole seconds, counts receipts and serves fair queues.
+Lambda polls each queue with a number of workers, which grows while there is work. SES has a rate
+(`local.ses.rate_limit`). Table, queue and SES take the time that `Latency` says.
+
+Processes are threads, and only one runs at a time: it continues until it waits.
+"""
+
+import heapq
+import threading
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import count
+from math import ceil
+from random import Random
+from typing import Any
+
+from local.ses.rate_limit import RateLimit
+from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.application.delivery.deliver import Delivery
+from pillarbox.application.ports import SendThrottled
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.mail import Job
+from pillarbox.domain.message import Message
+from tests.fakes import builders, stores
+from tests.fakes.quick_table import QuickTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Latency:
+    """How long each part takes, in seconds."""
+
+    #: From the acceptance until a waiting worker has the message.
+    queue: float = 0.02
+    #: To read a record, check the suppressions and build the message.
+    prepare: float = 0.02
+    table: float = 0.004
+    ses: float = 0.05
+    #: How late a call arrives at SES, on average; the times are distributed exponentially.
+    jitter: float = 0.03
+
+
+class Simulation:
+    """A clock, and the processes that wait for it."""
+
+    def __init__(self) -> None:
+        self.now = builders.NOW
+        self._due: list[tuple[datetime, int, threading.Semaphore]] = []
+        self._order = count()
+        self._idle = threading.Semaphore(0)
+
+    def start(self, work: Callable[[], None]) -> None:
+        """Start a process now."""
+        turn = threading.Semaphore(0)
+
+        def run() -> None:
+            turn.acquire()
+            work()
+            self._idle.release()
+
+        threading.Thread(target=run, daemon=True).start()
+        heapq.heappush(self._due, (self.now, next(self._order), turn))
+
+    def sleep(self, seconds: float) -> None:
+        """Let a process wait."""
+        turn = threading.Semaphore(0)
+        due = self.now + timedelta(seconds=seconds)
+        heapq.heappush(self._due, (due, next(self._order), turn))
+        self._idle.release()
+        turn.acquire()
+
+    def run(self, done: Callable[[], bool]) -> None:
+        """Run the processes until it is done."""
+        while not done():
+            self.now, _, turn = heapq.heappop(self._due)
+            turn.release()
+            self._idle.acquire()
+
+
+@dataclass(eq=False)
+class Queued:
+    """A message in the queue."""
+
+    job: Job
+    visible_at: datetime
+    receipts: int = 0
+
+
+class FairQueue:
+    """A standard queue of SQS with message groups.
+
+    A group is noisy if it has at least 30 messages in flight, and more than a tenth of all. SQS
+    then serves the others first.
+    """
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self.messages: list[Queued] = []
+
+    def next_in(self) -> float:
+        """Return the seconds until the next message is visible, or a shorter time."""
+        now = self._clock()
+        waits = [(m.visible_at - now).total_seconds() for m in self.messages]
+        return min(max(min(waits, default=1.0), 0.001), 1.0)
+
+    def receive(self, at_most: int, visibility: timedelta) -> list[Queued]:
+        now = self._clock()
+        in_flight = Counter(m.job.account_id for m in self.messages if m.visible_at > now)
+        noisy = {g for g, n in in_flight.items() if n >= 30 and n > in_flight.total() / 10}
+        visible = [m for m in self.messages if m.visible_at <= now]
+        visible.sort(key=lambda m: (m.job.account_id in noisy, m.visible_at))
+        for message in visible[:at_most]:
+            message.receipts += 1
+            message.visible_at = now + visibility
+        return visible[:at_most]
+
+
+@dataclass
+class Report:
+    """What happened to the emails."""
+
+    waits: dict[str, list[float]] = field(default_factory=dict)
+    receipts: list[int] = field(default_factory=list)
+    throttled: int = 0
+    sent_at: list[float] = field(default_factory=list)
+
+    def percentile(self, kind: str, share: float) -> float:
+        """Return the wait in seconds that this share of the emails of a kind did not exceed."""
+        waits = sorted(self.waits[kind])
+        return waits[ceil(share * len(waits)) - 1]
+
+
+class Service:
+    """Two queues, their workers and SES.
+
+    Args:
+        rate: the recipients a second that SES grants.
+        workers: the maximum number of workers of each queue.
+        latency: how long each part takes.
+    """
+
+    def __init__(
+        self,
+        rate: float,
+        *,
+        workers: int = 10,
+        latency: Latency = Latency(),
+    ) -> None:
+        self.rate = rate
+        self.latency = latency
+        self.simulation = Simulation()
+        self.table = _SlowTable(self)
+        self.report = Report()
+        self._ses = RateLimit(rate)
+        self._random = Random(1)  # noqa: S311  no secret
+        self._store = stores.Store()
+        self._kinds: dict[Any, str] = {}
+        self._left = 0
+        self._ordinary, self._urgent = FairQueue(self.clock), FairQueue(self.clock)
+        self._messages = stores.FakeMessages(self._store)
+        for number in range(workers):
+            # Lambda starts with five pollers of a queue and adds more while there is work.
+            delay = max(number - 4, 0) * 1.0
+            self.simulation.start(lambda delay=delay: self._work(self._ordinary, 10, delay))  # type: ignore[misc]
+            self.simulation.start(lambda delay=delay: self._work(self._urgent, 1, delay))  # type: ignore[misc]
+
+    def clock(self) -> datetime:
+        return self.simulation.now
+
+    def accept(
+        self,
+        seconds: float,
+        kind: str,
+        recipients: int = 1,
+        *,
+        account_id: str = builders.ACCOUNT,
+        urgent: bool = False,
+    ) -> None:
+        """Accept an email some seconds after the start."""
+        at = builders.NOW + timedelta(seconds=seconds)
+        message = builders.message(
+            account_id,
+            new_id(at),
+            to=tuple(f"a{number}@example.com" for number in range(recipients)),
+        )
+        deadline = at + timedelta(minutes=10 if urgent else 24 * 60)
+        job = builders.job(message, queued_at=at, deadline=deadline)
+        self._store.messages[account_id, message.message_id] = message
+        self._kinds[message.message_id] = kind
+        self._left += 1
+        visible_at = at + timedelta(seconds=self.latency.queue)
+        (self._urgent if urgent else self._ordinary).messages.append(Queued(job, visible_at))
+
+    def run(self, seconds: float = 1e9) -> Report:
+        """Run until every email is sent, or for some seconds."""
+        end = builders.NOW + timedelta(seconds=min(seconds, 10**7))
+        self.simulation.run(lambda: not self._left or self.clock() > end)
+        return self.report
+
+    def _work(self, queue: FairQueue, batch: int, delay: float) -> None:
+        simulation = self.simulation
+        delivery = self._delivery()
+        simulation.sleep(delay)
+        while True:
+            received = queue.receive(batch, timedelta(minutes=6))
+            if not received:  # a long poll returns at once when there is a message
+                simulation.sleep(queue.next_in())
+            for message in received:
+                simulation.sleep(self.latency.prepare)
+                wait = delivery.deliver(message.job).retry_after
+                if wait is None:
+                    queue.messages.remove(message)
+                    self.report.receipts.append(message.receipts)
+                    self._left -= 1
+                else:
+                    visible_in = timedelta(seconds=ceil(wait.total_seconds()))
+                    message.visible_at = self.clock() + visible_in
+
+    def _delivery(self) -> Delivery:
+        return Delivery(
+            messages=self._messages,
+            directory=stores.FakeDirectory(self._store),
+            suppressions=stores.FakeSuppressions(self._store),
+            jobs=stores.FakeJobs(self._store),
+            mailer=_Mailer(self),
+            rate=DynamoSendingRate(
+                self.table, lambda: self.rate, self.clock, self.simulation.sleep
+            ),
+            seen_events=stores.FakeSeenEvents(self._store),
+            event_queue=stores.FakeEventQueue(self._store),
+            heartbeat=stores.FakeHeartbeat(self._store),
+            build=lambda _mail, _message: b"",
+            clock=self.clock,
+            pause=self.simulation.sleep,
+            new_owner=lambda: "worker",
+        )
+
+    def send(self, message: Message, recipients: int) -> str:
+        """Hand an email to SES.
+
+        Raises:
+            SendThrottled: the rate was exceeded.
+        """
+        self.simulation.sleep(self._random.expovariate(1 / self.latency.jitter))
+        arrived = (self.clock() - builders.NOW).total_seconds()
+        allowed = self._ses.allow(recipients, arrived)
+        self.simulation.sleep(self.latency.ses)
+        if not allowed:
+            self.report.throttled += 1
+            raise SendThrottled
+        wait = arrived - (message.created_at - builders.NOW).total_seconds()
+        self.report.waits.setdefault(self._kinds[message.message_id], []).append(wait)
+        self.report.sent_at.append(arrived)
+        return "ses"
+
+
+class _Mailer:
+    def __init__(self, service: Service) -> None:
+        self._service = service
+
+    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
+        del raw
+        return self._service.send(message, len(recipients))
+
+
+class _SlowTable(QuickTable):
+    """A table whose calls take time on the simulated clock."""
+
+    def __init__(self, service: Service) -> None:
+        super().__init__()
+        self._service = service
+
+    def _check(self) -> None:
+        self._service.simulation.sleep(self._service.latency.table / 2)

@@ -1,0 +1,87 @@
+"""The sending rate of the SES account: `ports.SendingRate`."""
+
+from collections.abc import Callable
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.ses.rate import SesAccountRate
+from pillarbox.application.ports import SendingRate
+from tests.aws import Aws
+from tests.contract.service import aws_response
+from tests.fakes import stores
+from tests.fakes.builders import NOW
+
+
+@pytest.fixture(params=["fake", "adapter"])
+def make(request: pytest.FixtureRequest) -> Callable[[], SendingRate]:
+    """Return a maker of workers' rates at 2 recipients a second; the clock stands still."""
+    if request.param == "fake":
+        fake = stores.FakeSendingRate(2)
+        return lambda: fake
+    table = Table(request.getfixturevalue("aws").table, retries=False)
+    return lambda: DynamoSendingRate(table, lambda: 2.0, lambda: NOW, lambda _: None)
+
+
+@pytest.mark.parametrize("urgent", [False, True])
+def test_tokens_are_taken_until_there_are_none(
+    make: Callable[[], SendingRate], *, urgent: bool
+) -> None:
+    """At first there are tokens; after many emails the answer is a wait, for every worker."""
+    one, other = make(), make()
+    assert one.acquire(1, urgent=urgent) is None
+    waits = [one.acquire(50, urgent=urgent) for _ in range(20)]
+    assert isinstance(waits[-1], timedelta)
+    wait = other.acquire(1, urgent=urgent)
+    assert wait is not None
+    assert wait > timedelta(0)
+
+
+def test_an_email_to_many_is_sent_with_a_full_bucket(make: Callable[[], SendingRate]) -> None:
+    """No email has too many recipients for the rate."""
+    assert make().acquire(50, urgent=False) is None
+
+
+def test_urgent_mail_goes_when_ordinary_mail_has_to_wait(
+    make: Callable[[], SendingRate],
+) -> None:
+    """Ordinary mail leaves tokens to urgent mail."""
+    rate = make()
+    for _ in range(20):
+        waits = rate.acquire(1, urgent=False)
+    assert waits
+    assert rate.acquire(1, urgent=True) is None
+
+
+def test_slowing_down_takes_no_token(make: Callable[[], SendingRate]) -> None:
+    """It can be called at any time, also before the first email."""
+    rate = make()
+    rate.slow_down()
+    assert rate.acquire(1, urgent=False) is None
+    rate.slow_down()
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "rate"),
+    [
+        (200, {"SendQuota": {"MaxSendRate": 14.0}}, 14.0),
+        (200, {"SendQuota": {"MaxSendRate": 0.0}}, None),
+        (200, {}, None),
+        (400, {"Error": {"Code": "TooManyRequestsException", "Message": ""}}, None),
+    ],
+)
+def test_the_rate_that_ses_reports(
+    aws: Aws, status: int, body: dict[str, Any], rate: float | None
+) -> None:
+    """The rate is what GetAccount reports; None if SES reports none or does not answer."""
+    del aws
+    account = SesAccountRate()
+
+    def answer(**_: object) -> Any:
+        return aws_response(status, body)
+
+    account._ses.meta.events.register("before-call.sesv2.GetAccount", answer)
+    assert account.read() == rate

@@ -1,0 +1,63 @@
+"""Workers that take tokens at the same time, on the local engine."""
+
+import asyncio
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from threading import Barrier
+from unittest import mock
+
+import pytest
+
+from local.engine import Engine
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from pillarbox.adapters.dynamodb.table import Table
+from tests.aws import create_table, forget_sessions
+from tests.fakes.builders import NOW
+from tests.stack import free_port
+
+_WORKERS = 8
+_EMAILS = 10
+_SECOND = 1_000_000
+
+
+@pytest.mark.parametrize("rate", [14.0, 200.0])
+def test_no_token_is_taken_twice(tmp_path: Path, rate: float) -> None:
+    """Workers that race at one moment get the tokens of one bucket, and each taken one counts."""
+    with asyncio.Runner() as loop:
+        engine = Engine(tmp_path, free_port(), {})
+        with mock.patch.dict(os.environ, engine.aws_environment):
+            forget_sessions()
+            loop.run(engine.start())
+            try:
+                taken, empty_at = _race(rate)
+            finally:
+                loop.run(engine.stop())
+                forget_sessions()
+    reserve = max(rate / 4, 1)
+    # Each lane may let one worker depart later, with tokens that have not come yet.
+    assert rate * 0.9 - 1 <= taken <= rate + reserve + 2 + rate * 0.1
+    full = NOW.timestamp() * _SECOND - 0.9 * _SECOND
+    assert taken / rate <= (empty_at - full) / _SECOND + 0.001
+
+
+def _race(rate: float) -> tuple[int, int]:
+    """Let workers take tokens while the clock stands still; return how many, and `empty_at`."""
+    create_table("pillarbox")
+    table = Table("pillarbox", retries=False)
+    barrier = Barrier(_WORKERS)
+
+    def work(number: int) -> int:
+        worker = DynamoSendingRate(table, lambda: rate, lambda: NOW, lambda _: None)
+        barrier.wait()
+        return sum(
+            worker.acquire(1, urgent=bool(number % 4 == 0)) is None
+            for _ in range(_EMAILS * max(round(rate / 14), 1))
+        )
+
+    with ThreadPoolExecutor(_WORKERS) as pool:
+        taken = sum(pool.map(work, range(_WORKERS)))
+    item = table.get(keys.sending_rate())
+    assert item
+    return taken, item["empty_at"]

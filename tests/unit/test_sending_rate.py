@@ -1,0 +1,309 @@
+"""The sending rate of the SES account: workers share one token bucket in the table."""
+
+import random
+from datetime import timedelta
+from itertools import pairwise
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
+from tests.fakes.builders import NOW
+from tests.fakes.quick_table import QuickTable
+from tests.fakes.simulation import Simulation
+
+#: The part of the granted rate that workers use.
+USED = 0.98
+
+
+class Case:
+    """Workers that use 14 recipients a second, with a clock of their own."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+        self.rate: float | None = 14 / USED
+        self.reads = 0
+        self.table = QuickTable()
+        self.one, self.other = self.worker(), self.worker()
+
+    def worker(self) -> DynamoSendingRate:
+        return DynamoSendingRate(self.table, self.read_rate, lambda: self.now, self.pause)
+
+    def pause(self, seconds: float) -> None:
+        self.now += timedelta(seconds=seconds)
+
+    def read_rate(self) -> float | None:
+        self.reads += 1
+        return self.rate
+
+    def seconds(self) -> float:
+        return (self.now - NOW).total_seconds()
+
+    def send(self, recipients: int = 1, *, urgent: bool = False) -> float:
+        """Take the tokens of an email at once or after a pause, and return the pause."""
+        before = self.seconds()
+        assert self.one.acquire(recipients, urgent=urgent) is None
+        return self.seconds() - before
+
+    def drain(self) -> None:
+        """Take tokens until there are none."""
+        while not self.send():
+            pass
+
+
+@pytest.fixture
+def case() -> Case:
+    return Case()
+
+
+@pytest.mark.parametrize("rate", [1.0, 14.0])
+def test_a_lone_worker_sends_at_the_full_rate(case: Case, rate: float) -> None:
+    """After a burst of at most one second, a single worker has the whole rate that is used."""
+    case.rate = rate / USED
+    case.drain()
+    start = case.seconds()
+    for _ in range(20):
+        case.send()
+    assert case.seconds() - start == pytest.approx(20 / rate, rel=0.001)
+
+
+def test_workers_share_one_bucket(case: Case) -> None:
+    """What one worker takes, another one lacks."""
+    case.drain()
+    assert case.other.acquire(1, urgent=False) is None
+    assert case.send() > 0.07
+
+
+def test_each_recipient_counts(case: Case) -> None:
+    """An email to seven recipients waits as long as seven emails to one."""
+    case.drain()
+    assert case.send(7) == pytest.approx(0.5, abs=0.001)
+
+
+def test_an_email_above_the_rate_is_sent_and_delays_the_next(case: Case) -> None:
+    """With 50 recipients an email is sent when the bucket is full; the next one repays the debt."""
+    assert case.send(50) == 0
+    # The bucket had 12.6 tokens: 0.9 seconds of the rate.
+    assert case.send(3) == pytest.approx((50 - 12.6 + 3) / 14, abs=0.03)
+
+
+def test_a_large_email_is_not_overtaken_for_ever(case: Case) -> None:
+    """An email to 14 recipients gets its tokens while others take every token that comes."""
+    case.drain()
+    assert case.other.acquire(14, urgent=False) is None
+    assert case.send() == pytest.approx(1 / 14, abs=0.01)
+
+
+def test_urgent_mail_goes_before_the_tokens_come(case: Case) -> None:
+    """Ordinary mail empties the bucket; urgent mail may leave a debt of a fifth of a second."""
+    case.drain()
+    # The last ordinary email had to wait for its token, so this one is at the bucket's zero.
+    assert [case.send(urgent=True) for _ in range(2)] == [0, 0]
+    assert case.send(urgent=True) > 0
+    assert case.send() > 0.2
+
+
+def test_urgent_mail_goes_before_mail_that_waits_for_its_tokens(case: Case) -> None:
+    """In the sandbox a code departs soon although the next token is taken already."""
+    case.rate = 1 / USED
+    case.send()
+    departures: list[float] = []
+
+    def depart(seconds: float) -> None:
+        departures.append(case.seconds() + seconds)
+
+    waiting = DynamoSendingRate(case.table, case.read_rate, lambda: case.now, depart)
+    case.pause(0.5)
+    assert waiting.acquire(1, urgent=False) is None
+    assert departures == [pytest.approx(1.1, abs=0.01)]
+    case.pause(0.5)
+    # The other one departs 0.1 seconds from now, with a whole token; the code leaves a debt.
+    assert case.send(urgent=True) == pytest.approx(0.35, abs=0.01)
+
+
+def test_mail_that_has_to_wait_comes_back_one_after_another(case: Case) -> None:
+    """After a large email each other one gets a turn of its own, when its tokens come."""
+    case.rate = 1 / USED
+    case.send(50)
+    waits = [case.one.acquire(2, urgent=False) for _ in range(10)]
+    seconds = [wait.total_seconds() for wait in waits if wait]
+    assert seconds[0] >= 49
+    assert [later - earlier for earlier, later in pairwise(seconds)] == [
+        pytest.approx(2, abs=0.01)
+    ] * 9
+
+
+def test_urgent_mail_has_turns_of_its_own(case: Case) -> None:
+    """A backlog of ordinary mail does not delay the turn of a code."""
+    case.rate = 1 / USED
+    case.send(50)
+    for _ in range(10):
+        ordinary = case.one.acquire(10, urgent=False)
+    urgent = case.one.acquire(1, urgent=True)
+    assert ordinary
+    assert urgent
+    assert urgent < timedelta(seconds=51) < ordinary
+
+
+def test_no_wait_is_longer_than_a_quarter_of_an_hour(case: Case) -> None:
+    """If very many wait, they come back at different times within 10 to 15 minutes."""
+    case.rate = 1 / USED
+    case.send(50)
+    waits = [case.one.acquire(50, urgent=False) for _ in range(40)]
+    assert max(wait for wait in waits if wait) <= timedelta(minutes=15)
+    late = {wait for wait in waits[20:] if wait and wait >= timedelta(minutes=10)}
+    assert len(late) == 20
+
+
+def test_a_returned_wait_took_no_token(case: Case) -> None:
+    """An email that has to wait does not delay the next one."""
+    case.rate = 1 / USED
+    case.send(50)
+    assert case.other.acquire(50, urgent=False)
+    assert case.one.acquire(1, urgent=True)
+    case.now += timedelta(seconds=50)
+    assert case.send() <= 1.01
+
+
+def test_a_throttle_halves_the_rate_of_all_workers(case: Case) -> None:
+    """The rate is halved once a second at most, and recovers by a tenth a second."""
+    case.drain()
+    case.one.slow_down()
+    case.other.slow_down()
+    assert case.other.acquire(1, urgent=False) is None
+    assert case.send() == pytest.approx(2 / 14, rel=0.1)
+    case.now += timedelta(seconds=6)
+    case.drain()
+    assert case.send() == pytest.approx(1 / 14, rel=0.01)
+
+
+def test_the_rate_never_falls_below_a_tenth(case: Case) -> None:
+    """However often SES throttles, a tenth of the rate stays."""
+    case.drain()
+    for _ in range(20):
+        case.now += timedelta(seconds=1.001)
+        case.one.slow_down()
+    case.drain()
+    assert case.send() <= 10 / 14
+
+
+def test_the_rate_is_read_once_an_hour_by_one_worker(case: Case) -> None:
+    """SES may raise the rate, so one worker reads it again after an hour."""
+    case.send()
+    assert case.other.acquire(1, urgent=False) is None
+    case.now += timedelta(minutes=59)
+    case.send()
+    assert case.reads == 1
+    case.now += timedelta(minutes=2)
+    case.rate = 28 / USED
+    case.send()
+    assert case.other.acquire(1, urgent=False) is None
+    assert case.reads == 2
+    case.drain()
+    assert sum(case.send() for _ in range(28)) == pytest.approx(1, abs=0.1)
+
+
+def test_without_an_answer_the_last_rate_stays(case: Case) -> None:
+    """If SES does not say its rate any more, the old one applies and is read a minute later."""
+    case.send()
+    case.rate = None
+    case.now += timedelta(minutes=61)
+    case.drain()
+    assert case.send() == pytest.approx(1 / 14, rel=0.01)
+    assert case.reads == 2
+    case.now += timedelta(minutes=1)
+    case.send()
+    assert case.reads == 3
+
+
+def test_an_unknown_rate_is_no_limit(case: Case) -> None:
+    """If SES reports no rate, emails are sent at once, and the rate is read a minute later."""
+    case.rate = None
+    assert [case.send(50) for _ in range(100)] == [0] * 100
+    assert case.reads == 1
+    case.rate = 14 / USED
+    case.now += timedelta(minutes=1)
+    case.drain()
+    assert case.reads == 2
+
+
+def test_an_unreachable_table_stops_no_mail(case: Case) -> None:
+    """If the table cannot be reached emails are sent at once; SES itself is the limit."""
+    case.drain()
+    case.table.fails = True
+    assert [case.send(50) for _ in range(10)] == [0] * 10
+    case.one.slow_down()
+    case.table.fails = False
+    assert case.send() > 0
+
+
+def test_a_high_rate_takes_few_writes(case: Case) -> None:
+    """At 1,000 a second a worker that sends ten a second writes once for about ten emails."""
+    case.rate = 1000.0
+    for _ in range(200):
+        assert case.send() == 0
+        case.now += timedelta(seconds=0.1)
+    assert case.table.writes < 200 * 0.2
+
+
+def test_unused_tokens_of_a_worker_lapse(case: Case) -> None:
+    """Tokens that a worker took and did not use within a second are worth nothing."""
+    case.rate = 100.0
+    for _ in range(8):
+        case.send()
+    writes = case.table.writes
+    case.now += timedelta(seconds=1)
+    case.send()
+    assert case.table.writes == writes + 1
+
+
+SCHEDULES = st.lists(
+    st.lists(
+        st.tuples(
+            st.sampled_from([0.0, 0.0, 0.05, 0.3, 2.0]),
+            st.sampled_from([1, 1, 1, 2, 3, 20, 50]),
+            st.booleans(),
+        ),
+        max_size=12,
+    ),
+    min_size=1,
+    max_size=5,
+)
+
+
+@pytest.mark.parametrize("rate", [1.0, 14.0, 100.0])
+@given(schedules=SCHEDULES)
+def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
+    rate: float, schedules: list[list[tuple[float, int, bool]]]
+) -> None:
+    """Whatever several workers ask, each window gets its rate and one burst at most.
+
+    The burst is one second, a fifth of one for urgent mail (both at least one token), what an
+    email to more recipients than that is over, and a second's leases at a high rate.
+    """
+    random.seed(1)
+    simulation, table = Simulation(), QuickTable()
+    departures: list[tuple[float, int]] = []
+    running = len(schedules)
+
+    def work(schedule: list[tuple[float, int, bool]]) -> None:
+        nonlocal running
+        worker = DynamoSendingRate(table, lambda: rate, lambda: simulation.now, simulation.sleep)
+        for pause, recipients, urgent in schedule:
+            simulation.sleep(pause)
+            if worker.acquire(recipients, urgent=urgent) is None:
+                departures.append(((simulation.now - NOW).total_seconds(), recipients))
+        running -= 1
+
+    for schedule in schedules:
+        simulation.start(lambda schedule=schedule: work(schedule))  # type: ignore[misc]
+    simulation.run(lambda: not running)
+    size = max(rate, 1.0)
+    burst = size + max(rate / 5, 1.0) + (rate if rate >= 20 else 0)
+    burst += max((max(recipients - size, 0) for _, recipients in departures), default=0)
+    for first, (start, _) in enumerate(departures):
+        taken = 0
+        for end, recipients in departures[first:]:
+            taken += recipients
+            assert taken <= rate * (end - start) + burst + 0.001
