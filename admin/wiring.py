@@ -95,6 +95,7 @@ class OperatorWiring(Wiring):
             urls={
                 "jobs": QueueUrls(settings.jobs_queue_url, settings.jobs_dead_letters_url),
                 "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
+                "sweep": QueueUrls(settings.sweep_queue_url, settings.sweep_dead_letters_url),
             },
         )
 

@@ -190,7 +190,12 @@ def test_functions_time_out_before_their_leases_end() -> None:
 
 
 @pytest.mark.parametrize(
-    ("queue", "function"), [("JobsQueue", "DeliverMessage"), ("EventsQueue", "RecordFeedback")]
+    ("queue", "function"),
+    [
+        ("JobsQueue", "DeliverMessage"),
+        ("EventsQueue", "RecordFeedback"),
+        ("SweepQueue", "SweepAccount"),
+    ],
 )
 def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str) -> None:
     """A visibility timeout is at least six function timeouts, as Lambda recommends."""
