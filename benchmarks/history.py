@@ -23,11 +23,12 @@ from uuid import UUID
 
 from benchmarks.metered import Metered, Partition, metered_table
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit, items_of
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.records import message_item, message_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.sweep import HOPELESS, OVERDUE, TIME_RANGE
 from pillarbox.application.history.aggregate import Aggregation
@@ -37,6 +38,7 @@ from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import IndexEntry, index_entry, milliseconds
 
 ACCOUNT = "benchmark001"
+_MILLISECOND = timedelta(milliseconds=1)
 NOW = datetime(2026, 3, 20, 17, 42, 31, tzinfo=UTC)
 DAYS = 31
 SIZES = (1_000, 100_000, 1_000_000)
@@ -217,18 +219,26 @@ def _aggregation(table: Table) -> Aggregation[Message]:
 
 
 def cost_of_sweeping(rate: float) -> tuple[int, int, int]:
-    """Return the read units of a pass for an account that has sent at a rate for three days.
+    """Return the read units of a pass for an account that sends at a rate.
 
     They are those of the search for stuck mail and of the check of the statistics, with the
-    number of messages of two hours. The ledger is right.
+    number of messages of two hours. The ledger is right. Only the hours that a pass reads and
+    the last ones have messages.
     """
     table, engine = metered_table()
     end = milliseconds(NOW)
-    step = round(1000 / rate)
-    messages = [message_at(moment) for moment in range(end - 3 * 86_400_000, end, step)]
+    ages = ((HOPELESS, TIME_RANGE), (OVERDUE, TIME_RANGE), (timedelta(0), timedelta(hours=4)))
+    messages = [
+        message_at(moment)
+        for age, length in ages
+        for moment in range(
+            end - (age + length) // _MILLISECOND, end - age // _MILLISECOND, round(1000 / rate)
+        )
+    ]
     in_partition = {str(m.message_id): message_item(m) for m in messages}
     engine.partition(keys.message(ACCOUNT, messages[0].message_id)["pk"]["S"]).fill(in_partition)
-    items = items_of(ACCOUNT, map(index_entry, messages))
+    stored = (message_of(from_item(item)) for item in in_partition.values())
+    items = items_of(ACCOUNT, map(index_entry, stored))
     ledger_items = {sort_key: item.item(1) for sort_key, item in items.items()}
     engine.partition(keys.entries(ACCOUNT, 0)["pk"]["S"]).fill(ledger_items)
     return _sweep(table, engine), _check(table, engine), round(7200 * rate)
@@ -300,9 +310,9 @@ def main() -> None:
     print("\nSweeping, once an hour, with a ledger that is right\n")
     print("| messages an hour | stuck mail, read units | statistics | a message of the hour |")
     print("|---:|---:|---:|---:|")
-    for rate in (1 / 86_400 / 4, 1 / 3600, 0.1, 1, 10):
+    for rate in (1 / 3600, 0.1, 1, 10):
         stuck, statistics, in_two_hours = cost_of_sweeping(rate)
-        each = (stuck + statistics) / (in_two_hours / 2) if in_two_hours else 0
+        each = (stuck + statistics) / (in_two_hours / 2)
         print(f"| {in_two_hours / 2:g} | {stuck} | {statistics} | {each:.2f} |")
     written = cost_of_late_change()
     print(f"\nOne change of a message of the month before, in its own batch: {written} write units")

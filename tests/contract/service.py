@@ -220,6 +220,11 @@ class Service:
         jobs = _receive_all(self.queue_url)
         return [queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"]) for job in jobs]
 
+    def sweep_tasks(self) -> list[dict[str, Any]]:
+        """Receive all messages of the sweep queue, as records of an event source mapping."""
+        tasks = _receive_all(os.environ["PILLARBOX_SWEEP_QUEUE_URL"])
+        return [queue_record(task["Body"], task["MessageId"]) for task in tasks]
+
     def dead_letters(self) -> list[str]:
         """Receive the bodies of all messages in the dead-letter queue."""
         return [letter["Body"] for letter in _receive_all(self.dead_url)]
@@ -276,7 +281,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
         )
         queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
         dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
+        sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
         queues = {
+            "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
             "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
         }
