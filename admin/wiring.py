@@ -1,5 +1,6 @@
 """The use cases of the operator's command, each made on its first use."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from time import sleep
 
@@ -38,6 +39,10 @@ class OperatorWiring(Wiring):
     def accounts(self) -> Accounts:
         """Work on accounts."""
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+
+    def account_ids(self) -> Iterable[str]:
+        """Return the ids of all accounts."""
+        return DynamoAccounts(self.table).all_ids()
 
     @cached_property
     def api_keys(self) -> Keys:

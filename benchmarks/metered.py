@@ -113,7 +113,9 @@ class Metered:
             item = cast("Item", partition.get(order[position]))
             items.append(item)
             size += size_of(item)
-        self.half_read_units += units(size, _READ_UNIT) * (2 if request.get("ConsistentRead") else 1)
+        self.half_read_units += units(size, _READ_UNIT) * (
+            2 if request.get("ConsistentRead") else 1
+        )
         answer: dict[str, Any] = {"Items": [item for item in items if _matches(item, request)]}
         if items and len(items) < len(positions):
             answer["LastEvaluatedKey"] = {name: items[-1][name] for name in ("pk", "sk")}

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
@@ -14,7 +13,7 @@ ROOT: Final = Path(__file__).parents[1]
 _PAUSE: Final = 5
 
 
-def wrong_statistics(state: Path, account_ids: Iterable[str], patience: float) -> int:
+def wrong_statistics(state: Path, patience: float) -> int:
     """Return how many accounts of a running local stack have wrong statistics.
 
     It runs `pillarbox stats verify`. Statistics that are wrong or behind get some seconds to
@@ -22,23 +21,19 @@ def wrong_statistics(state: Path, account_ids: Iterable[str], patience: float) -
 
     Args:
         state: the state directory of the stack.
-        account_ids: the accounts.
-        patience: the seconds to wait for all of them.
+        patience: the seconds to wait.
     """
     deadline = time.monotonic() + patience
-    wrong = set(account_ids)
-    while True:
-        wrong = {account_id for account_id in wrong if not _is_right(state, account_id)}
-        if not wrong or time.monotonic() > deadline:
-            return len(wrong)
+    while (wrong := _wrong_accounts(state)) and time.monotonic() < deadline:
         time.sleep(_PAUSE)
+    return wrong
 
 
-def _is_right(state: Path, account_id: str) -> bool:
+def _wrong_accounts(state: Path) -> int:
     done = subprocess.run(
         [
             *(sys.executable, "-c", "from admin.main import main; main()"),
-            *("--local", "--json", "stats", "verify", "--account", account_id),
+            *("--local", "--json", "stats", "verify"),
         ],
         cwd=ROOT,
         env=os.environ | {"PILLARBOX_STATE_DIR": str(state)},
@@ -46,8 +41,8 @@ def _is_right(state: Path, account_id: str) -> bool:
         text=True,
         check=False,
     )
-    if not done.stdout:
+    if not done.stdout:  # the stack is busy, or gone
         print(done.stderr, file=sys.stderr, flush=True)  # noqa: T201  a run by hand
-        return False
-    report: dict[str, Any] = json.loads(done.stdout)
-    return bool(report["right"]) and not report["behind"]
+        return 1
+    reports: list[dict[str, Any]] = json.loads(done.stdout)["items"]
+    return sum(not report["right"] or report["behind"] > 0 for report in reports)

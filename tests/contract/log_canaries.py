@@ -199,7 +199,7 @@ def count_and_sweep(service: Service) -> None:
     unreadable = {"sk": str(new_id(wiring.utc_now() - timedelta(hours=26))), "status": "pending"}
     table.put(to_item({"pk": f"MSG#{account}", "subject": CANARY} | unreadable))
     handler("sweep_messages")({}, Invocation())
-    tasks = service.sweep_tasks() + [queue_record(CANARY)]
+    tasks = [*service.sweep_tasks(), queue_record(CANARY)]
     failed = handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
     assert failed["batchItemFailures"]
 

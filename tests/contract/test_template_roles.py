@@ -250,7 +250,9 @@ def _sweep(service: Service, recorded: Calls) -> None:
             recorded.handler("sweep_messages")({}, Invocation())
             tasks = service.sweep_tasks()
             for seconds in (300, 10):  # with and without time for a page
-                recorded.handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=seconds))
+                recorded.handler("sweep_account")(
+                    {"Records": tasks}, Invocation(seconds_left=seconds)
+                )
 
 
 def _allowed(function: str) -> set[str]:

@@ -129,7 +129,7 @@ def run(options: Options) -> RunResult:
             finished = wait_until_finished(stack, view, results)
             outcome = judge(results, view.inbox(), view.status)
         dead = sum(depth(stack, f"{queue}_DEAD_LETTERS") for queue in ("JOBS", "EVENTS", "SWEEP"))
-        miscounted = wrong_statistics(STATE, stack["accounts"].values(), STATISTICS_TIMEOUT)
+        miscounted = wrong_statistics(STATE, STATISTICS_TIMEOUT)
     print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
     tries = sum(result.tries for result in results)
     print(

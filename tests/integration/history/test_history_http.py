@@ -280,7 +280,7 @@ def test_an_unreadable_change_is_marked_and_stops_nothing(account: str) -> None:
 
 
 def test_a_batch_that_must_be_retried_fails(account: str, api: Api) -> None:
-    """A temporary failure ends the invocation, since not every engine honours a partial response."""
+    """A temporary failure ends the invocation, as some engines ignore a partial response."""
     put(account, JUNE)
     records = stream(account)
     events, name = services().table.client.meta.events, "before-call.dynamodb.PutItem"

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
-from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.history.ports import RebuildMark, UnreadableChange
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind, Message
@@ -177,8 +177,8 @@ def test_an_account_that_fails_is_retried_from_its_first_change() -> None:
     assert wrong_items(world) == 0
 
 
-@pytest.mark.parametrize(("age", "is_retried"), [(299, True), (300, False)])
-def test_a_temporary_failure_is_retried_for_five_minutes(age: int, is_retried: bool) -> None:
+@pytest.mark.parametrize(("age", "marked_hours"), [(299, 0), (300, 1)])
+def test_a_temporary_failure_is_retried_for_five_minutes(age: int, marked_hours: int) -> None:
     """A failed write is retried while the change is young; then its hour is marked instead."""
     world = World()
     world.written_at = world.now
@@ -186,10 +186,9 @@ def test_a_temporary_failure_is_retried_for_five_minutes(age: int, is_retried: b
     world.pass_time(age)
     vars(world.table)["client"] = FaultyEngine(world, 1, "failure before")
     result = world.aggregation.apply([sent])
-    assert (result.retry_from is not None, result.marked_hours) == (is_retried, not is_retried)
-    assert [mark.hour for mark in world.marks.all()] == (
-        [] if is_retried else [Granularity.HOUR.start(index_entry(sent).created)]
-    )
+    assert result == StreamResult(None if marked_hours else 0, result.errors, marked_hours)
+    hour = Granularity.HOUR.start(index_entry(sent).created)
+    assert [mark.hour for mark in world.marks.all()] == [hour] * marked_hours
 
 
 @pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, RuntimeError])
@@ -222,7 +221,7 @@ def test_a_change_that_cannot_be_marked_is_retried() -> None:
 
     class Unreachable(DynamoRebuildMarks):
         def put(self, mark: RebuildMark) -> None:
-            raise Unavailable("data store")
+            raise Unavailable(f"data store for {mark}")
 
     world.marks = Unreachable(world.table)
     vars(world.table)["client"] = FaultyEngine(world, 1, "failure before")

@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 
 from pillarbox.application.history.ports import (
@@ -29,6 +29,18 @@ class StreamResult:
     retry_from: int | None
     errors: list[Exception]
     marked_hours: int = 0
+
+
+@dataclass(slots=True)
+class _AccountChanges:
+    """What a batch changes for one account, and where in the batch the first change is."""
+
+    first_position: int
+    #: When the first change was written, if the stream says so.
+    first_written: datetime | None
+    entries: list[IndexEntry] = field(default_factory=list)
+    #: The hours of messages whose changes cannot be read.
+    unreadable_hours: set[int] = field(default_factory=set)
 
 
 #: Calls a function for each account, possibly for several at the same time.
@@ -76,55 +88,62 @@ class Aggregation[Record]:
         retried: a temporary failure, for some minutes after the change. Otherwise the hours of
         the account's changes are marked for rebuild, so that one account cannot stop others.
         """
-        entries: defaultdict[str, list[IndexEntry]] = defaultdict(list)
-        unreadable: defaultdict[str, set[int]] = defaultdict(set)
-        first_positions: dict[str, int] = {}
         errors: list[Exception] = []
-        for position, record in enumerate(records):
-            try:
-                message = self._read(record)
-            except UnreadableChange as change:
-                errors.append(change)
-                if change.created is not None:
-                    unreadable[change.account_id].add(Granularity.HOUR.start(change.created))
-                    first_positions.setdefault(change.account_id, position)
-                continue
-            if message is not None:
-                entries[message.account_id].append(index_entry(message))
-                first_positions.setdefault(message.account_id, position)
+        changes = self._group(records, errors)
 
         def apply_to_account(account_id: str) -> Exception | None:
             try:
-                self._apply_to_account(account_id, entries[account_id])
+                self._apply_to_account(account_id, changes[account_id].entries)
             except Exception as error:  # noqa: BLE001  no error of one account may stop others
                 return error
             return None
 
-        account_ids = [*entries]
-        to_mark, to_retry = dict(unreadable), list[int]()
-        failures = self._for_each(apply_to_account, account_ids)
-        for account_id, failure in zip(account_ids, failures, strict=True):
-            if failure is None:
-                continue
-            errors.append(failure)
-            position = first_positions[account_id]
-            if isinstance(failure, ServiceError) and self._is_recent(records[position]):
-                to_retry.append(position)
-            else:
-                hours = {Granularity.HOUR.start(entry.created) for entry in entries[account_id]}
-                to_mark[account_id] = hours | to_mark.get(account_id, set())
+        failures = self._for_each(apply_to_account, [*changes])
+        to_retry: list[int] = []
         marked_hours = 0
-        for account_id, hours in to_mark.items():
+        for (account_id, of_account), failure in zip(changes.items(), failures, strict=True):
+            hours = of_account.unreadable_hours
+            if failure is not None:
+                errors.append(failure)
+                if isinstance(failure, ServiceError) and self._is_recent(of_account.first_written):
+                    to_retry.append(of_account.first_position)
+                else:
+                    hours |= {Granularity.HOUR.start(entry.created) for entry in of_account.entries}
             try:
                 self._mark(account_id, hours)
                 marked_hours += len(hours)
             except Exception as error:  # noqa: BLE001  without a mark the change must be retried
                 errors.append(error)
-                to_retry.append(first_positions[account_id])
+                to_retry.append(of_account.first_position)
         return StreamResult(min(to_retry, default=None), errors, marked_hours)
 
-    def _is_recent(self, record: Record) -> bool:
-        written_at = self._written_at(record)
+    def _group(
+        self, records: Sequence[Record], errors: list[Exception]
+    ) -> dict[str, "_AccountChanges"]:
+        """Group a batch by account, and add an error for each unreadable record."""
+        changes: dict[str, _AccountChanges] = {}
+        for position, record in enumerate(records):
+            try:
+                message = self._read(record)
+            except UnreadableChange as change:
+                errors.append(change)
+                if change.created is None:
+                    continue
+                account_id, entry = change.account_id, None
+                unreadable_hours = {Granularity.HOUR.start(change.created)}
+            else:
+                if message is None:
+                    continue
+                account_id, entry = message.account_id, index_entry(message)
+                unreadable_hours = set()
+            of_account = changes.setdefault(
+                account_id, _AccountChanges(position, self._written_at(record))
+            )
+            of_account.entries += [entry] if entry else []
+            of_account.unreadable_hours |= unreadable_hours
+        return changes
+
+    def _is_recent(self, written_at: datetime | None) -> bool:
         return written_at is None or self._clock() < written_at + self._tuning.retry_failures_for
 
     def _mark(self, account_id: str, hours: Iterable[int]) -> None:
