@@ -166,7 +166,7 @@ def _matches(item: Item, request: Mapping[str, Any]) -> bool:
             return True
         case "#name = :text":
             name = request["ExpressionAttributeNames"]["#name"]
-            return item.get(name) == request["ExpressionAttributeValues"][":text"]
+            return bool(item.get(name) == request["ExpressionAttributeValues"][":text"])
         case other:
             raise NotImplementedError(other)
 

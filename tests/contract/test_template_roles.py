@@ -216,9 +216,9 @@ def _follow(service: Service, recorded: Calls) -> None:
     service.report(*(event(account, sent, *each) for each in (DELIVERED, HARD)))
     at = wiring.utc_now() - timedelta(days=40)
     old = message(account, new_id(at))
-    unreadable = message_item(old) | {"rev": {"S": "x"}}
-    records = [{"dynamodb": {"NewImage": unreadable, "SequenceNumber": "0"}}]
-    recorded.handler("aggregate_stats")({"Records": records}, Invocation())
+    unreadable: dict[str, Any] = {**message_item(old), "rev": {"S": "x"}}
+    broken = [{"dynamodb": {"NewImage": unreadable, "SequenceNumber": "0"}}]
+    recorded.handler("aggregate_stats")({"Records": broken}, Invocation())
     for hours, kind in ((0, EventKind.SENT), (2, EventKind.DELIVERED), (5, EventKind.COMPLAINED)):
         happened = Event(kind=kind, at=at + timedelta(hours=hours))
         old = replace(old.with_events([happened]), revision=old.revision + 1)
