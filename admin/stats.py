@@ -14,19 +14,32 @@ Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
 
 
 @app.command("verify")
-def verify(ctx: typer.Context, *, account: Account) -> None:
+def verify(
+    ctx: typer.Context,
+    *,
+    account: Annotated[
+        str | None, typer.Option(metavar="ID", help="The account's id; without it, all accounts.")
+    ] = None,
+) -> None:
     """Recount an account's messages and report whether its statistics are right.
 
     Changes of the last 15 minutes that are not counted yet are shown as behind;
     they are not wrong. The exit code is 1 if something is wrong. While an
     account sends much mail, a count can change during the command: run it again.
+    Without an account the command recounts all accounts, one after another.
 
     Example: `pillarbox stats verify --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    report = session.wiring.statistics_audit.verify(account)
-    session.show(_view(account, report))
-    if not report.is_correct:
+    audit = session.wiring.statistics_audit
+    if account is not None:
+        reports = {account: audit.verify(account)}
+        session.show(_view(account, reports[account]))
+    else:
+        reports = {each: audit.verify(each) for each in session.wiring.account_ids()}
+        views = [_view(each, report) for each, report in reports.items()]
+        session.show_list(views, ("accountId", "messages", "right", "wrong", "behind"))
+    if not all(report.is_correct for report in reports.values()):
         raise typer.Exit(1)
 
 

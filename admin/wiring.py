@@ -1,5 +1,6 @@
 """The use cases of the operator's command, each made on its first use."""
 
+from collections.abc import Iterable
 from functools import cached_property
 from time import sleep
 
@@ -38,6 +39,10 @@ class OperatorWiring(Wiring):
     def accounts(self) -> Accounts:
         """Work on accounts."""
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+
+    def account_ids(self) -> Iterable[str]:
+        """Return the ids of all accounts."""
+        return DynamoAccounts(self.table).all_ids()
 
     @cached_property
     def api_keys(self) -> Keys:
@@ -96,6 +101,7 @@ class OperatorWiring(Wiring):
                 "jobs": QueueUrls(settings.jobs_queue_url, settings.jobs_dead_letters_url),
                 "urgent": QueueUrls(settings.urgent_jobs_queue_url, None),
                 "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
+                "sweep": QueueUrls(settings.sweep_queue_url, settings.sweep_dead_letters_url),
             },
         )
 

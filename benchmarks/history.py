@@ -23,16 +23,22 @@ from uuid import UUID
 
 from benchmarks.metered import Metered, Partition, metered_table
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-from pillarbox.adapters.dynamodb.ledger_audit import items_of
+from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit, items_of
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
-from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.records import message_item, message_of
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.application.delivery.sweep import HOPELESS, OVERDUE, TIME_RANGE
 from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.queries import Bucket, HistoryQueries, PageRequest, SortBy
 from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import IndexEntry, index_entry, milliseconds
 
 ACCOUNT = "benchmark001"
+_MILLISECOND = timedelta(milliseconds=1)
 NOW = datetime(2026, 3, 20, 17, 42, 31, tzinfo=UTC)
 DAYS = 31
 SIZES = (1_000, 100_000, 1_000_000)
@@ -202,10 +208,71 @@ def changes_of(rate: float, seconds: float) -> list[tuple[datetime, Message]]:
     return sorted((change for change in changes if change[0] < end), key=lambda change: change[0])
 
 
+def _aggregation(table: Table) -> Aggregation[Message]:
+    return Aggregation[Message](
+        read=lambda message: message,
+        written_at=lambda _: None,
+        ledger=DynamoLedger(table),
+        marks=DynamoRebuildMarks(table),
+        clock=lambda: NOW,
+    )
+
+
+def cost_of_sweeping(rate: float) -> tuple[int, int, int]:
+    """Return the read units of a pass for an account that sends at a rate.
+
+    They are those of the search for stuck mail and of the check of the statistics, with the
+    number of messages of two hours. The ledger is right. Only the hours that a pass reads and
+    the last ones have messages.
+    """
+    table, engine = metered_table()
+    end = milliseconds(NOW)
+    ages = ((HOPELESS, TIME_RANGE), (OVERDUE, TIME_RANGE), (timedelta(0), timedelta(hours=4)))
+    messages = [
+        message_at(moment)
+        for age, length in ages
+        for moment in range(
+            end - (age + length) // _MILLISECOND, end - age // _MILLISECOND, round(1000 / rate)
+        )
+    ]
+    in_partition = {str(m.message_id): message_item(m) for m in messages}
+    engine.partition(keys.message(ACCOUNT, messages[0].message_id)["pk"]["S"]).fill(in_partition)
+    stored = (message_of(from_item(item)) for item in in_partition.values())
+    items = items_of(ACCOUNT, map(index_entry, stored))
+    ledger_items = {sort_key: item.item(1) for sort_key, item in items.items()}
+    engine.partition(keys.entries(ACCOUNT, 0)["pk"]["S"]).fill(ledger_items)
+    return _sweep(table, engine), _check(table, engine), round(7200 * rate)
+
+
+def _sweep(table: Table, engine: Metered) -> int:
+    engine.reset()
+    log = DynamoMessageLog(table)
+    for age in (OVERDUE, HOPELESS):
+        since, until = (milliseconds(NOW - age - more) for more in (TIME_RANGE, timedelta(0)))
+        page = log.pending(ACCOUNT, since, until, None)
+        while page.next is not None:
+            page = log.pending(ACCOUNT, since, until, page.next)
+    return engine.read_units
+
+
+def _check(table: Table, engine: Metered) -> int:
+    engine.reset()
+    check = LedgerCheck(
+        log=DynamoMessageLog(table),
+        ledger=DynamoLedger(table),
+        audit=DynamoLedgerAudit(table),
+        marks=DynamoRebuildMarks(table),
+        clock=lambda: NOW,
+    )
+    if check.check_ended_hours(ACCOUNT, NOW).repaired:
+        raise AssertionError("the ledger was wrong")
+    return engine.read_units
+
+
 def cost_of_writing(rate: float, seconds: float) -> tuple[float, float]:
     """Return messages per batch and write units per message of an account that sends at a rate."""
     table, engine = metered_table()
-    aggregation = Aggregation[Message](read=lambda message: message, ledger=DynamoLedger(table))
+    aggregation = _aggregation(table)
     changes, batches, position = changes_of(rate, seconds), 0, 0
     while position < len(changes):
         end = changes[position][0] + WINDOW
@@ -219,7 +286,7 @@ def cost_of_writing(rate: float, seconds: float) -> tuple[float, float]:
 def cost_of_late_change() -> int:
     """Return the write units of a batch with one change of a message of the month before."""
     table, engine = metered_table()
-    aggregation = Aggregation[Message](read=lambda message: message, ledger=DynamoLedger(table))
+    aggregation = _aggregation(table)
     old, new = (message_at(milliseconds(NOW) - days * 86_400_000) for days in (40, 1))
     aggregation.apply([replace(old, events=old.events[:1])])
     aggregation.apply([new])
@@ -240,6 +307,13 @@ def main() -> None:
     for rate, seconds in ((0.02, 20_000), (0.4, 4000), (2, 1000), (10, 300), (50, 120)):
         batch, written = cost_of_writing(rate, seconds)
         print(f"| {rate:g} | {batch:.1f} | {written:.2f} |")
+    print("\nSweeping, once an hour, with a ledger that is right\n")
+    print("| messages an hour | stuck mail, read units | statistics | a message of the hour |")
+    print("|---:|---:|---:|---:|")
+    for rate in (1 / 3600, 0.1, 1, 10):
+        stuck, statistics, in_two_hours = cost_of_sweeping(rate)
+        each = (stuck + statistics) / (in_two_hours / 2)
+        print(f"| {in_two_hours / 2:g} | {stuck} | {statistics} | {each:.2f} |")
     written = cost_of_late_change()
     print(f"\nOne change of a message of the month before, in its own batch: {written} write units")
 

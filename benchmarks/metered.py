@@ -1,7 +1,8 @@
 """An in-memory model of the DynamoDB calls of the history, which counts their units.
 
 Units are counted as DynamoDB bills them. A consistent read takes one unit for each started 4 KB
-of an item (GetItem, BatchGetItem) or of a page (Query). A write takes one for each started KB of
+of an item (GetItem, BatchGetItem) or of a page (Query), and an eventually consistent Query half
+of that. A filter does not change what a page costs. A write takes one for each started KB of
 the larger of the old and the new item. Sizes follow the developer guide ("Item sizes and
 formats").
 """
@@ -57,13 +58,18 @@ class Metered:
     """A DynamoDB client for one table."""
 
     partitions: dict[str, Partition] = field(default_factory=dict)
-    read_units: int = 0
+    half_read_units: int = 0
     write_units: int = 0
     calls: int = 0
 
+    @property
+    def read_units(self) -> int:
+        """The read units, rounded up."""
+        return -(-self.half_read_units // 2)
+
     def reset(self) -> None:
         """Set the counts to zero."""
-        self.read_units = self.write_units = self.calls = 0
+        self.half_read_units = self.write_units = self.calls = 0
 
     def partition(self, pk: str) -> Partition:
         """Return the items of a partition key."""
@@ -92,7 +98,7 @@ class Metered:
         if ":first" in values:
             low = bisect_left(order, values[":first"]["S"])
             high = bisect_right(order, values[":last"]["S"])
-        forward = request["ScanIndexForward"]
+        forward = request.get("ScanIndexForward", True)
         if start := request.get("ExclusiveStartKey"):
             if forward:
                 low = bisect_right(order, start["sk"]["S"])
@@ -107,8 +113,10 @@ class Metered:
             item = cast("Item", partition.get(order[position]))
             items.append(item)
             size += size_of(item)
-        self.read_units += units(size, _READ_UNIT)
-        answer: dict[str, Any] = {"Items": items}
+        self.half_read_units += units(size, _READ_UNIT) * (
+            2 if request.get("ConsistentRead") else 1
+        )
+        answer: dict[str, Any] = {"Items": [item for item in items if _matches(item, request)]}
         if items and len(items) < len(positions):
             answer["LastEvaluatedKey"] = {name: items[-1][name] for name in ("pk", "sk")}
         return answer
@@ -125,7 +133,7 @@ class Metered:
 
     def _read(self, key: Item) -> Item | None:
         item = self.partition(key["pk"]["S"]).get(key["sk"]["S"])
-        self.read_units += units(size_of(item or {}), _READ_UNIT)
+        self.half_read_units += units(size_of(item or {}), _READ_UNIT) * 2
         return item
 
     def _write(self, key: Item, item: Item | None, request: Mapping[str, Any]) -> None:
@@ -149,6 +157,18 @@ class Metered:
             partition.remove(sk)
         else:
             partition.put(sk, item)
+
+
+def _matches(item: Item, request: Mapping[str, Any]) -> bool:
+    """Return whether a query's filter lets an item pass."""
+    match request.get("FilterExpression"):
+        case None:
+            return True
+        case "#name = :text":
+            name = request["ExpressionAttributeNames"]["#name"]
+            return bool(item.get(name) == request["ExpressionAttributeValues"][":text"])
+        case other:
+            raise NotImplementedError(other)
 
 
 def metered_table() -> tuple[Table, Metered]:

@@ -49,7 +49,14 @@ _MAX_WORKER_RATE: Final = 8
 #: The fewest concurrent functions to leave for requests, events and statistics.
 _FREE_FUNCTIONS: Final = 50
 #: The maximum age of a queue's oldest message in seconds, as in the alarms.
-_MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300}
+_MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300, "sweep": 10_800}
+#: The function that empties each queue.
+_WORKERS: Final = {
+    "jobs": "DeliverMessage",
+    "urgent": "DeliverMessage",
+    "events": "RecordFeedback",
+    "sweep": "SweepAccount",
+}
 _RENEW: Final = timedelta(days=21)
 _RENEW_NOW: Final = timedelta(days=7)
 #: AWS refuses requests that are signed five minutes off.
@@ -193,12 +200,11 @@ def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
         if age is None:
             yield Finding("waiting", Verdict.SKIPPED, f"{name}: CloudWatch has no recent metric.")
         elif age > _MAX_AGES[name]:
-            worker = "RecordFeedback" if name == "events" else "DeliverMessage"
             yield Finding(
                 "waiting",
                 Verdict.FAIL,
                 f"{name}: the oldest message has waited {age:.0f} seconds.",
-                f"Check the findings about SES, and the log and throttles of {worker}.",
+                f"Check the findings about SES, and the log and throttles of {_WORKERS[name]}.",
             )
         else:
             message = f"{name}: the oldest message is {age:.0f} seconds old."

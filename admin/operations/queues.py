@@ -23,7 +23,7 @@ class QueueUrls:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueOperations:
-    """The queues of the service by name: `jobs`, `urgent` (jobs) and `events`."""
+    """The queues of the service by name: `jobs`, `urgent` (jobs), `events` and `sweep`."""
 
     queues: Queues
     urls: Mapping[str, QueueUrls]
@@ -42,7 +42,7 @@ class QueueOperations:
         """Move dead letters back into their queue and return how many.
 
         This is safe at any time: a job whose message is finished is dropped, and an event
-        that was already processed changes nothing.
+        that was already processed changes nothing. Nor does a sweep task that runs twice.
 
         Raises:
             ValidationFailed: there is no such queue.

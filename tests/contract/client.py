@@ -131,9 +131,10 @@ class Invocation:
     function_name: str = "function"
     memory_limit_in_mb: int = 1024
     invoked_function_arn: str = "arn:aws:lambda:eu-west-1:123456789012:function:function"
+    seconds_left: int = 60
 
     def get_remaining_time_in_millis(self) -> int:
-        return 60_000
+        return self.seconds_left * 1000
 
 
 @cache

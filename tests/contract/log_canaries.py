@@ -10,10 +10,12 @@ import logging
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager, nullcontext
+from datetime import timedelta
 from typing import Any
 from unittest import mock
 
 from pillarbox import observability, wiring
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
@@ -21,7 +23,7 @@ from relay.service import Envelope, ThreadedService
 from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
-from tests.contract.service import Service, running_service
+from tests.contract.service import Service, queue_record, running_service
 from tests.contract.smtp_canaries import relay_everything
 
 
@@ -192,6 +194,14 @@ def count_and_sweep(service: Service) -> None:
     ]
     for function, event in (("aggregate_stats", {"Records": records}), ("sweep_messages", {})):
         handler(function)(event, Invocation())
+    table = wiring.services().table
+    table.put(keys.account_list(account))
+    unreadable = {"sk": str(new_id(wiring.utc_now() - timedelta(hours=26))), "status": "pending"}
+    table.put(to_item({"pk": f"MSG#{account}", "subject": CANARY} | unreadable))
+    handler("sweep_messages")({}, Invocation())
+    tasks = [*service.sweep_tasks(), queue_record(CANARY)]
+    failed = handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
+    assert failed["batchItemFailures"]
 
 
 @contextmanager

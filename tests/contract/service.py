@@ -225,6 +225,11 @@ class Service:
             for job in _receive_all(url)
         ]
 
+    def sweep_tasks(self) -> list[dict[str, Any]]:
+        """Receive all messages of the sweep queue, as records of an event source mapping."""
+        tasks = _receive_all(os.environ["PILLARBOX_SWEEP_QUEUE_URL"])
+        return [queue_record(task["Body"], task["MessageId"]) for task in tasks]
+
     def dead_letters(self) -> list[str]:
         """Receive the bodies of all messages in the dead-letter queue."""
         return [letter["Body"] for letter in _receive_all(self.dead_url)]
@@ -285,7 +290,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
             boto3.client("sqs").create_queue(QueueName=name)["QueueUrl"]
             for name in ("events", "events_dead")
         )
+        sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
         queues = {
+            "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": urgent_url,
             "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,

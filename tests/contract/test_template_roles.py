@@ -20,11 +20,15 @@ from botocore.client import BaseClient
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
 from tests.contract import client, service
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, Invocation, handler
@@ -68,6 +72,9 @@ _UNCALLED: Final = {
     "deliver_message": {"s3:ListBucket"},
     # Required by `ReportBatchItemFailures`.
     "record_feedback": {"sqs:ChangeMessageVisibility"},
+    "sweep_account": {"sqs:ChangeMessageVisibility"},
+    # Lambda reports the records that it gave up with the function's role.
+    "aggregate_stats": {"sqs:SendMessage"},
 }
 
 
@@ -112,6 +119,7 @@ class Calls:
 _QUEUES: Final = {
     "jobs": "JobsQueue",
     "urgent": "UrgentJobsQueue",
+    "sweep": "SweepQueue",
     "dead": "JobsDeadLetters",
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",
@@ -211,8 +219,8 @@ def _read(service: Service) -> None:
 def _deliver(service: Service, recorded: Calls) -> None:
     """Deliver mail from queue and spool, an uncertain mail, and a poison job.
 
-    The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is checked while an event is
-    queued, and again after it.
+    The results of an ordinary and of an urgent hand-over cannot be saved. The uncertain mail is
+    checked while an event is queued, and again after it.
     """
     service.deliver()
     account = service.account()
@@ -248,6 +256,9 @@ def _follow(service: Service, recorded: Calls) -> None:
     service.report(*(event(account, sent, *each) for each in (DELIVERED, HARD)))
     at = wiring.utc_now() - timedelta(days=40)
     old = message(account, new_id(at))
+    unreadable: dict[str, Any] = {**message_item(old), "rev": {"S": "x"}}
+    broken = [{"dynamodb": {"NewImage": unreadable, "SequenceNumber": "0"}}]
+    recorded.handler("aggregate_stats")({"Records": broken}, Invocation())
     for hours, kind in ((0, EventKind.SENT), (2, EventKind.DELIVERED), (5, EventKind.COMPLAINED)):
         happened = Event(kind=kind, at=at + timedelta(hours=hours))
         old = replace(old.with_events([happened]), revision=old.revision + 1)
@@ -263,13 +274,25 @@ def _follow(service: Service, recorded: Calls) -> None:
 
 
 def _sweep(service: Service, recorded: Calls) -> None:
-    """Sweep mail past its deadline and spool objects that no job needs."""
+    """Sweep mail past its deadline, spool objects that no job needs, and wrong statistics."""
     account = service.account()
-    wiring.services().table.put(keys.account_list(account))
+    services = wiring.services()
+    services.table.put(keys.account_list(account))
     Api(service.key(account)).send(_LARGE)
-    for hours in (30, 50):
-        with service.at(wiring.utc_now() + timedelta(hours=hours)):
+    now = wiring.utc_now()
+    hour = Granularity.HOUR.start(milliseconds(now))
+    # A list has an entry of a message that does not exist.
+    entry = index_entry(message(account, new_id(now)))
+    DynamoLedger(services.table).put_entries(account, [entry])
+    for hours in (3, 30, 50):
+        with service.at(now + timedelta(hours=hours)):
+            DynamoRebuildMarks(services.table).put(RebuildMark(account, hour, now))
             recorded.handler("sweep_messages")({}, Invocation())
+            tasks = service.sweep_tasks()
+            for seconds in (300, 10):  # with and without time for a page
+                recorded.handler("sweep_account")(
+                    {"Records": tasks}, Invocation(seconds_left=seconds)
+                )
 
 
 def _allowed(function: str) -> set[str]:

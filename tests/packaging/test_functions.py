@@ -33,8 +33,6 @@ pytestmark = [
 EMULATORS = template.ROOT / ".venv-sam/lib/python3.13/site-packages/samcli/local/rapid"
 #: The message and template of these samples do not exist. All other samples succeed.
 ABSENT = {"get_message", "get_template", "delete_template"}
-#: The sweeper's result on a stack that has just started.
-NOTHING_TO_SWEEP = {"overdue": 0, "given_up": 0, "orphaned_bodies": 0}
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
 
 type Invoke = Callable[[dict[str, Any]], Any]
@@ -157,6 +155,6 @@ def test_a_packed_function_handles_its_sample(
             assert response["statusCode"] == (404 if function in ABSENT else 200), text
             assert json.loads(text)
         else:
-            assert response in ({"batchItemFailures": []}, NOTHING_TO_SWEEP)
+            assert response.get("batchItemFailures") == [] or response["sweep_tasks"] > 0
     assert contents(layer) == before
     assert [path.name for path in (tmp_path / "task").rglob("*")] == ["app.py"]

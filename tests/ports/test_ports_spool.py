@@ -7,13 +7,15 @@ import boto3
 import pytest
 
 from pillarbox.adapters.s3_spool import S3Spool
-from pillarbox.application.ports import SpoolObject
+from pillarbox.application.delivery.ports import SpoolObject
+from pillarbox.application.ports import ScanPage
 from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT
 
 MESSAGE = UUID("01890a5d-ac96-774b-bcce-b302099a8057")
 LATER = timedelta(hours=1)
+OTHER = "acct00000002"
 
 
 @pytest.fixture
@@ -26,26 +28,53 @@ def put(aws: Aws, *keys: str) -> None:
         boto3.client("s3").put_object(Bucket=aws.bucket, Key=key, Body=b"x")
 
 
+def keys_before(spool: S3Spool, moment: datetime, account_id: str = ACCOUNT) -> list[str]:
+    """Return the keys of all pages."""
+    page = spool.put_before(account_id, moment, None)
+    keys = [stored.key for stored in page.items]
+    while page.next is not None:
+        page = spool.put_before(account_id, moment, page.next)
+        keys += [stored.key for stored in page.items]
+    return keys
+
+
 def test_each_object_is_listed_with_its_message(aws: Aws, spool: S3Spool) -> None:
     """Each object put before the moment is listed with the account and message of its key."""
     key = f"{ACCOUNT}/{MESSAGE}/try"
     put(aws, key)
     now = datetime.now(UTC)
-    assert [*spool.all_before(now + LATER)] == [SpoolObject(key, ACCOUNT, MESSAGE)]
-    assert [*spool.all_before(now - LATER)] == []
+    listed = ScanPage([SpoolObject(key, ACCOUNT, MESSAGE)], None)
+    assert spool.put_before(ACCOUNT, now + LATER, None) == listed
+    assert spool.put_before(ACCOUNT, now - LATER, None) == ScanPage([], None)
+
+
+def test_only_the_accounts_objects_are_listed(aws: Aws, spool: S3Spool) -> None:
+    """The objects of another account, even one with a similar id, are not listed."""
+    put(aws, f"{OTHER}/{MESSAGE}/x", f"{ACCOUNT}x/{MESSAGE}/x")
+    assert keys_before(spool, datetime.now(UTC) + LATER) == []
+    assert keys_before(spool, datetime.now(UTC) + LATER, OTHER) == [f"{OTHER}/{MESSAGE}/x"]
+
+
+def test_accounts_with_objects_are_listed_once(aws: Aws, spool: S3Spool) -> None:
+    """Each account that has objects is listed once, however many it has."""
+    put(aws, *(f"{account}/{MESSAGE}/{n}" for account in (ACCOUNT, OTHER) for n in range(3)), "x")
+    assert sorted(spool.account_ids()) == sorted([ACCOUNT, OTHER])
 
 
 def test_foreign_objects_are_left_out(aws: Aws, spool: S3Spool) -> None:
     """An object whose key names no message is not listed, so nothing deletes it."""
-    put(aws, "x", f"{ACCOUNT}/no-id/x", f"{MESSAGE}/x")
-    assert [*spool.all_before(datetime.now(UTC) + LATER)] == []
+    put(aws, "x", f"{ACCOUNT}/no-id/x", f"{ACCOUNT}/x", f"{MESSAGE}/x")
+    for account_id in (ACCOUNT, str(MESSAGE)):
+        assert keys_before(spool, datetime.now(UTC) + LATER, account_id) == []
 
 
 def test_more_than_a_page_is_listed(aws: Aws, spool: S3Spool) -> None:
     """S3 lists 1,000 objects at a time, and all pages are read."""
-    keys = {f"{ACCOUNT}/{MESSAGE}/{n}" for n in range(1_001)}
+    keys = {f"{ACCOUNT}/{MESSAGE}/{n:04d}" for n in range(1_001)}
     put(aws, *keys)
-    assert {stored.key for stored in spool.all_before(datetime.now(UTC) + LATER)} == keys
+    first = spool.put_before(ACCOUNT, datetime.now(UTC) + LATER, None)
+    assert (len(first.items), first.next) == (1_000, f"{ACCOUNT}/{MESSAGE}/0999")
+    assert set(keys_before(spool, datetime.now(UTC) + LATER)) == keys
 
 
 def test_an_object_is_deleted_once_or_twice(aws: Aws, spool: S3Spool) -> None:
@@ -55,4 +84,4 @@ def test_an_object_is_deleted_once_or_twice(aws: Aws, spool: S3Spool) -> None:
     put(aws, *keys)
     spool.delete(keys[0])
     spool.delete(keys[0])
-    assert [stored.key for stored in spool.all_before(datetime.now(UTC) + LATER)] == keys[1:]
+    assert keys_before(spool, datetime.now(UTC) + LATER) == keys[1:]

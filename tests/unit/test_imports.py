@@ -16,6 +16,7 @@ _PORTS: Final = {
     "pillarbox.application.ports",
     "pillarbox.application.history.ports",
     "pillarbox.application.accounts.ports",
+    "pillarbox.application.delivery.ports",
     "pillarbox.application.templates.ports",
 }
 #: What each part may import of this project beside itself.

@@ -23,6 +23,7 @@ _PROTECTED: Final = {
 }
 _NAMES: Final = [
     "AlarmTopic",
+    "ChangesDeadLetters",
     "ConfigurationSet",
     "Edge",
     "EdgeSecret",
@@ -31,6 +32,8 @@ _NAMES: Final = [
     "JobsDeadLetters",
     "JobsQueue",
     "SpoolBucket",
+    "SweepDeadLetters",
+    "SweepQueue",
     "Table",
     "UrgentJobsQueue",
 ]
@@ -112,8 +115,11 @@ def test_the_spool_keeps_a_mail_for_two_days() -> None:
     [
         ("JobsQueue", 4, "JobsDeadLetters", 1000),
         ("EventsQueue", 4, "EventsDeadLetters", 30),
+        ("SweepQueue", 4, "SweepDeadLetters", 5),
         ("JobsDeadLetters", 14, None, None),
         ("EventsDeadLetters", 14, None, None),
+        ("SweepDeadLetters", 14, None, None),
+        ("ChangesDeadLetters", 14, None, None),
     ],
 )
 def test_the_queues_keep_their_messages(

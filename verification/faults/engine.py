@@ -18,6 +18,7 @@ from pillarbox.adapters.dynamodb import table
 from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders
 from tests.stack import free_port
+from verification.faults.stream import TableStream
 from verification.faults.system import (
     BUCKET,
     EVENTS_DEAD_LETTERS_URL,
@@ -62,6 +63,7 @@ def running(state: Path) -> Iterator[System]:
             queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
             boto3.client("s3").create_bucket(Bucket=BUCKET)
             create_table(TABLE)
+            stream = TableStream(TABLE)
             dns = DnsServer()
             host, dns_port = wait_for(dns.start())
             parts.callback(lambda: wait_for(dns.stop()))
@@ -73,7 +75,7 @@ def running(state: Path) -> Iterator[System]:
             parts.enter_context(mock.patch.dict(os.environ, endpoints))
             forget_wiring()
             parts.callback(forget_wiring)
-            system = System(queue_url)
+            system = System(queue_url, stream)
             for module in (wiring, table):
                 parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
             parts.enter_context(mock.patch.object(wiring, "utc_now", system.clock))

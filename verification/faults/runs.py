@@ -2,10 +2,12 @@
 
 import time
 from collections.abc import Iterator, Sequence
+from contextlib import redirect_stdout
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from hashlib import sha256
+from io import StringIO
 from random import Random
 from typing import Any, Final
 
@@ -212,6 +214,8 @@ class _RandomSchedule:
         verdict.phantom = 0
         if any(lost - {"Send"} for lost in self._lost.values()):
             verdict.wrong = 0
+        with redirect_stdout(StringIO()):  # metrics
+            verdict.wrong += system.stream.wrong_statistics(system.account_id)
         return RunResult(name, self._faults, verdict)
 
     def _plan(self, _number: int, _site: Site) -> Fault | None:

@@ -35,6 +35,7 @@ from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
 from tests.fakes import builders
 from verification.faults.processes import Process, Send
+from verification.faults.stream import TableStream
 from verification.faults.wire import Wire, body_of, path_of, response
 
 TABLE: Final = "pillarbox"
@@ -68,7 +69,8 @@ class Received:
 class System:
     """The service, its queue and its provider; created once and used for many runs."""
 
-    def __init__(self, queue_url: str) -> None:
+    def __init__(self, queue_url: str, stream: TableStream) -> None:
+        self.stream = stream
         self.now = wiring.utc_now()
         self.wire = Wire(self.pass_time)
         self.wire.stand_in = self._stand_in

@@ -37,6 +37,7 @@ from verification.kills.processes_to_kill import (
     functions,
     kill_at_random,
 )
+from verification.statistics_check import wrong_statistics
 
 ROOT: Final = Path(__file__).parents[2]
 STATE: Final = ROOT / ".local" / "kill"
@@ -53,6 +54,8 @@ FINISH_TIMEOUT: Final = 2_400
 #: Seconds between mails of another account. A missing event of an uncertain mail means
 #: something only while other events arrive.
 OTHER_MAIL_EVERY: Final = 60
+#: Seconds until the statistics are right: killed functions delay the table's stream.
+STATISTICS_TIMEOUT: Final = 300
 #: Seconds of empty queues after which no mail can change any more.
 EMPTY_FOR: Final = 30
 
@@ -125,12 +128,13 @@ def run(options: Options) -> RunResult:
         with closing(ServiceView(stack, stack["keys"]["live"])) as view:
             finished = wait_until_finished(stack, view, results)
             outcome = judge(results, view.inbox(), view.status)
-        dead = depth(stack, "JOBS_DEAD_LETTERS") + depth(stack, "EVENTS_DEAD_LETTERS")
+        dead = sum(depth(stack, f"{queue}_DEAD_LETTERS") for queue in ("JOBS", "EVENTS", "SWEEP"))
+        miscounted = wrong_statistics(STATE, STATISTICS_TIMEOUT)
     print(f"killed {killed.total()}: {dict(sorted(killed.items()))}")
     tries = sum(result.tries for result in results)
     print(
         f"mails {MAILS} in {sent_at - started:.0f} s and {tries} tries, "
-        f"{outcome}, dead letters {dead}, "
+        f"{outcome}, dead letters {dead}, accounts with wrong statistics {miscounted}, "
         + (f"finished after {finished - sent_at:.0f} s" if finished else "never finished"),
         flush=True,
     )
@@ -142,7 +146,7 @@ def run(options: Options) -> RunResult:
         lost=outcome.lost,
         doubled=outcome.doubled,
         stuck=dead + (not finished) + (not outcome.acknowledged),
-        wrong=outcome.wrong + outcome.refused,
+        wrong=outcome.wrong + outcome.refused + miscounted,
     )
     return RunResult(str(options), killed.total(), verdict)
 

@@ -46,6 +46,7 @@ MODULES: Final = {
     "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py",
     "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
     "application/delivery/sweep.py": "tests/unit/application/test_application_sweep.py",
+    "application/history/ledger_check.py": "tests/unit/history/test_history_check.py",
     "application/sending/acceptance.py": "tests/unit/application/test_application_single.py"
     " tests/unit/application/test_application_batch.py"
     " tests/unit/application/test_application_smtp_groups.py"
@@ -69,6 +70,7 @@ CONDITIONS: Final = {
     "adapters/dynamodb/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
     "adapters/dynamodb/ledger.py": "tests/unit/history",
     "adapters/dynamodb/ledger_audit.py": "tests/unit/history",
+    "adapters/dynamodb/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
     "adapters/dynamodb/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
     " tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/templates.py": "tests/integration/admin/test_admin_stores.py",

@@ -23,6 +23,8 @@ class RecordResult:
     ids: Mapping[str, str]
     #: The names of metrics to count in addition to the outcome.
     counts: tuple[str, ...] = ()
+    #: Numbers by the name of their metric; zeros become metrics as well.
+    numbers: Mapping[str, int] = field(default_factory=dict)
     #: Durations by the name of their metric.
     durations: Mapping[str, timedelta] = field(default_factory=dict)
 
@@ -83,9 +85,15 @@ def consume_batch(
 def _add_metrics(metrics: Metrics, result: RecordResult) -> None:
     for name in (result.outcome, *result.counts):
         metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
+    for name, number in result.numbers.items():
+        metrics.add_metric(name=name, unit=MetricUnit.Count, value=number)
     for name, duration in result.durations.items():
         milliseconds = duration / timedelta(milliseconds=1)
         metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
+
+
+class BatchFailed(Exception):
+    """A part of a batch from the stream must be retried; the log has the errors."""
 
 
 def consume_stream(
@@ -94,8 +102,10 @@ def consume_stream(
 ) -> Handler:
     """Return the Lambda handler of a stream from a function that applies a batch of records.
 
-    Lambda continues the stream with the first record that was not applied. The counts that
-    `count` returns for the applied records become metrics.
+    If a part of the batch must be retried, the invocation fails, so that the whole batch is
+    retried. A partial response would do less work again, but an engine that ignores it loses
+    the changes, and nobody notices. The counts that `count` returns for an applied batch become
+    metrics.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
@@ -103,19 +113,19 @@ def consume_stream(
     def lambda_handler(event: dict[str, Any], _: LambdaContext) -> Mapping[str, Any]:
         records = event["Records"]
         result = apply(records)
-        for name, number in count(records[: result.retry_from]).items():
+        counts = dict(count(records)) if result.retry_from is None else {}
+        if result.marked_hours:
+            counts["statistics_marked"] = result.marked_hours
+        for name, number in counts.items():
             metrics.add_metric(name=name, unit=MetricUnit.Count, value=number)
         if metrics.metric_set:
             metrics.flush_metrics()
         for error in result.errors:
             observability.log_failure(logger, error)
         logger.info("consumed", extra={"records": len(records), "again_from": result.retry_from})
-        retried = () if result.retry_from is None else (records[result.retry_from],)
-        return {
-            "batchItemFailures": [
-                {"itemIdentifier": record["dynamodb"]["SequenceNumber"]} for record in retried
-            ]
-        }
+        if result.retry_from is not None:
+            raise BatchFailed(f"the batch must be retried from its record {result.retry_from}")
+        return {"batchItemFailures": []}
 
     return lambda_handler
 

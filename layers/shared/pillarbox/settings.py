@@ -183,6 +183,18 @@ class Settings:
         ("functions", "command", "local"),
         output="EventsDeadLettersUrl",
     )
+    sweep_queue_url = Setting(
+        str,
+        "the queue of sweep tasks",
+        ("functions", "command", "local"),
+        output="SweepQueueUrl",
+    )
+    sweep_dead_letters_url = Setting(
+        str,
+        "the queue of sweep tasks that failed too often",
+        ("command", "local"),
+        output="SweepDeadLettersUrl",
+    )
     spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")
     configuration_set = Setting(
         str, "the SES configuration set", ("functions", "local"), output="ConfigurationSetName"

@@ -19,11 +19,14 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pillarbox.adapters.sqs.jobs import SqsJobs
+    from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.feedback import Feedback
+    from pillarbox.application.delivery.plan_sweep import SweepPlan
     from pillarbox.application.delivery.poison_jobs import PoisonJobs
     from pillarbox.application.delivery.sweep import Sweep
     from pillarbox.application.history.aggregate import Aggregation
+    from pillarbox.application.history.ledger_check import LedgerCheck
     from pillarbox.application.history.lookup import MessageLookup
     from pillarbox.application.history.queries import HistoryQueries
     from pillarbox.application.sending.acceptance import SendingPorts
@@ -183,19 +186,59 @@ class Wiring:
         )
 
     @cached_property
-    def sweep(self) -> "Sweep":
-        """Find stuck messages."""
+    def sweep_tasks(self) -> "SqsSweepTasks":
+        """The queue of sweep tasks."""
+        from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
+
+        return SqsSweepTasks(self.settings.sweep_queue_url)
+
+    @cached_property
+    def sweep_plan(self) -> "SweepPlan":
+        """Begin a pass of the sweep."""
         from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.s3_spool import S3Spool
+        from pillarbox.application.delivery.plan_sweep import SweepPlan
+
+        return SweepPlan(
+            accounts=DynamoAccounts(self.table),
+            spool=S3Spool(self.settings.spool_bucket),
+            marks=DynamoRebuildMarks(self.table),
+            tasks=self.sweep_tasks,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def sweep(self) -> "Sweep":
+        """Find what got stuck, account by account."""
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
         from pillarbox.adapters.s3_spool import S3Spool
         from pillarbox.application.delivery.sweep import Sweep
 
         return Sweep(
-            accounts=DynamoAccounts(self.table),
             log=DynamoMessageLog(self.table),
             messages=DynamoMessages(self.table),
             spool=S3Spool(self.settings.spool_bucket),
+            statistics=self.ledger_check,
+            tasks=self.sweep_tasks,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def ledger_check(self) -> "LedgerCheck":
+        """Check and repair recent or marked hours of the statistics."""
+        from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+        from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
+        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.application.history.ledger_check import LedgerCheck
+
+        return LedgerCheck(
+            log=DynamoMessageLog(self.table),
+            ledger=DynamoLedger(self.table),
+            audit=DynamoLedgerAudit(self.table),
+            marks=DynamoRebuildMarks(self.table),
             clock=utc_now,
         )
 
@@ -223,10 +266,18 @@ class Wiring:
         """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
         from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.message_log import read_change
+        from pillarbox.adapters.dynamodb.message_log import change_time, read_change
+        from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
         from pillarbox.application.history.aggregate import Aggregation
 
-        return Aggregation(read=read_change, ledger=DynamoLedger(self.table), for_each=in_parallel)
+        return Aggregation(
+            read=read_change,
+            written_at=change_time,
+            ledger=DynamoLedger(self.table),
+            marks=DynamoRebuildMarks(self.table),
+            clock=utc_now,
+            for_each=in_parallel,
+        )
 
     @cached_property
     def template_authoring(self) -> "TemplateAuthoring":

@@ -18,13 +18,9 @@ def doctor_run(run: Operator, mailbox: MailStore, tmp_path: Path) -> Iterator[Op
     """The command, on a stack with everything that the doctor checks."""
     state = json.loads((tmp_path / "stack.json").read_text())
     sqs = boto3.client("sqs")
-    for name in (
-        "JOBS_QUEUE",
-        "URGENT_JOBS_QUEUE",
-        "JOBS_DEAD_LETTERS",
-        "EVENTS_QUEUE",
-        "EVENTS_DEAD_LETTERS",
-    ):
+    queues = ("JOBS", "EVENTS", "SWEEP")
+    names = [f"{queue}_{kind}" for queue in queues for kind in ("QUEUE", "DEAD_LETTERS")]
+    for name in (*names, "URGENT_JOBS_QUEUE"):
         url = sqs.create_queue(QueueName=name.lower())["QueueUrl"]
         state["environment"][f"PILLARBOX_{name}_URL"] = url
     state["environment"] |= {

@@ -12,6 +12,7 @@ import pytest
 from typer.testing import CliRunner, Result
 
 from admin.main import app
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
 from pillarbox.wiring import services
@@ -60,6 +61,20 @@ def test_statistics_are_verified_and_rebuilt(service: Service, run: Run) -> None
         "repaired": 0,
     }
     assert "Right" in run("stats", "verify", *option).stdout
+
+
+def test_all_accounts_are_verified_without_an_account(service: Service, run: Run) -> None:
+    """Without an account the command reports every account, and fails if one of them is wrong."""
+    right, wrong = service.account(), service.account()
+    for account in (right, wrong):
+        services().table.put(keys.account_list(account))
+    reports = output(run("--json", "stats", "verify"))["items"]
+    assert {right, wrong} <= {report["accountId"] for report in reports if report["right"]}
+    at = datetime(2026, 6, 10, 12, tzinfo=UTC)
+    services().table.put(message_item(message(wrong, new_id(at))))
+    reports = output(run("--json", "stats", "verify"), code=1)["items"]
+    assert [report["accountId"] for report in reports if not report["right"]] == [wrong]
+    assert "Right" in run("stats", "verify").stdout
 
 
 def test_an_unknown_account_is_an_error_on_stderr(run: Run) -> None:

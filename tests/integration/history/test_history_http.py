@@ -8,14 +8,18 @@ from uuid import UUID
 import boto3
 import pytest
 
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.statistics import milliseconds
 from pillarbox.wiring import services
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse, Invocation, handler
 from tests.contract.service import Service
+from tests.contract.test_backend_down import no_answer
 from tests.fakes.builders import message
 
 JUNE = datetime(2026, 6, 10, 12, 0, tzinfo=UTC)
@@ -260,9 +264,30 @@ def test_reading_requires_its_scope(service: Service, account: str) -> None:
     assert listed(preview)["total"] == 1
 
 
-def test_an_unreadable_change_is_retried_from_its_record(account: str) -> None:
-    """The function reports the record from which the stream must retry."""
+def test_an_unreadable_change_is_marked_and_stops_nothing(account: str) -> None:
+    """The hour of an unreadable change is marked for rebuild; the batch succeeds."""
+    stored = put(account, JUNE)
+    image = message_item(message("acct00000002", stored.message_id)) | {"rev": {"S": "x"}}
+    for broken in ({"pk": {"S": "MSG#x"}}, image):
+        record = {"dynamodb": {"NewImage": broken, "SequenceNumber": "broken"}}
+        records = [record, *stream(account)]
+        assert handler("aggregate_stats")({"Records": records}, Invocation()) == {
+            "batchItemFailures": []
+        }
+    (mark,) = DynamoRebuildMarks(services().table).all()
+    assert (mark.account_id, mark.hour) == ("acct00000002", milliseconds(JUNE))
+    assert DynamoLedger(services().table).newest_entry_time(account) == milliseconds(JUNE)
+
+
+def test_a_batch_that_must_be_retried_fails(account: str, api: Api) -> None:
+    """A temporary failure ends the invocation, as some engines ignore a partial response."""
     put(account, JUNE)
-    broken = {"dynamodb": {"NewImage": {"pk": {"S": "MSG#x"}}, "SequenceNumber": "broken"}}
-    response = handler("aggregate_stats")({"Records": [broken, *stream(account)]}, Invocation())
-    assert response == {"batchItemFailures": [{"itemIdentifier": "broken"}]}
+    records = stream(account)
+    events, name = services().table.client.meta.events, "before-call.dynamodb.PutItem"
+    events.register(name, no_answer)
+    with pytest.raises(Exception, match="must be retried"):
+        handler("aggregate_stats")({"Records": records}, Invocation())
+    events.unregister(name, no_answer)
+    handler("aggregate_stats")({"Records": records}, Invocation())
+    assert listed(api)["total"] == 1
+    assert DynamoLedger(services().table).newest_entry_time(account) == milliseconds(JUNE)

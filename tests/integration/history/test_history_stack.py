@@ -4,13 +4,15 @@ import json
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from itertools import product
 from typing import Any
 
+import boto3
 import httpx
 import pytest
 
-from tests.stack import AGENT, operate, run_operator
+from tests.stack import AGENT, ROOT, operate, run_operator, wait_for
 
 pytestmark = pytest.mark.stack
 
@@ -113,6 +115,51 @@ def test_the_history_of_sent_email_is_complete(client: Client) -> None:
         },
     )
     assert operate("stats", "rebuild", "--account", client.account)["right"] is True
+
+
+@contextmanager
+def failing_statistics(stack: dict[str, Any]) -> Iterator[None]:
+    """Let every write of `aggregate_stats` fail: its role may only read."""
+    environment = stack["environment"]
+    iam = boto3.client(
+        "iam",
+        endpoint_url=environment["AWS_ENDPOINT_URL"],
+        region_name=environment["AWS_REGION"],
+        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
+        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
+    )
+    (role,) = (
+        role["RoleName"]
+        for page in iam.get_paginator("list_roles").paginate()
+        for role in page["Roles"]
+        if "AggregateStats" in role["RoleName"]
+    )
+    (name,) = iam.list_role_policies(RoleName=role)["PolicyNames"]
+    policy = iam.get_role_policy(RoleName=role, PolicyName=name)["PolicyDocument"]
+    readable = json.loads(json.dumps(policy).replace("dynamodb:PutItem", "dynamodb:ListTables"))
+    iam.put_role_policy(RoleName=role, PolicyName=name, PolicyDocument=json.dumps(readable))
+    try:
+        yield
+    finally:
+        iam.put_role_policy(RoleName=role, PolicyName=name, PolicyDocument=json.dumps(policy))
+
+
+def test_statistics_are_right_after_batches_failed(stack: dict[str, Any], client: Client) -> None:
+    """The stream's failed batches are retried, and lists by status are right in the end."""
+    log = ROOT / ".local" / "tests" / "engine.log"
+    failed_before = log.read_text(errors="replace").count("BatchFailed")
+    with failing_statistics(stack):
+        client.send(6)
+        wait_for(lambda: log.read_text(errors="replace").count("BatchFailed") > failed_before)
+        wait_for(lambda: not {item["status"] for item in client.list()["items"]} - FINAL)
+        assert verify(client.account)[1]["behind"] == 6
+    wait_for(lambda: not verify(client.account)[1]["behind"])
+    assert verify(client.account)[1]["right"] is True
+    items = client.list()["items"]
+    for status in STATUSES:
+        expected = [item["messageId"] for item in items if item["status"] == status]
+        listed = client.list(status=status)["items"]
+        assert [item["messageId"] for item in listed] == expected
 
 
 def sort_key(item: dict[str, Any], sort_by: str) -> tuple[str, ...]:

@@ -7,8 +7,11 @@ from typing import Any
 
 import pytest
 
+from pillarbox.application.delivery.plan_sweep import SweepPlan
+from pillarbox.application.delivery.ports import SpoolObject, SweepStep, SweepTask
 from pillarbox.application.delivery.sweep import Sweep, SweepReport
-from pillarbox.application.ports import SpoolObject
+from pillarbox.application.history.ports import CheckResult, RebuildMark
+from pillarbox.application.ports import ScanPage
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
@@ -24,11 +27,20 @@ TIME_RANGE = timedelta(hours=2)
 
 
 class Case:
-    """Messages of an account and objects in the spool, created by their age."""
+    """Messages of an account and objects in the spool, created by their age.
+
+    It stands for the sweep's ports. A page has two messages or objects.
+    """
 
     def __init__(self) -> None:
         self.store = stores.Store()
         self.spooled: dict[str, tuple[datetime, Message]] = {}
+        self.marked: list[RebuildMark] = []
+        self.queued: list[SweepTask] = []
+        self.checked: list[tuple[object, ...]] = []
+        #: The results of the next checks of statistics; after them nothing is wrong.
+        self.checks: list[CheckResult] = []
+        self.accounts = [ACCOUNT]
 
     def message(self, age: timedelta, **changes: Any) -> Message:
         message = builders.message(message_id=new_id(NOW - age), **changes)
@@ -40,11 +52,30 @@ class Case:
         self.spooled[key] = (NOW - age, message)
         return key
 
-    def run(self) -> SweepReport:
-        messages = stores.FakeMessages(self.store)
-        return Sweep(
-            accounts=self, log=self, messages=messages, spool=self, clock=lambda: NOW
-        ).run()
+    def begin(self) -> int:
+        return SweepPlan(
+            accounts=self, spool=self, marks=self, tasks=self, clock=lambda: NOW
+        ).begin()
+
+    def run(self, pages: int = 1000) -> SweepReport:
+        """Begin a pass and do its tasks, at most some pages in each invocation."""
+        self.begin()
+        report = SweepReport()
+        while self.queued:
+            report += self.do(self.queued.pop(0), pages)
+        return report
+
+    def do(self, task: SweepTask, pages: int = 1000) -> SweepReport:
+        left = iter([True] * pages)
+        sweep = Sweep(
+            log=self,
+            messages=stores.FakeMessages(self.store),
+            spool=self,
+            statistics=self,
+            tasks=self,
+            clock=lambda: NOW,
+        )
+        return sweep.run(task, lambda: next(left, False))
 
     def now(self, message: Message) -> Message:
         return self.store.messages[ACCOUNT, message.message_id]
@@ -52,26 +83,76 @@ class Case:
     # Methods of the ports
 
     def all_ids(self) -> Iterable[str]:
-        return [ACCOUNT]
+        return self.accounts
 
-    def newest_first(self, account_id: str, since: int, until: int) -> list[Message]:
+    def account_ids(self) -> Iterable[str]:
+        return {message.account_id for _, message in self.spooled.values()}
+
+    def all(self) -> Iterable[RebuildMark]:
+        return self.marked
+
+    def put_all(self, tasks: Iterable[SweepTask]) -> int:
+        queued = list(tasks)
+        self.queued += queued
+        return len(queued)
+
+    def pending(
+        self, account_id: str, since: int, until: int, cursor: str | None
+    ) -> ScanPage[Message]:
         assert account_id == ACCOUNT
-        return [
+        created = [
             message
             for message in self.store.messages.values()
             if since <= message.created_at.timestamp() * 1000 < until
         ]
+        page = _page(created, cursor)
+        return ScanPage([message for message in page.items if message.pending], page.next)
+
+    def put_before(
+        self, account_id: str, moment: datetime, cursor: str | None
+    ) -> ScanPage[SpoolObject]:
+        assert account_id == ACCOUNT
+        keys = sorted(key for key in self.spooled if key > (cursor or ""))
+        objects = [
+            SpoolObject(key, message.account_id, message.message_id)
+            for key in keys[:2]
+            for put_at, message in [self.spooled[key]]
+            if put_at < moment
+        ]
+        return ScanPage(objects, keys[1] if keys[2:] else None)
+
+    def delete(self, key: str) -> None:
+        del self.spooled[key]
+
+    def check_ended_hours(
+        self, account_id: str, at: datetime, until: int | None = None
+    ) -> CheckResult:
+        self.checked.append((account_id, at, until))
+        return self.checks.pop(0) if self.checks else CheckResult(0, None)
+
+    def rebuild_hour(self, mark: RebuildMark, until: int | None = None) -> CheckResult:
+        self.checked.append((mark, until))
+        return self.checks.pop(0) if self.checks else CheckResult(0, None)
+
+    # Methods that the sweep does not call
+
+    def put(self, mark: RebuildMark) -> None:
+        raise NotImplementedError
+
+    def remove(self, mark: RebuildMark) -> None:
+        raise NotImplementedError
+
+    def newest_first(self, account_id: str, since: int, until: int) -> list[Message]:
+        raise NotImplementedError
 
     def get_all(self, account_id: str, message_ids: Iterable[object]) -> Iterable[Message]:
         raise NotImplementedError
 
-    def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
-        for key, (put_at, message) in self.spooled.items():
-            if put_at < moment:
-                yield SpoolObject(key, message.account_id, message.message_id)
 
-    def delete(self, key: str) -> None:
-        del self.spooled[key]
+def _page[T](items: list[T], cursor: str | None) -> ScanPage[T]:
+    start = int(cursor or 0)
+    following = str(start + 2) if start + 2 < len(items) else None
+    return ScanPage(items[start : start + 2], following)
 
 
 @pytest.fixture
@@ -133,3 +214,58 @@ def test_orphaned_bodies_are_deleted(case: Case) -> None:
     young = case.spool(SETTLED - SECOND, replace(sent, message_id=new_id(NOW)))
     assert case.run() == SweepReport(0, 0, orphaned_bodies=2)
     assert set(case.spooled) == {keys[1], young}
+
+
+def test_each_account_is_a_task(case: Case) -> None:
+    """A pass has one task for each account, marked hour and account with spooled mail."""
+    case.accounts = ["acct00000001", "acct00000002"]
+    mark = RebuildMark("acct00000002", 0, NOW)
+    case.marked = [mark]
+    case.spool(SETTLED, case.message(SETTLED))
+    assert case.begin() == 4
+    assert [(task.account_id, task.step, task.mark) for task in case.queued] == [
+        ("acct00000001", SweepStep.OVERDUE, None),
+        ("acct00000002", SweepStep.OVERDUE, None),
+        ("acct00000002", SweepStep.REBUILD, mark),
+        (ACCOUNT, SweepStep.SPOOL, None),
+    ]
+    assert {task.pass_at for task in case.queued} == {NOW}
+
+
+@pytest.mark.parametrize("pages", [1, 2, 3])
+def test_a_large_account_continues_in_further_tasks(case: Case, pages: int) -> None:
+    """However few pages fit into an invocation, each message and object is swept once."""
+    for number in range(7):
+        case.message(OVERDUE + SECOND * (number + 1))
+        case.message(EXPIRED + SECOND * (number + 1))
+        case.spool(SETTLED + SECOND, builders.message(message_id=new_id(NOW)))
+    case.checks = [CheckResult(2, 900), CheckResult(1, 800), CheckResult(0, None)]
+    assert case.run(pages) == SweepReport(14, 7, 7, statistics_repaired=3)
+    assert case.checked == [(ACCOUNT, NOW, None), (ACCOUNT, NOW, 900), (ACCOUNT, NOW, 800)]
+
+
+def test_a_task_without_time_is_queued_unchanged(case: Case) -> None:
+    """A task whose invocation has no time left does nothing and is queued again."""
+    case.message(EXPIRED + SECOND)
+    case.begin()
+    (task,) = case.queued
+    assert case.do(task, pages=0) == SweepReport()
+    assert case.queued == [task, task]
+
+
+def test_a_late_task_sweeps_the_time_of_its_pass(case: Case) -> None:
+    """The time ranges depend on when the pass began, not on when the task runs."""
+    task = SweepTask(account_id=ACCOUNT, pass_at=NOW - timedelta(hours=9), step=SweepStep.OVERDUE)
+    case.message(OVERDUE + SECOND)
+    case.message(OVERDUE + timedelta(hours=9) + SECOND)
+    assert case.do(task).overdue == 1
+
+
+def test_a_marked_hour_is_rebuilt_in_parts(case: Case) -> None:
+    """The task of a marked hour checks it to its end, and its repairs are counted."""
+    mark = RebuildMark(ACCOUNT, 0, NOW)
+    task = SweepTask(account_id=ACCOUNT, pass_at=NOW, step=SweepStep.REBUILD, mark=mark)
+    case.checks = [CheckResult(4, 100), CheckResult(5, None)]
+    assert case.do(task) == SweepReport(statistics_repaired=9)
+    assert case.checked == [(mark, None), (mark, 100)]
+    assert case.queued == []

@@ -3,7 +3,7 @@
 # ruff: noqa: S311  numbers from a seed, no secrets
 
 import random
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -13,10 +13,14 @@ from botocore.exceptions import ClientError
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
-from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.application.history.aggregate import Aggregation, StreamResult
+from pillarbox.application.history.ports import RebuildMark, UnreadableChange
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind, Message
-from pillarbox.domain.statistics import index_entry
+from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry, milliseconds
 from tests.unit.history.test_history_model import simulate
 from tests.unit.history.world import World
 
@@ -34,7 +38,7 @@ class FaultyEngine:
         self._other = other or self._apply_all
 
     def _apply_all(self) -> None:
-        other = Aggregation[Message](read=lambda m: m, ledger=self._world.ledger)
+        other = self._world.make_aggregation()
         assert other.apply(list(self._world.messages.values())).retry_from is None
 
     def __getattr__(self, name: str) -> Any:
@@ -114,16 +118,49 @@ def test_a_rollup_counts_what_another_invocation_adds_as_its_hour_ends(write: in
     assert wrong_items(world) == 0
 
 
-def test_a_batch_continues_after_a_failed_record() -> None:
-    """A batch is retried from an unreadable record, but the records after it are applied."""
+def test_a_batch_continues_after_an_unreadable_record() -> None:
+    """The hour of an unreadable record is marked for rebuild, and the other records are applied."""
     world = World()
     first, second = (world.send() for _ in range(2))
-    messages = {1: first, 3: second}
-    aggregation = Aggregation[int](read=messages.__getitem__, ledger=world.ledger)
+    created = milliseconds(world.now - timedelta(hours=3))
+
+    def read(number: int) -> Message:
+        if number == 2:
+            raise UnreadableChange(first.account_id, created)
+        return {1: first, 3: second}[number]
+
+    aggregation = Aggregation[int](
+        read=read,
+        written_at=lambda _: None,
+        ledger=world.ledger,
+        marks=world.marks,
+        clock=lambda: world.now,
+    )
     result = aggregation.apply([1, 2, 3])
-    assert result.retry_from == 1
-    assert [type(error) for error in result.errors] == [KeyError]
+    assert (result.retry_from, result.marked_hours) == (None, 1)
+    assert [type(error) for error in result.errors] == [UnreadableChange]
+    hour = Granularity.HOUR.start(created)
+    assert [*world.marks.all()] == [RebuildMark(first.account_id, hour, world.now)]
     assert wrong_items(world) == 0
+
+
+def test_a_record_without_a_readable_id_stops_nothing() -> None:
+    """A record whose hour is unknown is reported and left out; there is nothing to mark."""
+    world = World()
+
+    def read(_: int) -> Message:
+        raise UnreadableChange(world.account_id, None)
+
+    aggregation = Aggregation[int](
+        read=read,
+        written_at=lambda _: None,
+        ledger=world.ledger,
+        marks=world.marks,
+        clock=lambda: world.now,
+    )
+    result = aggregation.apply([1])
+    assert (result.retry_from, result.marked_hours, len(result.errors)) == (None, 0, 1)
+    assert [*world.marks.all()] == []
 
 
 def test_an_account_that_fails_is_retried_from_its_first_change() -> None:
@@ -137,6 +174,60 @@ def test_an_account_that_fails_is_retried_from_its_first_change() -> None:
     assert world.ledger.newest_entry_time(other.account_id) == index_entry(other).created
     vars(world.table)["client"] = world.engine
     assert world.aggregation.apply(messages).retry_from is None
+    assert wrong_items(world) == 0
+
+
+@pytest.mark.parametrize(("age", "marked_hours"), [(299, 0), (300, 1)])
+def test_a_temporary_failure_is_retried_for_five_minutes(age: int, marked_hours: int) -> None:
+    """A failed write is retried while the change is young; then its hour is marked instead."""
+    world = World()
+    world.written_at = world.now
+    sent = world.send()
+    world.pass_time(age)
+    vars(world.table)["client"] = FaultyEngine(world, 1, "failure before")
+    result = world.aggregation.apply([sent])
+    assert result == StreamResult(None if marked_hours else 0, result.errors, marked_hours)
+    hour = Granularity.HOUR.start(index_entry(sent).created)
+    assert [mark.hour for mark in world.marks.all()] == [hour] * marked_hours
+
+
+@pytest.mark.parametrize("error", [ValueError, KeyError, TypeError, RuntimeError])
+def test_a_bad_item_of_one_account_stops_no_other(error: type[Exception]) -> None:
+    """Any error of one account marks its hour at once; other accounts are applied, none retried."""
+    world = World()
+    sent = world.send()
+    other = replace(sent, account_id="acct00000002")
+
+    class BadLedger(DynamoLedger):
+        def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+            if account_id == other.account_id:
+                raise error
+            super().put_entries(account_id, entries)
+
+    world.ledger = BadLedger(world.table)
+    result = world.make_aggregation().apply([other, sent])
+    assert (result.retry_from, result.marked_hours) == (None, 1)
+    assert [type(raised) for raised in result.errors] == [error]
+    assert [mark.account_id for mark in world.marks.all()] == [other.account_id]
+    assert wrong_items(world) == 0
+
+
+def test_a_change_that_cannot_be_marked_is_retried() -> None:
+    """If the mark cannot be written either, the batch is retried, however old the change is."""
+    world = World()
+    world.written_at = world.now
+    sent = world.send()
+    world.pass_time(86_400)
+
+    class Unreachable(DynamoRebuildMarks):
+        def put(self, mark: RebuildMark) -> None:
+            raise Unavailable(f"data store for {mark}")
+
+    world.marks = Unreachable(world.table)
+    vars(world.table)["client"] = FaultyEngine(world, 1, "failure before")
+    result = world.make_aggregation().apply([sent])
+    assert (result.retry_from, result.marked_hours, len(result.errors)) == (0, 0, 2)
+    assert world.make_aggregation().apply([sent]).retry_from is None
     assert wrong_items(world) == 0
 
 

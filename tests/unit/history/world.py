@@ -11,6 +11,7 @@ from uuid import UUID
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.queries import (
@@ -41,14 +42,27 @@ class World:
     messages: dict[UUID, Message] = field(default_factory=dict)
     stream: list[Message] = field(default_factory=list)
     engine: Metered = field(init=False)
+    #: When the changes of the stream were written, if it says so.
+    written_at: datetime | None = None
 
     def __post_init__(self) -> None:
         self.table, self.engine = metered_table()
         self.ledger = DynamoLedger(self.table)
         self.log = DynamoMessageLog(self.table)
-        self.aggregation = Aggregation[Message](read=lambda message: message, ledger=self.ledger)
+        self.marks = DynamoRebuildMarks(self.table)
+        self.aggregation = self.make_aggregation()
         self.queries = HistoryQueries(
             log=self.log, ledger=self.ledger, clock=lambda: self.now, tuning=self.tuning
+        )
+
+    def make_aggregation(self) -> Aggregation[Message]:
+        """Return the use case, as another invocation has it too."""
+        return Aggregation[Message](
+            read=lambda message: message,
+            written_at=lambda _: self.written_at,
+            ledger=self.ledger,
+            marks=self.marks,
+            clock=lambda: self.now,
         )
 
     def send(self, created: datetime | None = None) -> Message:

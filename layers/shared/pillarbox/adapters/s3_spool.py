@@ -1,13 +1,14 @@
 """The spool for the sweeper: its objects with their ages."""
 
-from collections.abc import Iterable
+from collections.abc import Iterator
 from datetime import datetime
 from functools import cached_property
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.aws import make_client, service_errors
-from pillarbox.application.ports import SpoolObject
+from pillarbox.application.delivery.ports import SpoolObject
+from pillarbox.application.ports import ScanPage
 from pillarbox.domain.ids import is_uuid
 
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ _NAME: Final = "spool"
 
 
 class S3Spool:
-    """Implements `ports.Spool`."""
+    """Implements `delivery.ports.Spool`. Keys are `<account>/<message id>/<token>`."""
 
     def __init__(self, bucket: str) -> None:
         self._bucket = bucket
@@ -27,16 +28,32 @@ class S3Spool:
         client: S3Client = make_client("s3")
         return client
 
-    def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
-        """List the objects put before a moment. Keys are `<account>/<message id>/<token>`."""
+    def account_ids(self) -> Iterator[str]:
+        """List the first parts of the keys; one request returns up to 1,000 of them."""
         with service_errors(_NAME):
-            pages = self._s3.get_paginator("list_objects_v2").paginate(Bucket=self._bucket)
+            pages = self._s3.get_paginator("list_objects_v2").paginate(
+                Bucket=self._bucket, Delimiter="/"
+            )
             for page in pages:
-                for stored in page.get("Contents", ()):
-                    account_id, _, rest = stored["Key"].partition("/")
-                    message_id = rest.partition("/")[0]
-                    if stored["LastModified"] < moment and is_uuid(message_id):
-                        yield SpoolObject(stored["Key"], account_id, UUID(message_id))
+                for part in page.get("CommonPrefixes", ()):
+                    yield part["Prefix"].removesuffix("/")
+
+    def put_before(
+        self, account_id: str, moment: datetime, cursor: str | None
+    ) -> ScanPage[SpoolObject]:
+        """List up to 1,000 of an account's objects; the cursor is the last key before them."""
+        request: Any = {"Bucket": self._bucket, "Prefix": f"{account_id}/"}
+        if cursor is not None:
+            request["StartAfter"] = cursor
+        with service_errors(_NAME):
+            page = self._s3.list_objects_v2(**request)
+        listed = page.get("Contents", [])
+        spooled = []
+        for stored in listed:
+            message_id = stored["Key"].split("/")[1]
+            if stored["LastModified"] < moment and is_uuid(message_id):
+                spooled.append(SpoolObject(stored["Key"], account_id, UUID(message_id)))
+        return ScanPage(spooled, listed[-1]["Key"] if page["IsTruncated"] else None)
 
     def delete(self, key: str) -> None:
         """Delete an object, if it still exists."""

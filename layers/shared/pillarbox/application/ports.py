@@ -225,35 +225,6 @@ class PayloadGone(Exception):
     """
 
 
-@dataclass(frozen=True, slots=True)
-class SpoolObject:
-    """An object in the spool: its key and its message."""
-
-    key: str
-    account_id: str
-    message_id: UUID
-
-
-class Spool(Protocol):
-    """All objects of the spool; `Jobs` uses single ones."""
-
-    def all_before(self, moment: datetime) -> Iterable[SpoolObject]:
-        """List the objects that were put before a moment."""
-        ...
-
-    def delete(self, key: str) -> None:
-        """Delete an object, if it still exists."""
-        ...
-
-
-class AccountIds(Protocol):
-    """The ids of all accounts."""
-
-    def all_ids(self) -> Iterable[str]:
-        """Read the ids of all accounts."""
-        ...
-
-
 class UnreadableJob(ValueError):
     """A queue message that this version of the service cannot read as a job.
 
@@ -443,6 +414,14 @@ class EventHeartbeat(Protocol):
         ...
 
 
+@dataclass(frozen=True, slots=True)
+class ScanPage[T]:
+    """A part of a long list: some items, and the cursor of the next page (None at the end)."""
+
+    items: Sequence[T]
+    next: str | None
+
+
 class MessageLog(Protocol):
     """Many records of accepted messages at a time; times are in milliseconds since 1970."""
 
@@ -452,4 +431,15 @@ class MessageLog(Protocol):
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
         """Return the existing ones among some messages, in any order, read consistently."""
+        ...
+
+    def pending(
+        self, account_id: str, since: int, until: int, cursor: str | None
+    ) -> ScanPage[Message]:
+        """Return the next of the messages created in a time range that are still pending.
+
+        A page takes one request, so it may be empty although others follow. It is read
+        eventually consistently: change a message only by `Messages.save`, which refuses if
+        the message has changed since.
+        """
         ...

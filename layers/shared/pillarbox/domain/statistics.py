@@ -112,7 +112,12 @@ class IndexEntry:
     @property
     def created(self) -> int:
         """The time of acceptance."""
-        return self.message_id.int >> 80
+        return creation_time(self.message_id)
+
+
+def creation_time(message_id: UUID) -> int:
+    """Return the time in a message id."""
+    return message_id.int >> 80
 
 
 def index_entry(message: Message) -> IndexEntry:
@@ -146,6 +151,11 @@ def reached(message: Message) -> frozenset[Status]:
 def milliseconds(moment: datetime) -> int:
     """Return a moment in milliseconds since 1970."""
     return round(moment.timestamp() * 1000)
+
+
+def to_datetime(moment: int) -> datetime:
+    """Return the moment of a number of milliseconds since 1970."""
+    return datetime.fromtimestamp(moment / 1000, UTC)
 
 
 @dataclass(slots=True)

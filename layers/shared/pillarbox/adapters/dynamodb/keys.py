@@ -20,6 +20,7 @@ strings.
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
+| rebuild mark| REBUILD             | <account>#<ms> |
 """
 
 from collections.abc import Mapping
@@ -27,6 +28,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.statistics import Granularity
 
 #: The sort key of records that are alone under their partition key.
@@ -111,9 +113,23 @@ def is_message(item: Item) -> bool:
     return pk.startswith("MSG#")
 
 
+def message_ids(item: Item) -> tuple[str, UUID | None]:
+    """Return the account and the message id in the key of a message's record.
+
+    The id is None if the sort key is none.
+    """
+    account_id, sort_key = item["pk"]["S"].removeprefix("MSG#"), item.get("sk", {}).get("S", "")
+    return account_id, UUID(sort_key) if is_uuid(sort_key) else None
+
+
 def entries(account_id: str, moment: int) -> Item:
     """Return the key of the index entries by time of creation."""
     return _key(f"STAT#{account_id}", f"C#{_text(moment)}")
+
+
+def is_by_creation(sort_key: str) -> bool:
+    """Return whether the sort key of an item of index entries is one by time of creation."""
+    return sort_key.startswith("C#")
 
 
 def updates(account_id: str, group: str, moment: int) -> Item:
@@ -126,8 +142,18 @@ def rollup(account_id: str, granularity: Granularity, moment: int) -> Item:
     return _key(f"STAT#{account_id}", f"{granularity.value}#{_text(moment)}")
 
 
+def rebuild_mark(account_id: str = "", moment: int = 0) -> Item:
+    """Return the key of the mark of an hour to rebuild; without an account, of all marks."""
+    return _key("REBUILD", f"{account_id}#{_text(moment)}" if account_id else "")
+
+
+def marked_account(item: Mapping[str, Any]) -> str:
+    """Return the account in the key of a rebuild mark."""
+    return str(item["sk"].partition("#")[0])
+
+
 def moment(item: Mapping[str, Any]) -> int:
-    """Return the moment in the sort key of index entries or a rollup."""
+    """Return the moment in the sort key of index entries, a rollup or a rebuild mark."""
     return int(item["sk"].rpartition("#")[2])
 
 

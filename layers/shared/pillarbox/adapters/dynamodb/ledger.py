@@ -47,7 +47,7 @@ from pillarbox.domain.statistics import (
 ITEM_SPAN: Final = 30_000
 #: Message id, revision, time of the last update (two parts), status and reached, error.
 _ENTRY: Final = struct.Struct(">16sHHIBB")
-_LAST_REVISION: Final = 2**16 - 1
+LAST_REVISION: Final = 2**16 - 1
 #: The number of an error code is one byte; 0 means none.
 _MAX_ERRORS: Final = 254
 _OTHER: Final = "other"
@@ -104,7 +104,7 @@ class DynamoLedger:
         late = TimeRange(max(updated.since, created.since), updated.until)
         return [
             entry
-            for group, time_range in ((status.value, first_hour), (_late(status), late))
+            for group, time_range in ((status.value, first_hour), (late_group(status), late))
             for entry in self._read(time_range, partial(keys.updates, account_id, group))
             if entry.updated in updated and entry.created in created
         ]
@@ -125,9 +125,37 @@ class DynamoLedger:
         for start, in_item in sorted(by_item.items()):
             _retry(partial(self._merge, account_id, start, in_item))
 
-    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
+    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
         """Recompute a rollup, and write it if it differs from the stored one."""
-        _retry(partial(self._roll_up, account_id, granularity, start))
+        for _ in range(_WRITE_ATTEMPTS):
+            was_wrong = self._roll_up(account_id, granularity, start)
+            if was_wrong is not None:
+                return was_wrong
+        raise _too_many_writers()
+
+    def correct_item(
+        self, key: Item, right: Mapping[UUID, IndexEntry], wrong: Mapping[UUID, int]
+    ) -> None:
+        """Put the right entries into one item, and remove wrong ones.
+
+        Entries of newer revisions stay, and `wrong` has the newest revision to remove.
+        """
+        _retry(partial(self._correct_item, key, right, wrong))
+
+    def _correct_item(
+        self, key: Item, right: Mapping[UUID, IndexEntry], wrong: Mapping[UUID, int]
+    ) -> bool:
+        stored = self._stored(key)
+        entries = {
+            id_: entry
+            for id_, entry in stored.entries.items()
+            if entry.revision > wrong.get(id_, -1)
+        }
+        for message_id, entry in right.items():
+            current = entries.get(message_id)
+            if current is None or current.revision <= entry.revision:
+                entries[message_id] = entry
+        return entries == stored.entries or self._replace(key, stored, entries)
 
     def _read(self, time_range: TimeRange, key: Callable[[int], Item]) -> Iterable[IndexEntry]:
         if time_range.is_empty:
@@ -188,13 +216,14 @@ class DynamoLedger:
             return False
         return True
 
-    def _roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
+    def _roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool | None:
+        """Return whether the stored rollup was wrong, or None if another writer got in between."""
         key = keys.rollup(account_id, granularity, start)
         item = self._table.get(key)
         rollup = self._make_rollup(account_id, granularity, start)
         stored = rollup_of(granularity, item) if item else Rollup(granularity, start)
         if rollup == stored:
-            return True
+            return False
         revision = item["rev"] if item else 0
         condition, values = "attribute_not_exists(pk)", None
         if item:
@@ -203,7 +232,7 @@ class DynamoLedger:
             new_item = key | rollup_attributes(rollup, revision + 1)
             self._table.put(new_item, condition=condition, values=values)
             return True
-        return False
+        return None
 
     def _make_rollup(self, account_id: str, granularity: Granularity, start: int) -> Rollup:
         """Compute a rollup from the entries of an hour, or from finer rollups."""
@@ -234,18 +263,23 @@ class _CopyChange:
 def copy_place(entry: IndexEntry) -> tuple[str, int]:
     """Return the group and the start of the item by status and update that holds an entry."""
     is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
-    group = _late(entry.status) if is_late else entry.status.value
+    group = late_group(entry.status) if is_late else entry.status.value
     return group, entry.updated // ITEM_SPAN * ITEM_SPAN
 
 
-def _late(status: Status) -> str:
+def late_group(status: Status) -> str:
+    """Return the group of the late entries of a status."""
     return f"{status.value}-late"
 
 
 def _retry(write: Callable[[], bool]) -> None:
     """Repeat a write until no other writer gets in between."""
     if not any(write() for _ in range(_WRITE_ATTEMPTS)):
-        raise ServiceError("service_unavailable", "Too many writers are changing the statistics.")
+        raise _too_many_writers()
+
+
+def _too_many_writers() -> ServiceError:
+    return ServiceError("service_unavailable", "Too many writers are changing the statistics.")
 
 
 def pack(entries: Iterable[IndexEntry]) -> Item:
@@ -259,7 +293,7 @@ def pack(entries: Iterable[IndexEntry]) -> Item:
             number = codes.setdefault(code, len(codes) + 1)
         packed += _ENTRY.pack(
             entry.message_id.bytes,
-            min(entry.revision, _LAST_REVISION),
+            min(entry.revision, LAST_REVISION),
             entry.updated >> 32,
             entry.updated & 0xFFFFFFFF,
             _STATUS_NUMBERS[entry.status] | _REACHED_MASKS[entry.reached] << 3,
@@ -268,10 +302,12 @@ def pack(entries: Iterable[IndexEntry]) -> Item:
     return to_item({"entries": bytes(packed), "errors": [*codes] or None})
 
 
-def unpack(item: Mapping[str, Any]) -> Iterable[IndexEntry]:
-    """Return the entries of an item."""
+def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterable[IndexEntry]:
+    """Return the entries of an item, or only those of messages created in a time range."""
     codes = [None, *item.get("errors", ())]
     for id_bytes, revision, high, low, state, error in _ENTRY.iter_unpack(item["entries"]):
+        if created is not None and int.from_bytes(id_bytes[:6]) not in created:
+            continue
         yield IndexEntry(
             UUID(bytes=id_bytes),
             revision,

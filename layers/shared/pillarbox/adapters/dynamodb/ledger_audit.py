@@ -3,13 +3,18 @@
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
+from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.ledger import (
     ITEM_SPAN,
+    LAST_REVISION,
+    DynamoLedger,
     copy_place,
+    late_group,
     pack,
     rollup_attributes,
     rollup_of,
@@ -17,10 +22,12 @@ from pillarbox.adapters.dynamodb.ledger import (
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import (
     Granularity,
     IndexEntry,
     Rollup,
+    TimeRange,
     combine_rollups,
     roll_up_entries,
 )
@@ -49,6 +56,68 @@ class DynamoLedgerAudit:
             self._repair(difference)
             count += 1
         return count
+
+    def find_wrong(
+        self, account_id: str, created: TimeRange, entries: Mapping[UUID, IndexEntry]
+    ) -> set[UUID]:
+        """Compare the entries in every list with those that the messages make."""
+        expected = {
+            message_id: _copies_of(account_id, entry) for message_id, entry in entries.items()
+        }
+        stored = self._stored_copies(account_id, created, has_messages=bool(entries))
+        return {
+            message_id
+            for message_id in expected.keys() | stored.keys()
+            if stored.get(message_id) != expected.get(message_id)
+        }
+
+    def correct(
+        self, account_id: str, created: TimeRange, entries: Mapping[UUID, IndexEntry | None]
+    ) -> None:
+        """Correct the copies by status and update first, as the stream's writer does."""
+        stored = self._stored_copies(account_id, created, has_messages=True)
+        right: defaultdict[str, dict[UUID, IndexEntry]] = defaultdict(dict)
+        wrong: defaultdict[str, dict[UUID, int]] = defaultdict(dict)
+        for message_id, entry in entries.items():
+            copies = _copies_of(account_id, entry) if entry else {}
+            for sort_key in stored.get(message_id, {}).keys() - copies.keys():
+                wrong[sort_key][message_id] = entry.revision if entry else LAST_REVISION
+            for sort_key in copies:
+                right[sort_key][message_id] = entry  # type: ignore[assignment]
+        ledger, partition = DynamoLedger(self._table), keys.entries(account_id, 0)["pk"]
+        for sort_key in sorted(right.keys() | wrong.keys(), key=keys.is_by_creation):
+            key = {"pk": partition, "sk": {"S": sort_key}}
+            ledger.correct_item(key, right.get(sort_key, {}), wrong.get(sort_key, {}))
+
+    def _stored_copies(
+        self, account_id: str, created: TimeRange, *, has_messages: bool
+    ) -> dict[UUID, "_Copies"]:
+        """Return the entries of the messages created in a time range, by id and sort key.
+
+        Entries that were updated in the hour of their creation are in the lists of that hour,
+        late ones in those of any later hour. An account that neither has messages nor entries
+        in the range costs one query.
+        """
+        start = created.since // ITEM_SPAN * ITEM_SPAN
+        first, last = keys.entries(account_id, start), keys.entries(account_id, created.until - 1)
+        items = [*self._table.query(first, last)]
+        stored: defaultdict[UUID, _Copies] = defaultdict(dict)
+        if items or has_messages:
+            for item in chain(items, self._lists(account_id, start, created)):
+                for entry in unpack(item, created):
+                    stored[entry.message_id][item["sk"]] = replace(entry, revision=0)
+        return dict(stored)
+
+    def _lists(
+        self, account_id: str, start: int, created: TimeRange
+    ) -> Iterator[Mapping[str, Any]]:
+        first_hour = TimeRange(start, Granularity.HOUR.ceiling(created.until))
+        late = TimeRange(Granularity.HOUR.end(created.since), keys.LATEST)
+        for status in Status:
+            for group, updated in ((status.value, first_hour), (late_group(status), late)):
+                first = keys.updates(account_id, group, updated.since)
+                last = keys.updates(account_id, group, updated.until - 1)
+                yield from self._table.query(first, last)
 
     def _differences(
         self, account_id: str, entries: Iterable[IndexEntry]
@@ -80,6 +149,17 @@ class DynamoLedgerAudit:
                 "service_unavailable",
                 "The statistics changed meanwhile. Nothing is broken: run the command again.",
             ) from None
+
+
+#: The copies of a message's entry, without their revision, by the sort key of their item.
+type _Copies = dict[str, IndexEntry]
+
+
+def _copies_of(account_id: str, entry: IndexEntry) -> _Copies:
+    """Return the two copies of an entry: by creation, and by status and update."""
+    by_creation = keys.entries(account_id, entry.created // ITEM_SPAN * ITEM_SPAN)
+    in_list = keys.updates(account_id, *copy_place(entry))
+    return {key["sk"]["S"]: replace(entry, revision=0) for key in (by_creation, in_list)}
 
 
 @dataclass(frozen=True, slots=True)

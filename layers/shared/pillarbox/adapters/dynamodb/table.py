@@ -138,6 +138,47 @@ class Table:
                 return
             request["ExclusiveStartKey"] = response["LastEvaluatedKey"]
 
+    def query_page(
+        self,
+        key: Item,
+        last: Item,
+        *,
+        equal: tuple[str, str],
+        cursor: str | None,
+    ) -> tuple[list[dict[str, Any]], str | None]:
+        """Read one page of a partition with eventual consistency, and only some of its items.
+
+        DynamoDB reads and bills all items of the page, and returns those that match.
+
+        Args:
+            key: the partition key and the first sort key.
+            last: the last sort key.
+            equal: an attribute and the text that it must have.
+            cursor: the sort key after which the page starts.
+
+        Returns:
+            The items, and the cursor of the next page (None at the end).
+        """
+        name, text = equal
+        request: dict[str, Any] = {
+            "TableName": self.name,
+            "KeyConditionExpression": "pk = :pk AND sk BETWEEN :first AND :last",
+            "FilterExpression": "#name = :text",
+            "ExpressionAttributeNames": {"#name": name},
+            "ExpressionAttributeValues": {
+                ":pk": key["pk"],
+                ":first": key["sk"],
+                ":last": last["sk"],
+                ":text": to_attribute(text),
+            },
+        }
+        if cursor is not None:
+            request["ExclusiveStartKey"] = {"pk": key["pk"], "sk": to_attribute(cursor)}
+        with service_errors(_NAME):
+            response = self.client.query(**request)
+        last_key = response.get("LastEvaluatedKey")
+        return [*map(from_item, response["Items"])], last_key["sk"]["S"] if last_key else None
+
     def put(
         self,
         item: Item,

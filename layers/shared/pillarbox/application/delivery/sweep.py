@@ -1,17 +1,20 @@
-"""Find messages and spool objects that got stuck; report them, and repair what is safe.
+"""Find messages, spool objects and statistics that got stuck; report and repair them.
 
 There is no index for this, because every message would pay for it. Message ids sort by time,
-so one pass reads the messages of two short time ranges and nothing else. Claims need no
-sweep: if the owner of one died, the next request takes it over, or it expires.
+so one pass reads the messages of a few short time ranges and nothing else. Each account is a task
+of its own, and a task that runs out of time continues in a further one, so no pass is too large.
+Claims need no sweep: if the owner of one died, the next request takes it over, or it expires.
 """
 
-from collections.abc import Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import Final
 
 from pillarbox.application.delivery.deliver import EVENT_WAIT, RECORD_WAIT, uncertain_event
-from pillarbox.application.ports import AccountIds, Clock, MessageLog, Messages, Spool, SpoolObject
+from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, SweepTasks
+from pillarbox.application.history.ports import StatisticsCheck
+from pillarbox.application.ports import Clock, MessageLog, Messages, ScanPage
 from pillarbox.domain.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.message import Event, EventKind, Message
 
@@ -24,53 +27,85 @@ HOPELESS: Final = OVERDUE + timedelta(hours=24)
 #: Long before this time a spooled message is committed, or never will be.
 SETTLED: Final = RECORD_WAIT * 4
 
+_NEXT_STEP: Final = {
+    SweepStep.OVERDUE: SweepStep.HOPELESS,
+    SweepStep.HOPELESS: SweepStep.STATISTICS,
+}
+
 
 @dataclass(frozen=True, slots=True)
 class SweepReport:
-    """What a pass found; the names are those of the metrics."""
+    """What a task found; the names are those of the metrics."""
 
     #: Messages pending after their deadline: their jobs are dead, or no worker runs.
-    overdue: int
+    overdue: int = 0
     #: The hopeless ones among them, which are marked as failed now.
-    given_up: int
+    given_up: int = 0
     #: Spool objects that no worker will send any more, deleted now.
-    orphaned_bodies: int
+    orphaned_bodies: int = 0
+    #: Wrong entries and rollups of the statistics, correct now.
+    statistics_repaired: int = 0
+
+    def __add__(self, other: "SweepReport") -> "SweepReport":
+        return SweepReport(
+            self.overdue + other.overdue,
+            self.given_up + other.given_up,
+            self.orphaned_bodies + other.orphaned_bodies,
+            self.statistics_repaired + other.statistics_repaired,
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Sweep:
-    """Pass over all accounts and the spool."""
+    """Does the tasks of a pass."""
 
-    accounts: AccountIds
     log: MessageLog
     messages: Messages
     spool: Spool
+    statistics: StatisticsCheck
+    tasks: SweepTasks
     clock: Clock
 
-    def run(self) -> SweepReport:
-        """Make one pass.
+    def run(self, task: SweepTask, has_time: Callable[[], bool]) -> SweepReport:
+        """Do a task, page by page, and queue what there is no time for as a further task.
 
         Raises:
-            ServiceError: `service_unavailable`; the next pass covers the same time again.
+            ServiceError: `service_unavailable`; the task can be repeated.
         """
-        now = self.clock()
-        overdue = given_up = 0
-        for account_id in self.accounts.all_ids():
-            overdue += sum(1 for _ in self._pending(account_id, now - OVERDUE))
-            for message in self._pending(account_id, now - HOPELESS):
-                overdue += 1
-                given_up += self._give_up(message, now)
-        return SweepReport(overdue, given_up, self._clear_spool(now))
+        report = SweepReport()
+        rest: SweepTask | None = task
+        while rest is not None:
+            if not has_time():
+                self.tasks.put_all([rest])
+                break
+            found, rest = self._do_page(rest)
+            report += found
+        return report
 
-    def _pending(self, account_id: str, until: datetime) -> Iterator[Message]:
+    def _do_page(self, task: SweepTask) -> tuple[SweepReport, SweepTask | None]:
+        """Do one page of a step, and return what remains of the task."""
+        match task.step:
+            case SweepStep.OVERDUE:
+                pending = self._pending(task, OVERDUE)
+                return SweepReport(overdue=len(pending.items)), _rest(task, pending.next)
+            case SweepStep.HOPELESS:
+                pending = self._pending(task, HOPELESS)
+                given_up = sum(map(self._give_up, pending.items))
+                report = SweepReport(overdue=len(pending.items), given_up=given_up)
+                return report, _rest(task, pending.next)
+            case SweepStep.STATISTICS | SweepStep.REBUILD:
+                return self._check_statistics(task)
+            case SweepStep.SPOOL:
+                return self._clear_spool(task)
+
+    def _pending(self, task: SweepTask, age: timedelta) -> ScanPage[Message]:
+        until = task.pass_at - age
         first, last = (round(at.timestamp() * 1000) for at in (until - TIME_RANGE, until))
-        return (
-            message for message in self.log.newest_first(account_id, first, last) if message.pending
-        )
+        return self.log.pending(task.account_id, first, last, task.cursor)
 
-    def _give_up(self, message: Message, now: datetime) -> bool:
+    def _give_up(self, message: Message) -> bool:
         """Mark a message as failed: it was never handed over, or no response came."""
-        lease = message.lease
+        now, lease = self.clock(), message.lease
         if lease is None:
             event = Event(
                 kind=EventKind.FAILED,
@@ -84,14 +119,30 @@ class Sweep:
             event = uncertain_event(now)
         return self.messages.save(replace(message.with_events([event]), lease=None))
 
-    def _clear_spool(self, now: datetime) -> int:
-        orphans = [
-            spooled for spooled in self.spool.all_before(now - SETTLED) if self._finished(spooled)
-        ]
+    def _check_statistics(self, task: SweepTask) -> tuple[SweepReport, SweepTask | None]:
+        until = None if task.cursor is None else int(task.cursor)
+        if task.mark is None:
+            check = self.statistics.check_ended_hours(task.account_id, task.pass_at, until)
+        else:
+            check = self.statistics.rebuild_hour(task.mark, until)
+        cursor = None if check.rest is None else str(check.rest)
+        return SweepReport(statistics_repaired=check.repaired), _rest(task, cursor)
+
+    def _clear_spool(self, task: SweepTask) -> tuple[SweepReport, SweepTask | None]:
+        """Delete the objects of finished messages and of those that were never accepted."""
+        page = self.spool.put_before(task.account_id, task.pass_at - SETTLED, task.cursor)
+        ids = list({spooled.message_id for spooled in page.items})
+        messages = self.messages.get_all(task.account_id, ids)
+        needed = {message_id for message_id, message in messages.items() if message.pending}
+        orphans = [spooled for spooled in page.items if spooled.message_id not in needed]
         for orphan in orphans:
             self.spool.delete(orphan.key)
-        return len(orphans)
+        return SweepReport(orphaned_bodies=len(orphans)), _rest(task, page.next)
 
-    def _finished(self, spooled: SpoolObject) -> bool:
-        message = self.messages.get(spooled.account_id, spooled.message_id)
-        return message is None or not message.pending
+
+def _rest(task: SweepTask, cursor: str | None) -> SweepTask | None:
+    """Return what remains of a task after a page: more pages, the next step, or nothing."""
+    if cursor is not None:
+        return replace(task, cursor=cursor)
+    step = _NEXT_STEP.get(task.step)
+    return None if step is None else replace(task, step=step, cursor=None)

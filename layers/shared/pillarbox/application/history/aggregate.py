@@ -2,9 +2,17 @@
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from datetime import datetime
 
-from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.ports import (
+    Ledger,
+    RebuildMark,
+    RebuildMarks,
+    UnreadableChange,
+)
+from pillarbox.application.history.tuning import STANDARD, Tuning
+from pillarbox.application.ports import Clock
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
 from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
@@ -12,64 +20,135 @@ from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
 
 @dataclass(frozen=True, slots=True)
 class StreamResult:
-    """The result of a batch: the position to retry it from (None for no retry), and why."""
+    """The result of a batch.
+
+    `retry_from` is the position from which to retry the batch (None for no retry), and
+    `marked_hours` is how many hours were marked for rebuild because a retry would not help.
+    """
 
     retry_from: int | None
     errors: list[Exception]
+    marked_hours: int = 0
+
+
+@dataclass(slots=True)
+class _AccountChanges:
+    """What a batch changes for one account, and where in the batch the first change is."""
+
+    first_position: int
+    #: When the first change was written, if the stream says so.
+    first_written: datetime | None
+    entries: list[IndexEntry] = field(default_factory=list)
+    #: The hours of messages whose changes cannot be read.
+    unreadable_hours: set[int] = field(default_factory=set)
 
 
 #: Calls a function for each account, possibly for several at the same time.
 type ForEach = Callable[
-    [Callable[[str], ServiceError | None], Sequence[str]], Iterable[ServiceError | None]
+    [Callable[[str], Exception | None], Sequence[str]], Iterable[Exception | None]
 ]
 
 
 class Aggregation[Record]:
-    """Applies batches of changes from the table's stream to the ledger."""
+    """Applies batches of changes from the table's stream to the ledger.
 
-    def __init__(
+    Args:
+        read: returns the message in a record, or None; raises `UnreadableChange`.
+        written_at: returns when a record's change was written, or None.
+        ledger: the ledger.
+        marks: where to mark the hours of changes that could not be applied.
+        clock: the clock.
+        for_each: calls a function for each account.
+        tuning: the figures.
+    """
+
+    def __init__(  # noqa: PLR0913  its ports
         self,
         *,
         read: Callable[[Record], Message | None],
+        written_at: Callable[[Record], datetime | None],
         ledger: Ledger,
+        marks: RebuildMarks,
+        clock: Clock,
         for_each: ForEach = map,
+        tuning: Tuning = STANDARD,
     ) -> None:
         self._read = read
+        self._written_at = written_at
         self._ledger = ledger
+        self._marks = marks
+        self._clock = clock
         self._for_each = for_each
+        self._tuning = tuning
 
-    def apply(self, records: Iterable[Record]) -> StreamResult:
+    def apply(self, records: Sequence[Record]) -> StreamResult:
         """Apply a batch of changes. The batch may be repeated, in part or in whole.
 
-        A failure does not stop the rest of the batch. The records after it are
-        retried as well, since a stream resumes at one position.
+        A failure does not stop the rest of the batch. If a retry may help, the batch is
+        retried: a temporary failure, for some minutes after the change. Otherwise the hours of
+        the account's changes are marked for rebuild, so that one account cannot stop others.
         """
-        entries: defaultdict[str, list[IndexEntry]] = defaultdict(list)
-        first_positions: dict[str, int] = {}
-        failures: list[tuple[int, Exception]] = []
-        for position, record in enumerate(records):
-            try:
-                message = self._read(record)
-                if message is not None:
-                    entries[message.account_id].append(index_entry(message))
-                    first_positions.setdefault(message.account_id, position)
-            except (KeyError, TypeError, ValueError) as error:
-                failures.append((position, error))
+        errors: list[Exception] = []
+        changes = self._group(records, errors)
 
-        def apply_to_account(account_id: str) -> ServiceError | None:
+        def apply_to_account(account_id: str) -> Exception | None:
             try:
-                self._apply_to_account(account_id, entries[account_id])
-            except ServiceError as error:
+                self._apply_to_account(account_id, changes[account_id].entries)
+            except Exception as error:  # noqa: BLE001  no error of one account may stop others
                 return error
             return None
 
-        account_ids = [*entries]
-        errors = self._for_each(apply_to_account, account_ids)
-        for account_id, failure in zip(account_ids, errors, strict=True):
+        failures = self._for_each(apply_to_account, [*changes])
+        to_retry: list[int] = []
+        marked_hours = 0
+        for (account_id, of_account), failure in zip(changes.items(), failures, strict=True):
+            hours = of_account.unreadable_hours
             if failure is not None:
-                failures.append((first_positions[account_id], failure))
-        positions = [position for position, _ in failures]
-        return StreamResult(min(positions, default=None), [error for _, error in failures])
+                errors.append(failure)
+                if isinstance(failure, ServiceError) and self._is_recent(of_account.first_written):
+                    to_retry.append(of_account.first_position)
+                else:
+                    hours |= {Granularity.HOUR.start(entry.created) for entry in of_account.entries}
+            try:
+                self._mark(account_id, hours)
+                marked_hours += len(hours)
+            except Exception as error:  # noqa: BLE001  without a mark the change must be retried
+                errors.append(error)
+                to_retry.append(of_account.first_position)
+        return StreamResult(min(to_retry, default=None), errors, marked_hours)
+
+    def _group(
+        self, records: Sequence[Record], errors: list[Exception]
+    ) -> dict[str, "_AccountChanges"]:
+        """Group a batch by account, and add an error for each unreadable record."""
+        changes: dict[str, _AccountChanges] = {}
+        for position, record in enumerate(records):
+            try:
+                message = self._read(record)
+            except UnreadableChange as change:
+                errors.append(change)
+                if change.created is None:
+                    continue
+                account_id, entry = change.account_id, None
+                unreadable_hours = {Granularity.HOUR.start(change.created)}
+            else:
+                if message is None:
+                    continue
+                account_id, entry = message.account_id, index_entry(message)
+                unreadable_hours = set()
+            of_account = changes.setdefault(
+                account_id, _AccountChanges(position, self._written_at(record))
+            )
+            of_account.entries += [entry] if entry else []
+            of_account.unreadable_hours |= unreadable_hours
+        return changes
+
+    def _is_recent(self, written_at: datetime | None) -> bool:
+        return written_at is None or self._clock() < written_at + self._tuning.retry_failures_for
+
+    def _mark(self, account_id: str, hours: Iterable[int]) -> None:
+        for hour in sorted(hours):
+            self._marks.put(RebuildMark(account_id, hour, self._clock()))
 
     def _apply_to_account(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
         """Put an account's entries hour by hour, and roll up the hours that they change.
@@ -87,21 +166,22 @@ class Aggregation[Record]:
         changed_hours = {*by_hour} if open_hour is None else {*by_hour, open_hour}
         for hour, in_hour in sorted(by_hour.items()):
             if open_hour is not None and hour > open_hour:
-                self._roll_up(account_id, {open_hour}, hour)
+                roll_up_ended(self._ledger, account_id, {open_hour}, hour)
             open_hour = hour if open_hour is None else max(hour, open_hour)
             self._ledger.put_entries(account_id, in_hour)
         newest = self._ledger.newest_entry_time(account_id)
         if newest is not None:
-            self._roll_up(account_id, changed_hours, newest)
+            roll_up_ended(self._ledger, account_id, changed_hours, newest)
 
-    def _roll_up(self, account_id: str, hours: Iterable[int], newest: int) -> None:
-        """Roll up those of some hours, and of their days and months, that are over.
 
-        They are over if the newest entry was created after them.
-        """
-        starts = set(hours)
-        for granularity in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
-            starts = {granularity.start(start) for start in starts}
-            starts = {start for start in starts if granularity.end(start) <= newest}
-            for start in sorted(starts):
-                self._ledger.roll_up(account_id, granularity, start)
+def roll_up_ended(ledger: Ledger, account_id: str, hours: Iterable[int], newest: int) -> int:
+    """Roll up those of some hours, and of their days and months, that are over.
+
+    They are over if the newest entry was created after them. Return how many rollups were wrong.
+    """
+    starts, wrong = set(hours), 0
+    for granularity in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
+        starts = {granularity.start(start) for start in starts}
+        starts = {start for start in starts if granularity.end(start) <= newest}
+        wrong += sum(ledger.roll_up(account_id, granularity, start) for start in sorted(starts))
+    return wrong

@@ -1,7 +1,10 @@
 """The ports of the history, as Protocols; see `application/ports.py` for their errors."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
@@ -44,8 +47,11 @@ class Ledger(Protocol):
         """
         ...
 
-    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
-        """Recompute the rollup of a bucket from its entries or its finer rollups."""
+    def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
+        """Recompute the rollup of a bucket from its entries or its finer rollups.
+
+        Return whether the stored one was different.
+        """
         ...
 
 
@@ -67,4 +73,94 @@ class LedgerAudit(Protocol):
             ServiceError: `service_unavailable` when the ledger changed meanwhile. The items
                 written before that are correct.
         """
+        ...
+
+    def find_wrong(
+        self, account_id: str, created: TimeRange, entries: Mapping[UUID, IndexEntry]
+    ) -> set[UUID]:
+        """Compare the messages created in a time range with the entries that they make.
+
+        Return the ids whose entries are not exactly these: one is missing, is different, is in
+        a list where it does not belong, or has no message.
+        """
+        ...
+
+    def correct(
+        self, account_id: str, created: TimeRange, entries: Mapping[UUID, IndexEntry | None]
+    ) -> None:
+        """Store the entries of some messages created in a time range; None removes one.
+
+        An entry of a newer revision stays. A change of the same message that the stream applies
+        at the same moment can leave a wrong copy, which the next comparison finds.
+
+        Raises:
+            ServiceError: `service_unavailable`; a part may have been stored.
+        """
+        ...
+
+
+class UnreadableChange(ValueError):
+    """A change of a message that this version of the service cannot read.
+
+    Args:
+        account_id: the account.
+        created: when the message was created, in milliseconds; None if its id is unreadable too.
+    """
+
+    def __init__(self, account_id: str, created: int | None) -> None:
+        super().__init__("a change of a message cannot be read")
+        self.account_id = account_id
+        self.created = created
+
+
+@dataclass(frozen=True, slots=True)
+class RebuildMark:
+    """An hour of an account's messages whose statistics lack a change.
+
+    `hour` is its start in milliseconds.
+    """
+
+    account_id: str
+    hour: int
+    marked_at: datetime
+
+
+class RebuildMarks(Protocol):
+    """The hours that the sweep has to rebuild."""
+
+    def put(self, mark: RebuildMark) -> None:
+        """Mark an hour, also if it is marked already."""
+        ...
+
+    def all(self) -> Iterable[RebuildMark]:
+        """Read all marks."""
+        ...
+
+    def remove(self, mark: RebuildMark) -> None:
+        """Remove a mark, unless the hour was marked again since then."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class CheckResult:
+    """The result of a check of a time range, from its newest messages on.
+
+    `rest` is the end of the part that is still to be checked, or None.
+    """
+
+    repaired: int
+    rest: int | None
+
+
+class StatisticsCheck(Protocol):
+    """Compares hours of the statistics with the records of the messages, and repairs them."""
+
+    def check_ended_hours(
+        self, account_id: str, at: datetime, until: int | None = None
+    ) -> CheckResult:
+        """Check the last hours that ended before a moment, or their part before `until`."""
+        ...
+
+    def rebuild_hour(self, mark: RebuildMark, until: int | None = None) -> CheckResult:
+        """Check a marked hour, or its part before `until`, and remove the mark at the end."""
         ...

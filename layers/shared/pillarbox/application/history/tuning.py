@@ -1,6 +1,7 @@
 """The figures that decide whether a query reads records, index entries or rollups.
 
-They change what a query costs, not what it returns, as long as `max_write_delay` is true.
+They change what a query costs, not what it returns, as long as `max_write_delay` is true. The
+last ones decide how changes are applied and checked.
 """
 
 from dataclasses import dataclass
@@ -26,6 +27,11 @@ class Tuning:
     rare_status_ratio: int = 4
     #: A change that the stream has not delivered after this long is lost.
     max_stream_lag: timedelta = timedelta(minutes=15)
+    #: While an account's change is younger, a temporary failure stops the stream and is retried.
+    #: After that the hour is marked for rebuild and the stream goes on, for the other accounts.
+    retry_failures_for: timedelta = timedelta(minutes=5)
+    #: So many messages are compared with the ledger at a time: about 100 MB of memory.
+    max_checked_messages: int = 100_000
 
 
 STANDARD: Final = Tuning()

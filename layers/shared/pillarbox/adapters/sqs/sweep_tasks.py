@@ -1,0 +1,100 @@
+"""The queue of sweep tasks, and the form of its messages."""
+
+import json
+from collections.abc import Iterable, Sequence
+from functools import cached_property
+from itertools import batched
+from typing import TYPE_CHECKING, Any, Final
+
+from pillarbox.adapters.aws import in_parallel, make_client, service_errors
+from pillarbox.application.delivery.ports import SweepStep, SweepTask
+from pillarbox.application.history.ports import RebuildMark
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.statistics import milliseconds, to_datetime
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_NAME: Final = "queue"
+_VERSION: Final = 1
+#: SQS accepts ten messages in one request.
+_MAX_ENTRIES: Final = 10
+#: Tasks that are made before they are queued: ten requests for each of ten threads.
+_TASKS_AT_A_TIME: Final = 1_000
+
+
+class SqsSweepTasks:
+    """Implements `delivery.ports.SweepTasks`, and reads tasks for the worker."""
+
+    def __init__(self, queue_url: str) -> None:
+        self._queue_url = queue_url
+
+    @cached_property
+    def _sqs(self) -> "SQSClient":
+        client: SQSClient = make_client("sqs")
+        return client
+
+    def put_all(self, tasks: Iterable[SweepTask]) -> int:
+        """Queue tasks in batches of ten, some of them at the same time."""
+        count = 0
+        for group in batched(tasks, _TASKS_AT_A_TIME, strict=False):
+            in_parallel(self._send_batch, [*batched(group, _MAX_ENTRIES, strict=False)])
+            count += len(group)
+        return count
+
+    def _send_batch(self, tasks: Sequence[SweepTask]) -> None:
+        with service_errors(_NAME):
+            response = self._sqs.send_message_batch(
+                QueueUrl=self._queue_url,
+                Entries=[
+                    {"Id": str(number), "MessageBody": write_task(task)}
+                    for number, task in enumerate(tasks)
+                ],
+            )
+        if response.get("Failed"):
+            raise Unavailable(_NAME, aws_error=response["Failed"][0]["Code"])
+
+    def read(self, text: str) -> SweepTask:
+        """Read the task in a message of the queue.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
+        """
+        return read_task(text)
+
+
+def write_task(task: SweepTask) -> str:
+    """Write a task as JSON; moments are in milliseconds."""
+    fields: dict[str, Any] = {
+        "version": _VERSION,
+        "account": task.account_id,
+        "pass": milliseconds(task.pass_at),
+        "step": task.step.value,
+    }
+    if task.cursor is not None:
+        fields["cursor"] = task.cursor
+    if task.mark is not None:
+        fields |= {"hour": task.mark.hour, "marked": milliseconds(task.mark.marked_at)}
+    return json.dumps(fields)
+
+
+def read_task(text: str) -> SweepTask:
+    """Read what `write_task` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
+    """
+    fields = json.loads(text)
+    if fields["version"] != _VERSION:
+        raise ValueError("the task has another version")
+    step, account_id = SweepStep(fields["step"]), fields["account"]
+    mark = None
+    if step is SweepStep.REBUILD:
+        mark = RebuildMark(account_id, int(fields["hour"]), to_datetime(fields["marked"]))
+    return SweepTask(
+        account_id=account_id,
+        pass_at=to_datetime(fields["pass"]),
+        step=step,
+        cursor=fields.get("cursor"),
+        mark=mark,
+    )

@@ -1,0 +1,131 @@
+"""Compare recent or marked hours of the ledger with the records, and repair what is wrong.
+
+`audit.py` does this for a whole account at an operator's request. The sweep does it here for a
+few hours at a time, so that its cost depends on the account's mail and not on its history.
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from uuid import UUID
+
+from pillarbox.application.history.aggregate import roll_up_ended
+from pillarbox.application.history.ports import (
+    CheckResult,
+    Ledger,
+    LedgerAudit,
+    RebuildMark,
+    RebuildMarks,
+)
+from pillarbox.application.history.tuning import STANDARD, Tuning
+from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.domain.statistics import (
+    Granularity,
+    IndexEntry,
+    TimeRange,
+    index_entry,
+    milliseconds,
+)
+
+#: Hours that a pass checks. The sweep runs every hour, so each hour is checked twice.
+_HOURS: Final = 2
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LedgerCheck:
+    """Implements `history.ports.StatisticsCheck` on an account's ledger."""
+
+    log: MessageLog
+    ledger: Ledger
+    audit: LedgerAudit
+    marks: RebuildMarks
+    clock: Clock
+    tuning: Tuning = STANDARD
+
+    def check_ended_hours(
+        self, account_id: str, at: datetime, until: int | None = None
+    ) -> CheckResult:
+        """Check the last hours that ended before a moment, or their part before `until`.
+
+        The stream has had time to deliver their changes.
+
+        Raises:
+            ServiceError: `service_unavailable`.
+        """
+        end = Granularity.HOUR.start(milliseconds(at - self.tuning.max_stream_lag))
+        since = end
+        for _ in range(_HOURS):
+            since = Granularity.HOUR.start(since - 1)
+        created = TimeRange(since, end if until is None else until)
+        result, _ = self._check(account_id, created)
+        return result
+
+    def rebuild_hour(self, mark: RebuildMark, until: int | None = None) -> CheckResult:
+        """Check a marked hour, or its part before `until`, and remove the mark at the end.
+
+        The mark stays if the stream may still deliver a change of the hour: then the next pass
+        checks it again.
+
+        Raises:
+            ServiceError: `service_unavailable`.
+        """
+        end = Granularity.HOUR.end(mark.hour) if until is None else until
+        result, has_lagging = self._check(mark.account_id, TimeRange(mark.hour, end))
+        if has_lagging:
+            return CheckResult(result.repaired, None)
+        if result.rest is None:
+            self.marks.remove(mark)
+        return result
+
+    def _check(self, account_id: str, created: TimeRange) -> tuple[CheckResult, bool]:
+        """Check a time range or its newest part; also return whether changes may still come."""
+        checked, actual = self._read_newest(account_id, created)
+        recently = milliseconds(self.clock() - self.tuning.max_stream_lag)
+        suspects = self.audit.find_wrong(account_id, checked, actual)
+        # The record may have changed between the two reads, so read it again.
+        current: dict[UUID, IndexEntry | None] = dict.fromkeys(suspects)
+        for message in self.log.get_all(account_id, suspects) if suspects else ():
+            current[message.message_id] = index_entry(message)
+        wrong = {
+            message_id: entry
+            for message_id, entry in current.items()
+            if entry is None or entry.updated < recently
+        }
+        if wrong:
+            self.audit.correct(account_id, checked, wrong)
+        repaired = len(wrong)
+        if actual or wrong:
+            changes_now = any(entry.updated >= recently for entry in actual.values())
+            wrong_rollups = self._roll_up(account_id, checked)
+            # The stream may be about to roll up a change that it has just applied.
+            repaired += 0 if changes_now and not wrong else wrong_rollups
+        rest = checked.since if checked.since > created.since else None
+        return CheckResult(repaired, rest), len(wrong) < len(current)
+
+    def _read_newest(
+        self, account_id: str, created: TimeRange
+    ) -> tuple[TimeRange, dict[UUID, IndexEntry]]:
+        """Read the newest records of a time range, and return what part of it they are.
+
+        The messages of a millisecond stay together.
+        """
+        entries: dict[UUID, IndexEntry] = {}
+        oldest = created.until
+        for message in self.log.newest_first(account_id, created.since, created.until):
+            entry = index_entry(message)
+            if len(entries) >= self.tuning.max_checked_messages and entry.created < oldest:
+                return TimeRange(oldest, created.until), entries
+            entries[entry.message_id] = entry
+            oldest = entry.created
+        return created, entries
+
+    def _roll_up(self, account_id: str, created: TimeRange) -> int:
+        """Roll up the hours that start in a time range; return how many rollups were wrong."""
+        newest = self.ledger.newest_entry_time(account_id)
+        if newest is None:
+            return 0
+        hours, start = [], Granularity.HOUR.ceiling(created.since)
+        while start < created.until:
+            hours.append(start)
+            start = Granularity.HOUR.end(start)
+        return roll_up_ended(self.ledger, account_id, hours, newest)

@@ -1,0 +1,143 @@
+"""What the sweep reads and queues in AWS: pending records, its tasks, and rebuild marks."""
+
+from datetime import UTC, datetime, timedelta
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+
+from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks, read_task, write_task
+from pillarbox.application.delivery.ports import SweepStep, SweepTask
+from pillarbox.application.history.ports import RebuildMark
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.statistics import milliseconds
+from tests.aws import Aws
+from tests.fakes.builders import ACCOUNT, event, message
+
+AT = datetime(2026, 11, 22, 4, 30, tzinfo=UTC)
+TASK = SweepTask(account_id=ACCOUNT, pass_at=AT, step=SweepStep.OVERDUE)
+MARK = RebuildMark(ACCOUNT, 1_795_312_800_000, AT)
+
+
+@pytest.fixture
+def table(aws: Aws) -> Table:
+    return Table(aws.table)
+
+
+def pending(table: Table, since: datetime, until: datetime) -> tuple[list[Message], int]:
+    """Return the messages of all pages, and the number of pages."""
+    log, pages = DynamoMessageLog(table), 1
+    page = log.pending(ACCOUNT, milliseconds(since), milliseconds(until), None)
+    messages = list(page.items)
+    while page.next is not None:
+        page = log.pending(ACCOUNT, milliseconds(since), milliseconds(until), page.next)
+        messages += page.items
+        pages += 1
+    return messages, pages
+
+
+def test_only_pending_messages_of_the_range_are_returned(table: Table) -> None:
+    """Finished messages, those outside of the range and other accounts' are not returned."""
+    hour, millisecond = timedelta(hours=1), timedelta(milliseconds=1)
+    stored = {
+        at: message(ACCOUNT, new_id(at))
+        for at in (AT - millisecond, AT, AT + hour - millisecond, AT + hour)
+    }
+    for each in stored.values():
+        table.put(message_item(each))
+    delayed = message(ACCOUNT, new_id(AT), events=(event(EventKind.DELAYED),))
+    for other in (
+        message(ACCOUNT, new_id(AT), events=(event(EventKind.SENT),)),
+        message("acct00000002", new_id(AT)),
+        delayed,
+    ):
+        table.put(message_item(other))
+    found, _ = pending(table, AT, AT + hour)
+    expected = {stored[AT].message_id, stored[AT + hour - millisecond].message_id}
+    assert {each.message_id for each in found} == expected | {delayed.message_id}
+
+
+def test_more_than_a_page_is_read(table: Table) -> None:
+    """A page reads 1 MB of records; all pages together have each pending message once."""
+    stored = [
+        message(ACCOUNT, new_id(AT + timedelta(seconds=n)), subject="s" * 200_000) for n in range(7)
+    ]
+    for each in stored:
+        table.put(message_item(each))
+    found, pages = pending(table, AT, AT + timedelta(hours=1))
+    assert [each.message_id for each in found] == [each.message_id for each in stored]
+    assert pages > 1
+
+
+@pytest.mark.parametrize(
+    "task",
+    [
+        TASK,
+        SweepTask(account_id=ACCOUNT, pass_at=AT, step=SweepStep.SPOOL, cursor="a/b"),
+        SweepTask(account_id=ACCOUNT, pass_at=AT, step=SweepStep.STATISTICS, cursor="17"),
+        SweepTask(account_id=ACCOUNT, pass_at=AT, step=SweepStep.REBUILD, mark=MARK),
+    ],
+)
+def test_a_task_is_read_as_it_was_written(task: SweepTask) -> None:
+    """A queue message has all of a task."""
+    assert read_task(write_task(task)) == task
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "x", '{"version": 2}', '{"version": 1}'])
+def test_another_message_is_no_task(text: str) -> None:
+    """A message that is no task of a known version raises, so it becomes a dead letter."""
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        read_task(text)
+
+
+def test_many_tasks_are_queued_once_each(aws: Aws) -> None:
+    """Any number of tasks is queued, in requests of ten."""
+    tasks = [TASK] * 1_011
+    assert SqsSweepTasks(aws.queue_url).put_all(iter(tasks)) == len(tasks)
+    attributes = boto3.client("sqs").get_queue_attributes(
+        QueueUrl=aws.queue_url, AttributeNames=["ApproximateNumberOfMessages"]
+    )["Attributes"]
+    assert attributes["ApproximateNumberOfMessages"] == "1011"
+
+
+def test_a_refused_task_is_an_error(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the queue refuses a task of a batch, the pass fails, so that it is begun again."""
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def refuse_one(client: BaseClient, operation: str, parameters: object) -> object:
+        response = call(client, operation, parameters)
+        if operation == "SendMessageBatch":
+            response["Failed"] = [{"Id": "0", "Code": "InternalError", "SenderFault": False}]
+        return response
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", refuse_one)
+    with pytest.raises(Unavailable):
+        SqsSweepTasks(aws.queue_url).put_all([TASK])
+
+
+def test_a_mark_exists_until_it_is_removed(table: Table) -> None:
+    """Marks of several accounts and hours are read together, and removed one by one."""
+    marks = DynamoRebuildMarks(table)
+    others = [RebuildMark("acct00000002", MARK.hour, AT), RebuildMark(ACCOUNT, 0, AT)]
+    for mark in (MARK, *others):
+        marks.put(mark)
+    assert {*marks.all()} == {MARK, *others}
+    marks.remove(MARK)
+    marks.remove(MARK)
+    assert {*marks.all()} == {*others}
+
+
+def test_a_later_mark_of_the_same_hour_stays(table: Table) -> None:
+    """Who removes an earlier mark of an hour does not remove a later one."""
+    marks = DynamoRebuildMarks(table)
+    later = RebuildMark(ACCOUNT, MARK.hour, AT + timedelta(seconds=1))
+    marks.put(MARK)
+    marks.put(later)
+    marks.remove(MARK)
+    assert [*marks.all()] == [later]

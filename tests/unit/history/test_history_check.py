@@ -1,0 +1,294 @@
+"""The sweep's check of ended and marked hours finds and repairs wrong statistics."""
+
+# ruff: noqa: S311  numbers from a seed, no secrets
+
+import random
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from benchmarks.history import cost_of_sweeping
+from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
+from pillarbox.application.history.ledger_check import LedgerCheck
+from pillarbox.application.history.ports import CheckResult, RebuildMark
+from pillarbox.application.history.queries import PageRequest
+from pillarbox.application.history.tuning import Tuning
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.message import EventKind, Status
+from pillarbox.domain.statistics import Granularity, TimeRange, index_entry, milliseconds
+from tests.unit.history.test_history_aggregation import FaultyEngine, wrong_items
+from tests.unit.history.test_history_model import simulate
+from tests.unit.history.world import World
+
+HOUR = 3600
+
+
+def check_of(world: World, tuning: Tuning | None = None) -> LedgerCheck:
+    return LedgerCheck(
+        log=world.log,
+        ledger=world.ledger,
+        audit=DynamoLedgerAudit(world.table),
+        marks=world.marks,
+        clock=lambda: world.now,
+        tuning=tuning or world.tuning,
+    )
+
+
+def check(world: World, tuning: Tuning | None = None) -> int:
+    """Check the ended hours to the end, and return how much was repaired."""
+    checker, until, repaired = check_of(world, tuning), None, 0
+    while True:
+        result = checker.check_ended_hours(world.account_id, world.now, until)
+        repaired += result.repaired
+        if result.rest is None:
+            return repaired
+        assert until is None or result.rest < until
+        until = result.rest
+
+
+def busy_hour() -> World:
+    """Return an account whose last hour has ended, with a later message and a right ledger."""
+    world = World()
+    for number in range(12):
+        sent = world.send()
+        world.pass_time(1)
+        world.add_event(sent, EventKind.SENT)
+        if number % 3:
+            world.pass_time(1)
+            world.add_event(sent, EventKind.DELIVERED)
+    first = next(iter(world.messages.values()))
+    world.pass_time(HOUR)
+    world.add_event(first, EventKind.BOUNCED)
+    world.send()
+    world.aggregate()
+    world.pass_time(1800)
+    return world
+
+
+def ledger_sort_keys(world: World) -> list[str]:
+    return [*world.engine.partition(f"STAT#{world.account_id}").order]
+
+
+def test_a_right_ledger_is_not_changed() -> None:
+    """Nothing is repaired and nothing is written if the ledger is right."""
+    world = busy_hour()
+    world.engine.reset()
+    assert check(world) == 0
+    assert world.engine.write_units == 0
+
+
+@pytest.mark.parametrize("kind", ["C#", "U#sent#", "U#delivered#", "U#bounced-late#", "hour#"])
+def test_a_lost_item_of_an_ended_hour_is_repaired(kind: str) -> None:
+    """If an item of any kind is lost, the check writes it again and counts it."""
+    world = busy_hour()
+    lost = next(sort_key for sort_key in ledger_sort_keys(world) if sort_key.startswith(kind))
+    world.engine.partition(f"STAT#{world.account_id}").remove(lost)
+    assert wrong_items(world) >= 1
+    assert check(world) >= 1
+    assert wrong_items(world) == 0
+    assert check(world) == 0
+
+
+def test_a_stale_copy_in_a_list_by_status_is_removed() -> None:
+    """A copy that a half-applied batch left in a list by status leaves it again."""
+    world = World()
+    sent = world.send()
+    world.aggregate()
+    world.add_event(sent, EventKind.SENT)
+    half_applied, world.stream = world.stream, []
+    # The copy is written, the authoritative entry is not, and nobody retries the batch.
+    vars(world.table)["client"] = FaultyEngine(world, 3, "failure before")
+    assert world.aggregation.apply(half_applied).errors
+    vars(world.table)["client"] = world.engine
+    world.pass_time(1)
+    world.add_event(sent, EventKind.DELIVERED)
+    world.stream = world.stream[-1:]
+    world.aggregate()
+    world.pass_time(HOUR)
+    world.send()
+    world.aggregate()
+    world.pass_time(1800)
+    listed = world.page(PageRequest(status=Status.SENT))
+    assert wrong_items(world) >= 1, listed
+    assert check(world) == 1
+    assert wrong_items(world) == 0
+
+
+def test_a_change_that_the_stream_lost_is_applied() -> None:
+    """A status that never reached the ledger is corrected after the hour has ended."""
+    world = busy_hour()
+    target = [*world.messages.values()][4]
+    world.add_event(target, EventKind.COMPLAINED)
+    world.stream.clear()
+    assert check(world) == 0  # the stream may still deliver it
+    world.pass_time(901)
+    assert check(world) >= 1
+    assert wrong_items(world) == 0
+    request = PageRequest(status=Status.COMPLAINED)
+    assert world.page(request) == world.expected_page(request)
+
+
+def test_an_entry_without_a_message_is_removed() -> None:
+    """An entry of a message that does not exist leaves the ledger."""
+    world = busy_hour()
+    gone = [*world.messages.values()][3]
+    world.engine.partition(f"MSG#{world.account_id}").remove(str(gone.message_id))
+    del world.messages[gone.message_id]
+    assert check(world) >= 1
+    assert wrong_items(world) == 0
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=15, deadline=None)
+def test_lost_items_and_changes_are_all_repaired(seed: int) -> None:
+    """Whatever a random history lost in its last ended hours is right after one check."""
+    rng, world = random.Random(seed), World()
+    simulate(world, rng, 60, (5, 60, 400))
+    world.aggregate()
+    start = Granularity.HOUR.start(milliseconds(world.now))
+    world.pass_time((start + 3_600_000 - milliseconds(world.now)) / 1000 + rng.randrange(901, 3600))
+    world.send()
+    world.aggregate()
+    ended = Granularity.HOUR.start(milliseconds(world.now - world.tuning.max_stream_lag))
+    in_reach = [sk for sk in ledger_sort_keys(world) if _moment(sk) >= ended - 2 * 3_600_000]
+    for sort_key in rng.sample(in_reach, min(len(in_reach), 3)):
+        if sort_key[:2] in {"C#", "U#"} and _moment(sort_key) < ended:
+            world.engine.partition(f"STAT#{world.account_id}").remove(sort_key)
+    check(world, Tuning(max_checked_messages=rng.choice((1, 4, 1000))))
+    expected = {
+        m.message_id
+        for m in world.messages.values()
+        if ended - 2 * 3_600_000 <= milliseconds(m.created_at) < ended
+    }
+    entries = {
+        entry.message_id: replace(entry, revision=0)
+        for entry in DynamoLedgerAudit(world.table).entries(world.account_id)
+    }
+    for message_id in expected:
+        right = replace(index_entry(world.messages[message_id]), revision=0)
+        assert entries[message_id] == right
+    assert check(world) == 0
+
+
+def _moment(sort_key: str) -> int:
+    return int(sort_key.rpartition("#")[2])
+
+
+def test_a_large_account_is_checked_in_parts() -> None:
+    """A check reads a limited number of messages and continues where it stopped."""
+    world = busy_hour()
+    sent = [*world.messages.values()]
+    lost = [sort_key for sort_key in ledger_sort_keys(world) if sort_key.startswith("U#")]
+    for sort_key in lost:
+        world.engine.partition(f"STAT#{world.account_id}").remove(sort_key)
+    few = Tuning(max_checked_messages=5)
+    first = check_of(world, few).check_ended_hours(world.account_id, world.now)
+    assert first.rest is not None
+    assert milliseconds(sent[0].created_at) < first.rest
+    assert check(world, few) == len(sent) - first.repaired
+    assert check(world) == 0
+
+
+def test_a_marked_hour_is_rebuilt_and_unmarked() -> None:
+    """An hour of any age is repaired when it is marked, and its mark goes."""
+    world = busy_hour()
+    hour = Granularity.HOUR.start(milliseconds(next(iter(world.messages.values())).created_at))
+    mark = RebuildMark(world.account_id, hour, world.now)
+    world.marks.put(mark)
+    world.pass_time(40 * 86_400)
+    lost = next(sort_key for sort_key in ledger_sort_keys(world) if sort_key.startswith("U#sent#"))
+    world.engine.partition(f"STAT#{world.account_id}").remove(lost)
+    assert check(world) == 0
+    (marked,) = world.marks.all()
+    result = check_of(world).rebuild_hour(marked)
+    assert result.repaired >= 1
+    assert result.rest is None
+    assert wrong_items(world) == 0
+    assert [*world.marks.all()] == []
+
+
+def test_a_mark_stays_while_changes_may_still_come() -> None:
+    """An hour with a change that the stream may still deliver keeps its mark."""
+    world = busy_hour()
+    target = next(iter(world.messages.values()))
+    hour = Granularity.HOUR.start(milliseconds(target.created_at))
+    mark = RebuildMark(world.account_id, hour, world.now)
+    world.marks.put(mark)
+    world.add_event(target, EventKind.COMPLAINED)
+    assert check_of(world).rebuild_hour(mark) == CheckResult(0, None)
+    assert [*world.marks.all()] == [mark]
+    world.pass_time(901)
+    assert check_of(world).rebuild_hour(mark).repaired >= 1
+    assert [*world.marks.all()] == []
+
+
+def test_an_hour_that_is_marked_again_meanwhile_stays_marked() -> None:
+    """The rebuild removes only the mark that it began with."""
+    world = busy_hour()
+    hour = Granularity.HOUR.start(milliseconds(next(iter(world.messages.values())).created_at))
+    old = RebuildMark(world.account_id, hour, world.now)
+    new = replace(old, marked_at=world.now + timedelta(seconds=1))
+    world.marks.put(old)
+    world.marks.put(new)
+    check_of(world).rebuild_hour(old)
+    assert [*world.marks.all()] == [new]
+
+
+@pytest.mark.parametrize("write", range(1, 5))
+def test_a_failed_repair_is_completed_by_the_next(write: int) -> None:
+    """A repair that fails at any write is completed when the task is repeated."""
+    world = busy_hour()
+    for sort_key in ledger_sort_keys(world):
+        if sort_key.startswith(("U#", "C#")):
+            world.engine.partition(f"STAT#{world.account_id}").remove(sort_key)
+    world.send()  # so that the hour stays ended
+    world.aggregate()
+    vars(world.table)["client"] = FaultyEngine(world, write, "failure before")
+    with pytest.raises(ServiceError):
+        check(world)
+    vars(world.table)["client"] = world.engine
+    assert check(world) >= 1
+    ended = Granularity.HOUR.start(milliseconds(world.now - world.tuning.max_stream_lag))
+    in_reach = [m for m in world.messages.values() if milliseconds(m.created_at) < ended]
+    entries = {
+        entry.message_id for entry in DynamoLedgerAudit(world.table).entries(world.account_id)
+    }
+    assert {m.message_id for m in in_reach} <= entries
+    assert check(world) == 0
+
+
+def test_a_newer_revision_that_the_stream_applies_meanwhile_stays() -> None:
+    """A repair never replaces an entry of a newer revision."""
+    world = busy_hour()
+    target = [*world.messages.values()][5]
+    old = index_entry(target)
+    newer = replace(target, revision=target.revision + 3, events=())
+    world.aggregation.apply([newer])
+    created = milliseconds(target.created_at)
+    hour = Granularity.HOUR.start(created)
+    bucket = TimeRange(hour, Granularity.HOUR.end(hour))
+    DynamoLedgerAudit(world.table).correct(world.account_id, bucket, {target.message_id: old})
+    entries = {
+        entry.message_id: entry
+        for entry in DynamoLedgerAudit(world.table).entries(world.account_id)
+    }
+    assert entries[target.message_id] == index_entry(newer)
+
+
+def test_an_idle_account_costs_two_units() -> None:
+    """An account without messages in the last hours costs two queries a pass, and no write."""
+    world = World()
+    world.send(world.now - timedelta(days=3))
+    world.aggregate()
+    world.engine.reset()
+    assert check(world) == 0
+    assert (world.engine.read_units, world.engine.write_units) == (2, 0)
+
+
+def test_a_message_costs_about_a_third_of_a_read_unit() -> None:
+    """Checking the hours twice costs at most 0.36 read units for each message."""
+    _, statistics, in_two_hours = cost_of_sweeping(0.5)
+    assert statistics <= 0.36 / 2 * in_two_hours
