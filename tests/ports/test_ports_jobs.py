@@ -13,6 +13,7 @@ from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.ports import PayloadGone, UnreadableJob
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import HtmlBody, Job, Mail, SavedBody, StarterBody
 from tests.aws import Aws
 from tests.fakes import builders
@@ -202,7 +203,7 @@ def test_a_job_is_put_into_the_queue_of_its_lane(
 ) -> None:
     """An email that expires within an hour is urgent; its account is its message group."""
     later = URGENT.deadline + timedelta(milliseconds=1)
-    ordinary = replace(URGENT, message_id=builders.new_id(later), deadline=later)
+    ordinary = replace(URGENT, message_id=new_id(later), deadline=later)
     if together:
         assert not sqs_jobs.put_all([(URGENT, mail()), (ordinary, mail())])
     else:

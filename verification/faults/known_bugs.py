@@ -134,8 +134,8 @@ def _forget_uncertain_mail() -> AbstractContextManager[object]:
 def _ignore_refused_entries() -> AbstractContextManager[object]:
     send = SqsJobs._send_batch
 
-    def send_ignoring_failures(self: SqsJobs, entries: Sequence[tuple[str, str]]) -> list[str]:
-        send(self, entries)
+    def send_ignoring_failures(self: SqsJobs, batch: Any) -> list[str]:
+        send(self, batch)
         return []
 
     return mock.patch.object(SqsJobs, "_send_batch", send_ignoring_failures)
