@@ -218,11 +218,17 @@ class Service:
         boto3.client("dynamodb").put_item(TableName=_TABLE, Item=item | to_item(changes))
 
     def jobs(self) -> list[dict[str, Any]]:
-        """Receive all messages of both queues of jobs, as records of event source mappings."""
+        """Receive all messages of both queues of jobs, as records of event source mappings.
+
+        They are in the order in which they were sent.
+        """
+        jobs = [
+            (url, job) for url in (self.queue_url, self.urgent_url) for job in _receive_all(url)
+        ]
+        jobs.sort(key=lambda each: int(each[1]["Attributes"]["SentTimestamp"]))
         return [
             queue_record(job["Body"], job["MessageId"], job["ReceiptHandle"], queue=_name_of(url))
-            for url in (self.urgent_url, self.queue_url)
-            for job in _receive_all(url)
+            for url, job in jobs
         ]
 
     def sweep_tasks(self) -> list[dict[str, Any]]:
@@ -319,7 +325,11 @@ def running_service(dns_server: str) -> Iterator[Service]:
 def _receive_all(queue_url: str) -> list[Any]:
     sqs = boto3.client("sqs")
     messages: list[Any] = []
-    while batch := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
+    while batch := sqs.receive_message(
+        QueueUrl=queue_url,
+        MaxNumberOfMessages=10,
+        MessageSystemAttributeNames=["SentTimestamp"],
+    ).get("Messages"):
         messages += batch
     return messages
 

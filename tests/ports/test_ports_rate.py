@@ -79,9 +79,6 @@ def test_the_rate_that_ses_reports(
     """The rate is what GetAccount reports; None if SES reports none or does not answer."""
     del aws
     account = SesAccountRate()
-
-    def answer(**_: object) -> Any:
-        return aws_response(status, body)
-
-    account._ses.meta.events.register("before-call.sesv2.GetAccount", answer)
+    events: Any = account._ses.meta.events
+    events.register("before-call.sesv2.GetAccount", lambda **_: aws_response(status, body))
     assert account.read() == rate

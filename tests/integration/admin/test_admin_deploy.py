@@ -21,7 +21,15 @@ from tests.integration.admin.operator_command import Operator
 from tests.integration.admin.stand_in_servers import api, serving
 
 KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
-QUEUES = ("JobsQueue", "JobsDeadLetters", "EventsQueue", "EventsDeadLetters")
+QUEUES = (
+    "JobsQueue",
+    "UrgentJobsQueue",
+    "JobsDeadLetters",
+    "EventsQueue",
+    "EventsDeadLetters",
+    "SweepQueue",
+    "SweepDeadLetters",
+)
 
 
 def template(address: str) -> dict[str, Any]:
