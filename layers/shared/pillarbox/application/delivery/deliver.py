@@ -50,6 +50,8 @@ _EXPIRED: Final = "The email could not be sent in time."
 _FIRST_WAIT: Final = timedelta(seconds=2)
 _FIRST_BACKOFF: Final = timedelta(seconds=15)
 _LONGEST_BACKOFF: Final = timedelta(minutes=15)
+#: The queue's visibility timeout. A job that always fails may be received 1,000 times in 25 hours.
+_LONGEST_RETRY: Final = timedelta(seconds=90)
 
 
 class Outcome(StrEnum):
@@ -318,6 +320,11 @@ def backoff(attempt: int, at_most: timedelta, first: timedelta = _FIRST_BACKOFF)
     ceiling = min(first * 2 ** min(attempt - 1, 10), _LONGEST_BACKOFF)
     wait: timedelta = ceiling / 2 + ceiling / 2 * random.random()  # noqa: S311  spreads load only
     return max(min(wait, at_most), timedelta(seconds=1))
+
+
+def retry_wait(receives: int) -> timedelta:
+    """Return the wait after a run that failed: seconds at first, doubling with each receipt."""
+    return backoff(receives, _LONGEST_RETRY, _FIRST_WAIT)
 
 
 def uncertain_event(now: datetime) -> Event:
