@@ -80,7 +80,7 @@ def test_an_event_that_moves_during_the_check_is_noticed(
     if redriven:
         source, target = target, source
     queues.put(source)
-    counted = []
+    counted: list[str] = []
     is_empty = queues.adapter._is_empty
 
     def count_and_move(url: str) -> bool:
