@@ -6,9 +6,10 @@ from typing import Final
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
-from pillarbox.application.delivery.deliver import DeliveryResult
+from pillarbox.application.delivery.deliver import DeliveryResult, retry_wait
 from pillarbox.application.ports import UnreadableJob
 from pillarbox.consumer import RecordResult, consume_queue
+from pillarbox.domain.errors import ServiceError
 from pillarbox.wiring import services
 
 #: In milliseconds. One message may wait 2 s for its turn and 23 s for SES, and must end before
@@ -30,8 +31,15 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
         services().jobs.postpone(record.event_source_arn, record.receipt_handle, timedelta(0))
         return RecordResult(outcome="out_of_time", retry_after=timedelta(0), ids=ids)
-    first_receipt = int(record.attributes.approximate_receive_count) == 1
-    result = services().delivery.deliver(job, first_receipt=first_receipt)
+    receives = int(record.attributes.approximate_receive_count)
+    try:
+        result = services().delivery.deliver(job, first_receipt=receives == 1)
+    except ServiceError:
+        # Without this the job stays hidden for the queue's visibility timeout.
+        services().jobs.postpone(
+            record.event_source_arn, record.receipt_handle, retry_wait(receives)
+        )
+        raise
     return _record_result(record, result, ids)
 
 

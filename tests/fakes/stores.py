@@ -214,6 +214,7 @@ class FakeMessages:
             or message.rank != EventKind.ACCEPTED.rank
             or message.body_hash != body_hash
             or message.lease is not None
+            or message.provider_message_id is not None
         ):
             return LeaseRefusal(message)
         leased = replace(

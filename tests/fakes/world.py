@@ -138,16 +138,19 @@ class World:
             new_owner=lambda: f"worker-{next(self._owners)}",
         )
 
-    def record(self, *provider_events: ProviderEvent | None) -> list[FeedbackResult]:
-        """Record provider events that arrive together; raise the first error."""
-        feedback = Feedback(
-            read=lambda text: provider_events[int(text)],
+    def feedback(self, read: Callable[[str], ProviderEvent | None]) -> Feedback:
+        return Feedback(
+            read=read,
             messages=self._port("messages", stores.FakeMessages(self.store)),
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
             pause=self._pause,
         )
+
+    def record(self, *provider_events: ProviderEvent | None) -> list[FeedbackResult]:
+        """Record provider events that arrive together; raise the first error."""
+        feedback = self.feedback(lambda text: provider_events[int(text)])
         results = []
         for result in feedback.record([str(n) for n in range(len(provider_events))]):
             if isinstance(result, Exception):

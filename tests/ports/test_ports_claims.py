@@ -231,6 +231,17 @@ def test_a_delayed_message_can_be_leased(ports: Ports) -> None:
     assert not isinstance(leased_message, LeaseRefusal)
 
 
+def test_a_message_with_a_provider_id_is_not_leased(ports: Ports) -> None:
+    """A reported delay shows that the provider took the mail, so it is not handed over again."""
+    message = builders.message()
+    ports.messages.commit(message, None, RESPONSE)
+    assert ports.messages.save(message.with_events([event(EventKind.DELAYED, 1, ANN)], "ses-1"))
+    refusal = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", NOW)
+    assert isinstance(refusal, LeaseRefusal)
+    assert refusal.message is not None
+    assert refusal.message.provider_message_id == "ses-1"
+
+
 def test_a_change_needs_the_revision_that_was_read(ports: Ports) -> None:
     """The second of two changes to one revision is refused; every field is stored."""
     message = builders.message()

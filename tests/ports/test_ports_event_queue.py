@@ -71,6 +71,30 @@ def test_a_dead_letter_may_be_the_one(queues: Queues) -> None:
     assert queues.adapter.may_hold_older_than(NOW)
 
 
+@pytest.mark.parametrize("redriven", [False, True])
+def test_an_event_that_moves_during_the_check_is_noticed(
+    queues: Queues, monkeypatch: pytest.MonkeyPatch, *, redriven: bool
+) -> None:
+    """An event may become a dead letter, or a dead letter an event, between two counts."""
+    source, target = queues.events, queues.dead_letters
+    if redriven:
+        source, target = target, source
+    queues.put(source)
+    counted: list[str] = []
+    is_empty = queues.adapter._is_empty
+
+    def count_and_move(url: str) -> bool:
+        result = is_empty(url)
+        if not counted:
+            queues.sqs.purge_queue(QueueUrl=source)
+            queues.put(target)
+        counted.append(url)
+        return result
+
+    monkeypatch.setattr(queues.adapter, "_is_empty", count_and_move)
+    assert queues.adapter.may_hold_older_than(NOW)
+
+
 @pytest.mark.parametrize(("age", "may_hold"), [(0, False), (31, True)])
 def test_the_age_of_the_oldest_event_decides_under_load(
     queues: Queues, age: float, *, may_hold: bool

@@ -248,3 +248,22 @@ def test_ses_events_reach_their_queue_unwrapped() -> None:
     (target,) = rule["Targets"]
     assert target["InputPath"] == "$.detail"
     assert target["Arn"] == {"Fn::GetAtt": ["EventsQueue", "Arn"]}
+
+
+@pytest.mark.parametrize("queue", ["EventsQueue", "EventsDeadLetters"])
+def test_eventbridge_may_send_to_both_queues_of_its_rule(queue: str) -> None:
+    """The rule may queue an event, and may set it aside if the queue cannot be reached."""
+    allowed = [
+        statement
+        for policy in _of_type("AWS::SQS::QueuePolicy").values()
+        if {"Ref": queue} in policy["Queues"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if statement["Effect"] == "Allow"
+    ]
+    (statement,) = allowed
+    assert statement["Principal"] == {"Service": "events.amazonaws.com"}
+    assert statement["Action"] == "sqs:SendMessage"
+    assert statement["Resource"] == {"Fn::GetAtt": [queue, "Arn"]}
+    assert statement["Condition"] == {
+        "ArnEquals": {"aws:SourceArn": {"Fn::GetAtt": ["EventsRule", "Arn"]}}
+    }

@@ -263,6 +263,36 @@ def test_the_decision_to_resend_is_counted(
     assert (result.outcome, result.resent) == (outcome, True)
 
 
+@pytest.mark.parametrize("minutes", [0, 1, 15, 2000])
+def test_every_event_of_the_provider_shows_that_it_took_the_mail(
+    world: World, job: Job, minutes: float
+) -> None:
+    """If only a delay is reported, the mail counts as sent: it is not handed over again."""
+    world.set_account(builders.account(hold_uncertain=True))
+    fail_sending(world, SendUncertain(), accepted=True)
+    world.delivery.deliver(job)
+    world.report(world.message(), event(EventKind.DELAYED, 1, ANN))
+    assert world.message().status == "pending"
+    advance(world, minutes=minutes)
+    world.store.newest_event = world.now
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.SENT)
+    assert len(world.mailer.taken) == 1
+    message = world.message()
+    assert (message.status, message.provider_message_id) == ("sent", "ses-1")
+    assert message.lease is None
+
+
+def test_an_event_before_the_lease_prevents_a_second_hand_over(world: World, job: Job) -> None:
+    """A delay of an earlier hand-over may arrive while the mail is prepared again."""
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    worker.run_to("messages.lease")
+    world.gate.watch = lambda _: None
+    world.report(world.message(), event(EventKind.DELAYED, 1, ANN))
+    worker.finish()
+    assert worker.result == DeliveryResult(Outcome.SENT)
+    assert not world.mailer.taken
+
+
 def test_an_account_may_hold_uncertain_mail(world: World, job: Job) -> None:
     """With 'hold' uncertain mail fails as delivery_uncertain; a late Send event corrects it."""
     world.set_account(builders.account(hold_uncertain=True))
@@ -366,6 +396,42 @@ def test_past_its_deadline_a_mail_is_not_sent(world: World, deadline: float) -> 
     assert world.message().error == replace(
         event(EventKind.FAILED, 600), code="expired", reason="The email could not be sent in time."
     )
+
+
+@pytest.mark.parametrize("call", CALLS_TO_SEND)
+def test_a_mail_is_not_sent_if_its_preparation_outlasts_its_deadline(
+    world: World, call: str
+) -> None:
+    """A code that expires while the worker waits for a call fails as expired, without a lease."""
+    job = world.accept(builders.message(), deadline=at(5))
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    worker.run_to(call)
+    world.gate.watch = lambda _: None
+    advance(world, seconds=5)
+    worker.finish()
+    assert worker.result == DeliveryResult(Outcome.FAILED)
+    assert not world.mailer.taken
+    error = world.message().error
+    assert error is not None
+    assert (error.code, world.message().lease) == ("expired", None)
+
+
+@pytest.mark.parametrize(("stall", "sent"), [(29, True), (30, False), (1200, False)])
+def test_a_worker_that_stalls_while_it_leases_does_not_send(
+    world: World, job: Job, stall: float, *, sent: bool
+) -> None:
+    """A lease that is over before the hand-over is given back, and the job is retried at once."""
+    worker = Actor(world, lambda: world.delivery.deliver(job))
+    worker.run_to("messages.lease")
+    world.gate.watch = lambda _: None
+    advance(world, seconds=stall)
+    worker.finish()
+    world.gate.watch = lambda _: None
+    assert len(world.mailer.taken) == sent
+    assert world.message().lease is None
+    if not sent:
+        assert worker.result == DeliveryResult(Outcome.WAITING, timedelta(0))
+        assert world.delivery.deliver(job).outcome is Outcome.SENT
 
 
 def test_a_recipient_suppressed_in_the_meantime_is_left_out(world: World) -> None:
@@ -474,7 +540,7 @@ def test_only_the_first_receipt_waits_for_a_record(world: World) -> None:
     message = builders.message()
     job = builders.job(message)
     assert world.delivery.deliver(job, first_receipt=False).outcome is Outcome.WAITING
-    assert (world.pauses, world.gate.calls) == ([], ["messages.peek", "messages.get"])
+    assert (world.pauses, world.gate.calls) == ([], ["messages.get"])
     world.accept(message)
     assert world.delivery.deliver(job, first_receipt=False).outcome is Outcome.SENT
 
@@ -502,6 +568,34 @@ def test_a_failure_does_not_overwrite_another_workers_change(world: World, job: 
     result = replace(world.delivery, build=build).deliver(job)
     assert result == DeliveryResult(Outcome.WAITING, timedelta(0))
     other.finish()
+    assert world.message().status == "sent"
+
+
+def test_a_stale_read_costs_one_receipt(world: World) -> None:
+    """After its first receipt a job's message is read consistently, so that it does not loop."""
+    job = world.accept(builders.message(), deadline=at(5))
+    stale = world.message()
+    world.store.stale_messages[ACCOUNT, stale.message_id] = stale
+    world.report(stale, event(EventKind.SENT, 1))
+    advance(world, seconds=5)
+    assert world.delivery.deliver(job) == DeliveryResult(Outcome.WAITING, timedelta(0))
+    assert world.delivery.deliver(job, first_receipt=False) == DeliveryResult(Outcome.DROPPED)
+
+
+def test_giving_up_leaves_a_second_hand_over_alone(world: World, job: Job) -> None:
+    """A worker that gives up does not finish the job while its successor hands the mail over."""
+    fail_sending(world, SendUncertain())
+    world.delivery.deliver(job)
+    advance(world, minutes=15)
+    world.store.newest_event = world.now
+    late = Actor(world, lambda: world.delivery.deliver(replace(job, deadline=world.now)))
+    late.run_to("messages.save")
+    world.gate.watch = lambda _: None
+    second = Actor(world, lambda: world.delivery.deliver(job))
+    second.run_to("mailer.send")
+    late.finish()
+    assert late.result == DeliveryResult(Outcome.WAITING, timedelta(0))
+    second.finish()
     assert world.message().status == "sent"
 
 

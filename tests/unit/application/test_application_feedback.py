@@ -142,7 +142,7 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
 
     def read(text: str) -> ProviderEvent | None:
         if text == "bad":
-            raise ValueError
+            raise RecursionError
         return {"own": BOUNCE, "other": foreign, "gone": gone, "ignored": None}[text]
 
     class OneBrokenMessage(stores.FakeMessages):
@@ -161,12 +161,14 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
     )
     results = feedback.record(["bad", "other", "own", "ignored", "gone"])
     assert [r.outcome if isinstance(r, FeedbackResult) else type(r) for r in results] == [
-        ValueError,
+        RecursionError,
         KeyError,
         FeedbackOutcome.CHANGED,
         FeedbackOutcome.IGNORED,
         FeedbackOutcome.UNKNOWN,
     ]
+    # Whatever the reason: the worker must know that the provider took the other message.
+    assert set(world.store.seen_events) == {(ACCOUNT, other.message_id)}
 
 
 @pytest.mark.parametrize("failing", ["messages.peek", "messages.save", "suppressions.put"])

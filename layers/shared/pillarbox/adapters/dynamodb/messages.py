@@ -121,13 +121,14 @@ class DynamoMessages:
     def lease(
         self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
     ) -> Message | LeaseRefusal:
-        """Lease a message that is pending, has this hash and has no lease."""
+        """Lease a message that is pending, has this hash, and has no lease and no provider's id."""
         lease = lease_attribute(owner, to_milliseconds(now), to_milliseconds(now + LEASE))
         try:
             item = self._table.update(
                 keys.message(account_id, message_id),
                 "SET lease = :lease, rev = rev + :one ADD attempt :one",
-                condition="#rank = :accepted AND #hash = :hash AND attribute_not_exists(lease)",
+                condition="#rank = :accepted AND #hash = :hash AND attribute_not_exists(lease)"
+                " AND attribute_not_exists(provider_id)",
                 names={"#rank": "rank", "#hash": "hash"},
                 values={
                     ":lease": lease,

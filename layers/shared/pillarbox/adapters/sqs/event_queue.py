@@ -48,8 +48,14 @@ class SqsEventQueue:
 
         An operator must redrive the dead letters first: nothing shows how old they are.
         """
-        if not self._is_empty(self._dead_letters_url):
-            return True
+        # An event may move between the two queues meanwhile, so one is counted twice.
+        return (
+            not self._is_empty(self._dead_letters_url)
+            or self._queue_may_hold_older_than(moment)
+            or not self._is_empty(self._dead_letters_url)
+        )
+
+    def _queue_may_hold_older_than(self, moment: datetime) -> bool:
         if self._is_empty(self._queue_url):
             return False
         oldest = self._oldest()

@@ -46,9 +46,12 @@ RETRY_SOON: Final = timedelta(minutes=1)
 RETRY_LATER: Final = timedelta(minutes=10)
 
 _SUPPRESSED: Final = "The recipient bounced or complained while the email was queued."
+_EXPIRED: Final = "The email could not be sent in time."
 _FIRST_WAIT: Final = timedelta(seconds=2)
 _FIRST_BACKOFF: Final = timedelta(seconds=15)
 _LONGEST_BACKOFF: Final = timedelta(minutes=15)
+#: The queue's visibility timeout. A job that always fails may be received 1,000 times in 25 hours.
+_LONGEST_RETRY: Final = timedelta(seconds=90)
 
 
 class Outcome(StrEnum):
@@ -127,10 +130,14 @@ class Delivery:
         return self._without_hand_over(job, message) or self._hand_over(job, message)
 
     def _find(self, job: Job, *, first_receipt: bool) -> Message | None:
-        """Read the job's message. A stale copy does no harm: the lease is conditional."""
-        message = self.messages.peek(job.account_id, job.message_id)
-        if message is None and not first_receipt:
+        """Read the job's message.
+
+        A stale copy does no harm, because every write is conditional. But it may send the job
+        back to the queue, so later receipts read consistently.
+        """
+        if not first_receipt:
             return self.messages.get(job.account_id, job.message_id)
+        message = self.messages.peek(job.account_id, job.message_id)
         for pause in _RECORD_PAUSES:
             if message is not None:
                 break
@@ -142,6 +149,10 @@ class Delivery:
         """Return the result for a message that must not be handed over now, else None."""
         if message.body_hash != job.body_hash or not message.pending:
             return DeliveryResult(Outcome.DROPPED)
+        if message.provider_message_id is not None:
+            # The Send event may be late or lost, but another event of the mail has arrived.
+            sent = Event(kind=EventKind.SENT, at=message.updated_at)
+            return self._finish(message, Outcome.SENT, [sent])
         if message.lease is not None:
             return self._wait_for_outcome(job, message, message.lease)
         return None
@@ -187,7 +198,7 @@ class Delivery:
         """
         now = self.clock()
         if now >= job.deadline:
-            return self._refuse(message, "expired", "The email could not be sent in time.")
+            return self._refuse(message, "expired", _EXPIRED)
         wait = self.rate.acquire(len(message.recipients), urgent=job.urgent)
         if wait is not None:
             return DeliveryResult(Outcome.WAITING, min(wait, job.deadline - now))
@@ -221,6 +232,13 @@ class Delivery:
         raw: bytes,
     ) -> DeliveryResult:
         now = self.clock()  # before the provider's own events
+        if now >= job.deadline:  # the preparation took too long
+            self._settle(job, message, _result(message, [_failed_event(now, "expired", _EXPIRED)]))
+            return DeliveryResult(Outcome.FAILED)
+        if message.lease is None or now >= message.lease.expires_at:
+            # The worker stalled. Other workers may already wait for the event of a hand-over.
+            self._settle(job, message, HandOverResult(attempt=message.attempt))
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
         try:
             provider_message_id = self.mailer.send(message, recipients, raw)
         except SendThrottled as throttled:
@@ -245,11 +263,7 @@ class Delivery:
         return DeliveryResult(Outcome.SENT, time_to_send=now - job.queued_at)
 
     def _refuse(self, message: Message, code: str, reason: str) -> DeliveryResult:
-        """Mark a message as failed that was not handed over, unless it has changed since."""
-        failed = message.with_events([_failed_event(self.clock(), code, reason)])
-        if not self.messages.save(failed):
-            return DeliveryResult(Outcome.WAITING, timedelta(0))
-        return DeliveryResult(Outcome.FAILED)
+        return self._finish(message, Outcome.FAILED, [_failed_event(self.clock(), code, reason)])
 
     def _finish(
         self,
@@ -258,7 +272,10 @@ class Delivery:
         events: Sequence[Event],
         provider_message_id: str | None = None,
     ) -> DeliveryResult:
-        self._save(message, _result(message, events, provider_message_id))
+        """Decide a message without a hand-over, unless it has changed since it was read."""
+        finished = replace(message.with_events(events, provider_message_id), lease=None)
+        if not self.messages.save(finished):
+            return DeliveryResult(Outcome.WAITING, timedelta(0))
         return DeliveryResult(outcome)
 
     def _settle(self, job: Job, message: Message, result: HandOverResult) -> None:
@@ -303,6 +320,11 @@ def backoff(attempt: int, at_most: timedelta, first: timedelta = _FIRST_BACKOFF)
     ceiling = min(first * 2 ** min(attempt - 1, 10), _LONGEST_BACKOFF)
     wait: timedelta = ceiling / 2 + ceiling / 2 * random.random()  # noqa: S311  spreads load only
     return max(min(wait, at_most), timedelta(seconds=1))
+
+
+def retry_wait(receives: int) -> timedelta:
+    """Return the wait after a run that failed: seconds at first, doubling with each receipt."""
+    return backoff(receives, _LONGEST_RETRY, _FIRST_WAIT)
 
 
 def uncertain_event(now: datetime) -> Event:

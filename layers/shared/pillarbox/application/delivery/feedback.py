@@ -15,7 +15,6 @@ from pillarbox.application.ports import (
     Suppressions,
 )
 from pillarbox.domain.address import mailbox_key
-from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
     from uuid import UUID
@@ -67,15 +66,15 @@ class Feedback:
             texts: the records as the provider wrote them.
 
         Returns:
-            The result of each record, or its error: ValueError for a text that is not a record of
-            a known form; MessageContention or ServiceError if the event must be received again.
+            The result of each record, or its error, such as ValueError for a text that is not a
+            record of a known form. The queue then delivers the event again.
         """
         results: list[FeedbackResult | Exception] = []
         by_message: defaultdict[tuple[str, UUID], dict[int, ProviderEvent]] = defaultdict(dict)
         for position, text in enumerate(texts):
             try:
                 event = self.read(text)
-            except ValueError as error:
+            except Exception as error:  # noqa: BLE001  as below
                 results.append(error)
                 continue
             results.append(FeedbackResult(FeedbackOutcome.IGNORED))
@@ -104,7 +103,9 @@ class Feedback:
         """Merge events into their message; if that fails, leave a mark that they arrived."""
         try:
             return self._apply(events)
-        except (MessageContention, ServiceError):
+        except Exception:
+            # SQS leaves an event that was received three times out of the age of the oldest one,
+            # so the queue alone does not show it.
             self.seen_events.put(events[0])
             raise
 
