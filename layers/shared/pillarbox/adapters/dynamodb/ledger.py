@@ -2,7 +2,11 @@
 
 An entry takes 26 bytes, and all entries of half a minute share an item. So
 reading entries costs a twentieth of reading records, and a batch of changes
-writes little more than its entries' bytes. Each entry is in two items:
+writes little more than its entries' bytes. If the account has several shards,
+each shard has an item of its own for every two seconds: items stay small at any
+rate, and batches of two shards never write the same one. The items of all
+shards are next to each other, so one query reads them. Each entry is in two
+items:
 
 * By creation. This one is authoritative: rollups are made from it. A newer
   revision of the message replaces it, an older one does not, so changes may be
@@ -30,6 +34,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import MAX_SHARDS, shard_count, shard_of
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import (
     REACHABLE,
@@ -44,7 +49,9 @@ from pillarbox.domain.statistics import (
 #: The entries of this many milliseconds share an item. It must stay below DynamoDB's 400 KB:
 #: 15,000 entries, or 500 a second, which is more than one partition accepts of an account's
 #: messages. Stored keys depend on it: `pillarbox stats rebuild` must follow a change.
-ITEM_SPAN: Final = 30_000
+_ITEM_SPAN: Final = 30_000
+#: The same for the entries of one shard. The other span is a multiple of it.
+_SHARD_SPAN: Final = 2_000
 #: Message id, revision, time of the last update (two parts), status and reached, error.
 _ENTRY: Final = struct.Struct(">16sHHIBB")
 _LAST_REVISION: Final = 2**16 - 1
@@ -80,10 +87,25 @@ class DynamoLedger:
 
     def newest_entry_time(self, account_id: str) -> int | None:
         """Read the last item of entries by creation."""
+        newest = self._newest_entry(account_id)
+        return newest.created if newest else None
+
+    def indexed_time(self, account_id: str, max_lag: int) -> int | None:
+        """Read items of entries by creation, from the last one back to one of each shard."""
+        newest, times = self._newest_entry(account_id), dict[int, int]()
+        if newest is None or not newest.is_sharded:
+            return None if newest is None else newest.created
         first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
-        for item in self._table.query(first, last, newest_first=True, limit=1):
-            return max(entry.created for entry in unpack(item))
-        return None
+        shards = shard_count(newest.message_id)
+        for item in self._table.query(first, last, newest_first=True, page=2 * shards):
+            entry = max(unpack(item), key=_creation)
+            if not entry.is_sharded or entry.created < newest.created - max_lag:
+                return entry.created
+            shards = max(shards, shard_count(entry.message_id))
+            times.setdefault(shard_of(entry.message_id), entry.created)
+            if len(times) == shards:
+                return min(times.values())
+        return 0  # some shards have no entry
 
     def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
         """Read entries by creation."""
@@ -121,24 +143,32 @@ class DynamoLedger:
         """Merge entries into the stored ones, item by item."""
         by_item: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in entries:
-            by_item[entry.created // ITEM_SPAN * ITEM_SPAN].append(entry)
-        for start, in_item in sorted(by_item.items()):
-            _retry(partial(self._merge, account_id, start, in_item))
+            by_item[place(entry)].append(entry)
+        for moment, in_item in sorted(by_item.items()):
+            _retry(partial(self._merge, account_id, moment, in_item))
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
         """Recompute a rollup, and write it if it differs from the stored one."""
         _retry(partial(self._roll_up, account_id, granularity, start))
 
-    def _read(self, time_range: TimeRange, key: Callable[[int], Item]) -> Iterable[IndexEntry]:
+    def _newest_entry(self, account_id: str) -> IndexEntry | None:
+        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
+        items = self._table.query(first, last, newest_first=True, limit=1)
+        return max((entry for item in items for entry in unpack(item)), key=_creation, default=None)
+
+    def _read(
+        self, time_range: TimeRange, key: Callable[[int], Item], span: int = _ITEM_SPAN
+    ) -> Iterable[IndexEntry]:
         if time_range.is_empty:
             return
-        first = time_range.since // ITEM_SPAN * ITEM_SPAN
-        for item in self._table.query(key(first), key(time_range.until - 1)):
+        first = time_range.since // span * span
+        last = (time_range.until - 1) // _SHARD_SPAN * _SHARD_SPAN + MAX_SHARDS
+        for item in self._table.query(key(first), key(last)):
             yield from unpack(item)
 
-    def _merge(self, account_id: str, start: int, changes: Sequence[IndexEntry]) -> bool:
+    def _merge(self, account_id: str, moment: int, changes: Sequence[IndexEntry]) -> bool:
         """Merge changes into one item by creation, after its copies by status and update."""
-        key = keys.entries(account_id, start)
+        key = keys.entries(account_id, moment)
         stored = self._stored(key)
         changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
         for change in changes:
@@ -156,8 +186,8 @@ class DynamoLedger:
                 copies[copy_place(outdated)].removed.add(message_id)
             copies[copy_place(new)].added[message_id] = new
             entries[message_id] = new
-        for (group, moment), copy in copies.items():
-            _retry(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
+        for (group, updated), copy in copies.items():
+            _retry(partial(self._change_copy, keys.updates(account_id, group, updated), copy))
         return entries == stored.entries or self._replace(key, stored, entries)
 
     def _change_copy(self, key: Item, change: "_CopyChange") -> bool:
@@ -206,12 +236,19 @@ class DynamoLedger:
         return False
 
     def _make_rollup(self, account_id: str, granularity: Granularity, start: int) -> Rollup:
-        """Compute a rollup from the entries of an hour, or from finer rollups."""
+        """Compute a rollup from finer rollups, or from entries.
+
+        An hour has finer rollups only if its messages are in shards.
+        """
         bucket = TimeRange(start, granularity.end(start))
         if granularity.finer is None:
-            entries = self.entries_created(account_id, bucket)
+            in_shards = self._read(bucket, partial(keys.entries, account_id), _SHARD_SPAN)
+            entries = [entry for entry in in_shards if entry.created in bucket]
             return roll_up_entries(granularity, start, entries)
         finer = self.rollups(account_id, granularity.finer, bucket)
+        if granularity is Granularity.HOUR and not finer:
+            entries = self.entries_created(account_id, bucket)
+            return roll_up_entries(granularity, start, entries)
         return combine_rollups(granularity, start, finer)
 
 
@@ -231,11 +268,27 @@ class _CopyChange:
     added: dict[UUID, IndexEntry] = field(default_factory=dict)
 
 
+def _creation(entry: IndexEntry) -> int:
+    return entry.created
+
+
+def place(entry: IndexEntry) -> int:
+    """Return the moment in the key of the item by creation that holds an entry."""
+    return _moment(entry, entry.created)
+
+
 def copy_place(entry: IndexEntry) -> tuple[str, int]:
-    """Return the group and the start of the item by status and update that holds an entry."""
+    """Return the group and the moment in the key of the item by status and update."""
     is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
     group = _late(entry.status) if is_late else entry.status.value
-    return group, entry.updated // ITEM_SPAN * ITEM_SPAN
+    return group, _moment(entry, entry.updated)
+
+
+def _moment(entry: IndexEntry, at: int) -> int:
+    """Return the start of the span of an item; each shard adds another number of milliseconds."""
+    if entry.is_sharded:
+        return at // _SHARD_SPAN * _SHARD_SPAN + 1 + shard_of(entry.message_id)
+    return at // _ITEM_SPAN * _ITEM_SPAN
 
 
 def _late(status: Status) -> str:
@@ -300,13 +353,20 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
             "reached": [rollup.reached[status] for status in REACHABLE],
             "errors": dict(rollup.errors) or None,
             "rev": revision,
+            # Only an hour may be of either kind.
+            "divisible": rollup.is_divisible
+            if rollup.granularity is Granularity.HOUR and rollup.is_divisible
+            else None,
         }
     )
 
 
 def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
     """Return the rollup of an item."""
-    rollup = Rollup(granularity, keys.moment(item))
+    always = granularity in {Granularity.DAY, Granularity.MONTH}
+    rollup = Rollup(
+        granularity, keys.moment(item), is_divisible=always or item.get("divisible", False)
+    )
     first = granularity.bucket_number(rollup.start)
     for name, n in item["cells"].items():
         updated = granularity.bucket_start(first + int(name[1:]))

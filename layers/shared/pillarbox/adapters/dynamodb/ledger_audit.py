@@ -8,9 +8,9 @@ from typing import Any
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.ledger import (
-    ITEM_SPAN,
     copy_place,
     pack,
+    place,
     rollup_attributes,
     rollup_of,
     unpack,
@@ -133,7 +133,7 @@ def items_of(
     in_hour: defaultdict[int, list[IndexEntry]] = defaultdict(list)
     for entry in entries:
         for key in (
-            keys.entries(account_id, entry.created // ITEM_SPAN * ITEM_SPAN),
+            keys.entries(account_id, place(entry)),
             keys.updates(account_id, *copy_place(entry)),
         ):
             sort_key = key["sk"]["S"]
@@ -151,10 +151,22 @@ def items_of(
 
 
 def _rollups(in_hour: Mapping[int, list[IndexEntry]]) -> Iterator[Rollup]:
-    """Return the rollups of every hour, day and month before the newest entry's hour."""
+    """Return the rollups of every hour, day and month before the newest entry's hour.
+
+    Before them, return those of ten seconds, for entries in shards at any time.
+    """
     open_hour = max(in_hour, default=0)
-    rollups = [roll_up_entries(Granularity.HOUR, start, group) for start, group in in_hour.items()]
-    for granularity in Granularity:
+    rollups: list[Rollup] = []
+    for start, group in in_hour.items():
+        hour = roll_up_entries(Granularity.HOUR, start, group)
+        parts: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        for entry in group:
+            if entry.is_sharded:
+                parts[Granularity.TEN_SECONDS.start(entry.created)].append(entry)
+        for part_start, part in parts.items():
+            yield roll_up_entries(Granularity.TEN_SECONDS, part_start, part)
+        rollups.append(replace(hour, is_divisible=bool(parts)))
+    for granularity in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
         if granularity is not Granularity.HOUR:
             finer: defaultdict[int, list[Rollup]] = defaultdict(list)
             for rollup in rollups:

@@ -90,6 +90,14 @@ class Aggregation[Record]:
                 self._roll_up(account_id, {open_hour}, hour)
             open_hour = hour if open_hour is None else max(hour, open_hour)
             self._ledger.put_entries(account_id, in_hour)
+            # An hour of shards may have millions of entries. So it is rolled up from these.
+            parts = {
+                Granularity.TEN_SECONDS.start(entry.created)
+                for entry in in_hour
+                if entry.is_sharded
+            }
+            for start in sorted(parts):
+                self._ledger.roll_up(account_id, Granularity.TEN_SECONDS, start)
         newest = self._ledger.newest_entry_time(account_id)
         if newest is not None:
             self._roll_up(account_id, changed_hours, newest)

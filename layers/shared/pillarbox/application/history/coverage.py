@@ -66,10 +66,18 @@ class CoverageReader:
         self._clock = clock
         self._tuning = tuning
 
-    def read(self, account_id: str, created: TimeRange, coarsest: Granularity) -> Coverage:
+    def read(
+        self,
+        account_id: str,
+        created: TimeRange,
+        coarsest: Granularity,
+        shards: int | None = None,
+    ) -> Coverage:
         """Cover the messages created in a time range, with rollups up to a granularity."""
-        newest_indexed = self._ledger.newest_entry_time(account_id)
-        recent, until = self._read_recent(account_id, created, newest_indexed)
+        newest_indexed = self._ledger.indexed_time(
+            account_id, self._tuning.max_stream_lag // timedelta(milliseconds=1)
+        )
+        recent, until = self._read_recent(account_id, created, newest_indexed, shards)
         coverage = Coverage(
             newest_entries=list(map(index_entry, recent)),
             recent_records={message.message_id: message for message in recent},
@@ -98,7 +106,11 @@ class CoverageReader:
         return self._read_granularity(account_id, finer, rollup.created)
 
     def _read_recent(
-        self, account_id: str, created: TimeRange, newest_indexed: int | None
+        self,
+        account_id: str,
+        created: TimeRange,
+        newest_indexed: int | None,
+        shards: int | None,
     ) -> tuple[list[Message], int]:
         """Read the records of messages that may have no entry yet or are still changing.
 
@@ -111,7 +123,7 @@ class CoverageReader:
         ledger_until = min(indexed_until, settled_until)
         since = max(created.since, ledger_until)
         recent: list[Message] = []
-        for message in self._log.newest_first(account_id, since, created.until):
+        for message in self._log.newest_first(account_id, since, created.until, shards):
             at = milliseconds(message.created_at)
             if len(recent) >= self._tuning.max_recent_records and at < indexed_until:
                 # More messages of this millisecond may follow: leave all of them to the ledger.

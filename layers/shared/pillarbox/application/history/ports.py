@@ -18,6 +18,14 @@ class Ledger(Protocol):
         """Return when the newest message that has an entry was created."""
         ...
 
+    def indexed_time(self, account_id: str, max_lag: int) -> int | None:
+        """Return when the newest message that has an entry was created, in the slowest shard.
+
+        The changes of one shard arrive in order, but another shard may be ahead of it. A
+        shard that is more than `max_lag` milliseconds behind counts as having no messages.
+        """
+        ...
+
     def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
         """Return the entries of the messages created in a time range, in any order."""
         ...
