@@ -18,6 +18,7 @@ from admin.operations.ports import (
 )
 from pillarbox.application.accounts.dns_records import RecordState
 from pillarbox.application.accounts.domains import Domain
+from pillarbox.domain.account import SHARD_COUNTS, SHARD_RATE, Account
 from pillarbox.domain.errors import Json
 
 
@@ -52,6 +53,8 @@ _MAX_WORKER_RATE: Final = 8
 _FREE_FUNCTIONS: Final = 50
 #: The maximum age of a queue's oldest message in seconds, as in the alarms.
 _MAX_AGES: Final = {"jobs": 3600, "events": 300}
+#: How much faster than on average an account is assumed to send at times in its busiest hour.
+_BURST: Final = 4
 _RENEW: Final = timedelta(days=21)
 _RENEW_NOW: Final = timedelta(days=7)
 #: AWS refuses requests that are signed five minutes off.
@@ -236,6 +239,25 @@ def check_table(state: TableProtectionState) -> Iterator[Finding]:
             f" {state.expiry_attribute}, not expires_at."
         )
         yield Finding("table", Verdict.FAIL, message, redeploy)
+
+
+def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:
+    """Check whether an account's shards take the emails of its busiest hour.
+
+    Args:
+        account: the account.
+        busiest_hour: the emails that it sent in its busiest hour of the last week.
+    """
+    rate = busiest_hour / 3600 * _BURST
+    fitting = next((count for count in SHARD_COUNTS if rate <= count * SHARD_RATE), 256)
+    if fitting > account.shards:
+        yield Finding(
+            "shards",
+            Verdict.WARN,
+            f"{account.account_id}: {busiest_hour} emails in an hour are much for the"
+            f" {account.shards} partitions of the table that the account uses.",
+            f"pillarbox account shard {account.account_id} {fitting}",
+        )
 
 
 def check_alarms(firing: Sequence[str], subscribers: int) -> Iterator[Finding]:

@@ -54,7 +54,10 @@ class Case:
     def all_ids(self) -> Iterable[str]:
         return [ACCOUNT]
 
-    def newest_first(self, account_id: str, since: int, until: int) -> list[Message]:
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> list[Message]:
+        assert shards is None, "the sweep does not read the account"
         assert account_id == ACCOUNT
         return [
             message
