@@ -127,7 +127,7 @@ def cost(engine: Metered, call: Callable[[], object]) -> tuple[int, int]:
     """Return the read units and the number of AWS calls of one request."""
     engine.reset()
     call()
-    return engine.read_units, engine.calls
+    return round(engine.read_units), engine.calls
 
 
 def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:

@@ -1,6 +1,7 @@
 """Message records of an account with several shards, beside those of before it had them."""
 
 from collections import Counter
+from collections.abc import Iterable
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -15,7 +16,7 @@ from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.account import SHARD_COUNTS
-from pillarbox.domain.ids import derived_id, new_id, shard_of
+from pillarbox.domain.ids import derived_id, new_id, new_token, shard_of
 from pillarbox.domain.message import EventKind, Message
 from pillarbox.domain.statistics import milliseconds
 from tests.fakes import builders
@@ -94,7 +95,7 @@ def test_a_list_of_shards_equals_a_list_without(
     table: Table, created: list[tuple[int, int]], since: int, until: int
 ) -> None:
     """Records made for any number of shards are listed once, in order, and by time range."""
-    account_id = builders.new_token(12)
+    account_id = new_token(12)
     table.put(account_item(builders.account(account_id, shards=8, sharded_from=NOW)))
     messages = [
         builders.message(account_id, new_id(NOW + timedelta(milliseconds=offset), shards))
@@ -115,7 +116,7 @@ def test_a_list_of_shards_equals_a_list_without(
 def test_more_records_than_a_page_are_merged(table: Table) -> None:
     """Shards with several pages each, and an empty one, are read to their end in order."""
     table.put(account_item(builders.account(shards=4, sharded_from=NOW)))
-    messages = []
+    messages: list[Message] = []
     while len(messages) < 400:
         identifier = new_id(NOW + timedelta(milliseconds=len(messages)), 4)
         if shard_of(identifier) != 2:
@@ -127,9 +128,8 @@ def test_more_records_than_a_page_are_merged(table: Table) -> None:
     assert set(Counter(shard_of(message.message_id) for message in listed)) == {0, 1, 3}
 
 
-def ids(messages: object) -> list[UUID]:
-    assert isinstance(messages, list | map)
-    return [message.message_id for message in messages if isinstance(message, Message)]
+def ids(messages: Iterable[Message]) -> list[UUID]:
+    return [message.message_id for message in messages]
 
 
 def test_an_account_without_shards_has_one(table: Table) -> None:

@@ -32,7 +32,7 @@ def submit(world: World, digest: str | None = None) -> UUID:
 
 
 def submit_batch(world: World, digest: str | None = DIGEST) -> list[UUID]:
-    batch = BatchRequest(body_hash=HASH, count=9, items=[request()] * 9)
+    batch = BatchRequest(body_hash=HASH, count=9, items=(request(),) * 9)
     answer = BatchSend(world.ports).submit(world.live, batch, digest, batch_result)
     return [UUID(result["messageId"]) for result in json.loads(answer.body)["results"]]
 
