@@ -46,13 +46,12 @@ from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.ids import created_at, derived_id, new_id
 from pillarbox.domain.key import ApiKey, KeyType
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import (
     Granularity,
     IndexEntry,
-    index_entry,
+    Rollup,
     milliseconds,
-    roll_up_entries,
 )
 
 MAX_WRITES, MAX_READS = 1000, 3000
@@ -65,6 +64,7 @@ PROCESSES: Final = 200
 LATE: Final = 0.01
 HOURS_BEFORE: Final = 3
 _RESPONSE: Final = StoredResponse('{"success":true,"messageId":"01980000-0000-7000-8000-0000"}')
+_DELIVERED: Final = frozenset({Status.SENT, Status.DELIVERED})
 _SECOND: Final = timedelta(seconds=1)
 
 
@@ -260,14 +260,11 @@ class Simulation:
                         key | pack(self._past(sender, start, shard, self._count(sender, step)))
                     )
         if sender.shards > 1:
+            in_ten_seconds = self._count(sender, step) * sender.shards * 10_000 // step
             for start in range(first, now, 10_000):
-                parts = (
-                    entry
-                    for shard in range(sender.shards)
-                    for at in range(start, start + 10_000, step)
-                    for entry in self._past(sender, at, shard, self._count(sender, step))
-                )
-                rollup = roll_up_entries(Granularity.TEN_SECONDS, start, parts)
+                rollup = Rollup(Granularity.TEN_SECONDS, start)
+                rollup.by_status_and_update[Status.DELIVERED, start] = in_ten_seconds
+                rollup.reached.update(dict.fromkeys(_DELIVERED, in_ten_seconds))
                 key = keys.rollup(account_id, Granularity.TEN_SECONDS, start)
                 items[key["sk"]["S"]] = key | rollup_attributes(rollup, 1)
         partition.fill(items)
@@ -277,7 +274,7 @@ class Simulation:
         return round(sender.rate * span / 1000 / sender.shards)
 
     def _past(self, sender: Sender, start: int, shard: int, number: int) -> Iterator[IndexEntry]:
-        """Return delivered messages of one item: the same ones each time."""
+        """Return messages of one item, delivered at once: the same ones each time."""
         span = 2_000 if sender.shards > 1 else 30_000
         version = 7 << 12
         if sender.shards > 1:
@@ -285,16 +282,7 @@ class Simulation:
         for position in range(number):
             moment = start + position * span // number
             identifier = UUID(int=(moment << 16 | version) << 64 | 2 << 62 | position)
-            yield index_entry(self._delivered(sender.account.account_id, identifier))
-
-    @staticmethod
-    def _delivered(account_id: str, identifier: UUID) -> Message:
-        # In the item of the same time: this fills as many items of the one kind as of the other.
-        at = created_at(identifier)
-        delivered = [Event(kind=kind, at=at) for kind in (EventKind.SENT, EventKind.DELIVERED)]
-        message = replace(message_at(milliseconds(at)), account_id=account_id, events=())
-        message = replace(message, message_id=identifier, created_at=at)
-        return message.with_events(delivered)
+            yield IndexEntry(identifier, 3, Status.DELIVERED, moment, _DELIVERED)
 
     def _late(self, account_id: str, now: datetime) -> None:
         """Record a complaint about a message of the hours before."""
@@ -306,7 +294,11 @@ class Simulation:
         shard = self.rng.randrange(sender.shards)
         entries = [*self._past(sender, start, shard, self._count(sender, step))]
         entry = self.rng.choice(entries)
-        message = self._delivered(account_id, entry.message_id)
+        at = created_at(entry.message_id)
+        message = replace(message_at(entry.created), account_id=account_id, events=())
+        message = replace(message, message_id=entry.message_id, created_at=at).with_events(
+            Event(kind=kind, at=at) for kind in (EventKind.SENT, EventKind.DELIVERED)
+        )
         item = message_item(message)
         self.engine.partition(item["pk"]["S"]).put(item["sk"]["S"], item)
         self._record(message, EventKind.COMPLAINED, now)
