@@ -5,7 +5,6 @@
 import random
 from collections.abc import Callable
 from datetime import timedelta
-from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +12,7 @@ from hypothesis import strategies as st
 
 from benchmarks.metered import Item, size_of
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.application.history.queries import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.ids import shard_of
 from pillarbox.domain.message import EventKind, Message
@@ -127,7 +126,7 @@ def test_the_number_of_shards_may_be_given_or_read(shards: int) -> None:
     world.engine.reset()
     assert world.queries.page(world.account_id, NEWEST, shards) == page
     assert world.engine.calls < calls
-    window: Any = (milliseconds(START), milliseconds(world.now), "hour")
-    given_shards = world.queries.analytics(world.account_id, *window, shards)
-    assert given_shards == world.queries.analytics(world.account_id, *window)
-    assert given_shards.total.count == 40
+    since, until = milliseconds(START), milliseconds(world.now)
+    analytics = world.queries.analytics(world.account_id, since, until, Bucket.HOUR, shards)
+    assert analytics == world.analytics(since, until, Bucket.HOUR)
+    assert analytics.total.count == 40
