@@ -95,7 +95,7 @@ def shard(
     """Spread an account's new emails over more partitions of the table.
 
     One shard takes 125 emails a second. The first time, the command takes effect at the next full
-    hour that is at least five minutes ahead (`shardedFrom`), later at once. The number cannot be
+    hour that is at least ten minutes ahead (`shardedFrom`), later at once. The number cannot be
     lowered again.
 
     Example: `pillarbox account shard qh4ybvcvbqzk 8`

@@ -41,8 +41,9 @@ SHARD_COUNTS: Final = tuple(1 << exponent for exponent in range(MAX_SHARDS.bit_l
 #: The messages per second of one shard. Each takes five write units of the 1,000 a second that a
 #: partition of the table has; three eighths of them are left for bursts.
 SHARD_RATE: Final = 125
-#: Longer than an acceptance takes that read the account before the change, with its clock error.
-_SHARDING_NOTICE: Final = timedelta(minutes=5)
+#: Longer than an acceptance takes that read the account before the change, plus the errors of its
+#: clock and of the operator's, from which AWS accepts no request beyond five minutes.
+_SHARDING_NOTICE: Final = timedelta(minutes=10)
 
 
 def first_sharding(now: datetime) -> datetime:

@@ -90,22 +90,22 @@ class DynamoLedger:
         newest = self._newest_entry(account_id)
         return newest.created if newest else None
 
-    def indexed_time(self, account_id: str, max_lag: int) -> int | None:
+    def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
         """Read items of entries by creation, from the last one back to one of each shard."""
-        newest, times = self._newest_entry(account_id), dict[int, int]()
+        newest, by_shard = self._newest_entry(account_id), dict[int, IndexEntry]()
         if newest is None or not newest.is_sharded:
-            return None if newest is None else newest.created
+            return newest
         first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
         shards = shard_count(newest.message_id)
         for item in self._table.query(first, last, newest_first=True, page=2 * shards):
             entry = max(unpack(item), key=_creation)
             if not entry.is_sharded or entry.created < newest.created - max_lag:
-                return entry.created
+                return entry
             shards = max(shards, shard_count(entry.message_id))
-            times.setdefault(shard_of(entry.message_id), entry.created)
-            if len(times) == shards:
-                return min(times.values())
-        return 0  # some shards have no entry
+            by_shard.setdefault(shard_of(entry.message_id), entry)
+            if len(by_shard) == shards:
+                return min(by_shard.values(), key=_creation)
+        return None
 
     def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
         """Read entries by creation."""

@@ -74,20 +74,20 @@ class CoverageReader:
         shards: int | None = None,
     ) -> Coverage:
         """Cover the messages created in a time range, with rollups up to a granularity."""
-        newest_indexed = self._ledger.indexed_time(
+        newest_entry = self._ledger.newest_entry(
             account_id, self._tuning.max_stream_lag // timedelta(milliseconds=1)
         )
+        newest_indexed = newest_entry.created if newest_entry else None
         recent, until = self._read_recent(account_id, created, newest_indexed, shards)
         coverage = Coverage(
             newest_entries=list(map(index_entry, recent)),
             recent_records={message.message_id: message for message in recent},
         )
         indexed = TimeRange(created.since, until)
-        if newest_indexed is None or indexed.is_empty:
+        if newest_entry is None or indexed.is_empty:
             return coverage
         rolled_up = TimeRange(
-            Granularity.HOUR.ceiling(indexed.since),
-            Granularity.HOUR.start(min(indexed.until, newest_indexed)),
+            Granularity.HOUR.ceiling(indexed.since), _rolled_up_until(indexed.until, newest_entry)
         )
         if rolled_up.is_empty:
             coverage.newest_entries += self._ledger.entries_created(account_id, indexed)
@@ -158,6 +158,18 @@ class CoverageReader:
     ) -> list[Rollup]:
         rollups = self._ledger.rollups(account_id, granularity, created)
         return sorted(rollups, key=lambda rollup: rollup.start, reverse=True)
+
+
+def _rolled_up_until(until: int, newest: IndexEntry) -> int:
+    """Return up to when rollups count the messages created before a time.
+
+    The hour of the newest entry has rollups of ten seconds if its messages are in shards.
+    """
+    until = min(until, newest.created)
+    hour = Granularity.HOUR.start(until)
+    if newest.is_sharded and newest.created in TimeRange(hour, Granularity.HOUR.end(hour)):
+        return Granularity.TEN_SECONDS.start(until)
+    return hour
 
 
 def sort_by_creation(entries: Iterable[IndexEntry]) -> list[IndexEntry]:

@@ -18,8 +18,8 @@ class Ledger(Protocol):
         """Return when the newest message that has an entry was created."""
         ...
 
-    def indexed_time(self, account_id: str, max_lag: int) -> int | None:
-        """Return when the newest message that has an entry was created, in the slowest shard.
+    def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
+        """Return the newest entry of the slowest shard; None if a shard has no entries.
 
         The changes of one shard arrive in order, but another shard may be ahead of it. A
         shard that is more than `max_lag` milliseconds behind counts as having no messages.
