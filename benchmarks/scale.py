@@ -11,7 +11,8 @@ Each message lives its whole life: the look-up of key, account and suppressions,
 without a claim, the second look at suppressions, the lease, the outcome, SES's two events and the
 statistics. The run crosses the end of an hour. Some messages of the hours before, which are made
 when they are read, get their last event only now, as in benchmarks/history.py. The changes of each
-shard are applied in batches as its stream delivers them. Quota counters are not part of it.
+shard are applied in batches as its stream delivers them, one call after another. Quota counters are
+not part of it.
 """
 
 import random
@@ -61,10 +62,12 @@ START: Final = datetime(2026, 3, 20, 16, 59, 40, tzinfo=UTC)
 #: Containers of `record_feedback`, each of which moves the heartbeat about once a minute.
 PROCESSES: Final = 200
 #: The share of messages whose last event comes hours later.
-LATE: Final = 0.01
+LATE: Final = 0.007
 HOURS_BEFORE: Final = 3
 _RESPONSE: Final = StoredResponse('{"success":true,"messageId":"01980000-0000-7000-8000-0000"}')
 _DELIVERED: Final = frozenset({Status.SENT, Status.DELIVERED})
+#: What a call takes at least, in milliseconds. The calls of a batch follow each other.
+_CALL: Final = 4
 _SECOND: Final = timedelta(seconds=1)
 
 
@@ -72,15 +75,18 @@ _SECOND: Final = timedelta(seconds=1)
 class Partitions(Metered):
     """An engine that counts units by partition key and second, and the largest item."""
 
-    second: int = 0
+    #: In milliseconds since the start. A call of a batch takes some of them.
+    now: int = 0
+    milliseconds_per_call: int = 0
     writes: Counter[tuple[str, int]] = field(default_factory=Counter)
     reads: Counter[tuple[str, int]] = field(default_factory=Counter)
 
     def charge(self, pk: str, *, reads: float = 0, writes: int = 0) -> None:
         """Count units of a partition key in the current second."""
         super().charge(pk, reads=reads, writes=writes)
-        self.writes[pk, self.second] += writes
-        self.reads[pk, self.second] += round(2 * reads)  # in halves
+        self.now += self.milliseconds_per_call
+        self.writes[pk, self.now // 1000] += writes
+        self.reads[pk, self.now // 1000] += round(2 * reads)  # in halves
 
 
 @dataclass
@@ -136,6 +142,7 @@ class Simulation:
         self.sent = 0
         self._streams: defaultdict[str, list[Message]] = defaultdict(list)
         self._queue: list[tuple[datetime, int, Any]] = []
+        self._sizes: dict[str, int] = {}
         self._order = count()
         self._end = START + seconds * _SECOND
 
@@ -155,7 +162,7 @@ class Simulation:
             now, _, step = heappop(self._queue)
             if now >= self._end:
                 return
-            self.engine.second = (now - START) // _SECOND
+            self.engine.now = (now - START) // timedelta(milliseconds=1)
             step()
 
     def _at(self, moment: datetime, step: Any) -> None:  # noqa: ANN401  any function
@@ -228,13 +235,17 @@ class Simulation:
         stream.append(message)
         if len(stream) == 1:
             self._at(now + WINDOW, lambda: self._aggregate(pk, stream))
-        if len(stream) == BATCH:
+        # Streams are not in step: the first batch of each has another size.
+        if len(stream) >= self._sizes.setdefault(pk, self.rng.randrange(200, BATCH)):
+            self._sizes[pk] = BATCH
             self._aggregate(pk, stream)
 
     def _aggregate(self, pk: str, stream: list[Message]) -> None:
         if self._streams[pk] is stream:
             self._streams[pk] = []
+            self.engine.milliseconds_per_call = _CALL
             result = self.aggregation.apply(stream)
+            self.engine.milliseconds_per_call = 0
             if result.retry_from is not None:
                 raise result.errors[0]
 
@@ -247,7 +258,7 @@ class Simulation:
         now = milliseconds(START)
         first = Granularity.HOUR.start(now) - (HOURS_BEFORE - 1) * 3_600_000
         items: dict[str, Any] = {}
-        step = 2_000 if sender.shards > 1 else 30_000
+        step = 1_000 if sender.shards > 1 else 30_000
         for start in range(first, now, step):
             for shard in range(sender.shards):
                 sample = next(self._past(sender, start, shard, 1))
@@ -275,7 +286,7 @@ class Simulation:
 
     def _past(self, sender: Sender, start: int, shard: int, number: int) -> Iterator[IndexEntry]:
         """Return messages of one item, delivered at once: the same ones each time."""
-        span = 2_000 if sender.shards > 1 else 30_000
+        span = 1_000 if sender.shards > 1 else 30_000
         version = 7 << 12
         if sender.shards > 1:
             version = 8 << 12 | (sender.shards.bit_length() - 1) << 8 | shard
@@ -287,7 +298,7 @@ class Simulation:
     def _late(self, account_id: str, now: datetime) -> None:
         """Record a complaint about a message of the hours before."""
         sender = next(s for s in self.senders if s.account.account_id == account_id)
-        step = 2_000 if sender.shards > 1 else 30_000
+        step = 1_000 if sender.shards > 1 else 30_000
         hours = HOURS_BEFORE - 1
         start = milliseconds(START) // step * step
         start -= self.rng.randrange(1, hours * 3_600_000 // step) * step

@@ -76,16 +76,16 @@ def test_shards_write_items_of_their_own() -> None:
 
 
 def test_items_stay_small_at_the_highest_rate() -> None:
-    """At the 250 a second that a partition takes at most, an item has 13 KB, of 400 allowed."""
+    """At the 250 a second that a partition takes at most, an item has 6.5 KB, of 400 allowed."""
     world = World(shards=2)
     world.now = world.now.replace(second=0, microsecond=0)
     for number in range(1000):
         world.send(world.now + timedelta(milliseconds=2 * number))
     world.aggregate()
     sizes = [size_of(item) for sk, item in ledger(world).items() if sk.startswith("C#")]
-    assert len(sizes) == 2
+    assert len(sizes) == 4
     assert sum(sizes) > 26_000
-    assert max(sizes) < 16_000
+    assert max(sizes) < 8_000
 
 
 def test_a_raise_leaves_the_items_of_before() -> None:

@@ -3,7 +3,7 @@
 An entry takes 26 bytes, and all entries of half a minute share an item. So
 reading entries costs a twentieth of reading records, and a batch of changes
 writes little more than its entries' bytes. If the account has several shards,
-each shard has an item of its own for every two seconds: items stay small at any
+each shard has an item of its own for every second: items stay small at any
 rate, and batches of two shards never write the same one. The items of all
 shards are next to each other, so one query reads them. Each entry is in two
 items:
@@ -51,7 +51,7 @@ from pillarbox.domain.statistics import (
 #: messages. Stored keys depend on it: `pillarbox stats rebuild` must follow a change.
 _ITEM_SPAN: Final = 30_000
 #: The same for the entries of one shard. The other span is a multiple of it.
-_SHARD_SPAN: Final = 2_000
+_SHARD_SPAN: Final = 1_000
 #: Message id, revision, time of the last update (two parts), status and reached, error.
 _ENTRY: Final = struct.Struct(">16sHHIBB")
 _LAST_REVISION: Final = 2**16 - 1
