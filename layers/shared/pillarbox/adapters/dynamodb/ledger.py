@@ -144,8 +144,12 @@ class DynamoLedger:
         by_item: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in entries:
             by_item[place(entry)].append(entry)
-        for moment, in_item in sorted(by_item.items()):
-            _retry(partial(self._merge, account_id, moment, in_item))
+        remaining: Mapping[int, Sequence[IndexEntry]] = by_item
+        for _ in range(_WRITE_ATTEMPTS):
+            remaining = self._merge(account_id, remaining)
+            if not remaining:
+                return
+        raise _too_many_writers()
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> None:
         """Recompute a rollup, and write it if it differs from the stored one."""
@@ -166,29 +170,28 @@ class DynamoLedger:
         for item in self._table.query(key(first), key(last)):
             yield from unpack(item)
 
-    def _merge(self, account_id: str, moment: int, changes: Sequence[IndexEntry]) -> bool:
-        """Merge changes into one item by creation, after its copies by status and update."""
-        key = keys.entries(account_id, moment)
-        stored = self._stored(key)
-        changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
-        for change in changes:
-            changes_by_id[change.message_id].append(change)
+    def _merge(
+        self, account_id: str, by_item: Mapping[int, Sequence[IndexEntry]]
+    ) -> dict[int, Sequence[IndexEntry]]:
+        """Merge changes into items by creation, after their copies by status and update.
+
+        All changes of a copy are one write. Return the changes of the items that another
+        writer changed in between.
+        """
         copies: defaultdict[tuple[str, int], _CopyChange] = defaultdict(_CopyChange)
-        entries = dict(stored.entries)
-        for message_id, revisions in changes_by_id.items():
-            old, new = entries.get(message_id), max(revisions, key=lambda entry: entry.revision)
-            if old is not None and (
-                old.revision >= new.revision or replace(old, revision=new.revision) == new
-            ):
-                continue
-            # An earlier attempt may have left any of these revisions in a copy.
-            for outdated in [*revisions, *([old] if old else [])]:
-                copies[copy_place(outdated)].removed.add(message_id)
-            copies[copy_place(new)].added[message_id] = new
-            entries[message_id] = new
-        for (group, updated), copy in copies.items():
-            _retry(partial(self._change_copy, keys.updates(account_id, group, updated), copy))
-        return entries == stored.entries or self._replace(key, stored, entries)
+        merged: dict[int, tuple[_StoredEntries, dict[UUID, IndexEntry]]] = {}
+        for moment, changes in sorted(by_item.items()):
+            stored = self._stored(keys.entries(account_id, moment))
+            entries = _merged(stored.entries, changes, copies)
+            if entries != stored.entries:
+                merged[moment] = (stored, entries)
+        for (group, moment), copy in copies.items():
+            _retry(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
+        return {
+            moment: by_item[moment]
+            for moment, (stored, entries) in merged.items()
+            if not self._replace(keys.entries(account_id, moment), stored, entries)
+        }
 
     def _change_copy(self, key: Item, change: "_CopyChange") -> bool:
         stored = self._stored(key)
@@ -268,6 +271,30 @@ class _CopyChange:
     added: dict[UUID, IndexEntry] = field(default_factory=dict)
 
 
+def _merged(
+    stored: Mapping[UUID, IndexEntry],
+    changes: Iterable[IndexEntry],
+    copies: defaultdict[tuple[str, int], _CopyChange],
+) -> dict[UUID, IndexEntry]:
+    """Return the entries of an item after some changes, and add those of their copies."""
+    changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
+    for change in changes:
+        changes_by_id[change.message_id].append(change)
+    entries = dict(stored)
+    for message_id, revisions in changes_by_id.items():
+        old, new = entries.get(message_id), max(revisions, key=lambda entry: entry.revision)
+        if old is not None and (
+            old.revision >= new.revision or replace(old, revision=new.revision) == new
+        ):
+            continue
+        # An earlier attempt may have left any of these revisions in a copy.
+        for outdated in [*revisions, *([old] if old else [])]:
+            copies[copy_place(outdated)].removed.add(message_id)
+        copies[copy_place(new)].added[message_id] = new
+        entries[message_id] = new
+    return entries
+
+
 def _creation(entry: IndexEntry) -> int:
     return entry.created
 
@@ -298,7 +325,11 @@ def _late(status: Status) -> str:
 def _retry(write: Callable[[], bool]) -> None:
     """Repeat a write until no other writer gets in between."""
     if not any(write() for _ in range(_WRITE_ATTEMPTS)):
-        raise ServiceError("service_unavailable", "Too many writers are changing the statistics.")
+        raise _too_many_writers()
+
+
+def _too_many_writers() -> ServiceError:
+    return ServiceError("service_unavailable", "Too many writers are changing the statistics.")
 
 
 def pack(entries: Iterable[IndexEntry]) -> Item:
