@@ -10,9 +10,9 @@ to itself; more is throttled. Bursts, which DynamoDB allows for some seconds, ar
 Each message lives its whole life: the look-up of key, account and suppressions, the commit with or
 without a claim, the second look at suppressions, the lease, the outcome, SES's two events and the
 statistics. The run crosses the end of an hour. Some messages of the hours before, which are made
-when they are read, get their last event only now, as in benchmarks/history.py. The changes of each
-shard are applied in batches as its stream delivers them, one call after another. Quota counters are
-not part of it.
+when they are read, get their last event only now, if the account has several shards. The changes of
+each shard are applied in batches as its stream delivers them, one call after another. Quota counters
+are not part of it.
 """
 
 import random
@@ -68,6 +68,8 @@ _RESPONSE: Final = StoredResponse('{"success":true,"messageId":"01980000-0000-70
 _DELIVERED: Final = frozenset({Status.SENT, Status.DELIVERED})
 #: What a call takes at least, in milliseconds. The calls of a batch follow each other.
 _CALL: Final = 4
+#: The milliseconds of an item of one shard's entries (adapters/dynamodb/ledger.py).
+_SPAN: Final = 1_000
 _SECOND: Final = timedelta(seconds=1)
 
 
@@ -152,11 +154,12 @@ class Simulation:
             account_id = sender.account.account_id
             for item in (account_item(sender.account), key_item(sender.key)):
                 self.engine.partition(item["pk"]["S"]).put(item["sk"]["S"], item)
-            self._fill_past(sender)
+            if sender.shards > 1:
+                self._fill_past(sender)
             for number in range(round(sender.rate * self.seconds)):
                 at = START + number / sender.rate * _SECOND
                 self._at(at, lambda at=at, sender=sender: self._accept(sender, at))
-                if self.rng.random() < LATE:
+                if sender.shards > 1 and self.rng.random() < LATE:
                     self._at(at, lambda at=at, account_id=account_id: self._late(account_id, at))
         while self._queue:
             now, _, step = heappop(self._queue)
@@ -258,8 +261,7 @@ class Simulation:
         now = milliseconds(START)
         first = Granularity.HOUR.start(now) - (HOURS_BEFORE - 1) * 3_600_000
         items: dict[str, Any] = {}
-        step = 1_000 if sender.shards > 1 else 30_000
-        for start in range(first, now, step):
+        for start in range(first, now, _SPAN):
             for shard in range(sender.shards):
                 sample = next(self._past(sender, start, shard, 1))
                 group, moment = copy_place(sample)
@@ -268,42 +270,37 @@ class Simulation:
                     keys.updates(account_id, group, moment),
                 ):
                     items[key["sk"]["S"]] = lambda key=key, start=start, shard=shard: (
-                        key | pack(self._past(sender, start, shard, self._count(sender, step)))
+                        key | pack(self._past(sender, start, shard, self._count(sender)))
                     )
-        if sender.shards > 1:
-            in_ten_seconds = self._count(sender, step) * sender.shards * 10_000 // step
-            for start in range(first, now, 10_000):
-                rollup = Rollup(Granularity.TEN_SECONDS, start)
-                rollup.by_status_and_update[Status.DELIVERED, start] = in_ten_seconds
-                rollup.reached.update(dict.fromkeys(_DELIVERED, in_ten_seconds))
-                key = keys.rollup(account_id, Granularity.TEN_SECONDS, start)
-                items[key["sk"]["S"]] = key | rollup_attributes(rollup, 1)
+        in_ten_seconds = self._count(sender) * sender.shards * 10_000 // _SPAN
+        for start in range(first, now, 10_000):
+            rollup = Rollup(Granularity.TEN_SECONDS, start)
+            rollup.by_status_and_update[Status.DELIVERED, start] = in_ten_seconds
+            rollup.reached.update(dict.fromkeys(_DELIVERED, in_ten_seconds))
+            key = keys.rollup(account_id, Granularity.TEN_SECONDS, start)
+            items[key["sk"]["S"]] = key | rollup_attributes(rollup, 1)
         partition.fill(items)
 
     @staticmethod
-    def _count(sender: Sender, span: int) -> int:
-        return round(sender.rate * span / 1000 / sender.shards)
+    def _count(sender: Sender) -> int:
+        return round(sender.rate * _SPAN / 1000 / sender.shards)
 
     def _past(self, sender: Sender, start: int, shard: int, number: int) -> Iterator[IndexEntry]:
         """Return messages of one item, delivered at once: the same ones each time."""
-        span = 1_000 if sender.shards > 1 else 30_000
-        version = 7 << 12
-        if sender.shards > 1:
-            version = 8 << 12 | (sender.shards.bit_length() - 1) << 8 | shard
+        version = 8 << 12 | (sender.shards.bit_length() - 1) << 8 | shard
         for position in range(number):
-            moment = start + position * span // number
+            moment = start + position * _SPAN // number
             identifier = UUID(int=(moment << 16 | version) << 64 | 2 << 62 | position)
             yield IndexEntry(identifier, 3, Status.DELIVERED, moment, _DELIVERED)
 
     def _late(self, account_id: str, now: datetime) -> None:
         """Record a complaint about a message of the hours before."""
         sender = next(s for s in self.senders if s.account.account_id == account_id)
-        step = 1_000 if sender.shards > 1 else 30_000
         hours = HOURS_BEFORE - 1
-        start = milliseconds(START) // step * step
-        start -= self.rng.randrange(1, hours * 3_600_000 // step) * step
+        start = milliseconds(START) // _SPAN * _SPAN
+        start -= self.rng.randrange(1, hours * 3_600_000 // _SPAN) * _SPAN
         shard = self.rng.randrange(sender.shards)
-        entries = [*self._past(sender, start, shard, self._count(sender, step))]
+        entries = [*self._past(sender, start, shard, self._count(sender))]
         entry = self.rng.choice(entries)
         at = created_at(entry.message_id)
         message = replace(message_at(entry.created), account_id=account_id, events=())
@@ -350,7 +347,7 @@ def scenarios(seconds: int) -> Iterator[tuple[str, Simulation]]:
 
 def main() -> None:
     """Print all figures."""
-    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 40
+    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 24
     print(f"Python {sys.version.split()[0]}, {seconds} simulated seconds from {START:%H:%M:%S}")
     for name, simulation in scenarios(seconds):
         simulation.run()
