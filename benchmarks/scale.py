@@ -10,9 +10,9 @@ to itself; more is throttled. Bursts, which DynamoDB allows for some seconds, ar
 Each message lives its whole life: the look-up of key, account and suppressions, the commit with or
 without a claim, the second look at suppressions, the lease, the outcome, SES's two events and the
 statistics. The run crosses the end of an hour. Some messages of the hours before, which are made
-when they are read, get their last event only now, if the account has several shards. The changes of
-each shard are applied in batches as its stream delivers them, one call after another. Quota counters
-are not part of it.
+when they are read, get their last event only now, if the account has several shards. The changes
+of each shard are applied in batches as its stream delivers them, one call after another. Quota
+counters are not part of it.
 """
 
 import random
