@@ -86,6 +86,24 @@ def update(  # noqa: PLR0913  one parameter for each option
     session.show(account_view(session.wiring.accounts.update(account_id, changes)))
 
 
+@app.command("shard")
+def shard(
+    ctx: typer.Context,
+    account_id: AccountId,
+    shards: Annotated[int, typer.Argument(help="The number of shards: 2, 4, 8, … up to 256.")],
+) -> None:
+    """Spread an account's new emails over more partitions of the table.
+
+    One shard takes 125 emails a second. The first time, the command takes effect at the next full
+    hour that is at least ten minutes ahead (`shardedFrom`), later at once. The number cannot be
+    lowered again.
+
+    Example: `pillarbox account shard qh4ybvcvbqzk 8`
+    """
+    session = connected(ctx)
+    session.show(account_view(session.wiring.accounts.raise_shards(account_id, shards)))
+
+
 @app.command("show")
 def show(ctx: typer.Context, account_id: AccountId) -> None:
     """Show an account with its limits and senders.

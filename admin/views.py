@@ -26,6 +26,8 @@ def account_view(account: Account) -> View:
         "defaultSender": account.default_sender,
         "senders": [*sorted(account.senders)],
         "holdUncertain": account.hold_uncertain,
+        "shards": account.shards,
+        "shardedFrom": _time(account.sharded_from) if account.sharded_from else None,
         "createdAt": _time(account.created_at),
     }
 

@@ -18,6 +18,7 @@ from admin.operations.round_trip import RoundTrip
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
@@ -113,6 +114,7 @@ class OperatorWiring(Wiring):
         return Doctor(
             provider=SesAccount(utc_now),
             accounts=DynamoAccounts(self.table),
+            ledger=DynamoLedger(self.table),
             domains=self.domains,
             queues=self.queue_operations,
             table=DynamoTableProtection(self.table),

@@ -1,6 +1,7 @@
 """The cost of lists, analytics and the ledger in DynamoDB's read and write units.
 
     .venv/bin/python -m benchmarks.history
+    .venv/bin/python -m benchmarks.history --shards 8 1000 100000
 
 The service's own code uses an engine in memory that counts units as DynamoDB
 bills them (benchmarks/metered.py). All reads are consistent. The accounts have
@@ -14,6 +15,8 @@ about writing applies batches as the stream delivers them.
 
 import random
 import sys
+from argparse import ArgumentParser
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -21,7 +24,7 @@ from functools import partial
 from typing import Any
 from uuid import UUID
 
-from benchmarks.metered import Metered, Partition, metered_table
+from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
@@ -61,11 +64,15 @@ def creation_times(count: int) -> Iterator[int]:
         yield min(moment, milliseconds(NOW) - rng.randrange(1, 600_000))
 
 
-def message_at(moment: int) -> Message:
+def message_at(moment: int, shards: int = 1) -> Message:
     """Return the message created at a time, with its events: always the same for that time."""
     rng = random.Random(moment)
     at = datetime.fromtimestamp(moment / 1000, UTC)
-    identifier = UUID(int=moment << 80 | 7 << 76 | 2 << 62 | rng.getrandbits(62))
+    low_bits = rng.getrandbits(62)
+    version = 7 << 12
+    if shards > 1:
+        version = 8 << 12 | (shards.bit_length() - 1) << 8 | low_bits & (shards - 1)
+    identifier = UUID(int=(moment << 16 | version) << 64 | 2 << 62 | low_bits)
     message = Message(
         account_id=ACCOUNT,
         message_id=identifier,
@@ -109,17 +116,20 @@ def events(accepted: datetime, rng: random.Random) -> Iterator[Event]:
         yield Event(kind=EventKind.COMPLAINED, at=later, recipient=recipient, code="abuse")
 
 
-def account_with(count: int) -> tuple[HistoryQueries, Metered]:
+def account_with(count: int, shards: int = 1) -> tuple[HistoryQueries, Metered]:
     """Return the history of an account with this many messages, and the engine that holds it."""
     table, engine = metered_table()
     entries: dict[str, IndexEntry] = {}
-    records: dict[str, Callable[[], Any]] = {}
+    records: defaultdict[str, dict[str, Callable[[], Any]]] = defaultdict(dict)
     for moment in creation_times(count):
-        entry = index_entry(message_at(moment))
-        entries[str(entry.message_id)] = entry
-        records[str(entry.message_id)] = lambda moment=moment: message_item(message_at(moment))  # type: ignore[misc]
-    engine.partitions[f"MSG#{ACCOUNT}"] = messages = Partition()
-    messages.fill(records)
+        entry = index_entry(message_at(moment, shards))
+        key = keys.message(ACCOUNT, entry.message_id)
+        entries[key["sk"]["S"]] = entry
+        records[key["pk"]["S"]][key["sk"]["S"]] = lambda moment=moment: message_item(  # type: ignore[misc]
+            message_at(moment, shards)
+        )
+    for pk, in_partition in records.items():
+        engine.partition(pk).fill(in_partition)
     ledger = engine.partition(keys.entries(ACCOUNT, 0)["pk"]["S"])
     expected = items_of(ACCOUNT, entries.values())
     ledger.fill({sort_key: item.item(1) for sort_key, item in expected.items()})
@@ -133,7 +143,7 @@ def cost(engine: Metered, call: Callable[[], object]) -> tuple[int, int]:
     """Return the read units and the number of AWS calls of one request."""
     engine.reset()
     call()
-    return engine.read_units, engine.calls
+    return round(engine.read_units), engine.calls
 
 
 def page_requests(count: int) -> Iterator[tuple[str, PageRequest]]:
@@ -158,25 +168,26 @@ def cost_of_worked_query() -> tuple[int, int]:
     """Return the cost of the page that application/history/README.md explains."""
     queries, engine = account_with(100_000)
     request = PageRequest(sort_by=SortBy.UPDATED_AT, skip=40_000, limit=50)
-    return cost(engine, partial(queries.page, ACCOUNT, request))
+    return cost(engine, partial(queries.page, ACCOUNT, request, 1))
 
 
-def print_read_units(sizes: tuple[int, ...]) -> None:
+def print_read_units(sizes: tuple[int, ...], shards: int) -> None:
     """Print the read units of pages and analytics for accounts of each size."""
     costs: dict[str, list[tuple[int, int]]] = {}
     until = milliseconds(NOW)
     since = until - DAYS * 86_400_000
     for size in sizes:
-        queries, engine = account_with(size)
+        queries, engine = account_with(size, shards)
         calls: dict[str, Callable[[], object]] = {
-            name: partial(queries.page, ACCOUNT, request) for name, request in page_requests(size)
+            name: partial(queries.page, ACCOUNT, request, shards)
+            for name, request in page_requests(size)
         }
         for bucket in Bucket:
             name = f"analytics, 31 days by {bucket.value}"
-            calls[name] = partial(queries.analytics, ACCOUNT, since, until, bucket)
+            calls[name] = partial(queries.analytics, ACCOUNT, since, until, bucket, shards)
         for name, call in calls.items():
             costs.setdefault(name, []).append(cost(engine, call))
-    print("\nRead units (calls)\n")
+    print(f"\nRead units (calls), {shards} shards\n")
     print("| messages |" + "".join(f" {size:,} |" for size in sizes) + " largest / smallest |")
     print("|---|" + "---:|" * (len(sizes) + 1))
     for name, row in costs.items():
@@ -218,7 +229,7 @@ def _aggregation(table: Table) -> Aggregation[Message]:
     )
 
 
-def cost_of_sweeping(rate: float) -> tuple[int, int, int]:
+def cost_of_sweeping(rate: float) -> tuple[float, float, int]:
     """Return the read units of a pass for an account that sends at a rate.
 
     They are those of the search for stuck mail and of the check of the statistics, with the
@@ -244,7 +255,7 @@ def cost_of_sweeping(rate: float) -> tuple[int, int, int]:
     return _sweep(table, engine), _check(table, engine), round(7200 * rate)
 
 
-def _sweep(table: Table, engine: Metered) -> int:
+def _sweep(table: Table, engine: Metered) -> float:
     engine.reset()
     log = DynamoMessageLog(table)
     for age in (OVERDUE, HOPELESS):
@@ -255,7 +266,7 @@ def _sweep(table: Table, engine: Metered) -> int:
     return engine.read_units
 
 
-def _check(table: Table, engine: Metered) -> int:
+def _check(table: Table, engine: Metered) -> float:
     engine.reset()
     check = LedgerCheck(
         log=DynamoMessageLog(table),
@@ -298,7 +309,11 @@ def cost_of_late_change() -> int:
 def main() -> None:
     """Print all figures."""
     print(f"Python {sys.version.split()[0]}")
-    print_read_units(tuple(int(size) for size in sys.argv[1:]) or SIZES)
+    parser = ArgumentParser()
+    parser.add_argument("--shards", type=int, default=1)
+    parser.add_argument("sizes", type=int, nargs="*", default=SIZES)
+    arguments = parser.parse_args()
+    print_read_units(tuple(arguments.sizes), arguments.shards)
     units, calls = cost_of_worked_query()
     print(f"updated_at, skip 40,000 of 100,000 messages: {units} ({calls})")
     print("\nWriting the ledger, in batches of 10 s or 2,000 changes\n")

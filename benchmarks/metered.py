@@ -1,10 +1,10 @@
-"""An in-memory model of the DynamoDB calls of the history, which counts their units.
+"""An in-memory model of DynamoDB's calls, which counts their units.
 
 Units are counted as DynamoDB bills them. A consistent read takes one unit for each started 4 KB
-of an item (GetItem, BatchGetItem) or of a page (Query), and an eventually consistent Query half
+of an item (GetItem, BatchGetItem) or of a page (Query), and an eventually consistent read half
 of that. A filter does not change what a page costs. A write takes one for each started KB of
-the larger of the old and the new item. Sizes follow the developer guide ("Item sizes and
-formats").
+the larger of the old and the new item, and two in a transaction. Sizes follow the developer guide
+("Item sizes and formats").
 """
 
 from bisect import bisect_left, bisect_right, insort
@@ -14,6 +14,7 @@ from typing import Any, Final, cast
 
 from botocore.exceptions import ClientError
 
+from benchmarks.expressions import holds, updated
 from pillarbox.adapters.dynamodb.table import Table
 
 _READ_UNIT: Final = 4096
@@ -58,27 +59,28 @@ class Metered:
     """A DynamoDB client for one table."""
 
     partitions: dict[str, Partition] = field(default_factory=dict)
-    half_read_units: int = 0
+    read_units: float = 0
     write_units: int = 0
     calls: int = 0
 
-    @property
-    def read_units(self) -> int:
-        """The read units, rounded up."""
-        return -(-self.half_read_units // 2)
-
     def reset(self) -> None:
         """Set the counts to zero."""
-        self.half_read_units = self.write_units = self.calls = 0
+        self.read_units = self.write_units = self.calls = 0
 
     def partition(self, pk: str) -> Partition:
         """Return the items of a partition key."""
         return self.partitions.setdefault(pk, Partition())
 
-    def get_item(self, *, Key: Item, **_: object) -> dict[str, Any]:  # noqa: N803  as in botocore
+    def charge(self, pk: str, *, reads: float = 0, writes: int = 0) -> None:
+        """Count the units that a call takes from a partition key."""
+        del pk  # for engines that count by partition key
+        self.read_units += reads
+        self.write_units += writes
+
+    def get_item(self, *, Key: Item, **request: Any) -> dict[str, Any]:  # noqa: ANN401, N803  as in botocore
         """Read one item."""
         self.calls += 1
-        item = self._read(Key)
+        item = self._read(Key, consistent=request.get("ConsistentRead", False))
         return {} if item is None else {"Item": item}
 
     def batch_get_item(self, *, RequestItems: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N803  as in botocore
@@ -113,9 +115,9 @@ class Metered:
             item = cast("Item", partition.get(order[position]))
             items.append(item)
             size += size_of(item)
-        self.half_read_units += units(size, _READ_UNIT) * (
-            2 if request.get("ConsistentRead") else 1
-        )
+        reads = units(size, _READ_UNIT)
+        consistent = request.get("ConsistentRead", False)
+        self.charge(values[":pk"]["S"], reads=reads if consistent else reads / 2)
         answer: dict[str, Any] = {"Items": [item for item in items if _matches(item, request)]}
         if items and len(items) < len(positions):
             answer["LastEvaluatedKey"] = {name: items[-1][name] for name in ("pk", "sk")}
@@ -131,28 +133,42 @@ class Metered:
         self._write(Key, None, request)
         return {}
 
-    def _read(self, key: Item) -> Item | None:
+    def update_item(self, *, Key: Item, **request: Any) -> dict[str, Any]:  # noqa: ANN401, N803  as in botocore
+        """Update an item if the condition holds, and return its new state."""
+        old = self.partition(Key["pk"]["S"]).get(Key["sk"]["S"])
+        new = updated(old or Key, request)
+        self._write(Key, new, request)
+        return {"Attributes": new}
+
+    def transact_write_items(self, *, TransactItems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:  # noqa: N803  as in botocore
+        """Put and update items, if all conditions hold. A failed one is an error of the model."""
+        for action in TransactItems:
+            ((kind, request),) = action.items()
+            if kind == "Put":
+                self._write(request["Item"], request["Item"], request, 2)
+            else:
+                old = self.partition(request["Key"]["pk"]["S"]).get(request["Key"]["sk"]["S"])
+                new = updated(old or request["Key"], request)
+                self._write(request["Key"], new, request, 2)
+        return {}
+
+    def _read(self, key: Item, *, consistent: bool = True) -> Item | None:
         item = self.partition(key["pk"]["S"]).get(key["sk"]["S"])
-        self.half_read_units += units(size_of(item or {}), _READ_UNIT) * 2
+        reads = units(size_of(item or {}), _READ_UNIT)
+        self.charge(key["pk"]["S"], reads=reads if consistent else reads / 2)
         return item
 
-    def _write(self, key: Item, item: Item | None, request: Mapping[str, Any]) -> None:
+    def _write(
+        self, key: Item, item: Item | None, request: Mapping[str, Any], factor: int = 1
+    ) -> None:
         self.calls += 1
         partition, sk = self.partition(key["pk"]["S"]), key["sk"]["S"]
         old = partition.get(sk)
-        self.write_units += units(max(size_of(old or {}), size_of(item or {})), _WRITE_UNIT)
-        match request.get("ConditionExpression", "").split(" = "):
-            case [""]:
-                holds = True
-            case ["attribute_not_exists(pk)"]:
-                holds = old is None
-            case [name, value]:
-                requested = request["ExpressionAttributeValues"][value]
-                holds = old is not None and old.get(name) == requested
-            case other:
-                raise NotImplementedError(other)
-        if not holds:
-            raise ClientError({"Error": {"Code": "ConditionalCheckFailedException"}}, "Write")
+        size = max(size_of(old or {}), size_of(item or {}))
+        self.charge(key["pk"]["S"], writes=factor * units(size, _WRITE_UNIT))
+        if not holds(old, request):
+            response: Any = {"Error": {"Code": "ConditionalCheckFailedException"}}
+            raise ClientError(response | ({"Item": old} if old else {}), "Write")
         if item is None:
             partition.remove(sk)
         else:

@@ -18,6 +18,7 @@ from admin.operations.ports import (
 )
 from pillarbox.application.accounts.dns_records import RecordState
 from pillarbox.application.accounts.domains import Domain
+from pillarbox.domain.account import SHARD_COUNTS, SHARD_RATE, Account
 from pillarbox.domain.errors import Json
 
 
@@ -57,6 +58,8 @@ _WORKERS: Final = {
     "events": "RecordFeedback",
     "sweep": "SweepAccount",
 }
+#: How much faster than on average an account is assumed to send at times in its busiest hour.
+_BURST: Final = 4
 _RENEW: Final = timedelta(days=21)
 _RENEW_NOW: Final = timedelta(days=7)
 #: AWS refuses requests that are signed five minutes off.
@@ -233,6 +236,25 @@ def check_table(state: TableProtectionState) -> Iterator[Finding]:
             f" {state.expiry_attribute}, not expires_at."
         )
         yield Finding("table", Verdict.FAIL, message, redeploy)
+
+
+def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:
+    """Check whether an account's shards take the emails of its busiest hour.
+
+    Args:
+        account: the account.
+        busiest_hour: the emails that it sent in its busiest hour of the last week.
+    """
+    rate = busiest_hour / 3600 * _BURST
+    fitting = next((count for count in SHARD_COUNTS if rate <= count * SHARD_RATE), 256)
+    if fitting > account.shards:
+        yield Finding(
+            "shards",
+            Verdict.WARN,
+            f"{account.account_id}: {busiest_hour} emails in an hour are much for the"
+            f" {account.shards} partitions of the table that the account uses.",
+            f"pillarbox account shard {account.account_id} {fitting}",
+        )
 
 
 def check_alarms(firing: Sequence[str], subscribers: int) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 
 from admin.operations import checks
 from admin.operations.checks import Finding, Verdict, dmarc_tags
@@ -16,9 +17,12 @@ from admin.operations.queues import QueueOperations
 from pillarbox.application.accounts.dns_records import dmarc_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.history.ports import Ledger
 from pillarbox.application.ports import Clock
+from pillarbox.domain.account import Account
 from pillarbox.domain.address import domain_of
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.statistics import Granularity, TimeRange, milliseconds
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -34,6 +38,7 @@ class Doctor:
 
     provider: ProviderAccount
     accounts: AccountRecords
+    ledger: Ledger
     domains: Domains
     queues: QueueOperations
     table: TableProtection
@@ -78,6 +83,7 @@ class Doctor:
                 }
             ),
             "table": lambda: checks.check_table(self.table.read()),
+            "shards": self._check_shards,
             "alarms": lambda: checks.check_alarms(
                 self.monitoring.firing_alarms(), self.monitoring.alarm_subscribers()
             ),
@@ -109,6 +115,22 @@ class Doctor:
                 yield from checks.check_domain(name, domain, self._dmarc_tags(name))
             else:
                 yield checks.unknown_domain(name)
+
+    def _check_shards(self) -> Iterator[Finding]:
+        now = self.clock()
+        last_week = TimeRange(milliseconds(now - timedelta(days=7)), milliseconds(now))
+        findings = [
+            finding
+            for account in self.accounts.all()
+            for finding in checks.check_shards(account, self._busiest_hour(account, last_week))
+        ]
+        yield from findings or [
+            Finding("shards", Verdict.PASS, "Each account has shards for its busiest hour.")
+        ]
+
+    def _busiest_hour(self, account: Account, starts: TimeRange) -> int:
+        hours = self.ledger.rollups(account.account_id, Granularity.HOUR, starts)
+        return max((hour.total for hour in hours), default=0)
 
     def _dmarc_tags(self, name: str) -> Mapping[str, str] | None:
         """Return the tags of the DMARC record in force: the domain's own or a parent's.

@@ -14,8 +14,9 @@ app = build_app()
 def get_analytics() -> Reply:
     principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, AnalyticsQuery)
+    account = principal.account
     analytics = services().history_queries.analytics(
-        principal.account.account_id, *query.window, query.bucket
+        account.account_id, *query.window, query.bucket, account.shards
     )
     return reply(analytics_result(analytics, query.since, query.until, query.bucket))
 

@@ -14,7 +14,8 @@ app = build_app()
 def list_messages() -> Reply:
     principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
     query = read_query(app.current_event, MessagesQuery)
-    page = services().history_queries.page(principal.account.account_id, query.to_request())
+    account = principal.account
+    page = services().history_queries.page(account.account_id, query.to_request(), account.shards)
     return reply_page(
         map(message_list_item, page.items), page.total, skip=query.skip, limit=query.limit
     )

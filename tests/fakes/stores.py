@@ -105,10 +105,10 @@ class FakeClaims:
         self._claims = store.claims
 
     def acquire(
-        self, account_id: str, digest: str, body_hash: str, now: datetime
+        self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1
     ) -> Claim | StoredResponse:
         stored = self._claims.get((account_id, digest))
-        kept_until, generation, resumed = now + CLAIM_WINDOW, new_id(now), False
+        kept_until, generation, resumed = now + CLAIM_WINDOW, new_id(now, shards), False
         if stored is not None and now < stored.kept_until:
             same_body, leased = stored.claim.body_hash == body_hash, now < stored.leased_until
             if not same_body and (leased or stored.response):

@@ -54,6 +54,11 @@ def test_the_commands_for_accounts(run: Operator) -> None:
         "ownLimits": {"perMinute": None, "perDay": 0, "perMonth": None},
     }
     assert run("account", "list") == {"items": [changed]}
+    assert (changed["shards"], changed["shardedFrom"]) == (1, None)
+    sharded = run("account", "shard", account_id, 8)
+    assert sharded == changed | {"shards": 8, "shardedFrom": sharded["shardedFrom"]}
+    assert sharded["shardedFrom"].endswith(":00:00.000+00:00")
+    assert run("account", "shard", account_id, 16)["shardedFrom"] == sharded["shardedFrom"]
 
 
 def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:

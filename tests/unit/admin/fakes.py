@@ -66,6 +66,14 @@ class FakeAccounts:
         )
         return self.accounts[account_id]
 
+    def raise_shards(self, account_id: str, shards: int, sharded_from: datetime) -> Account | None:
+        account = self.accounts.get(account_id)
+        if account is None or account.shards > shards:
+            return None
+        since = account.sharded_from or sharded_from
+        self.accounts[account_id] = replace(account, shards=shards, sharded_from=since)
+        return self.accounts[account_id]
+
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:

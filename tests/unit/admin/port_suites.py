@@ -121,9 +121,23 @@ class AccountRecordsSuite:
         none = records.change(ACCOUNT, AccountChanges(plan_limits=True, hold_uncertain=False))
         assert none == account()
 
+    def test_shards_are_raised_and_never_lowered(self, records: AccountRecords) -> None:
+        """The first raise sets the time; the number never falls, whatever the order."""
+        first, later = NOW + timedelta(hours=1), NOW + timedelta(hours=9)
+        records.add(replace(account(), senders={SENDER: True}))
+        raised = records.raise_shards(ACCOUNT, 4, first)
+        assert raised == replace(account(), senders={SENDER: True}, shards=4, sharded_from=first)
+        assert records.raise_shards(ACCOUNT, 2, later) is None
+        assert records.get(ACCOUNT) == raised
+        raised = records.raise_shards(ACCOUNT, 8, later)
+        assert raised is not None
+        assert (raised.shards, raised.sharded_from) == (8, first)
+        assert records.get(ACCOUNT) == raised
+
     def test_a_change_creates_no_account(self, records: AccountRecords) -> None:
         """Changes to an account that does not exist write nothing."""
         assert records.change(ACCOUNT, AccountChanges(name="Store")) is None
+        assert records.raise_shards(ACCOUNT, 2, NOW) is None
         assert records.put_sender(ACCOUNT, SENDER, verified=True, default=True) is None
         assert records.remove_sender(ACCOUNT, SENDER) is None
         assert records.set_default_sender(ACCOUNT, SENDER) is None

@@ -9,9 +9,14 @@ from admin.operations.checks import Finding, Verdict
 from admin.operations.doctor import Doctor
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
+from benchmarks.metered import metered_table
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger, rollup_attributes
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.message import Status
+from pillarbox.domain.statistics import Granularity, Rollup, milliseconds
 from tests.unit.admin.doctor_fakes import (
     FakeApi,
     FakeCertificate,
@@ -33,6 +38,8 @@ class HealthyStack(UseCases):
     def __init__(self) -> None:
         super().__init__()
         self.now = NOW
+        self.table, _ = metered_table()
+        self.ledger = DynamoLedger(self.table)
         self.provider, self.protection = FakeProvider(), FakeTableProtection()
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
@@ -55,6 +62,7 @@ class HealthyStack(UseCases):
         doctor = Doctor(
             provider=self.provider,
             accounts=self.account_records,
+            ledger=self.ledger,
             domains=Domains(
                 identities=self.domain_identities,
                 dns=self.dns,
@@ -106,10 +114,31 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     findings = stack.findings()
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "functions", "events", "domains"),
-        *("queues", "waiting", "table", "alarms", "relay", "mail"),
+        *("queues", "waiting", "table", "shards", "alarms", "relay", "mail"),
     }
     assert stack.problems() == []
     assert [f.check for f in findings if f.verdict is Verdict.SKIPPED] == ["mail"]
+
+
+@pytest.mark.parametrize(
+    ("in_an_hour", "shards", "advised"),
+    [(112_500, 1, None), (112_501, 1, 2), (900_000, 8, None), (900_001, 8, 16), (10**9, 8, 256)],
+)
+def test_a_busy_account_is_advised_to_have_more_shards(
+    stack: HealthyStack, in_an_hour: int, shards: int, advised: int | None
+) -> None:
+    """The busiest hour of the last week, four times over, must fit: 125 a second in a shard."""
+    stack.accounts.raise_shards(stack.shop, shards)
+    for days, count in ((1, in_an_hour), (2, 10), (8, 10**12)):
+        start = Granularity.HOUR.start(milliseconds(NOW - timedelta(days=days)))
+        hour = Rollup(Granularity.HOUR, start)
+        hour.by_status_and_update[Status.DELIVERED, start] = count
+        key = keys.rollup(stack.shop, Granularity.HOUR, start)
+        stack.table.put(key | rollup_attributes(hour, 1))
+    (finding,) = [f for f in stack.findings() if f.check == "shards"]
+    assert finding.verdict is (Verdict.WARN if advised else Verdict.PASS)
+    if advised:
+        assert finding.remedy == f"pillarbox account shard {stack.shop} {advised}"
 
 
 def test_a_check_that_does_not_apply_is_skipped(stack: HealthyStack) -> None:

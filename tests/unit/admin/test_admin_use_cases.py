@@ -1,5 +1,7 @@
 """The use cases for accounts, keys, senders and suppressions, and their errors."""
 
+from datetime import timedelta
+
 import pytest
 
 from pillarbox.application.accounts.ports import AccountChanges
@@ -83,12 +85,40 @@ def test_an_update_without_changes_returns_the_account(use_cases: UseCases) -> N
     )
 
 
+@pytest.mark.parametrize("shards", [0, -1, 3, 12, 257, 512])
+def test_a_number_of_shards_is_a_power_of_two(use_cases: UseCases, shards: int) -> None:
+    """Any number but 1, 2, 4, … 256 is refused, and the account stays as it is."""
+    account_id = use_cases.create_account()
+    before = use_cases.accounts.get(account_id)
+    with pytest.raises(ValidationFailed) as failed:
+        use_cases.accounts.raise_shards(account_id, shards)
+    assert errors(failed) == [("shards", "out_of_range")]
+    assert use_cases.accounts.get(account_id) == before
+
+
+def test_shards_are_used_from_a_full_hour_on(use_cases: UseCases) -> None:
+    """The first raise takes effect at the next full hour with notice, later ones at once."""
+    account_id = use_cases.create_account()
+    assert use_cases.accounts.raise_shards(account_id, 1).sharded_from is None
+    raised = use_cases.accounts.raise_shards(account_id, 4)
+    hour = NOW.replace(hour=16, minute=0, second=0, microsecond=0)
+    assert raised.sharded_from == hour
+    assert [raised.shards_at(hour - timedelta(milliseconds=1)), raised.shards_at(hour)] == [1, 4]
+    raised = use_cases.accounts.raise_shards(account_id, 8)
+    assert (raised.shards, raised.sharded_from) == (8, hour)
+    assert use_cases.accounts.raise_shards(account_id, 8) == raised
+    with pytest.raises(ValidationFailed) as failed:
+        use_cases.accounts.raise_shards(account_id, 4)
+    assert errors(failed) == [("shards", "out_of_range")]
+
+
 @pytest.mark.parametrize("account_id", [ACCOUNT, "", "x", "\udcff" * 12, "ACCT00000001"])
 def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> None:
     """Every use case raises `account_not_found`, for any form of the id."""
     for attempt in (
         lambda: use_cases.accounts.get(account_id),
         lambda: use_cases.accounts.update(account_id, AccountChanges(name="Store")),
+        lambda: use_cases.accounts.raise_shards(account_id, 2),
         lambda: use_cases.keys.issue_preview(account_id, "web"),
         lambda: use_cases.keys.issue_live(account_id, "web", Preset.SEND),
         lambda: use_cases.keys.of_account(account_id),

@@ -142,7 +142,9 @@ class Case:
     def remove(self, mark: RebuildMark) -> None:
         raise NotImplementedError
 
-    def newest_first(self, account_id: str, since: int, until: int) -> list[Message]:
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> list[Message]:
         raise NotImplementedError
 
     def get_all(self, account_id: str, message_ids: Iterable[object]) -> Iterable[Message]:

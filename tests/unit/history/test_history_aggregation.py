@@ -76,12 +76,15 @@ def wrong_items(world: World) -> int:
     return audit.count_differences(world.account_id, map(index_entry, world.messages.values()))
 
 
+@pytest.mark.parametrize("shards", [1, 4])
 @pytest.mark.parametrize("fault", ["failure before", "failure after", "another invocation"])
 @given(st.integers(0, 2**32))
 @settings(max_examples=12, deadline=None)
-def test_a_retry_repairs_what_a_failure_at_any_write_left(fault: str, seed: int) -> None:
+def test_a_retry_repairs_what_a_failure_at_any_write_left(
+    fault: str, shards: int, seed: int
+) -> None:
     """A batch that fails or is overtaken at any write, and is retried with more, ends exact."""
-    rng, world = random.Random(seed), World()
+    rng, world = random.Random(seed), World(shards=shards)
     simulate(world, rng, 30, (5, 2000, 80_000))
     world.aggregate()
     for _ in range(6):

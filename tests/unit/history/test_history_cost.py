@@ -15,14 +15,15 @@ FEW, MANY = 600, 12_000
 account_with = cache(make_account_with)
 
 
-def test_pages_of_an_order_cost_within_four_times_of_each_other() -> None:
+@pytest.mark.parametrize("shards", [1, 8])
+def test_pages_of_an_order_cost_within_four_times_of_each_other(shards: int) -> None:
     """In each order, first and deep pages of few and of many messages cost about the same."""
     costs: dict[str, list[tuple[int, int]]] = {}
     for size in (FEW, MANY):
-        queries, engine = account_with(size)
+        queries, engine = account_with(size, shards)
         for _, request in page_requests(size):
             if request.status is None and request.since is None:
-                page_cost = cost(engine, partial(queries.page, ACCOUNT, request))
+                page_cost = cost(engine, partial(queries.page, ACCOUNT, request, shards))
                 costs.setdefault(request.sort_by, []).append(page_cost)
     assert set(costs) == set(SortBy)
     for of_order in costs.values():
@@ -30,11 +31,12 @@ def test_pages_of_an_order_cost_within_four_times_of_each_other() -> None:
         assert max(units for units, _ in of_order) <= 100
 
 
+@pytest.mark.parametrize("shards", [1, 8])
 @pytest.mark.parametrize("bucket", Bucket)
-def test_analytics_of_a_month_cost_at_most_a_hundred_units(bucket: Bucket) -> None:
+def test_analytics_of_a_month_cost_at_most_a_hundred_units(bucket: Bucket, shards: int) -> None:
     """The limit holds for 31 days by hour and by day."""
-    queries, engine = account_with(MANY)
+    queries, engine = account_with(MANY, shards)
     until = milliseconds(NOW)
     window = (until - DAYS * 86_400_000, until)
-    units, _ = cost(engine, partial(queries.analytics, ACCOUNT, *window, bucket))
+    units, _ = cost(engine, partial(queries.analytics, ACCOUNT, *window, bucket, shards))
     assert units <= 100

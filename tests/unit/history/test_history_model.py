@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
 from pillarbox.application.history.tuning import Tuning
+from pillarbox.domain.account import first_sharding
 from pillarbox.domain.message import EventKind, Status
 from pillarbox.domain.statistics import TimeRange, milliseconds
 from tests.unit.history.world import ERROR_CODES, START, World, expected_entries
@@ -105,24 +106,35 @@ def check(world: World, rng: random.Random) -> None:
             Tuning(max_entries=40, max_recent_records=400),
         ]
     ),
+    st.sampled_from([1, 4]),
+    st.sampled_from([None, 8]),
 )
-@settings(max_examples=16, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=32, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_lists_and_analytics_equal_a_recount(
-    seed: int, pauses: tuple[float, ...], tuning: Tuning
+    seed: int, pauses: tuple[float, ...], tuning: Tuning, shards: int, raised_to: int | None
 ) -> None:
-    """Every filter, order and page equals a recount, with batches repeated, late and in parts."""
-    rng, world = random.Random(seed), World(tuning=tuning)
+    """Every filter, order and page equals a recount, with batches repeated, late and in parts.
+
+    So it is with several shards, and while their number is raised.
+    """
+    rng, world = random.Random(seed), World(tuning=tuning, shards=shards)
     for _ in range(2):
         simulate(world, rng, 50, pauses)
+        if raised_to is not None:
+            world.shard(raised_to, first_sharding(world.now))
+        simulate(world, rng, 25, pauses)
         world.aggregate()
         check(world, rng)
 
 
+@pytest.mark.parametrize("shards", [1, 4])
 @given(st.integers(0, 2**32))
 @settings(max_examples=15, deadline=None)
-def test_a_new_message_is_listed_at_once_however_far_the_stream_lags(seed: int) -> None:
+def test_a_new_message_is_listed_at_once_however_far_the_stream_lags(
+    shards: int, seed: int
+) -> None:
     """Accepted messages are in lists and totals at once: after a batch, before it, without any."""
-    rng, world = random.Random(seed), World()
+    rng, world = random.Random(seed), World(shards=shards)
     for _ in range(60):
         match rng.randrange(4):
             case 0 | 1:
@@ -136,10 +148,11 @@ def test_a_new_message_is_listed_at_once_however_far_the_stream_lags(seed: int) 
             assert world.page(request) == world.expected_page(request)
 
 
+@pytest.mark.parametrize("shards", [1, 8])
 @pytest.mark.parametrize("sort_by", SortBy)
-def test_consecutive_pages_have_each_message_once(sort_by: SortBy) -> None:
+def test_consecutive_pages_have_each_message_once(sort_by: SortBy, shards: int) -> None:
     """Page after page lists each message once and in order, with equal times ordered by id."""
-    rng, world = random.Random(7), World()
+    rng, world = random.Random(7), World(shards=shards)
     for _ in range(40):
         for _ in range(rng.randrange(30)):
             world.send()

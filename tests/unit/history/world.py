@@ -12,7 +12,7 @@ from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
-from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.records import account_item, message_item
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.queries import (
     Analytics,
@@ -26,7 +26,7 @@ from pillarbox.application.history.queries import (
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
-from tests.fakes.builders import ACCOUNT, message
+from tests.fakes.builders import ACCOUNT, account, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)
 ERROR_CODES = ("mailbox_full", "general", "expired", None)
@@ -38,6 +38,8 @@ class World:
 
     now: datetime = START
     account_id: str = ACCOUNT
+    #: The number of shards from the beginning; see `shard`.
+    shards: int = 1
     tuning: Tuning = STANDARD
     messages: dict[UUID, Message] = field(default_factory=dict)
     stream: list[Message] = field(default_factory=list)
@@ -54,6 +56,15 @@ class World:
         self.queries = HistoryQueries(
             log=self.log, ledger=self.ledger, clock=lambda: self.now, tuning=self.tuning
         )
+        self.account = account(self.account_id)
+        if self.shards > 1:
+            self.shard(self.shards, START - timedelta(hours=1))
+
+    def shard(self, shards: int, since: datetime) -> None:
+        """Raise the account's number of shards; the first time it takes effect at `since`."""
+        since = self.account.sharded_from or since
+        self.account = replace(self.account, shards=shards, sharded_from=since)
+        self.table.put(account_item(self.account))
 
     def make_aggregation(self) -> Aggregation[Message]:
         """Return the use case, as another invocation has it too."""
@@ -67,9 +78,12 @@ class World:
 
     def send(self, created: datetime | None = None) -> Message:
         """Accept a message; its id may be some seconds older than its record."""
-        at = milliseconds(created or self.now)
-        random_bits = random.getrandbits(62)
-        sent = message(self.account_id, UUID(int=at << 80 | 0x7 << 76 | 0b10 << 62 | random_bits))
+        at = created or self.now
+        # Not from `new_id`, whose randomness has no seed.
+        shards = self.account.shards_at(at)
+        version_and_shard = 0x7000 if shards == 1 else 0x8000 | (shards.bit_length() - 1) << 8
+        bits = (version_and_shard | random.getrandbits(8)) << 64 | random.getrandbits(62)
+        sent = message(self.account_id, UUID(int=milliseconds(at) << 80 | 0b10 << 62 | bits))
         self._put(sent)
         return sent
 

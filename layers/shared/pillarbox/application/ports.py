@@ -95,9 +95,11 @@ class Claims(Protocol):
     """Idempotency keys: one key, one operation, for 24 hours."""
 
     def acquire(
-        self, account_id: str, digest: str, body_hash: str, now: datetime
+        self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1
     ) -> "Claim | StoredResponse":
         """Acquire a key, or return the stored response of an earlier success.
+
+        A new generation is made for a number of shards, and keeps it.
 
         Raises:
             ServiceError: `idempotency_key_mismatch` or `idempotency_in_flight`.
@@ -425,8 +427,14 @@ class ScanPage[T]:
 class MessageLog(Protocol):
     """Many records of accepted messages at a time; times are in milliseconds since 1970."""
 
-    def newest_first(self, account_id: str, since: int, until: int) -> Iterable[Message]:
-        """Return the messages created from `since` to before `until`, read consistently."""
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> Iterable[Message]:
+        """Return the messages created from `since` to before `until`, read consistently.
+
+        `shards` is the account's number of shards, for a caller that has just read the account.
+        Without it, the number is read first.
+        """
         ...
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:

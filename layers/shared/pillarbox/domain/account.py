@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import MAX_SHARDS
 from pillarbox.domain.quota import Limits
 
 
@@ -35,6 +36,26 @@ PREVIEW_LIMITS: Final = Limits(per_minute=10, per_day=50, per_month=1_500)
 NO_LIMITS: Final = Limits(per_minute=None, per_day=None, per_month=None)
 
 
+#: The numbers of shards that an account can have.
+SHARD_COUNTS: Final = tuple(1 << exponent for exponent in range(MAX_SHARDS.bit_length()))
+#: The messages per second of one shard. Each takes five write units of the 1,000 a second that a
+#: partition of the table has; three eighths of them are left for bursts.
+SHARD_RATE: Final = 125
+#: Longer than an acceptance takes that read the account before the change, plus the errors of its
+#: clock and of the operator's, from which AWS accepts no request beyond five minutes.
+_SHARDING_NOTICE: Final = timedelta(minutes=10)
+
+
+def first_sharding(now: datetime) -> datetime:
+    """Return from when on an account that has one shard may have several.
+
+    That is the next full hour with some notice. So the ids of one hour have either no shard or
+    all of them one, and the statistics of an hour are counted in one way only.
+    """
+    hour = (now + _SHARDING_NOTICE).astimezone(UTC).replace(minute=0, second=0, microsecond=0)
+    return hour + timedelta(hours=1)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """An account. `senders` maps each address to whether it is verified."""
@@ -49,6 +70,15 @@ class Account:
     #: What to do with an email when the provider may or may not have accepted it:
     #: False sends it again after the wait, True marks it as failed.
     hold_uncertain: bool = False
+    #: Over how many shards its new messages are spread, from `sharded_from` on. The number
+    #: never falls: the messages of a shard stay in it.
+    shards: int = 1
+    sharded_from: datetime | None = None
+
+    def shards_at(self, moment: datetime) -> int:
+        """Return the number of shards for the id of a message that is created at a moment."""
+        is_sharded = self.sharded_from is not None and moment >= self.sharded_from
+        return self.shards if is_sharded else 1
 
     @property
     def limits(self) -> Limits:

@@ -1,4 +1,13 @@
-"""Identifiers: UUIDv7 (RFC 9562 section 5.7), so ids sort by creation time."""
+"""Identifiers: UUIDv7 (RFC 9562 section 5.7), so ids sort by creation time.
+
+The messages of an account with several shards have a UUIDv8 (section 5.8) of the same layout,
+whose 12 bits after the version hold the number of shards and choose one of them:
+
+     4 bits  the binary logarithm of the number of shards
+     8 bits  random; the lowest of them are the shard
+
+So an id alone says where its message is, whatever the number of shards is today.
+"""
 
 import hashlib
 import re
@@ -8,6 +17,9 @@ from typing import Final
 from uuid import UUID
 
 _VERSION_7: Final = 0x7 << 76
+_VERSION_8: Final = 0x8 << 76
+#: A shard is a number of 8 bits.
+MAX_SHARDS: Final = 256
 _VARIANT: Final = 0b10 << 62
 _RAND_A: Final = (1 << 12) - 1
 _RAND_B: Final = (1 << 62) - 1
@@ -18,9 +30,9 @@ _UUID: Final = re.compile(r"[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.IGN
 _ALPHABET: Final = "0123456789abcdefghjkmnpqrstvwxyz"
 
 
-def new_id(now: datetime) -> UUID:
-    """Create a new id with the given time in it."""
-    return _uuid7(_milliseconds(now), secrets.randbits(74))
+def new_id(now: datetime, shards: int = 1) -> UUID:
+    """Create a new id with the given time in it, in one of a number of shards."""
+    return _uuid(_milliseconds(now), secrets.randbits(74), shards)
 
 
 def derived_id(generation: UUID, position: int) -> UUID:
@@ -28,10 +40,23 @@ def derived_id(generation: UUID, position: int) -> UUID:
 
     A retry under the same claim gets the same ids, so it recognises the records
     of an earlier attempt. The generation is random and never leaves the service,
-    so the other ids cannot be computed from one of them.
+    so the other ids cannot be computed from one of them. They have the number of shards of the
+    generation: a retry gets the same ids, even if the account's number was raised in between.
     """
     digest = hashlib.sha256(generation.bytes + position.to_bytes(4)).digest()
-    return _uuid7(generation.int >> 80, int.from_bytes(digest[:10]))
+    return _uuid(generation.int >> 80, int.from_bytes(digest[:10]), shard_count(generation))
+
+
+def shard_count(identifier: UUID) -> int:
+    """Return the number of shards that an id was made for, 1 for a UUIDv7."""
+    return 1 << (identifier.int >> 72 & 0xF) if _is_sharded(identifier) else 1
+
+
+def shard_of(identifier: UUID) -> int:
+    """Return the shard of an id, 0 for a UUIDv7."""
+    if not _is_sharded(identifier):
+        return 0
+    return identifier.int >> 64 & 0xFF & (shard_count(identifier) - 1)
 
 
 def is_uuid(text: str) -> bool:
@@ -61,8 +86,12 @@ def _milliseconds(time: datetime) -> int:
     return round(time.timestamp() * 1000)
 
 
-def _uuid7(milliseconds: int, randomness: int) -> UUID:
-    rand_a = (randomness >> 62) & _RAND_A
-    return UUID(
-        int=milliseconds << 80 | _VERSION_7 | rand_a << 64 | _VARIANT | randomness & _RAND_B
-    )
+def _is_sharded(identifier: UUID) -> bool:
+    return identifier.int >> 76 & 0xF == _VERSION_8 >> 76
+
+
+def _uuid(milliseconds: int, randomness: int, shards: int) -> UUID:
+    version, rand_a = _VERSION_7, (randomness >> 62) & _RAND_A
+    if shards > 1:
+        version, rand_a = _VERSION_8, (shards.bit_length() - 1) << 8 | rand_a & 0xFF
+    return UUID(int=milliseconds << 80 | version | rand_a << 64 | _VARIANT | randomness & _RAND_B)

@@ -11,8 +11,10 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from pillarbox.domain.ids import shard_count
 from pillarbox.domain.message import EventKind, Message, Status
 
+_TEN_SECONDS: Final = 10_000
 _HOUR: Final = 3_600_000
 _DAY: Final = 24 * _HOUR
 _MONTHS: Final = 12
@@ -56,8 +58,12 @@ class TimeRange:
 
 
 class Granularity(StrEnum):
-    """The length of a bucket of time. Buckets are aligned to UTC."""
+    """The length of a bucket of time. Buckets are aligned to UTC.
 
+    Only the messages of an account with several shards are counted by ten seconds.
+    """
+
+    TEN_SECONDS = "ten-seconds"
     HOUR = "hour"
     DAY = "day"
     MONTH = "month"
@@ -65,21 +71,21 @@ class Granularity(StrEnum):
     @property
     def finer(self) -> "Granularity | None":
         """The next finer granularity."""
-        return {Granularity.MONTH: Granularity.DAY, Granularity.DAY: Granularity.HOUR}.get(self)
+        return _FINER.get(self)
 
     def bucket_number(self, moment: int) -> int:
         """Return the number of the bucket that holds a moment, counted from 1970."""
         if self is Granularity.MONTH:
             at = datetime.fromtimestamp(moment / 1000, UTC)
             return (at.year - _EPOCH_YEAR) * _MONTHS + at.month - 1
-        return moment // (_HOUR if self is Granularity.HOUR else _DAY)
+        return moment // _LENGTHS[self]
 
     def bucket_start(self, number: int) -> int:
         """Return the start of the bucket with a number."""
         if self is Granularity.MONTH:
             year, month = divmod(number, _MONTHS)
             return round(datetime(_EPOCH_YEAR + year, month + 1, 1, tzinfo=UTC).timestamp() * 1000)
-        return number * (_HOUR if self is Granularity.HOUR else _DAY)
+        return number * _LENGTHS[self]
 
     def start(self, moment: int) -> int:
         """Return the start of the bucket that holds a moment."""
@@ -93,6 +99,18 @@ class Granularity(StrEnum):
         """Return the start of the first bucket that starts at or after a moment."""
         start = self.start(moment)
         return moment if start == moment else self.end(moment)
+
+
+_FINER: Final = {
+    Granularity.MONTH: Granularity.DAY,
+    Granularity.DAY: Granularity.HOUR,
+    Granularity.HOUR: Granularity.TEN_SECONDS,
+}
+_LENGTHS: Final = {
+    Granularity.TEN_SECONDS: _TEN_SECONDS,
+    Granularity.HOUR: _HOUR,
+    Granularity.DAY: _DAY,
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,6 +131,11 @@ class IndexEntry:
     def created(self) -> int:
         """The time of acceptance."""
         return creation_time(self.message_id)
+
+    @property
+    def is_sharded(self) -> bool:
+        """Whether the message is in one of several shards."""
+        return shard_count(self.message_id) > 1
 
 
 def creation_time(message_id: UUID) -> int:
@@ -171,6 +194,8 @@ class Rollup:
     reached: Counter[Status] = field(default_factory=Counter)
     #: Error code -> number of messages that have it now.
     errors: Counter[str] = field(default_factory=Counter)
+    #: Whether there are finer rollups of its messages.
+    is_divisible: bool = field(default=False, compare=False)
 
     @property
     def created(self) -> TimeRange:
@@ -211,7 +236,7 @@ def roll_up_entries(granularity: Granularity, start: int, entries: Iterable[Inde
 
 def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Rollup]) -> Rollup:
     """Add up the finer rollups of a bucket."""
-    result = Rollup(granularity, start)
+    result = Rollup(granularity, start, is_divisible=True)
     for rollup in rollups:
         for (status, updated), n in rollup.by_status_and_update.items():
             result.by_status_and_update[status, granularity.start(updated)] += n

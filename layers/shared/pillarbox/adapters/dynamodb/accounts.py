@@ -1,10 +1,12 @@
 """Accounts with their senders."""
 
 from collections.abc import Iterable
+from datetime import datetime
 from itertools import batched
 from typing import Final
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import account_item, account_of
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
@@ -70,6 +72,16 @@ class DynamoAccounts:
             values={f":{name}": value for name, value in values.items()},
         )
 
+    def raise_shards(self, account_id: str, shards: int, sharded_from: datetime) -> Account | None:
+        """Set the number of shards and, the first time, from when on they are used."""
+        return self._update(
+            account_id,
+            "SET shards = :shards, sharded_from = if_not_exists(sharded_from, :from)",
+            condition="attribute_exists(pk)"
+            " AND (attribute_not_exists(shards) OR shards <= :shards)",
+            values={":shards": shards, ":from": to_text(sharded_from)},
+        )
+
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:
@@ -125,7 +137,7 @@ class DynamoAccounts:
         expression: str,
         *,
         condition: str,
-        names: dict[str, str],
+        names: dict[str, str] | None = None,
         values: dict[str, object],
     ) -> Account | None:
         try:

@@ -37,7 +37,7 @@ class DynamoClaims:
         self._table = table
 
     def acquire(
-        self, account_id: str, digest: str, body_hash: str, now: datetime
+        self, account_id: str, digest: str, body_hash: str, now: datetime, shards: int = 1
     ) -> Claim | StoredResponse:
         """Claim a key, take it over from a dead owner, or return the stored response."""
         claim = Claim(
@@ -45,7 +45,7 @@ class DynamoClaims:
             digest=digest,
             owner=new_token(16),
             body_hash=body_hash,
-            generation=new_id(now),
+            generation=new_id(now, shards),
         )
         try:
             # TTL deletes late, so an expired claim may still exist.

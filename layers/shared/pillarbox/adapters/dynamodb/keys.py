@@ -11,6 +11,7 @@ strings.
 | account list| ACCTS               | <account>      |
 | claim       | IDEM#<account>#<digest> | -          |
 | message     | MSG#<account>       | <message id>   |
+| in shard n  | MSG#<account>#<n>   | <message id>   |
 | quota       | QUOTA#<account>     | -              |
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
@@ -28,7 +29,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.ids import is_uuid, shard_of
 from pillarbox.domain.statistics import Granularity
 
 #: The sort key of records that are alone under their partition key.
@@ -64,7 +65,7 @@ def claim(account_id: str, digest: str) -> Item:
 
 def message(account_id: str, message_id: UUID) -> Item:
     """Return the key of a message's record."""
-    return _key(f"MSG#{account_id}", str(message_id))
+    return _in_shard(account_id, shard_of(message_id), message_id)
 
 
 def quota(account_id: str) -> Item:
@@ -97,14 +98,14 @@ def sending_rate() -> Item:
     return _key("RATE")
 
 
-def messages_from(account_id: str, moment: int) -> Item:
-    """Return the lowest key of the messages created at or after a moment."""
-    return message(account_id, UUID(int=_clamp(moment) << 80))
+def messages_from(account_id: str, shard: int, moment: int) -> Item:
+    """Return the lowest key of the messages in a shard created at or after a moment."""
+    return _in_shard(account_id, shard, UUID(int=_clamp(moment) << 80))
 
 
-def messages_before(account_id: str, moment: int) -> Item:
-    """Return the highest key of the messages created before a moment."""
-    return message(account_id, UUID(int=max((_clamp(moment) << 80) - 1, 0)))
+def messages_before(account_id: str, shard: int, moment: int) -> Item:
+    """Return the highest key of the messages in a shard created before a moment."""
+    return _in_shard(account_id, shard, UUID(int=max((_clamp(moment) << 80) - 1, 0)))
 
 
 def is_message(item: Item) -> bool:
@@ -118,7 +119,8 @@ def message_ids(item: Item) -> tuple[str, UUID | None]:
 
     The id is None if the sort key is none.
     """
-    account_id, sort_key = item["pk"]["S"].removeprefix("MSG#"), item.get("sk", {}).get("S", "")
+    account_id = item["pk"]["S"].split("#")[1]
+    sort_key = item.get("sk", {}).get("S", "")
     return account_id, UUID(sort_key) if is_uuid(sort_key) else None
 
 
@@ -155,6 +157,11 @@ def marked_account(item: Mapping[str, Any]) -> str:
 def moment(item: Mapping[str, Any]) -> int:
     """Return the moment in the sort key of index entries, a rollup or a rebuild mark."""
     return int(item["sk"].rpartition("#")[2])
+
+
+def _in_shard(account_id: str, shard: int, message_id: UUID) -> Item:
+    """Shard 0 has the key of an account with one shard."""
+    return _key(f"MSG#{account_id}#{shard}" if shard else f"MSG#{account_id}", str(message_id))
 
 
 def _clamp(moment: int) -> int:

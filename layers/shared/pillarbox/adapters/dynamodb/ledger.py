@@ -2,7 +2,11 @@
 
 An entry takes 26 bytes, and all entries of half a minute share an item. So
 reading entries costs a twentieth of reading records, and a batch of changes
-writes little more than its entries' bytes. Each entry is in two items:
+writes little more than its entries' bytes. If the account has several shards,
+each shard has an item of its own for every second: items stay small at any
+rate, and batches of two shards never write the same one. The items of all
+shards are next to each other, so one query reads them. Each entry is in two
+items:
 
 * By creation. This one is authoritative: rollups are made from it. A newer
   revision of the message replaces it, an older one does not, so changes may be
@@ -30,6 +34,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import MAX_SHARDS, shard_count, shard_of
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import (
     REACHABLE,
@@ -45,6 +50,8 @@ from pillarbox.domain.statistics import (
 #: 15,000 entries, or 500 a second, which is more than one partition accepts of an account's
 #: messages. Stored keys depend on it: `pillarbox stats rebuild` must follow a change.
 ITEM_SPAN: Final = 30_000
+#: The same for the entries of one shard. The other span is a multiple of it.
+_SHARD_SPAN: Final = 1_000
 #: Message id, revision, time of the last update (two parts), status and reached, error.
 _ENTRY: Final = struct.Struct(">16sHHIBB")
 LAST_REVISION: Final = 2**16 - 1
@@ -80,9 +87,24 @@ class DynamoLedger:
 
     def newest_entry_time(self, account_id: str) -> int | None:
         """Read the last item of entries by creation."""
+        newest = self._newest_entry(account_id)
+        return newest.created if newest else None
+
+    def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
+        """Read items of entries by creation, from the last one back to one of each shard."""
+        newest, by_shard = self._newest_entry(account_id), dict[int, IndexEntry]()
+        if newest is None or not newest.is_sharded:
+            return newest
         first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
-        for item in self._table.query(first, last, newest_first=True, limit=1):
-            return max(entry.created for entry in unpack(item))
+        shards = shard_count(newest.message_id)
+        for item in self._table.query(first, last, newest_first=True, page=2 * shards):
+            entry = max(unpack(item), key=_creation)
+            if not entry.is_sharded or entry.created < newest.created - max_lag:
+                return entry
+            shards = max(shards, shard_count(entry.message_id))
+            by_shard.setdefault(shard_of(entry.message_id), entry)
+            if len(by_shard) == shards:
+                return min(by_shard.values(), key=_creation)
         return None
 
     def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
@@ -121,9 +143,13 @@ class DynamoLedger:
         """Merge entries into the stored ones, item by item."""
         by_item: defaultdict[int, list[IndexEntry]] = defaultdict(list)
         for entry in entries:
-            by_item[entry.created // ITEM_SPAN * ITEM_SPAN].append(entry)
-        for start, in_item in sorted(by_item.items()):
-            _retry(partial(self._merge, account_id, start, in_item))
+            by_item[place(entry)].append(entry)
+        remaining: Mapping[int, Sequence[IndexEntry]] = by_item
+        for _ in range(_WRITE_ATTEMPTS):
+            remaining = self._merge(account_id, remaining)
+            if not remaining:
+                return
+        raise _too_many_writers()
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
         """Recompute a rollup, and write it if it differs from the stored one."""
@@ -157,36 +183,42 @@ class DynamoLedger:
                 entries[message_id] = entry
         return entries == stored.entries or self._replace(key, stored, entries)
 
-    def _read(self, time_range: TimeRange, key: Callable[[int], Item]) -> Iterable[IndexEntry]:
+    def _newest_entry(self, account_id: str) -> IndexEntry | None:
+        first, last = keys.entries(account_id, 0), keys.entries(account_id, keys.LATEST)
+        items = self._table.query(first, last, newest_first=True, limit=1)
+        return max((entry for item in items for entry in unpack(item)), key=_creation, default=None)
+
+    def _read(
+        self, time_range: TimeRange, key: Callable[[int], Item], span: int = ITEM_SPAN
+    ) -> Iterable[IndexEntry]:
         if time_range.is_empty:
             return
-        first = time_range.since // ITEM_SPAN * ITEM_SPAN
-        for item in self._table.query(key(first), key(time_range.until - 1)):
+        first = time_range.since // span * span
+        for item in self._table.query(key(first), key(last_moment(time_range.until))):
             yield from unpack(item)
 
-    def _merge(self, account_id: str, start: int, changes: Sequence[IndexEntry]) -> bool:
-        """Merge changes into one item by creation, after its copies by status and update."""
-        key = keys.entries(account_id, start)
-        stored = self._stored(key)
-        changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
-        for change in changes:
-            changes_by_id[change.message_id].append(change)
+    def _merge(
+        self, account_id: str, by_item: Mapping[int, Sequence[IndexEntry]]
+    ) -> dict[int, Sequence[IndexEntry]]:
+        """Merge changes into items by creation, after their copies by status and update.
+
+        All changes of a copy are one write. Return the changes of the items that another
+        writer changed in between.
+        """
         copies: defaultdict[tuple[str, int], _CopyChange] = defaultdict(_CopyChange)
-        entries = dict(stored.entries)
-        for message_id, revisions in changes_by_id.items():
-            old, new = entries.get(message_id), max(revisions, key=lambda entry: entry.revision)
-            if old is not None and (
-                old.revision >= new.revision or replace(old, revision=new.revision) == new
-            ):
-                continue
-            # An earlier attempt may have left any of these revisions in a copy.
-            for outdated in [*revisions, *([old] if old else [])]:
-                copies[copy_place(outdated)].removed.add(message_id)
-            copies[copy_place(new)].added[message_id] = new
-            entries[message_id] = new
+        merged: dict[int, tuple[_StoredEntries, dict[UUID, IndexEntry]]] = {}
+        for moment, changes in sorted(by_item.items()):
+            stored = self._stored(keys.entries(account_id, moment))
+            entries = _merged(stored.entries, changes, copies)
+            if entries != stored.entries:
+                merged[moment] = (stored, entries)
         for (group, moment), copy in copies.items():
             _retry(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
-        return entries == stored.entries or self._replace(key, stored, entries)
+        return {
+            moment: by_item[moment]
+            for moment, (stored, entries) in merged.items()
+            if not self._replace(keys.entries(account_id, moment), stored, entries)
+        }
 
     def _change_copy(self, key: Item, change: "_CopyChange") -> bool:
         stored = self._stored(key)
@@ -235,12 +267,19 @@ class DynamoLedger:
         return None
 
     def _make_rollup(self, account_id: str, granularity: Granularity, start: int) -> Rollup:
-        """Compute a rollup from the entries of an hour, or from finer rollups."""
+        """Compute a rollup from finer rollups, or from entries.
+
+        An hour has finer rollups only if its messages are in shards.
+        """
         bucket = TimeRange(start, granularity.end(start))
         if granularity.finer is None:
-            entries = self.entries_created(account_id, bucket)
+            in_shards = self._read(bucket, partial(keys.entries, account_id), _SHARD_SPAN)
+            entries = [entry for entry in in_shards if entry.created in bucket]
             return roll_up_entries(granularity, start, entries)
         finer = self.rollups(account_id, granularity.finer, bucket)
+        if granularity is Granularity.HOUR and not finer:
+            entries = self.entries_created(account_id, bucket)
+            return roll_up_entries(granularity, start, entries)
         return combine_rollups(granularity, start, finer)
 
 
@@ -260,11 +299,56 @@ class _CopyChange:
     added: dict[UUID, IndexEntry] = field(default_factory=dict)
 
 
+def _merged(
+    stored: Mapping[UUID, IndexEntry],
+    changes: Iterable[IndexEntry],
+    copies: defaultdict[tuple[str, int], _CopyChange],
+) -> dict[UUID, IndexEntry]:
+    """Return the entries of an item after some changes, and add those of their copies."""
+    changes_by_id: defaultdict[UUID, list[IndexEntry]] = defaultdict(list)
+    for change in changes:
+        changes_by_id[change.message_id].append(change)
+    entries = dict(stored)
+    for message_id, revisions in changes_by_id.items():
+        old, new = entries.get(message_id), max(revisions, key=lambda entry: entry.revision)
+        if old is not None and (
+            old.revision >= new.revision or replace(old, revision=new.revision) == new
+        ):
+            continue
+        # An earlier attempt may have left any of these revisions in a copy.
+        for outdated in [*revisions, *([old] if old else [])]:
+            copies[copy_place(outdated)].removed.add(message_id)
+        copies[copy_place(new)].added[message_id] = new
+        entries[message_id] = new
+    return entries
+
+
+def _creation(entry: IndexEntry) -> int:
+    return entry.created
+
+
+def place(entry: IndexEntry) -> int:
+    """Return the moment in the key of the item by creation that holds an entry."""
+    return _moment(entry, entry.created)
+
+
 def copy_place(entry: IndexEntry) -> tuple[str, int]:
-    """Return the group and the start of the item by status and update that holds an entry."""
+    """Return the group and the moment in the key of the item by status and update."""
     is_late = Granularity.HOUR.start(entry.updated) != Granularity.HOUR.start(entry.created)
     group = late_group(entry.status) if is_late else entry.status.value
-    return group, entry.updated // ITEM_SPAN * ITEM_SPAN
+    return group, _moment(entry, entry.updated)
+
+
+def _moment(entry: IndexEntry, at: int) -> int:
+    """Return the start of the span of an item; each shard adds another number of milliseconds."""
+    if entry.is_sharded:
+        return at // _SHARD_SPAN * _SHARD_SPAN + 1 + shard_of(entry.message_id)
+    return at // ITEM_SPAN * ITEM_SPAN
+
+
+def last_moment(until: int) -> int:
+    """Return the highest moment in the keys of items with entries from before a time."""
+    return (until - 1) // _SHARD_SPAN * _SHARD_SPAN + MAX_SHARDS
 
 
 def late_group(status: Status) -> str:
@@ -336,13 +420,20 @@ def rollup_attributes(rollup: Rollup, revision: int) -> Item:
             "reached": [rollup.reached[status] for status in REACHABLE],
             "errors": dict(rollup.errors) or None,
             "rev": revision,
+            # Only an hour may be of either kind.
+            "divisible": rollup.is_divisible
+            if rollup.granularity is Granularity.HOUR and rollup.is_divisible
+            else None,
         }
     )
 
 
 def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
     """Return the rollup of an item."""
-    rollup = Rollup(granularity, keys.moment(item))
+    always = granularity in {Granularity.DAY, Granularity.MONTH}
+    rollup = Rollup(
+        granularity, keys.moment(item), is_divisible=always or item.get("divisible", False)
+    )
     first = granularity.bucket_number(rollup.start)
     for name, n in item["cells"].items():
         updated = granularity.bucket_start(first + int(name[1:]))

@@ -14,8 +14,10 @@ from pillarbox.adapters.dynamodb.ledger import (
     LAST_REVISION,
     DynamoLedger,
     copy_place,
+    last_moment,
     late_group,
     pack,
+    place,
     rollup_attributes,
     rollup_of,
     unpack,
@@ -99,7 +101,8 @@ class DynamoLedgerAudit:
         in the range costs one query.
         """
         start = created.since // ITEM_SPAN * ITEM_SPAN
-        first, last = keys.entries(account_id, start), keys.entries(account_id, created.until - 1)
+        first = keys.entries(account_id, start)
+        last = keys.entries(account_id, last_moment(created.until))
         items = [*self._table.query(first, last)]
         stored: defaultdict[UUID, _Copies] = defaultdict(dict)
         if items or has_messages:
@@ -157,7 +160,7 @@ type _Copies = dict[str, IndexEntry]
 
 def _copies_of(account_id: str, entry: IndexEntry) -> _Copies:
     """Return the two copies of an entry: by creation, and by status and update."""
-    by_creation = keys.entries(account_id, entry.created // ITEM_SPAN * ITEM_SPAN)
+    by_creation = keys.entries(account_id, place(entry))
     in_list = keys.updates(account_id, *copy_place(entry))
     return {key["sk"]["S"]: replace(entry, revision=0) for key in (by_creation, in_list)}
 
@@ -213,7 +216,7 @@ def items_of(
     in_hour: defaultdict[int, list[IndexEntry]] = defaultdict(list)
     for entry in entries:
         for key in (
-            keys.entries(account_id, entry.created // ITEM_SPAN * ITEM_SPAN),
+            keys.entries(account_id, place(entry)),
             keys.updates(account_id, *copy_place(entry)),
         ):
             sort_key = key["sk"]["S"]
@@ -231,10 +234,22 @@ def items_of(
 
 
 def _rollups(in_hour: Mapping[int, list[IndexEntry]]) -> Iterator[Rollup]:
-    """Return the rollups of every hour, day and month before the newest entry's hour."""
+    """Return the rollups of every hour, day and month before the newest entry's hour.
+
+    Before them, return those of ten seconds, for entries in shards at any time.
+    """
     open_hour = max(in_hour, default=0)
-    rollups = [roll_up_entries(Granularity.HOUR, start, group) for start, group in in_hour.items()]
-    for granularity in Granularity:
+    rollups: list[Rollup] = []
+    for start, group in in_hour.items():
+        hour = roll_up_entries(Granularity.HOUR, start, group)
+        parts: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        for entry in group:
+            if entry.is_sharded:
+                parts[Granularity.TEN_SECONDS.start(entry.created)].append(entry)
+        for part_start, part in parts.items():
+            yield roll_up_entries(Granularity.TEN_SECONDS, part_start, part)
+        rollups.append(replace(hour, is_divisible=bool(parts)))
+    for granularity in (Granularity.HOUR, Granularity.DAY, Granularity.MONTH):
         if granularity is not Granularity.HOUR:
             finer: defaultdict[int, list[Rollup]] = defaultdict(list)
             for rollup in rollups:

@@ -1,11 +1,15 @@
 """The records of messages: read in order of creation, and from the table's stream."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
+from heapq import merge
+from itertools import chain, islice
+from operator import itemgetter
 from typing import Any, Final
 from uuid import UUID
 
+from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import message_of
@@ -15,7 +19,8 @@ from pillarbox.application.ports import ScanPage
 from pillarbox.domain.message import Message, Status
 from pillarbox.domain.statistics import creation_time
 
-#: Readers mostly stop early, and a hundred records cost about 20 read units.
+#: Readers mostly stop early, and a hundred records cost about 20 read units. Of several shards
+#: each gives its part.
 _PAGE: Final = 100
 
 
@@ -25,13 +30,29 @@ class DynamoMessageLog:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def newest_first(self, account_id: str, since: int, until: int) -> Iterable[Message]:
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> Iterable[Message]:
         """Read the records of a time range; message ids sort by their creation."""
         if since >= until:
             return ()
-        first = keys.messages_from(account_id, since)
-        last = keys.messages_before(account_id, until)
-        return map(message_of, self._table.query(first, last, newest_first=True, page=_PAGE))
+        if shards is None:
+            shards = self._count_shards(account_id)
+
+        def read_shard(shard: int) -> Iterator[dict[str, Any]]:
+            first = keys.messages_from(account_id, shard, since)
+            last = keys.messages_before(account_id, shard, until)
+            page = -(-_PAGE // shards)
+            items = iter(self._table.query(first, last, newest_first=True, page=page))
+            return chain([*islice(items, 1)], items)  # with the first page read
+
+        in_shards = in_parallel(read_shard, range(shards))
+        return map(message_of, merge(*in_shards, key=itemgetter("sk"), reverse=True))
+
+    def _count_shards(self, account_id: str) -> int:
+        """Read the account's number of shards, with the one right that every reader has."""
+        found = self._table.query(keys.account(account_id), limit=1)
+        return max((account.get("shards", 1) for account in found), default=1)
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
         """Read records by their ids, up to a hundred in a call."""
@@ -41,14 +62,23 @@ class DynamoMessageLog:
     def pending(
         self, account_id: str, since: int, until: int, cursor: str | None
     ) -> ScanPage[Message]:
-        """Read up to 1 MB of records; only those of pending messages leave the table."""
+        """Read up to 1 MB of records; only those of pending messages leave the table.
+
+        The shards follow one another. A cursor is the shard and the place in it.
+        """
+        text, _, place = (cursor or "").partition(":")
+        shard = int(text or 0)
         items, following = self._table.query_page(
-            keys.messages_from(account_id, since),
-            keys.messages_before(account_id, until),
+            keys.messages_from(account_id, shard, since),
+            keys.messages_before(account_id, shard, until),
             equal=("status", Status.PENDING.value),
-            cursor=cursor,
+            cursor=place or None,
         )
-        return ScanPage([*map(message_of, items)], following)
+        messages = [*map(message_of, items)]
+        if following is not None:
+            return ScanPage(messages, f"{shard}:{following}")
+        is_last = shard + 1 >= self._count_shards(account_id)
+        return ScanPage(messages, None if is_last else f"{shard + 1}:")
 
 
 def read_change(record: Mapping[str, Any]) -> Message | None:

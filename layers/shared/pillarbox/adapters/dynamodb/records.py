@@ -35,6 +35,8 @@ def account_item(account: Account) -> Item:
             "senders": account.senders,
             "default_sender": account.default_sender,
             "hold_uncertain": account.hold_uncertain or None,
+            "shards": account.shards if account.shards > 1 else None,
+            "sharded_from": to_text(account.sharded_from) if account.sharded_from else None,
         }
     )
 
@@ -54,6 +56,8 @@ def account_of(item: Mapping[str, Any]) -> Account:
         senders=item.get("senders", {}),
         default_sender=item.get("default_sender"),
         hold_uncertain=item.get("hold_uncertain", False),
+        shards=item.get("shards", 1),
+        sharded_from=from_text(item["sharded_from"]) if "sharded_from" in item else None,
     )
 
 

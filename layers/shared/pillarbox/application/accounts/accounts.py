@@ -7,7 +7,8 @@ from pillarbox.application.accounts.lookup import account_not_found, find_accoun
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text
-from pillarbox.domain.account import NO_LIMITS, Account, Plan
+from pillarbox.domain.account import NO_LIMITS, SHARD_COUNTS, Account, Plan, first_sharding
+from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.quota import Limits
@@ -73,6 +74,25 @@ class Accounts:
             raise account_not_found()
         return changed
 
+    def raise_shards(self, account_id: str, shards: int) -> Account:
+        """Spread an account's new messages over more shards, and return its new state.
+
+        The first raise takes effect at a full hour (`first_sharding`), a later one at once.
+
+        Raises:
+            ValidationFailed: the number is not a power of two up to 256, or below the present one.
+            ServiceError: `account_not_found`.
+        """
+        account = find_account(self.records, account_id)
+        if shards not in SHARD_COUNTS:
+            raise _wrong_shards(f"must be a power of two up to {SHARD_COUNTS[-1]}")
+        if shards == account.shards:
+            return account
+        changed = self.records.raise_shards(account_id, shards, first_sharding(self.clock()))
+        if changed is None:
+            raise _wrong_shards("must not fall, because stored messages stay in their shards")
+        return changed
+
     def get(self, account_id: str) -> Account:
         """Read one account.
 
@@ -84,3 +104,7 @@ class Accounts:
     def all(self) -> Iterable[Account]:
         """Read all accounts, sorted by id."""
         return self.records.all()
+
+
+def _wrong_shards(message: str) -> ValidationFailed:
+    return ValidationFailed(FieldError("shards", message, "out_of_range"))

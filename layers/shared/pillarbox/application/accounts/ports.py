@@ -47,6 +47,13 @@ class AccountRecords(Protocol):
         """Change an account and return the new state, or None if there is no such account."""
         ...
 
+    def raise_shards(self, account_id: str, shards: int, sharded_from: datetime) -> Account | None:
+        """Raise the number of shards; return None if there is no such account or it has more.
+
+        An account that is or will be sharded keeps the time from which on it is.
+        """
+        ...
+
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:

@@ -168,10 +168,26 @@ class Aggregation[Record]:
             if open_hour is not None and hour > open_hour:
                 roll_up_ended(self._ledger, account_id, {open_hour}, hour)
             open_hour = hour if open_hour is None else max(hour, open_hour)
-            self._ledger.put_entries(account_id, in_hour)
+            self._put_entries(account_id, in_hour)
         newest = self._ledger.newest_entry_time(account_id)
         if newest is not None:
             roll_up_ended(self._ledger, account_id, changed_hours, newest)
+
+    def _put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+        """Put the entries of an hour, those of shards ten seconds by ten seconds.
+
+        An hour of shards may have millions of entries, so it is rolled up from these parts.
+        Readers expect a part's rollup once its shard has later entries.
+        """
+        parts: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+        plain: list[IndexEntry] = []
+        for entry in entries:
+            part = Granularity.TEN_SECONDS.start(entry.created)
+            (parts[part] if entry.is_sharded else plain).append(entry)
+        self._ledger.put_entries(account_id, plain)
+        for start, in_part in sorted(parts.items()):
+            self._ledger.put_entries(account_id, in_part)
+            self._ledger.roll_up(account_id, Granularity.TEN_SECONDS, start)
 
 
 def roll_up_ended(ledger: Ledger, account_id: str, hours: Iterable[int], newest: int) -> int:

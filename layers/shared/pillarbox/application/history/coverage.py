@@ -66,20 +66,28 @@ class CoverageReader:
         self._clock = clock
         self._tuning = tuning
 
-    def read(self, account_id: str, created: TimeRange, coarsest: Granularity) -> Coverage:
+    def read(
+        self,
+        account_id: str,
+        created: TimeRange,
+        coarsest: Granularity,
+        shards: int | None = None,
+    ) -> Coverage:
         """Cover the messages created in a time range, with rollups up to a granularity."""
-        newest_indexed = self._ledger.newest_entry_time(account_id)
-        recent, until = self._read_recent(account_id, created, newest_indexed)
+        newest_entry = self._ledger.newest_entry(
+            account_id, self._tuning.max_stream_lag // timedelta(milliseconds=1)
+        )
+        newest_indexed = newest_entry.created if newest_entry else None
+        recent, until = self._read_recent(account_id, created, newest_indexed, shards)
         coverage = Coverage(
             newest_entries=list(map(index_entry, recent)),
             recent_records={message.message_id: message for message in recent},
         )
         indexed = TimeRange(created.since, until)
-        if newest_indexed is None or indexed.is_empty:
+        if newest_entry is None or indexed.is_empty:
             return coverage
         rolled_up = TimeRange(
-            Granularity.HOUR.ceiling(indexed.since),
-            Granularity.HOUR.start(min(indexed.until, newest_indexed)),
+            Granularity.HOUR.ceiling(indexed.since), _rolled_up_until(indexed.until, newest_entry)
         )
         if rolled_up.is_empty:
             coverage.newest_entries += self._ledger.entries_created(account_id, indexed)
@@ -98,7 +106,11 @@ class CoverageReader:
         return self._read_granularity(account_id, finer, rollup.created)
 
     def _read_recent(
-        self, account_id: str, created: TimeRange, newest_indexed: int | None
+        self,
+        account_id: str,
+        created: TimeRange,
+        newest_indexed: int | None,
+        shards: int | None,
     ) -> tuple[list[Message], int]:
         """Read the records of messages that may have no entry yet or are still changing.
 
@@ -111,7 +123,7 @@ class CoverageReader:
         ledger_until = min(indexed_until, settled_until)
         since = max(created.since, ledger_until)
         recent: list[Message] = []
-        for message in self._log.newest_first(account_id, since, created.until):
+        for message in self._log.newest_first(account_id, since, created.until, shards):
             at = milliseconds(message.created_at)
             if len(recent) >= self._tuning.max_recent_records and at < indexed_until:
                 # More messages of this millisecond may follow: leave all of them to the ledger.
@@ -146,6 +158,18 @@ class CoverageReader:
     ) -> list[Rollup]:
         rollups = self._ledger.rollups(account_id, granularity, created)
         return sorted(rollups, key=lambda rollup: rollup.start, reverse=True)
+
+
+def _rolled_up_until(until: int, newest: IndexEntry) -> int:
+    """Return up to when rollups count the messages created before a time.
+
+    The hour of the newest entry has rollups of ten seconds if its messages are in shards.
+    """
+    until = min(until, newest.created)
+    hour = Granularity.HOUR.start(until)
+    if newest.is_sharded and newest.created in TimeRange(hour, Granularity.HOUR.end(hour)):
+        return Granularity.TEN_SECONDS.start(until)
+    return hour
 
 
 def sort_by_creation(entries: Iterable[IndexEntry]) -> list[IndexEntry]:

@@ -4,6 +4,7 @@
 few hours at a time, so that its cost depends on the account's mail and not on its history.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
@@ -96,7 +97,7 @@ class LedgerCheck:
         repaired = len(wrong)
         if actual or wrong:
             changes_now = any(entry.updated >= recently for entry in actual.values())
-            wrong_rollups = self._roll_up(account_id, checked)
+            wrong_rollups = self._roll_up(account_id, checked, actual.values())
             # The stream may be about to roll up a change that it has just applied.
             repaired += 0 if changes_now and not wrong else wrong_rollups
         rest = checked.since if checked.since > created.since else None
@@ -119,13 +120,20 @@ class LedgerCheck:
             oldest = entry.created
         return created, entries
 
-    def _roll_up(self, account_id: str, created: TimeRange) -> int:
-        """Roll up the hours that start in a time range; return how many rollups were wrong."""
+    def _roll_up(self, account_id: str, created: TimeRange, entries: Iterable[IndexEntry]) -> int:
+        """Roll up the hours that start in a time range; return how many rollups were wrong.
+
+        Hours of shards are rolled up from ten seconds, so those of the entries come first.
+        """
         newest = self.ledger.newest_entry_time(account_id)
         if newest is None:
             return 0
+        parts = {Granularity.TEN_SECONDS.start(e.created) for e in entries if e.is_sharded}
+        wrong = sum(
+            self.ledger.roll_up(account_id, Granularity.TEN_SECONDS, part) for part in sorted(parts)
+        )
         hours, start = [], Granularity.HOUR.ceiling(created.since)
         while start < created.until:
             hours.append(start)
             start = Granularity.HOUR.end(start)
-        return roll_up_ended(self.ledger, account_id, hours, newest)
+        return wrong + roll_up_ended(self.ledger, account_id, hours, newest)

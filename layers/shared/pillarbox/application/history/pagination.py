@@ -99,7 +99,7 @@ class Pagination:
         count, total = rollup.count(statuses), rollup.total
         rare = count * self._tuning.rare_status_ratio < total
         to_read = count if rare else total
-        if to_read > self._tuning.max_entries and rollup.granularity is not Granularity.HOUR:
+        if to_read > self._tuning.max_entries and rollup.is_divisible:
             return None
         if not rare:
             entries = self._ledger.entries_created(self._account_id, rollup.created)

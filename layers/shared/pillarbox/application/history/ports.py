@@ -21,6 +21,14 @@ class Ledger(Protocol):
         """Return when the newest message that has an entry was created."""
         ...
 
+    def newest_entry(self, account_id: str, max_lag: int) -> IndexEntry | None:
+        """Return the newest entry of the slowest shard; None if a shard has no entries.
+
+        The changes of one shard arrive in order, but another shard may be ahead of it. A
+        shard that is more than `max_lag` milliseconds behind counts as having no messages.
+        """
+        ...
+
     def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
         """Return the entries of the messages created in a time range, in any order."""
         ...

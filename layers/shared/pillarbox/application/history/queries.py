@@ -94,12 +94,18 @@ class HistoryQueries:
         self._tuning = tuning
         self._reader = CoverageReader(log, ledger, clock, tuning)
 
-    def page(self, account_id: str, request: PageRequest) -> Page:
-        """List messages (contract 4.3)."""
+    def page(self, account_id: str, request: PageRequest, shards: int | None = None) -> Page:
+        """List messages (contract 4.3).
+
+        Args:
+            account_id: the account.
+            request: the messages to list.
+            shards: the account's number of shards, as `MessageLog.newest_first` takes it.
+        """
         until = END_OF_TIME if request.until is None else request.until
         created = TimeRange(max(request.since or 0, 0), until)
         statuses = _ALL if request.status is None else frozenset({request.status})
-        coverage = self._reader.read(account_id, created, Granularity.MONTH)
+        coverage = self._reader.read(account_id, created, Granularity.MONTH, shards)
         total = coverage.count(statuses)
         if request.skip >= total:
             return Page([], total)
@@ -111,13 +117,21 @@ class HistoryQueries:
         }[request.sort_by]
         entries = select(coverage, statuses, request.skip, request.limit)
         adjacent = request.sort_by is SortBy.CREATED_AT and statuses is _ALL
-        return Page(self._read_records(account_id, coverage, entries, adjacent=adjacent), total)
+        records = self._read_records(account_id, coverage, entries, shards, adjacent=adjacent)
+        return Page(records, total)
 
-    def analytics(self, account_id: str, since: int, until: int, bucket: Bucket) -> Analytics:
+    def analytics(
+        self,
+        account_id: str,
+        since: int,
+        until: int,
+        bucket: Bucket,
+        shards: int | None = None,
+    ) -> Analytics:
         """Count the messages created in a window, exact to the millisecond (contract 4.5)."""
         granularity = Granularity(bucket)
         window = TimeRange(max(since, 0), max(until, 0))
-        coverage = self._reader.read(account_id, window, granularity)
+        coverage = self._reader.read(account_id, window, granularity, shards)
         volume: dict[int, MessageCounts] = {}
         start = granularity.start(since)
         while start < until:
@@ -138,7 +152,13 @@ class HistoryQueries:
         return Analytics(volume, total, ranked[:_TOP_ERRORS])
 
     def _read_records(
-        self, account_id: str, coverage: Coverage, entries: list[IndexEntry], *, adjacent: bool
+        self,
+        account_id: str,
+        coverage: Coverage,
+        entries: list[IndexEntry],
+        shards: int | None,
+        *,
+        adjacent: bool,
     ) -> list[Message]:
         """Return the records of some entries, in their order.
 
@@ -147,7 +167,8 @@ class HistoryQueries:
         records = coverage.recent_records
         missing = [entry for entry in entries if entry.message_id not in records]
         if missing and adjacent:
-            read = self._log.newest_first(account_id, missing[-1].created, missing[0].created + 1)
+            since, until = missing[-1].created, missing[0].created + 1
+            read = self._log.newest_first(account_id, since, until, shards)
         else:
             read = self._log.get_all(account_id, [entry.message_id for entry in missing])
         records = records | {message.message_id: message for message in read}

@@ -47,6 +47,7 @@ from pillarbox.application.ports import (
     StoredResponse,
 )
 from pillarbox.application.sending.prepare import PreparedMessage, PreviewTerms
+from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import Principal
@@ -104,7 +105,7 @@ class Acceptance:
                 or `service_unavailable`.
         """
         account_id = principal.account.account_id
-        claim = self._claim(account_id, idempotency_digest, body_hash)
+        claim = self._claim(principal.account, idempotency_digest, body_hash)
         if isinstance(claim, StoredResponse):
             ids = (derived_id(claim.generation, 0),) if claim.generation else ()
             return replace(claim, message_ids=ids)
@@ -156,7 +157,7 @@ class Acceptance:
                 none was accepted before; `service_unavailable`.
         """
         account_id = principal.account.account_id
-        claim = self._claim(account_id, idempotency_digest, body_hash)
+        claim = self._claim(principal.account, idempotency_digest, body_hash)
         if isinstance(claim, StoredResponse):
             return claim
         outcomes: dict[int, Outcome] = {}
@@ -214,12 +215,13 @@ class Acceptance:
         return outcomes | {at: message.accepted for at, message in remaining.items()}
 
     def _claim(
-        self, account_id: str, idempotency_digest: str | None, body_hash: str
+        self, account: Account, idempotency_digest: str | None, body_hash: str
     ) -> Claim | StoredResponse | None:
         if idempotency_digest is None:
             return None
+        now = self.ports.clock()
         return self.ports.claims.acquire(
-            account_id, idempotency_digest, body_hash, self.ports.clock()
+            account.account_id, idempotency_digest, body_hash, now, account.shards_at(now)
         )
 
     def _was_committed(self, message: Message, claim: Claim | None) -> bool:

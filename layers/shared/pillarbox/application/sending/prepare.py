@@ -7,6 +7,7 @@ from uuid import UUID
 from pillarbox.application.ports import AcceptedMessage, Clock, DirectoryResult, MailDomains
 from pillarbox.application.sending.compose import AccountTerms, compose, deadline, find_template
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.key import Principal
@@ -34,11 +35,11 @@ class PreparedMessage:
     now: datetime
 
     @classmethod
-    def of(cls, mail: Mail, account_id: str, body_hash: str, now: datetime) -> "PreparedMessage":
+    def of(cls, mail: Mail, account: Account, body_hash: str, now: datetime) -> "PreparedMessage":
         """Create the record of an email, with a new id."""
-        message_id = new_id(now)
+        message_id = new_id(now, account.shards_at(now))
         message = Message(
-            account_id=account_id,
+            account_id=account.account_id,
             message_id=message_id,
             created_at=created_at(message_id),
             body_hash=body_hash,
@@ -116,4 +117,4 @@ class Preparer:
         now = self.clock()
         terms = AccountTerms(sender, attribution=not account.plan.paid)
         mail = compose(request, template, terms, recipients, now)
-        return PreparedMessage.of(mail, account.account_id, request.body_hash, now)
+        return PreparedMessage.of(mail, account, request.body_hash, now)

@@ -76,7 +76,7 @@ class SmtpMessage:
         if not all(may_send_as(account, author) for author in self.authors):
             raise no_verified_sender("The From field has no verified sender of this account.")
         self.recipients.check_suppressed(suppressed)
-        return PreparedMessage.of(self.mail, account.account_id, self.body_hash, now)
+        return PreparedMessage.of(self.mail, account, self.body_hash, now)
 
 
 def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:

@@ -1,0 +1,376 @@
+"""Write and read units of each partition key in each second, while accounts send at a high rate.
+
+    .venv/bin/python -m benchmarks.scale
+
+The service's own adapters use an engine in memory that counts units as DynamoDB bills them
+(benchmarks/metered.py), by partition key and second of a simulated clock. A partition of DynamoDB
+takes 1,000 write units and 3,000 read units a second, and one partition key may need a partition
+to itself; more is throttled. Bursts, which DynamoDB allows for some seconds, are not counted on.
+
+Each message lives its whole life: the look-up of key, account and suppressions, the commit with or
+without a claim, the second look at suppressions, the lease, the outcome, SES's two events and the
+statistics. The run crosses the end of an hour. Some messages of the hours before, which are made
+when they are read, get their last event only now, if the account has several shards. The changes
+of each shard are applied in batches as its stream delivers them, one call after another. Quota
+counters are not part of it.
+"""
+
+import random
+import sys
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
+from itertools import count
+from typing import Any, Final
+from uuid import UUID
+
+from benchmarks.history import BATCH, WINDOW, message_at
+from benchmarks.metered import Metered, metered_table
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.ledger import (
+    DynamoLedger,
+    copy_place,
+    pack,
+    place,
+    rollup_attributes,
+)
+from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item
+from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.ports import Claim, StoredResponse
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.ids import created_at, derived_id, new_id
+from pillarbox.domain.key import ApiKey, KeyType
+from pillarbox.domain.message import Event, EventKind, Message, Status
+from pillarbox.domain.statistics import (
+    Granularity,
+    IndexEntry,
+    Rollup,
+    milliseconds,
+)
+
+MAX_WRITES, MAX_READS = 1000, 3000
+#: The largest item that DynamoDB stores.
+MAX_ITEM: Final = 400 * 1024
+START: Final = datetime(2026, 3, 20, 16, 59, 40, tzinfo=UTC)
+#: Containers of `record_feedback`, each of which moves the heartbeat about once a minute.
+PROCESSES: Final = 200
+#: The share of messages whose last event comes hours later.
+LATE: Final = 0.007
+HOURS_BEFORE: Final = 3
+_RESPONSE: Final = StoredResponse('{"success":true,"messageId":"01980000-0000-7000-8000-0000"}')
+_DELIVERED: Final = frozenset({Status.SENT, Status.DELIVERED})
+#: What a call takes at least, in milliseconds. The calls of a batch follow each other.
+_CALL: Final = 4
+#: The milliseconds of an item of one shard's entries (adapters/dynamodb/ledger.py).
+_SPAN: Final = 1_000
+_SECOND: Final = timedelta(seconds=1)
+
+
+@dataclass
+class Partitions(Metered):
+    """An engine that counts units by partition key and second, and the largest item."""
+
+    #: In milliseconds since the start. A call of a batch takes some of them.
+    now: int = 0
+    milliseconds_per_call: int = 0
+    writes: Counter[tuple[str, int]] = field(default_factory=Counter)
+    reads: Counter[tuple[str, int]] = field(default_factory=Counter)
+
+    def charge(self, pk: str, *, reads: float = 0, writes: int = 0) -> None:
+        """Count units of a partition key in the current second."""
+        super().charge(pk, reads=reads, writes=writes)
+        self.now += self.milliseconds_per_call
+        self.writes[pk, self.now // 1000] += writes
+        self.reads[pk, self.now // 1000] += round(2 * reads)  # in halves
+
+
+@dataclass
+class Sender:
+    """An account that sends at a rate, with or without idempotency keys."""
+
+    number: int
+    rate: float
+    shards: int
+    keyed: bool
+    account: Account = field(init=False)
+    key: ApiKey = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.account = Account(
+            account_id=f"benchmark{self.number:03}",
+            name="Shop of Many Things",
+            plan=Plan.ENTERPRISE,
+            created_at=START,
+            senders={"receipts@mail.shop.example": True},
+            default_sender="receipts@mail.shop.example",
+            shards=self.shards,
+            sharded_from=START - timedelta(days=1),
+        )
+        self.key = ApiKey(
+            key_id=str(new_id(START)),
+            account_id=self.account.account_id,
+            name="production",
+            type=KeyType.LIVE,
+            preset=None,
+            scopes=frozenset({"emails:send"}),
+            digest=f"{self.number:064x}",
+            created_at=START,
+        )
+
+
+class Simulation:
+    """Accounts that send for some seconds on a simulated clock."""
+
+    def __init__(self, senders: Iterable[Sender], seconds: int) -> None:
+        self.senders, self.seconds = list(senders), seconds
+        self.table, _ = metered_table()
+        self.engine = Partitions()
+        vars(self.table)["client"] = self.engine
+        self.directory, self.claims = DynamoDirectory(self.table), DynamoClaims(self.table)
+        self.messages = DynamoMessages(self.table)
+        self.suppressions = DynamoSuppressions(self.table)
+        self.heartbeats = [DynamoHeartbeat(self.table) for _ in range(PROCESSES)]
+        self.aggregation = Aggregation[Message](
+            read=lambda message: message,
+            written_at=lambda _: None,
+            ledger=DynamoLedger(self.table),
+            marks=DynamoRebuildMarks(self.table),
+            clock=lambda: START,
+        )
+        self.rng = random.Random(1)  # noqa: S311  numbers from a seed, no secrets
+        self.sent = 0
+        self._streams: defaultdict[str, list[Message]] = defaultdict(list)
+        self._queue: list[tuple[datetime, int, Any]] = []
+        self._sizes: dict[str, int] = {}
+        self._order = count()
+        self._end = START + seconds * _SECOND
+
+    def run(self) -> None:
+        """Run the whole life of every message that is accepted within the time."""
+        for sender in self.senders:
+            account_id = sender.account.account_id
+            for item in (account_item(sender.account), key_item(sender.key)):
+                self.engine.partition(item["pk"]["S"]).put(item["sk"]["S"], item)
+            if sender.shards > 1:
+                self._fill_past(sender)
+            for number in range(round(sender.rate * self.seconds)):
+                at = START + number / sender.rate * _SECOND
+                self._at(at, lambda at=at, sender=sender: self._accept(sender, at))
+                if sender.shards > 1 and self.rng.random() < LATE:
+                    self._at(at, lambda at=at, account_id=account_id: self._late(account_id, at))
+        while self._queue:
+            now, _, step = heappop(self._queue)
+            if now >= self._end:
+                return
+            self.engine.now = (now - START) // timedelta(milliseconds=1)
+            step()
+
+    def _at(self, moment: datetime, step: Any) -> None:  # noqa: ANN401  any function
+        heappush(self._queue, (moment, next(self._order), step))
+
+    def _accept(self, sender: Sender, now: datetime) -> None:
+        account = sender.account
+        recipient = f"customer-{self.rng.randrange(10**6)}@mailbox.example"
+        self.directory.look_up(
+            account.account_id, key_digest=sender.key.digest, addresses=[recipient]
+        )
+        message_id, claim = new_id(now, account.shards_at(now)), None
+        if sender.keyed:
+            digest = f"{self.rng.getrandbits(256):064x}"
+            acquired = self.claims.acquire(
+                account.account_id, digest, digest, now, account.shards_at(now)
+            )
+            if isinstance(acquired, Claim):
+                claim, message_id = acquired, derived_id(acquired.generation, 0)
+        life = message_at(milliseconds(now))
+        message = replace(
+            life,
+            account_id=account.account_id,
+            message_id=message_id,
+            to=(recipient,),
+            created_at=created_at(message_id),
+            events=(),
+            provider_message_id=None,
+            attempt=0,
+            revision=0,
+        )
+        self.messages.commit(message, claim, _RESPONSE)
+        self.sent += 1
+        self._changed(message, now)
+        self._at(now + 0.2 * _SECOND, lambda: self._deliver(message, now + 0.2 * _SECOND))
+
+    def _deliver(self, message: Message, now: datetime) -> None:
+        self.suppressions.find_suppressed(message.account_id, message.to)
+        leased = self.messages.lease(
+            message.account_id, message.message_id, message.body_hash, "w" * 16, now
+        )
+        if not isinstance(leased, Message):
+            raise TypeError(leased)
+        self._changed(leased, now)
+        sent = leased.with_events([Event(kind=EventKind.SENT, at=now)], "0100" + "0" * 56)
+        self.messages.save(replace(sent, lease=None))
+        self._changed(replace(sent, lease=None, revision=leased.revision + 1), now)
+        for kind, wait in (
+            (EventKind.SENT, 0.3),
+            (EventKind.DELIVERED, self.rng.uniform(1, 9)),
+        ):
+            at = now + wait * _SECOND
+            self._at(at, lambda at=at, kind=kind: self._record(message, kind, at))
+
+    def _record(self, message: Message, kind: EventKind, now: datetime) -> None:
+        self.rng.choice(self.heartbeats).record(now)
+        current = self.messages.peek(message.account_id, message.message_id)
+        if current is None:
+            raise LookupError(message.message_id)
+        recipient = None if kind is EventKind.SENT else message.to[0]
+        changed = current.with_events([Event(kind=kind, at=now, recipient=recipient)])
+        if changed is not current:
+            self.messages.save(changed)
+            self._changed(replace(changed, revision=current.revision + 1), now)
+
+    def _changed(self, message: Message, now: datetime) -> None:
+        """Put a change into the stream of its partition; a batch is full or waits for others."""
+        pk = keys.message(message.account_id, message.message_id)["pk"]["S"]
+        stream = self._streams[pk]
+        stream.append(message)
+        if len(stream) == 1:
+            self._at(now + WINDOW, lambda: self._aggregate(pk, stream))
+        # Streams are not in step: the first batch of each has another size.
+        if len(stream) >= self._sizes.setdefault(pk, self.rng.randrange(200, BATCH)):
+            self._sizes[pk] = BATCH
+            self._aggregate(pk, stream)
+
+    def _aggregate(self, pk: str, stream: list[Message]) -> None:
+        if self._streams[pk] is stream:
+            self._streams[pk] = []
+            self.engine.milliseconds_per_call = _CALL
+            result = self.aggregation.apply(stream)
+            self.engine.milliseconds_per_call = 0
+            if result.retry_from is not None:
+                raise result.errors[0]
+
+    # The hours before
+
+    def _fill_past(self, sender: Sender) -> None:
+        """Fill the ledger with the hours before; its items are made when they are read."""
+        engine, account_id = self.engine, sender.account.account_id
+        partition = engine.partition(keys.entries(account_id, 0)["pk"]["S"])
+        now = milliseconds(START)
+        first = Granularity.HOUR.start(now) - (HOURS_BEFORE - 1) * 3_600_000
+        items: dict[str, Any] = {}
+        for start in range(first, now, _SPAN):
+            for shard in range(sender.shards):
+                sample = next(self._past(sender, start, shard, 1))
+                group, moment = copy_place(sample)
+                for key in (
+                    keys.entries(account_id, place(sample)),
+                    keys.updates(account_id, group, moment),
+                ):
+                    items[key["sk"]["S"]] = lambda key=key, start=start, shard=shard: (
+                        key | pack(self._past(sender, start, shard, self._count(sender)))
+                    )
+        in_ten_seconds = self._count(sender) * sender.shards * 10_000 // _SPAN
+        for start in range(first, now, 10_000):
+            rollup = Rollup(Granularity.TEN_SECONDS, start)
+            rollup.by_status_and_update[Status.DELIVERED, start] = in_ten_seconds
+            rollup.reached.update(dict.fromkeys(_DELIVERED, in_ten_seconds))
+            key = keys.rollup(account_id, Granularity.TEN_SECONDS, start)
+            items[key["sk"]["S"]] = key | rollup_attributes(rollup, 1)
+        partition.fill(items)
+
+    @staticmethod
+    def _count(sender: Sender) -> int:
+        return round(sender.rate * _SPAN / 1000 / sender.shards)
+
+    def _past(self, sender: Sender, start: int, shard: int, number: int) -> Iterator[IndexEntry]:
+        """Return messages of one item, delivered at once: the same ones each time."""
+        version = 8 << 12 | (sender.shards.bit_length() - 1) << 8 | shard
+        for position in range(number):
+            moment = start + position * _SPAN // number
+            identifier = UUID(int=(moment << 16 | version) << 64 | 2 << 62 | position)
+            yield IndexEntry(identifier, 3, Status.DELIVERED, moment, _DELIVERED)
+
+    def _late(self, account_id: str, now: datetime) -> None:
+        """Record a complaint about a message of the hours before."""
+        sender = next(s for s in self.senders if s.account.account_id == account_id)
+        hours = HOURS_BEFORE - 1
+        start = milliseconds(START) // _SPAN * _SPAN
+        start -= self.rng.randrange(1, hours * 3_600_000 // _SPAN) * _SPAN
+        shard = self.rng.randrange(sender.shards)
+        entries = [*self._past(sender, start, shard, self._count(sender))]
+        entry = self.rng.choice(entries)
+        at = created_at(entry.message_id)
+        message = replace(message_at(entry.created), account_id=account_id, events=())
+        message = replace(message, message_id=entry.message_id, created_at=at).with_events(
+            Event(kind=kind, at=at) for kind in (EventKind.SENT, EventKind.DELIVERED)
+        )
+        item = message_item(message)
+        self.engine.partition(item["pk"]["S"]).put(item["sk"]["S"], item)
+        self._record(message, EventKind.COMPLAINED, now)
+
+
+def busiest(counts: Counter[tuple[str, int]], prefix: str) -> int:
+    """Return the highest units of a partition key of some kind in a second."""
+    return max((n for (pk, _), n in counts.items() if pk.startswith(prefix)), default=0)
+
+
+def throttled(counts: Counter[tuple[str, int]], limit: int) -> int:
+    """Return the units beyond the limit of each partition key and second."""
+    return sum(max(n - limit, 0) for n in counts.values())
+
+
+def largest_item(engine: Metered) -> int:
+    """Return the bytes of the largest item of the ledger that the run wrote."""
+    return max(
+        len(item["entries"]["B"])
+        for pk, partition in engine.partitions.items()
+        if pk.startswith("STAT#")
+        for item in partition.items.values()
+        if not callable(item) and "entries" in item
+    )
+
+
+def scenarios(seconds: int) -> Iterator[tuple[str, Simulation]]:
+    """Return what to simulate, each with a name."""
+    for shards, keyed in ((1, False), (8, False), (8, True)):
+        with_keys = "with keys" if keyed else "without keys"
+        name = f"one account, 1,000 a second, {with_keys}, {shards} shards"
+        yield name, Simulation([Sender(0, 1000, shards, keyed)], seconds)
+    senders = [Sender(number, 1000, 8, keyed=True) for number in range(3)]
+    senders += [Sender(number, 100, 1, keyed=True) for number in range(3, 23)]
+    name = "5,000 a second: 3 accounts of 1,000 with 8 shards, 20 of 100 with 1"
+    yield name, Simulation(senders, seconds)
+
+
+def main() -> None:
+    """Print all figures."""
+    seconds = int(sys.argv[1]) if len(sys.argv) > 1 else 24
+    print(f"Python {sys.version.split()[0]}, {seconds} simulated seconds from {START:%H:%M:%S}")
+    for name, simulation in scenarios(seconds):
+        simulation.run()
+        engine = simulation.engine
+        reads = Counter({where: halves // 2 for where, halves in engine.reads.items()})
+        print(f"\n{name}: {simulation.sent:,} messages")
+        print(f"throttled: {throttled(engine.writes, MAX_WRITES):,} write units,", end=" ")
+        print(f"{throttled(reads, MAX_READS):,} read units")
+        statistics = sum(n for (pk, _), n in engine.writes.items() if pk.startswith("STAT#"))
+        print(f"write units a message: {engine.write_units / simulation.sent:.2f},", end=" ")
+        print(f"of them for the statistics {statistics / simulation.sent:.2f};", end=" ")
+        print(f"largest item of entries {largest_item(engine) / 1024:.0f} KB")
+        print("\n| partition keys | most write units in a second | most read units |")
+        print("|---|---:|---:|")
+        for prefix in sorted({pk.partition("#")[0] for pk, _ in engine.reads}):
+            of_writes, of_reads = busiest(engine.writes, prefix), busiest(reads, prefix)
+            print(f"| `{prefix}` | {of_writes:,} | {of_reads:,} |", flush=True)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,115 @@
+"""Messages stay where they are while an account's number of shards is raised."""
+
+import json
+from dataclasses import replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.sending.batch import BatchSend
+from pillarbox.application.sending.single import SingleSend
+from pillarbox.domain.account import Account, first_sharding
+from pillarbox.domain.batch import BatchRequest
+from pillarbox.domain.ids import shard_count
+from pillarbox.domain.message import EventKind, Status
+from pillarbox.http.replies import batch_result, send_result
+from tests.fakes.builders import ACCOUNT, DIGEST, HASH, account, event, request
+from tests.fakes.world import Fault, Killed, World
+
+FROM = first_sharding(World().now)
+
+
+def sharded(shards: int = 8) -> Account:
+    return account(shards=shards, sharded_from=FROM)
+
+
+def submit(world: World, digest: str | None = None) -> UUID:
+    send = SingleSend(world.ports)
+    return UUID(
+        json.loads(send.submit(world.live, request(), digest, send_result).body)["messageId"]
+    )
+
+
+def submit_batch(world: World, digest: str | None = DIGEST) -> list[UUID]:
+    batch = BatchRequest(body_hash=HASH, count=9, items=(request(),) * 9)
+    answer = BatchSend(world.ports).submit(world.live, batch, digest, batch_result)
+    return [UUID(result["messageId"]) for result in json.loads(answer.body)["results"]]
+
+
+def test_a_raise_takes_effect_at_its_time() -> None:
+    """Ids made before the time have no shard, later ones have one, with and without a key."""
+    world = World(sharded())
+    world.now = FROM - timedelta(milliseconds=1)
+    before = [submit(world), submit(world, DIGEST), *submit_batch(world, "b" * 64)]
+    world.now = FROM
+    after = [submit(world), submit(world, "e" * 64), *submit_batch(world, "c" * 64)]
+    assert {shard_count(message_id) for message_id in before} == {1}
+    assert {shard_count(message_id) for message_id in after} == {8}
+    world.set_account(sharded(16))
+    assert shard_count(submit(world)) == 16
+
+
+def test_a_function_whose_clock_is_behind_agrees_with_the_others() -> None:
+    """The time in an id decides, not the time of day: a slow clock makes an id of before."""
+    world = World(sharded())
+    for seconds, shards in ((-30, 1), (30, 8), (-1, 1), (0, 8)):
+        world.now = FROM + timedelta(seconds=seconds)
+        assert shard_count(submit(world)) == shards
+
+
+def test_a_replay_after_the_raise_names_the_same_message() -> None:
+    """The response of a claim that was made before a raise names the same message after it."""
+    world = World(sharded())
+    world.now = FROM - timedelta(hours=1)
+    first = submit(world, DIGEST)
+    world.now = FROM + timedelta(hours=22)
+    assert submit(world, DIGEST) == first
+    assert len(world.store.messages) == 1
+
+
+@pytest.mark.parametrize(
+    "calls", [["claims.acquire"], ["jobs.put_all"], ["messages.commit_all"]], ids=str
+)
+def test_a_retry_after_the_raise_makes_the_ids_of_the_first_try(calls: list[str]) -> None:
+    """A batch that died before a raise, and is retried after it, has each message once."""
+    world = World()
+    world.now = FROM - timedelta(seconds=20)
+    reference = World()
+    reference.now = world.now
+    submit_batch(reference)
+    position = reference.gate.calls.index(calls[0])
+    world.gate.fault = Fault(position, "after", Killed())
+    with pytest.raises(Killed):
+        submit_batch(world)
+    generation = world.store.claims[ACCOUNT, DIGEST].claim.generation
+    world.gate.fault = None
+    world.set_account(sharded())
+    world.now = FROM + timedelta(seconds=50)
+
+    ids = submit_batch(world)
+
+    assert world.store.claims[ACCOUNT, DIGEST].claim.generation == generation
+    assert {shard_count(message_id) for message_id in ids} == {1}
+    assert {message_id for _, message_id in world.store.messages} == set(ids)
+    world.settle()
+    assert sorted(m.message_id for m, _, _ in world.mailer.taken) == sorted(ids)
+
+
+def test_messages_in_flight_during_a_raise_are_delivered_once() -> None:
+    """Jobs from before a raise, and from after it, are delivered once and get their events."""
+    world = World()
+    world.now = FROM - timedelta(minutes=1)
+    ids = [submit(world) for _ in range(3)]
+    world.set_account(sharded(4))
+    world.now = FROM + timedelta(minutes=1)
+    ids += [submit(world) for _ in range(3)]
+    world.set_account(sharded(8))
+    ids += [submit(world) for _ in range(3)]
+    world.settle()
+    assert sorted(m.message_id for m, _, _ in world.mailer.taken) == sorted(ids)
+    for message_id in ids:
+        message = world.store.messages[ACCOUNT, message_id]
+        delivered = replace(event(EventKind.DELIVERED), at=world.now)
+        world.report(message, delivered)
+        assert world.store.messages[ACCOUNT, message_id].status is Status.DELIVERED
