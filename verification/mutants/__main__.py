@@ -4,7 +4,8 @@
 Each module is changed in every way that cosmic-ray knows, and each term of its DynamoDB
 conditions in every way of `conditions.py`. Changes are made one at a time in a copy of the
 tree, and the module's tests must fail. The program prints the changes that survived.
-`--conditions` tries only the conditions. Arguments are modules; the default is all.
+`--conditions` tries only the conditions, and `--seeded` only the bugs of `seeded_bugs.py`.
+Arguments are modules; the default is all.
 One process loads the libraries and forks for each change, since starting Python takes
 longer than the tests.
 """
@@ -29,6 +30,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from verification.mutants.conditions import changed
+from verification.mutants.seeded_bugs import BUGS, SeededBug
 
 ROOT: Final = Path(__file__).parents[2]
 #: One for each run, so that two runs can be active at the same time.
@@ -92,6 +94,11 @@ def main() -> int:
     modules = [argument for argument in sys.argv[1:] if argument not in options]
     survived = 0
     try:
+        if not modules and options != {"--conditions"}:
+            survived += sum(map(_survives, BUGS))
+            print(f"== seeded bugs: of {len(BUGS)} {survived} survived", flush=True)
+        if options == {"--seeded"}:
+            return 1 if survived else 0
         for module in modules or [*MODULES, *CONDITIONS]:
             with_code = module in MODULES and not options
             with _test_server(shlex.split((MODULES | CONDITIONS)[module])) as fail:
@@ -99,6 +106,22 @@ def main() -> int:
     finally:
         shutil.rmtree(COPY)
     return 1 if survived else 0
+
+
+def _survives(bug: SeededBug) -> bool:
+    """Put a bug into the copy, and return whether its tests pass."""
+    path = COPY / bug.path
+    source = path.read_text()
+    if source.count(bug.text) != 1:
+        sys.exit(f"{bug.path}: the text of the bug {bug.name!r} is not there once")
+    with _test_server(shlex.split(bug.tests)) as fail:
+        if fail():
+            sys.exit(f"{bug.tests}: these tests fail unchanged")
+        path.write_text(source.replace(bug.text, bug.bug))
+        caught = fail()
+    path.write_text(source)
+    print(f"{'caught' if caught else 'SURVIVED'}: {bug.name}", flush=True)
+    return not caught
 
 
 def _survivors(module: str, fail: Callable[[], bool], *, with_code: bool) -> int:
