@@ -10,13 +10,18 @@ names the arguments that repeat it. The parts, in this order:
 * exits: processes that end by `os._exit`, at each call of both.
 * random: schedules of faults, pauses, copies and lost events, one for each seed.
 * kills: killed processes of a running local stack (`verification/kills`).
+
+Two parts run at a time, each on its own engine, so the longest ones start first. Each line of
+the output belongs to one part; the last line sums up all of them.
 """
 
 import argparse
+import multiprocessing
 import signal
 import sys
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -42,40 +47,66 @@ class Options:
     seed: int
 
 
-_PARTS: Final = ("bugs", "calls", "statistics", "exits", "random", "kills")
+#: The longest ones first.
+_PARTS: Final = ("calls", "statistics", "exits", "kills", "random", "bugs")
+#: One for each core.
+_PARTS_AT_A_TIME: Final = 2
 
 
 def main() -> int:
     """Return 1 if a promise was broken or a known bug was missed."""
     options = _read()
-    # An exit through `SystemExit` also ends what was started.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _end_parts)
     missed, total = False, Totals()
-    with (
-        tempfile.TemporaryDirectory(prefix="faults-") as state,
-        running(Path(state)) as system,
-    ):
-        if "bugs" in options.parts:
-            missed = not print_bugs(system)
-        for name, part in parts_on_engine(system, options):
-            total += report(name, part)
-    if "kills" in options.parts:
-        total += report("kills", iter([kills.run(kills.Options())]))
+    chosen = [part for part in _PARTS if part in options.parts]
+    with ProcessPoolExecutor(
+        _PARTS_AT_A_TIME, multiprocessing.get_context("spawn"), max_tasks_per_child=1
+    ) as processes:
+        for part in as_completed([processes.submit(run_part, part, options) for part in chosen]):
+            part_missed, part_total = part.result()
+            missed, total = missed or part_missed, total + part_total
     print(total, flush=True)
     return int(missed or bool(total))
 
 
-def parts_on_engine(system: System, options: Options) -> Iterator[tuple[str, Iterator[RunResult]]]:
-    """Return the parts that run in this process, by name."""
-    if "calls" in options.parts:
-        yield from runs.path_by_path(system, options.paths)
-    if "statistics" in options.parts:
-        yield "statistics", statistics_runs(system)
-    if "exits" in options.parts:
-        yield "exits", exits(system, options.paths)
-    if "random" in options.parts:
-        schedules = runs.random_schedules(system, options.seed)
-        yield f"random, from seed {options.seed}", runs.within(options.seconds, schedules)
+def _end_parts(*_: object) -> None:
+    for part in multiprocessing.active_children():
+        part.terminate()
+    sys.exit(1)
+
+
+def run_part(part: str, options: Options) -> tuple[bool, Totals]:
+    """Run one part and print its lines; return whether a known bug was missed, and the sums."""
+    # An exit through `SystemExit` also ends what was started.
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    if part == "kills":
+        return False, report(part, iter([kills.run(kills.Options())]))
+    with (
+        tempfile.TemporaryDirectory(prefix="faults-") as state,
+        running(Path(state)) as system,
+    ):
+        if part == "bugs":
+            return not print_bugs(system), Totals()
+        total = Totals()
+        for name, runs_of_part in runs_by_name(system, part, options):
+            total += report(name, runs_of_part)
+        return False, total
+
+
+def runs_by_name(
+    system: System, part: str, options: Options
+) -> Iterator[tuple[str, Iterator[RunResult]]]:
+    """Yield the runs of a part, in groups with a name."""
+    match part:
+        case "calls":
+            yield from runs.path_by_path(system, options.paths)
+        case "statistics":
+            yield part, statistics_runs(system)
+        case "exits":
+            yield part, exits(system, options.paths)
+        case "random":
+            schedules = runs.random_schedules(system, options.seed)
+            yield f"random, from seed {options.seed}", runs.within(options.seconds, schedules)
 
 
 def _read() -> Options:
