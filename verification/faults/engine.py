@@ -52,6 +52,7 @@ def running(state: Path) -> Iterator[System]:
             parts.callback(lambda: wait_for(engine.stop()))
             wait_for(engine.start())
             queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+            dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
             boto3.client("s3").create_bucket(Bucket=BUCKET)
             create_table(TABLE)
             dns = DnsServer()
@@ -59,12 +60,13 @@ def running(state: Path) -> Iterator[System]:
             parts.callback(lambda: wait_for(dns.stop()))
             endpoints = {
                 "PILLARBOX_JOBS_QUEUE_URL": queue_url,
+                "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
                 "PILLARBOX_DNS_SERVERS": f"{host}:{dns_port}",
             }
             parts.enter_context(mock.patch.dict(os.environ, endpoints))
             forget_wiring()
             parts.callback(forget_wiring)
-            system = System(queue_url)
+            system = System(queue_url, dead_url)
             for module in (wiring, table):
                 parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
             parts.enter_context(mock.patch.object(wiring, "utc_now", system.clock))

@@ -28,8 +28,9 @@ from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
 from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
+from verification.faults.random_schedules import random_schedule
 from verification.faults.report import RunResult
-from verification.faults.runs import PATHS, at_first_call, random_schedule
+from verification.faults.runs import PATHS, at_first_call
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
 
