@@ -19,11 +19,13 @@ from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses import mailer as ses
+from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.delivery import deliver as delivery
 from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
+from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation, StreamResult
-from pillarbox.application.ports import Claim
+from pillarbox.application.ports import Claim, SpoolObject
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
 from pillarbox.wiring import services
@@ -151,6 +153,49 @@ def _forget_failed_records() -> AbstractContextManager[object]:
     return mock.patch.object(Aggregation, "apply", apply_without_retry)
 
 
+def _delete_waiting_bodies() -> AbstractContextManager[object]:
+    finished = Sweep._finished
+
+    def finished_or_waiting(self: Sweep, spooled: SpoolObject) -> bool:
+        message = self.messages.get(spooled.account_id, spooled.message_id)
+        return finished(self, spooled) or message is None or message.lease is None
+
+    return mock.patch.object(Sweep, "_finished", finished_or_waiting)
+
+
+def _hide_retries_at_once() -> AbstractContextManager[object]:
+    postpone = SqsJobs.postpone
+
+    def postpone_later_ones(self: SqsJobs, receipt_handle: str, wait: timedelta) -> None:
+        if wait:
+            postpone(self, receipt_handle, wait)
+
+    return mock.patch.object(SqsJobs, "postpone", postpone_later_ones)
+
+
+def _ignore_expiry() -> AbstractContextManager[object]:
+    read = SqsJobs.read
+
+    def read_with_a_day(self: SqsJobs, text: str) -> Job:
+        job = read(self, text)
+        return replace(job, deadline=job.queued_at + timedelta(hours=24))
+
+    return mock.patch.object(SqsJobs, "read", read_with_a_day)
+
+
+def _forget_poison_jobs() -> AbstractContextManager[object]:
+    return mock.patch.object(SqsDeadLetters, "put")
+
+
+def _refund_the_next_minute() -> AbstractContextManager[object]:
+    refund = DynamoQuotas.refund
+
+    def refund_later(self: DynamoQuotas, account_id: str, count: int, now: datetime) -> None:
+        refund(self, account_id, count, now + timedelta(minutes=1))
+
+    return mock.patch.object(DynamoQuotas, "refund", refund_later)
+
+
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": enqueue_after_commit,
     "no lease": _unconditional("attribute_not_exists(lease)"),
@@ -163,6 +208,11 @@ BUGS: Final[Mapping[str, Bug]] = {
     "forget the uncertain": _forget_uncertain_mail,
     "ignore what a queue refuses": _ignore_refused_entries,
     "forget what was not counted": _forget_failed_records,
+    "delete waiting bodies": _delete_waiting_bodies,
+    "hide retries at once": _hide_retries_at_once,
+    "ignore the expiry": _ignore_expiry,
+    "forget poison jobs": _forget_poison_jobs,
+    "refund the next minute": _refund_the_next_minute,
 }
 
 _UNKEYED, _KEYED, _BATCH = PATHS[0], PATHS[2], PATHS[6]
@@ -180,4 +230,5 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "forget the uncertain": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "ignore what a queue refuses": partial(at_first_call, path=_BATCH, call="sqs.SendMessageBatch"),
     "forget what was not counted": statistics_runs,
+    "refund the next minute": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
 }

@@ -11,13 +11,15 @@ Beside faults of calls, a schedule may have:
 
 import json
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from random import Random
 from typing import Any, Final
 
 from pillarbox.adapters.s3_spool import S3Spool
-from pillarbox.application.ports import SpoolObject
+from pillarbox.adapters.sqs.job_format import read_job
+from pillarbox.application.ports import SpoolObject, UnreadableJob
 from pillarbox.domain.message import Message, Status
 from pillarbox.domain.quota import Window, window_end
 from pillarbox.wiring import services
@@ -39,6 +41,9 @@ _HOUR: Final = 3_600
 @dataclass(frozen=True, slots=True)
 class _EndingInvocation(Invocation):
     """An invocation that has too little time for a hand-over."""
+
+    #: How many tries had been struck when it started.
+    strikes: int = 0
 
     def get_remaining_time_in_millis(self) -> int:
         return 20_000
@@ -75,7 +80,7 @@ class _RandomSchedule:
         self._deadlines: dict[str, datetime] = {}
         #: The provider throttles until then.
         self._throttled_until = system.now
-        self._strikes = self._late = 0
+        self._late = 0
 
     def run(self, name: str) -> RunResult:
         system = self._system
@@ -185,14 +190,13 @@ class _RandomSchedule:
         return json.dumps(job)
 
     def _context(self) -> Invocation:
-        self._strikes = self._system.wire.strikes
-        return _EndingInvocation() if self._draw.random() < 0.05 else Invocation()
+        ending = self._draw.random() < 0.05
+        return _EndingInvocation(strikes=self._system.wire.strikes) if ending else Invocation()
 
-    def _on_retry(self, context: Invocation, wait: float) -> None:
+    def _on_retry(self, body: str, context: Invocation, wait: float) -> None:
         """Count a job that a worker without time did not hand back at once."""
-        undisturbed = self._strikes == self._system.wire.strikes
-        if isinstance(context, _EndingInvocation) and undisturbed:
-            self._late += wait > _AT_ONCE
+        if isinstance(context, _EndingInvocation) and context.strikes == self._system.wire.strikes:
+            self._late += _is_readable(body) and wait > _AT_ONCE
 
     def _on_hand_over(self, mail: Any) -> None:
         """Count a mail that a worker handed over after its deadline without having stalled."""
@@ -219,6 +223,12 @@ class _RandomSchedule:
         system = self._system
         sweep = replace(services().sweep, accounts=_OneAccount(system.account_id))
         self._system.start(replace(sweep, spool=_SimulatedSpool(system)).run, lambda _: None)
+
+
+def _is_readable(body: str) -> bool:
+    with suppress(UnreadableJob):
+        return bool(read_job(body))
+    return False
 
 
 @dataclass(frozen=True)

@@ -81,8 +81,8 @@ class System:
         self.receive_as: Callable[[str], str] = lambda body: body
         #: Makes the context of an invocation of the worker.
         self.context: Callable[[], Invocation] = Invocation
-        #: Called with the context of an invocation and the seconds until its job is visible.
-        self.on_retry: Callable[[Invocation, float], None] = lambda _context, _wait: None
+        #: Called with a job, the context of its invocation, and the seconds until it is visible.
+        self.on_retry: Callable[[str, Invocation, float], None] = lambda *_: None
         #: Called with each mail that the provider accepts.
         self.on_hand_over: Callable[[CapturedMail], None] = lambda _mail: None
         #: The jobs that the worker itself put into the dead-letter queue.
@@ -263,7 +263,7 @@ class System:
         def on_end(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:
                 wait = (self._visible[received.receipt] - self.now).total_seconds()
-                self.on_retry(context, wait)
+                self.on_retry(received.body, context, wait)
                 self.after(wait, lambda: self._deliver(received))
             else:
                 self._finish(received)

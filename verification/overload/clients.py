@@ -25,7 +25,7 @@ type Way = Literal["single", "batch", "SMTP"]
 BATCH: Final = 50
 #: The clients that send at the same time, and their share of the messages.
 CLIENTS: Final[Mapping[Way, int]] = {"single": 12, "batch": 4, "SMTP": 16}
-SHARES: Final[Mapping[Way, float]] = {"single": 0.2, "batch": 0.6, "SMTP": 0.2}
+SHARES: Final[Mapping[Way, float]] = {"single": 0.15, "batch": 0.7, "SMTP": 0.15}
 #: Seconds to wait for one answer: longer than the edge waits for its backends.
 _ANSWER_TIMEOUT: Final = 150.0
 #: Seconds that a client waits after an error, so that it does not fill the log with errors.
