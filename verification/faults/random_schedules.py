@@ -184,9 +184,9 @@ class _RandomSchedule:
         elif change < 0.3:
             wait = timedelta(seconds=draw.choice((60, 300, 600)))
             job["deadline"] = (system.now + wait).isoformat()
-        # The same message may be in the queue twice, each time with a deadline of its own.
+        # The same message may be in the queue twice, but expires once.
         deadline = datetime.fromisoformat(job["deadline"])
-        self._deadlines[job["id"]] = max(deadline, self._deadlines.get(job["id"], deadline))
+        job["deadline"] = self._deadlines.setdefault(job["id"], deadline).isoformat()
         return json.dumps(job)
 
     def _context(self) -> Invocation:
@@ -212,9 +212,8 @@ class _RandomSchedule:
             return False
         if error.code == "unreadable_job":
             return any(json.loads(job)["id"] == message_id for job in self._system.set_aside)
-        return error.code in {"expired", "delivery_uncertain"} and error.at >= min(
-            self._deadlines[message_id], message.created_at + timedelta(hours=24)
-        )
+        expired = error.code in {"expired", "delivery_uncertain"}
+        return expired and error.at >= self._deadlines[message_id]
 
     # The sweep
 
