@@ -4,11 +4,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 
 import boto3
 import pytest
 
 from pillarbox import wiring
+from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
+from pillarbox.domain.key import account_of_key
 from pillarbox.domain.mail import MAX_DELIVERY_TIME
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
@@ -17,12 +20,18 @@ from tests.contract.service import Service
 THROTTLED = (429, "TooManyRequestsException")
 
 
+#: Milliseconds that a hand-over may take: 20 seconds for SES, and five for the rest.
+TIME_FOR_ONE = 25_000
+
+
 @dataclass(frozen=True, slots=True)
-class ShortInvocation(Invocation):
-    """An invocation that is about to end."""
+class EndingInvocation(Invocation):
+    """An invocation that ends soon."""
+
+    milliseconds: int = TIME_FOR_ONE - 1
 
     def get_remaining_time_in_millis(self) -> int:
-        return 24_999
+        return self.milliseconds
 
 
 @pytest.fixture(autouse=True)
@@ -52,12 +61,50 @@ def test_a_job_without_time_is_visible_again_at_once(service: Service, live: Api
     sent = len(service.ses.mails)
     message_id = live.send(otp()).json["messageId"]
     jobs = receive(service)
-    assert work(jobs, ShortInvocation()) == [jobs[0]["messageId"]]
+    assert work(jobs, EndingInvocation()) == [jobs[0]["messageId"]]
     assert len(service.ses.mails) == sent
     (again,) = receive(service)
     assert work([again]) == []
     assert len(service.ses.mails) == sent + 1
     assert live.get(message_id).json["status"] == "sent"
+
+
+def test_a_job_with_just_enough_time_is_sent(service: Service, live: Api) -> None:
+    """A hand-over starts if the time that it may take is left."""
+    sent = len(service.ses.mails)
+    live.send(otp())
+    assert work(receive(service), EndingInvocation(milliseconds=TIME_FOR_ONE)) == []
+    assert len(service.ses.mails) == sent + 1
+
+
+def test_a_job_without_time_is_shown_at_once(service: Service, live: Api) -> None:
+    """The queue is asked to show the job after no seconds; it refuses a negative time."""
+    asked: list[int] = []
+
+    def record(params: dict[str, Any], **_: object) -> None:
+        asked.append(params["VisibilityTimeout"])
+
+    live.send(otp())
+    jobs = receive(service)
+    events = wiring.services().jobs._sqs.meta.events
+    name = "provide-client-params.sqs.ChangeMessageVisibility"
+    events.register(name, record)
+    work(jobs, EndingInvocation())
+    events.unregister(name, record)
+    assert asked == [0]
+
+
+@pytest.mark.parametrize("resent", [True, False])
+def test_only_a_repeated_hand_over_is_counted_as_one(
+    service: Service, live: Api, capsys: pytest.CaptureFixture[str], *, resent: bool
+) -> None:
+    """The metric of uncertain mail that was sent again counts such mail and no other."""
+    delivery = mock.Mock()
+    delivery.deliver.return_value = DeliveryResult(Outcome.SENT, resent=resent)
+    live.send(otp())
+    with mock.patch.dict(vars(wiring.services()), delivery=delivery):
+        assert work(receive(service)) == []
+    assert ("ambiguous_resend" in capsys.readouterr().out) is resent
 
 
 def test_a_postponed_job_stays_hidden_for_its_wait(service: Service, live: Api) -> None:
@@ -103,3 +150,23 @@ def test_a_body_stays_in_the_spool_until_its_mail_is_sent(
     assert set(service.spooled()) == spooled
     assert len(service.ses.mails) == sent + 1
     assert b"x" * 60 in service.ses.mails[-1]["raw"]
+
+
+@pytest.mark.parametrize("kind", ["Send", "Open"])
+def test_the_log_of_an_event_names_its_message(
+    service: Service, live: Api, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    """A recorded event is logged with account and message, an ignored one without."""
+    message_id = live.send(otp()).json["messageId"]
+    work(receive(service))
+    account_id = account_of_key(live.key or "")
+    mail = {
+        "messageId": "provider",
+        "timestamp": "2026-03-14T15:09:26.535Z",
+        "tags": {"account": [account_id], "message": [message_id]},
+    }
+    caplog.clear()
+    assert service.report({"eventType": kind, "mail": mail, kind.lower(): {}}) == []
+    (record,) = [vars(record) for record in caplog.records]
+    named = (record.get("account_id"), record.get("message_id"))
+    assert named == ((account_id, message_id) if kind == "Send" else (None, None))

@@ -85,13 +85,15 @@ def test_a_retry_is_not_logged_as_a_failure(caplog: pytest.LogCaptureFixture) ->
 def test_outcomes_and_durations_are_metrics(capsys: pytest.CaptureFixture[str]) -> None:
     """Each outcome and count is counted for each message; durations are in milliseconds."""
     consume(
-        result(counts=("ambiguous_resend",), durations={"time_to_send": timedelta(seconds=1.5)}),
+        result(
+            counts=("ambiguous_resend",), durations={"time_to_send": timedelta(milliseconds=1500.5)}
+        ),
         result(timedelta(0)),
     )
     assert metrics(capsys) == {
         "waiting": [1.0, 1.0],
         "ambiguous_resend": [1.0],
-        "time_to_send": [1500.0],
+        "time_to_send": [1500.5],
     }
 
 

@@ -66,8 +66,7 @@ MODULES: Final = {
     "consumer.py": "tests/unit/test_consumer.py",
     "functions/deliver_message/app.py": "tests/contract/test_worker.py"
     " tests/contract/test_poison_jobs.py",
-    "functions/record_feedback/app.py": "tests/integration/test_events.py"
-    " tests/contract/test_messages.py",
+    "functions/record_feedback/app.py": "tests/contract/test_worker.py",
     "functions/sweep_messages/app.py": "tests/integration/test_events.py",
     "functions/aggregate_stats/app.py": "tests/integration/history/test_history_http.py",
     "relay/batcher.py": "tests/relay/test_batcher.py",
