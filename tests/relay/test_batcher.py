@@ -7,6 +7,9 @@ import pytest
 
 from relay.batcher import MAX_BATCH_SIZE, MAX_CONCURRENT_CALLS, SubmissionBatcher
 
+#: Seconds. A scenario takes none, unless a message waits for a call that never comes.
+PATIENCE = 20
+
 
 class RecordingCall:
     """A call that ends when the test says so; it doubles its arguments and fails negative ones."""
@@ -51,7 +54,8 @@ def run_scenario(scenario: Callable[[RecordingCall, Batcher], Awaitable[None]]) 
     async def run() -> RecordingCall:
         call = RecordingCall()
         batcher = SubmissionBatcher(call)
-        await scenario(call, batcher)
+        async with asyncio.timeout(PATIENCE):
+            await scenario(call, batcher)
         await run_pending_tasks()
         assert not batcher._queues
         assert not batcher._tasks
