@@ -25,7 +25,7 @@ from tests.aws import Aws
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW
 from tests.ports.implementations import Ports, adapters
-from verification.faults.wire import response
+from verification.faults.wire import body_of, response
 
 RESPONSE = StoredResponse("{}")
 LIMITS = Limits(per_minute=1, per_day=1, per_month=1)
@@ -75,7 +75,7 @@ def refusal(request: AWSPreparedRequest, code: str, reason: str | None) -> AWSRe
         "message": f"refused: {reason or code}",
     }
     if reason:
-        writes = json.loads(request.body)["TransactItems"]
+        writes = json.loads(body_of(request))["TransactItems"]
         body["CancellationReasons"] = [{"Code": reason}, *({"Code": "None"} for _ in writes[1:])]
     headers = {"content-type": "application/x-amz-json-1.0"}
     return response(request.url, 400, json.dumps(body).encode(), headers)

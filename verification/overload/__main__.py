@@ -139,7 +139,7 @@ def _connected(stack: dict[str, Any]) -> Iterator[None]:
 
 
 def _pillarbox(*arguments: str) -> subprocess.CompletedProcess[str]:
-    command = [Path(sys.executable).with_name("pillarbox"), "--local", "--json", *arguments]
+    command = [str(Path(sys.executable).with_name("pillarbox")), "--local", "--json", *arguments]
     return subprocess.run(
         command,
         env={"PILLARBOX_STATE_DIR": str(STATE), "PATH": os.environ["PATH"]},
