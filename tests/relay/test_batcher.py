@@ -123,6 +123,7 @@ def test_batch_size_is_limited() -> None:
         expected = [2 * number for number in range(MAX_BATCH_SIZE + 5)]
         assert await asyncio.gather(*tasks) == expected
 
+    assert MAX_BATCH_SIZE == 20  # two batches of SQS
     sizes = [len(numbers) for _, numbers in run_scenario(scenario).calls]
     assert sizes == [1, 1, MAX_BATCH_SIZE, 3]
 
