@@ -45,7 +45,7 @@ def main() -> int:
     parser.add_argument("--busy", type=int, default=2, help="how many busy loops run meanwhile")
     parser.add_argument("--seconds", type=float, default=900, help="the longest time of sending")
     parser.add_argument(
-        "--patience", type=float, default=1_200, help="the longest wait for the queues, in seconds"
+        "--patience", type=float, default=1_800, help="the longest wait for the queues, in seconds"
     )
     options = parser.parse_args()
     # An exit through `SystemExit` also ends what was started.
