@@ -6,13 +6,13 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up test quick unit format faults mutants fuzz bench check openapi build audit sbom deploy setup
+.PHONY: help up test quick unit format faults overload dynamodb-local mutants fuzz bench check openapi build audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
 
 help: ## show this list
-	@awk -F ':.*## ' '/^[a-z_-]+:.*## / {printf "  make %-9s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z_-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
 	@exec $(RUN)python -m local
@@ -30,8 +30,14 @@ format: setup ## format the code, and fix what ruff can fix
 	$(RUN)ruff check --fix
 	$(RUN)ruff format
 
-faults: setup .venv-engine/made ## break each call of each path, at random and by kills: an hour
+faults: setup .venv-engine/made ## break each call of each path, at random and by kills: 45 minutes
 	$(RUN)python -m verification.faults
+
+overload: setup .venv-engine/made ## send 10,000 mails to an overloaded stack; miss none: 50 minutes
+	$(RUN)python -m verification.overload
+
+dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which needs Java and npm
+	$(RUN)python -m verification.dynamodb_local
 
 mutants: setup ## change each condition, rank and lease; a test must fail: hours
 	$(RUN)python -m verification.mutants

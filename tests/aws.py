@@ -3,6 +3,7 @@
 To use the fixture, a conftest.py contains `from tests.aws import aws`.
 """
 
+import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -24,6 +25,8 @@ from pillarbox.wiring import services
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 
 REGION: Final = "eu-west-1"
+#: The variable that names another DynamoDB for the tests (verification/dynamodb_local).
+DYNAMODB_URL: Final = "TESTS_DYNAMODB_URL"
 
 
 @dataclass(frozen=True)
@@ -73,8 +76,24 @@ def emulated_aws(config: DefaultConfig | None = None) -> Iterator[None]:
         mock.patch.object(sdk.WITH_RETRIES, "parameter_validation", new=True),
         mock.patch.object(sdk.WITHOUT_RETRIES, "parameter_validation", new=True),
         mock_aws(config=config),
+        _other_dynamodb(),
     ):
         yield
+
+
+@contextmanager
+def _other_dynamodb() -> Iterator[None]:
+    """Call the DynamoDB that the environment names, if any; delete its tables at the end."""
+    if DYNAMODB_URL not in os.environ:
+        yield
+        return
+    with mock.patch.dict(os.environ, {"AWS_ENDPOINT_URL_DYNAMODB": os.environ[DYNAMODB_URL]}):
+        dynamodb = boto3.client("dynamodb")
+        try:
+            yield
+        finally:
+            for name in dynamodb.list_tables()["TableNames"]:
+                dynamodb.delete_table(TableName=name)
 
 
 @pytest.fixture

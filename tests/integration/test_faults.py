@@ -10,8 +10,9 @@ import pytest
 from verification.faults.engine import running
 from verification.faults.known_bugs import AIMS, first_failure
 from verification.faults.process_exits import EXITS, real_processes
+from verification.faults.random_schedules import random_schedules
 from verification.faults.report import report
-from verification.faults.runs import random_faults, random_schedules, within
+from verification.faults.runs import random_faults, within
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
 

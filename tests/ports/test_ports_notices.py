@@ -278,3 +278,17 @@ def test_a_broken_record_raises_only_a_value_error(data: st.DataObject) -> None:
     except ValueError:
         return
     assert provider_event is None or provider_event.events
+
+
+def test_each_bounced_recipient_has_its_own_event() -> None:
+    """Of several recipients, those that bounced are recorded and suppressed, each by itself."""
+    bounced = bounce("Permanent", "General", **GENERAL)
+    others = ("bob@example.com", "Carl <carl@example.com>")
+    bounced["bounce"]["bouncedRecipients"] += [{"emailAddress": other} for other in others]
+    provider_event = read_provider_event(json.dumps(bounced))
+    assert provider_event is not None
+    addresses = [ANN, "bob@example.com", "carl@example.com"]
+    assert [event.recipient for event in provider_event.events] == addresses
+    assert [tuple(entry) for entry in provider_event.suppress] == [
+        (address, "bounced") for address in addresses
+    ]

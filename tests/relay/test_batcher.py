@@ -7,6 +7,9 @@ import pytest
 
 from relay.batcher import MAX_BATCH_SIZE, MAX_CONCURRENT_CALLS, SubmissionBatcher
 
+#: Seconds. A scenario takes none, unless a message waits for a call that never comes.
+PATIENCE = 20
+
 
 class RecordingCall:
     """A call that ends when the test says so; it doubles its arguments and fails negative ones."""
@@ -51,7 +54,8 @@ def run_scenario(scenario: Callable[[RecordingCall, Batcher], Awaitable[None]]) 
     async def run() -> RecordingCall:
         call = RecordingCall()
         batcher = SubmissionBatcher(call)
-        await scenario(call, batcher)
+        async with asyncio.timeout(PATIENCE):
+            await scenario(call, batcher)
         await run_pending_tasks()
         assert not batcher._queues
         assert not batcher._tasks
@@ -119,6 +123,7 @@ def test_batch_size_is_limited() -> None:
         expected = [2 * number for number in range(MAX_BATCH_SIZE + 5)]
         assert await asyncio.gather(*tasks) == expected
 
+    assert MAX_BATCH_SIZE == 20  # two batches of SQS
     sizes = [len(numbers) for _, numbers in run_scenario(scenario).calls]
     assert sizes == [1, 1, MAX_BATCH_SIZE, 3]
 

@@ -10,72 +10,48 @@ names the arguments that repeat it. The parts, in this order:
 * exits: processes that end by `os._exit`, at each call of both.
 * random: schedules of faults, pauses, copies and lost events, one for each seed.
 * kills: killed processes of a running local stack (`verification/kills`).
+
+Two parts run at a time, each on its own engine, so the longest ones start first. Each line of
+the output belongs to one part; the last line sums up all of them.
 """
 
 import argparse
+import multiprocessing
 import signal
 import sys
-import tempfile
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
-from functools import partial
-from pathlib import Path
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from typing import Final
 
 from verification.faults import runs
-from verification.faults.engine import running
-from verification.faults.known_bugs import BUGS, first_failure
-from verification.faults.process_exits import exits, first_failure_by_exit
-from verification.faults.report import RunResult, Totals, report
-from verification.faults.statistics_runs import statistics_runs
-from verification.faults.system import System
-from verification.kills import run as kills
+from verification.faults.parts import Options, run_part
+from verification.faults.report import Totals
 
-
-@dataclass(frozen=True)
-class Options:
-    """The options of the command line."""
-
-    parts: Sequence[str]
-    paths: Sequence[runs.Path]
-    seconds: float
-    seed: int
-
-
-_PARTS: Final = ("bugs", "calls", "statistics", "exits", "random", "kills")
+#: The longest ones first.
+_PARTS: Final = ("calls", "statistics", "exits", "kills", "random", "bugs")
+#: One for each core.
+_PARTS_AT_A_TIME: Final = 2
 
 
 def main() -> int:
     """Return 1 if a promise was broken or a known bug was missed."""
     options = _read()
-    # An exit through `SystemExit` also ends what was started.
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, _end_parts)
     missed, total = False, Totals()
-    with (
-        tempfile.TemporaryDirectory(prefix="faults-") as state,
-        running(Path(state)) as system,
-    ):
-        if "bugs" in options.parts:
-            missed = not print_bugs(system)
-        for name, part in parts_on_engine(system, options):
-            total += report(name, part)
-    if "kills" in options.parts:
-        total += report("kills", iter([kills.run(kills.Options())]))
+    chosen = [part for part in _PARTS if part in options.parts]
+    with ProcessPoolExecutor(
+        _PARTS_AT_A_TIME, multiprocessing.get_context("spawn"), max_tasks_per_child=1
+    ) as processes:
+        for part in as_completed([processes.submit(run_part, part, options) for part in chosen]):
+            part_missed, part_total = part.result()
+            missed, total = missed or part_missed, total + part_total
     print(total, flush=True)
     return int(missed or bool(total))
 
 
-def parts_on_engine(system: System, options: Options) -> Iterator[tuple[str, Iterator[RunResult]]]:
-    """Return the parts that run in this process, by name."""
-    if "calls" in options.parts:
-        yield from runs.path_by_path(system, options.paths)
-    if "statistics" in options.parts:
-        yield "statistics", statistics_runs(system)
-    if "exits" in options.parts:
-        yield "exits", exits(system, options.paths)
-    if "random" in options.parts:
-        schedules = runs.random_schedules(system, options.seed)
-        yield f"random, from seed {options.seed}", runs.within(options.seconds, schedules)
+def _end_parts(*_: object) -> None:
+    for part in multiprocessing.active_children():
+        part.terminate()
+    sys.exit(1)
 
 
 def _read() -> Options:
@@ -96,21 +72,6 @@ def _read() -> Options:
         parser.error(f"no such part: {', '.join(sorted(unknown))}")
     paths = [path for path in runs.PATHS if path.name in (arguments.path or names)]
     return Options(arguments.parts or _PARTS, paths, arguments.seconds, arguments.seed)
-
-
-def print_bugs(system: System) -> bool:
-    """Print the run that catches each known bug; return False if a bug is missed."""
-    hunts: dict[str, Callable[[], RunResult | None]] = {
-        name: partial(first_failure, system, name) for name in BUGS
-    }
-    hunts["enqueue after commit, by a real exit"] = partial(first_failure_by_exit, system)
-    caught = 0
-    for name, find in hunts.items():
-        run = find()
-        caught += run is not None
-        print(f"{name}: {f'{run.name}: {run.verdict}' if run else 'NOT CAUGHT'}", flush=True)
-    print(f"bugs: caught {caught} of {len(hunts)}", flush=True)
-    return caught == len(hunts)
 
 
 if __name__ == "__main__":

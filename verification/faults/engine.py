@@ -46,6 +46,8 @@ def running(state: Path) -> Iterator[System]:
         "PILLARBOX_SPOOL_BUCKET": BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
+        # The rig runs whole tasks, so the sweep queues none.
+        "PILLARBOX_SWEEP_QUEUE_URL": f"{SES}/sweep",
         "PILLARBOX_EVENTS_DEAD_LETTERS_URL": EVENTS_DEAD_LETTERS_URL,
         "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": builders.UPGRADE_URL,
@@ -61,6 +63,7 @@ def running(state: Path) -> Iterator[System]:
             parts.callback(lambda: wait_for(engine.stop()))
             wait_for(engine.start())
             queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+            dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
             boto3.client("s3").create_bucket(Bucket=BUCKET)
             create_table(TABLE)
             stream = TableStream(TABLE)
@@ -70,12 +73,13 @@ def running(state: Path) -> Iterator[System]:
             endpoints = {
                 "PILLARBOX_JOBS_QUEUE_URL": queue_url,
                 "PILLARBOX_URGENT_JOBS_QUEUE_URL": queue_url,  # one queue is enough here
+                "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
                 "PILLARBOX_DNS_SERVERS": f"{host}:{dns_port}",
             }
             parts.enter_context(mock.patch.dict(os.environ, endpoints))
             forget_wiring()
             parts.callback(forget_wiring)
-            system = System(queue_url, stream)
+            system = System(queue_url, dead_url, stream)
             for module in (wiring, table):
                 parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))
             parts.enter_context(mock.patch.object(wiring, "utc_now", system.clock))

@@ -6,31 +6,37 @@ Each bug does a step in a way that looks simpler than the protocol.
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import replace
-from datetime import timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, Final
 from unittest import mock
+from uuid import UUID
 
 from botocore.config import Config
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
+from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses import mailer as ses
+from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
 from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.delivery import deliver as delivery
 from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
 from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, FeedbackResult
+from pillarbox.application.delivery.ports import SweepTask
+from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.ports import Claim
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
 from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
+from verification.faults.random_schedules import random_schedule
 from verification.faults.report import RunResult
-from verification.faults.runs import PATHS, at_first_call, random_schedule
+from verification.faults.runs import PATHS, at_first_call
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
 
@@ -183,6 +189,55 @@ def _forget_failed_records() -> AbstractContextManager[object]:
     return mock.patch.object(Aggregation, "apply", apply_without_retry)
 
 
+def _delete_waiting_bodies() -> AbstractContextManager[object]:
+    clear = Sweep._clear_spool
+
+    class LeasedMessages(DynamoMessages):
+        def get_all(self, account_id: str, message_ids: Sequence[UUID]) -> dict[UUID, Message]:
+            found = super().get_all(account_id, message_ids)
+            return {id_: message for id_, message in found.items() if message.lease}
+
+    def clear_what_waits(self: Sweep, task: SweepTask) -> Any:
+        return clear(replace(self, messages=LeasedMessages(services().table)), task)
+
+    return mock.patch.object(Sweep, "_clear_spool", clear_what_waits)
+
+
+def _hide_retries_at_once() -> AbstractContextManager[object]:
+    postpone = SqsJobs.postpone
+
+    def postpone_later_ones(
+        self: SqsJobs, queue_arn: str, receipt_handle: str, wait: timedelta
+    ) -> None:
+        if wait:
+            postpone(self, queue_arn, receipt_handle, wait)
+
+    return mock.patch.object(SqsJobs, "postpone", postpone_later_ones)
+
+
+def _ignore_expiry() -> AbstractContextManager[object]:
+    read = SqsJobs.read
+
+    def read_with_a_day(self: SqsJobs, text: str) -> Job:
+        job = read(self, text)
+        return replace(job, deadline=job.queued_at + timedelta(hours=24))
+
+    return mock.patch.object(SqsJobs, "read", read_with_a_day)
+
+
+def _forget_poison_jobs() -> AbstractContextManager[object]:
+    return mock.patch.object(SqsDeadLetters, "put")
+
+
+def _refund_the_next_minute() -> AbstractContextManager[object]:
+    refund = DynamoQuotas.refund
+
+    def refund_later(self: DynamoQuotas, account_id: str, count: int, now: datetime) -> None:
+        refund(self, account_id, count, now + timedelta(minutes=1))
+
+    return mock.patch.object(DynamoQuotas, "refund", refund_later)
+
+
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": enqueue_after_commit,
     "no lease": _no_lease,
@@ -197,6 +252,11 @@ BUGS: Final[Mapping[str, Bug]] = {
     "forget the uncertain": _forget_uncertain_mail,
     "ignore what a queue refuses": _ignore_refused_entries,
     "forget what was not counted": _forget_failed_records,
+    "delete waiting bodies": _delete_waiting_bodies,
+    "hide retries at once": _hide_retries_at_once,
+    "ignore the expiry": _ignore_expiry,
+    "forget poison jobs": _forget_poison_jobs,
+    "refund the next minute": _refund_the_next_minute,
 }
 
 _UNKEYED, _KEYED, _BATCH = PATHS[0], PATHS[2], PATHS[6]
@@ -214,4 +274,5 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "forget the uncertain": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "ignore what a queue refuses": partial(at_first_call, path=_BATCH, call="sqs.SendMessageBatch"),
     "forget what was not counted": statistics_runs,
+    "refund the next minute": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
 }

@@ -2,14 +2,11 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import redirect_stdout
 from dataclasses import dataclass
-from datetime import timedelta
 from functools import partial
 from hashlib import sha256
-from io import StringIO
 from random import Random
-from typing import Any, Final
+from typing import Final
 
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.mail import SendRequest
@@ -126,13 +123,6 @@ def random_faults(
         yield _run(system, path, {draw.randrange(16): fault})
 
 
-def random_schedules(system: System, seed: int) -> Iterator[RunResult]:
-    """Run random schedules from this seed on, without end."""
-    while True:
-        yield random_schedule(system, seed)
-        seed += 1
-
-
 def within(seconds: float, runs: Iterator[RunResult]) -> Iterator[RunResult]:
     """Take as many runs as fit into the seconds, but at least one."""
     end = time.monotonic() + seconds
@@ -165,91 +155,3 @@ def _run(system: System, path: Path, plan: Plan) -> RunResult:
     if len(struck) > 1:
         verdict.phantom = 0
     return RunResult(f"{path.name}: {describe(struck)}", len(struck), verdict)
-
-
-def random_schedule(system: System, seed: int) -> RunResult:
-    """Run some sends at the same time under the random faults of a seed."""
-    draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
-    schedule = _RandomSchedule(system, draw)
-    return schedule.run(f"seed {seed}")
-
-
-class _RandomSchedule:
-    """One random schedule.
-
-    It stays within what the protocol can tolerate. Functions end within their time-outs,
-    though pauses here exceed them tenfold. Of each mail that the provider accepted, at
-    least one event is queued within a quarter of an hour. It may be received hours later.
-    """
-
-    def __init__(self, system: System, draw: Random) -> None:
-        self._system, self._draw = system, draw
-        self._faults = 0
-        self._faults_left = draw.randrange(12)
-        #: The lost event of each mail, by subject.
-        self._lost: dict[str, set[str]] = {}
-
-    def run(self, name: str) -> RunResult:
-        system, draw = self._system, self._draw
-        system.reset()
-        system.wire.plan = self._plan
-        system.arrivals = self._arrive
-        system.copies = self._copies
-        if draw.random() < 0.3:
-            self._throttle_messages()
-        expected: dict[str, set[Status]] = {}
-        for _ in range(draw.randint(1, 4)):
-            path = draw.choice(PATHS)
-            send = path.send()
-            expected |= finals(send, path)
-            system.after(draw.uniform(0, 120), lambda send=send: system.client(send))  # type: ignore[misc]
-            if path.keyed and draw.random() < 0.3:  # the same request from another process
-                system.after(draw.uniform(0, 400), lambda send=send: system.client(send))  # type: ignore[misc]
-        at_rest = system.run_until_idle()
-        for subject, lost in self._lost.items():
-            if lost - {"Send"}:
-                expected[subject] |= {Status.SENT, Status.DELIVERED}
-        verdict = judge(system, expected, at_rest=at_rest, exact=False, spool=False)
-        # A refused try may follow an accepted one, and a bounce may be lost.
-        verdict.phantom = 0
-        if any(lost - {"Send"} for lost in self._lost.values()):
-            verdict.wrong = 0
-        with redirect_stdout(StringIO()):  # metrics
-            verdict.wrong += system.stream.wrong_statistics(system.account_id)
-        return RunResult(name, self._faults, verdict)
-
-    def _plan(self, _number: int, _site: Site) -> Fault | None:
-        system, draw = self._system, self._draw
-        process = system.process
-        if process and not process.paused and draw.random() < 0.04:
-            system.pause(draw.choice((5, 40, 100, 240)))
-        if self._faults_left and draw.random() < 0.1:
-            self._faults_left -= 1
-            self._faults += 1
-            return draw.choice(FAULTS)
-        return None
-
-    def _throttle_messages(self) -> None:
-        """Throttle all changes of message records for some time, as of one hot partition."""
-        system, draw = self._system, self._draw
-        start = system.now + timedelta(seconds=draw.uniform(0, 300))
-        end = start + timedelta(seconds=draw.choice((5, 60, 1800)))
-
-        def throttled(name: str, body: bytes) -> bool:
-            return name == "dynamodb.UpdateItem" and b"MSG#" in body and start <= system.now < end
-
-        system.wire.throttled = throttled
-
-    def _arrive(self, record: dict[str, Any]) -> tuple[float, ...]:
-        draw = self._draw
-        subject = record["mail"]["commonHeaders"]["subject"]
-        lost = self._lost.setdefault(subject, set())
-        if not lost and draw.random() < 0.1:
-            lost.add(record["eventType"])
-            return ()
-        longest = draw.choice((180, 180, 3600, 4 * 3600))
-        return tuple(draw.uniform(0, longest) for _ in range(draw.choice((1, 1, 2))))
-
-    def _copies(self) -> tuple[float, ...]:
-        draw = self._draw
-        return (draw.uniform(0, 5), *(draw.uniform(0, 400) for _ in range(draw.choice((0, 0, 1)))))

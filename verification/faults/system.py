@@ -10,7 +10,7 @@ import heapq
 import json
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import redirect_stdout
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from io import StringIO
@@ -31,6 +31,7 @@ from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.message import Message
+from pillarbox.domain.quota import WINDOWS, Window
 from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
 from tests.fakes import builders
@@ -64,12 +65,13 @@ class Received:
 
     body: str
     receipt: str
+    sent_at: datetime
 
 
 class System:
     """The service, its queue and its provider; created once and used for many runs."""
 
-    def __init__(self, queue_url: str, stream: TableStream) -> None:
+    def __init__(self, queue_url: str, dead_url: str, stream: TableStream) -> None:
         self.stream = stream
         self.now = wiring.utc_now()
         self.wire = Wire(self.pass_time)
@@ -82,13 +84,25 @@ class System:
         self.arrivals: Callable[[dict[str, Any]], tuple[float, ...]] = lambda _record: (120.0,)
         #: Seconds until each copy of a job is delivered.
         self.copies: Callable[[], tuple[float, ...]] = lambda: (0.0,)
+        #: Returns what the queue delivers in place of a job.
+        self.receive_as: Callable[[str], str] = lambda body: body
+        #: Makes the context of an invocation of the worker.
+        self.context: Callable[[], Invocation] = Invocation
+        #: Called with a job, the context of its invocation, and the seconds until it is visible.
+        self.on_retry: Callable[[str, Invocation, float], None] = lambda *_: None
+        #: Called with each mail that the provider accepts.
+        self.on_hand_over: Callable[[CapturedMail], None] = lambda _mail: None
+        #: The jobs that the worker itself put into the dead-letter queue.
+        self.set_aside: list[str] = []
+        #: When each object was put into the spool.
+        self.spool_times: dict[str, datetime] = {}
         self.sends: list[Send] = []
         self.account_id = self.key = ""
         self.dead: list[Received | str] = []
         #: Creates the process for some work; by default a thread simulates it.
         self.process_of: Callable[[Callable[[], Any]], Process] = Process
         self.process: Process | None = None
-        self._queue_url = queue_url
+        self._queue_url, self._dead_url = queue_url, dead_url
         self._sqs, self._s3 = boto3.client("sqs"), boto3.client("s3")
         self._due: list[tuple[datetime, int, Callable[[], None]]] = []
         self._order = count()
@@ -128,6 +142,8 @@ class System:
         table.put(records.key_item(builders.api_key(self.key, self.account_id)))
         self.sends.clear()
         self.dead.clear()
+        self.set_aside.clear()
+        self.spool_times.clear()
         self.mailbox.clear()
         self._due.clear()
         self._visible.clear()
@@ -136,6 +152,14 @@ class System:
         self._queued_events = self._dead_events = 0
         self.wire.calls.clear()
         self.wire.throttled = lambda _name, _body: False
+
+    @contextmanager
+    def disturbed(self, **hooks: Callable[..., Any]) -> Iterator[None]:
+        """Use other hooks within a `with` block."""
+        before = {name: getattr(self, name) for name in hooks}
+        vars(self).update(hooks)
+        yield
+        vars(self).update(before)
 
     def run_until_idle(self) -> bool:
         """Run until nothing is due; return False if that takes too long."""
@@ -213,7 +237,9 @@ class System:
     # The jobs queue and its worker
 
     def _on_success(self, name: str, body: bytes) -> None:
-        if name in {"sqs.SendMessage", "sqs.SendMessageBatch"}:
+        if name == "sqs.SendMessage" and json.loads(body)["QueueUrl"] == self._dead_url:
+            self.set_aside.append(json.loads(body)["MessageBody"])
+        elif name in {"sqs.SendMessage", "sqs.SendMessageBatch"}:
             self._has_new_jobs = True
         elif name == "sqs.ChangeMessageVisibility":
             request = json.loads(body)
@@ -228,7 +254,8 @@ class System:
             )
             self._has_new_jobs = bool(answer.get("Messages"))
             for message in answer.get("Messages", ()):
-                received = Received(message["Body"], message["ReceiptHandle"])
+                body = self.receive_as(message["Body"])
+                received = Received(body, message["ReceiptHandle"], self.now)
                 for seconds in self.copies():
                     self._waiting[received.receipt] += 1
                     self.after(seconds, lambda received=received: self._deliver(received))  # type: ignore[misc]
@@ -242,16 +269,18 @@ class System:
         self._visible[received.receipt] = self.now + VISIBILITY
         receives = self._receives[received.receipt]
         record = queue_record(received.body, receipt=received.receipt, receives=receives)
-        event = {"Records": [record]}
+        record["attributes"]["SentTimestamp"] = str(round(received.sent_at.timestamp() * 1000))
+        event, context = {"Records": [record]}, self.context()
 
         def on_end(process: Process) -> None:
             if process.error or process.result["batchItemFailures"]:
-                wait = self._visible[received.receipt] - self.now
-                self.after(wait.total_seconds(), lambda: self._deliver(received))
+                wait = (self._visible[received.receipt] - self.now).total_seconds()
+                self.on_retry(received.body, context, wait)
+                self.after(wait, lambda: self._deliver(received))
             else:
                 self._finish(received)
 
-        self.start(lambda: handler("deliver_message")(event, Invocation()), on_end)
+        self.start(lambda: handler("deliver_message")(event, context), on_end)
 
     def _finish(self, received: Received) -> None:
         """Delete a message from the queue once its last copy is done."""
@@ -263,10 +292,17 @@ class System:
     # The provider and its events
 
     def _stand_in(self, request: AWSPreparedRequest) -> AWSResponse | None:
+        """Answer requests to SES, and those that depend on the clock or on the queue of events."""
         if request.url.startswith(SES):
             return self._answer_as_ses(request)
         if EVENTS_QUEUE_URL.encode() in body_of(request):
             return self._count_events(request)
+        if b"ChangeMessageVisibility" in request.headers.get("X-Amz-Target", b""):
+            # The engine would show a job again by its own clock.
+            headers = {"content-type": "application/x-amz-json-1.0"}
+            return response(request.url, 200, b"{}", headers)
+        if request.method == "PUT" and path_of(request).startswith(f"/{BUCKET}/"):
+            self.spool_times[path_of(request).removeprefix(f"/{BUCKET}/")] = self.now
         return None
 
     def _count_events(self, request: AWSPreparedRequest) -> AWSResponse:
@@ -296,6 +332,7 @@ class System:
                 dict(response_of_refusal.headers),
             )
         self.mailbox.add(mail)
+        self.on_hand_over(mail)
         for record in event_records(mail, self.mailbox):
             _stamp(record, self.now)
             for seconds in self.arrivals(record):
@@ -355,10 +392,13 @@ class System:
         """Return the mails that the provider accepted in this run."""
         return self.mailbox.newest_first()
 
-    def quota_used(self) -> int:
-        """Return the sends that the account's quota counts in the months of the run."""
+    def quota_counts(self) -> dict[Window, list[int]]:
+        """Return the sends that the account's quota counts in each minute, day and month."""
         item = wiring.services().table.get(keys.quota(self.account_id)) or {}
-        return sum(n for name, n in item.items() if name.startswith("month:"))
+        return {
+            window: [n for name, n in item.items() if name.startswith(f"{window}:")]
+            for window in WINDOWS
+        }
 
     def suppressed(self) -> set[str]:
         """Return the account's suppressed addresses."""

@@ -1,9 +1,10 @@
 """The verdict on a run that has come to an end: which promises it broke."""
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 
-from pillarbox.domain.message import Status
+from pillarbox.domain.message import Message, Status
 from verification.faults.system import System
 
 
@@ -22,8 +23,10 @@ class Verdict:
     stuck: int = 0
     #: A status, provider id or suppression that does not match the events.
     wrong: int = 0
-    #: The quota counts less than was accepted, or more than that without an excuse.
+    #: A window of the quota counts less than was accepted, or more than that without an excuse.
     quota: int = 0
+    #: Handed over after the deadline, or hidden in the queue without a reason.
+    late: int = 0
     #: A body is still in the spool.
     left: int = 0
 
@@ -41,7 +44,13 @@ class Verdict:
 
 
 def judge(
-    system: System, expected: dict[str, set[Status]], *, at_rest: bool, exact: bool, spool: bool
+    system: System,
+    expected: dict[str, set[Status]],
+    *,
+    at_rest: bool,
+    exact: bool,
+    spool: bool,
+    excused: Callable[[Message], bool] = lambda _message: False,
 ) -> Verdict:
     """Judge a run.
 
@@ -52,14 +61,16 @@ def judge(
         exact: whether the quota must be exact. Some faults may count a send twice: a quota
             that is too strict until its windows end breaks no promise, a lax one does.
         spool: whether the spool must be empty. Some faults may leave an object until it expires.
+        excused: whether an accepted message failed for a reason that it must fail for.
     """
     messages = system.messages()
     verdict = Verdict(accepted=len(messages), stuck=(not at_rest) + len(system.dead))
     accepted = Counter(mail.subject for mail in system.provider_mails())
+    failed_rightly = {str(message.message_id) for message in messages if excused(message)}
     for send in system.sends:
         for subject in (mail.subject or "" for mail in send.mails):
             answered, count = send.answers.get(subject, set()), accepted[subject]
-            verdict.lost += bool(answered) and count == 0
+            verdict.lost += bool(answered - failed_rightly) and count == 0
             verdict.doubled += max(count, len(answered), 1) - 1
             verdict.phantom += not answered and not send.outcome_unknown and count > 0
     for message in messages:
@@ -70,8 +81,10 @@ def judge(
         ):
             verdict.wrong += 1
     verdict.wrong += len(_bounced(system) ^ system.suppressed())
-    used = system.quota_used()
-    verdict.quota += used < len(messages) or (exact and used > len(messages))
+    for counts in system.quota_counts().values():
+        used = sum(counts)
+        verdict.quota += used < len(messages) or (exact and used > len(messages))
+        verdict.quota += min(counts, default=0) < 0
     verdict.left += len(system.spool_keys()) if spool else 0
     return verdict
 

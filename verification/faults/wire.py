@@ -148,6 +148,8 @@ class Wire:
         self.on_success: Callable[[str, bytes], None] = lambda _name, _body: None
         #: Ends the process, real or simulated.
         self.die: Callable[[], None] = _die
+        #: How many tries were struck so far.
+        self.strikes = 0
         self._pass_time = pass_time
         self._call = Call("")
         self._fault: Fault | None = None
@@ -211,6 +213,7 @@ class Wire:
         first = call.tries == 0
         if fault is None or not (first or fault.lasting):
             return self._let_through(call.name, request, send)
+        self.strikes += 1
         if fault.kind is Kind.PARTLY:
             return self._refuse_last(fault, request, send)
         if fault.when == "after" and first:

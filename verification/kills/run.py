@@ -152,16 +152,16 @@ def run(options: Options) -> RunResult:
 
 
 @contextmanager
-def running() -> Iterator[dict[str, Any]]:
+def running(state: Path = STATE) -> Iterator[dict[str, Any]]:
     """Start a stack for this run and return its stack.json."""
-    STATE.mkdir(parents=True, exist_ok=True)
-    description = STATE / "stack.json"
+    state.mkdir(parents=True, exist_ok=True)
+    description = state / "stack.json"
     description.unlink(missing_ok=True)
     ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
     process = subprocess.Popen(
         [sys.executable, "-m", "local"],
         cwd=ROOT,
-        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(STATE), "PILLARBOX_SES_RATE": "1000"},
+        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(state), "PILLARBOX_SES_RATE": "1000"},
         stdout=subprocess.DEVNULL,
     )
     try:

@@ -4,7 +4,8 @@
 Each module is changed in every way that cosmic-ray knows, and each term of its DynamoDB
 conditions in every way of `conditions.py`. Changes are made one at a time in a copy of the
 tree, and the module's tests must fail. The program prints the changes that survived.
-`--conditions` tries only the conditions. Arguments are modules; the default is all.
+`--conditions` tries only the conditions, and `--seeded` only the bugs of `seeded_bugs.py`.
+Arguments are modules; the default is all.
 One process loads the libraries and forks for each change, since starting Python takes
 longer than the tests.
 """
@@ -29,6 +30,7 @@ import pytest
 from hypothesis import Phase, settings
 
 from verification.mutants.conditions import changed
+from verification.mutants.seeded_bugs import BUGS, SeededBug
 
 ROOT: Final = Path(__file__).parents[2]
 #: One for each run, so that two runs can be active at the same time.
@@ -38,7 +40,7 @@ TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.
 #: Runs in the environment of cosmic-ray, which is not installed in this one.
 CODE: Final = Path(__file__).parent / "code_changes.py"
 
-#: Each module with its tests, the fastest first.
+#: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
     "domain/message.py": "tests/unit/domain/test_domain_message.py",
     "domain/quota.py": "tests/unit/domain/test_domain_quota.py",
@@ -53,8 +55,34 @@ MODULES: Final = {
     " tests/unit/application/test_application_faults.py",
     "application/sending/single.py": "tests/unit/application/test_application_single.py",
     "application/sending/batch.py": "tests/unit/application/test_application_batch.py",
+    "application/sending/smtp.py": "tests/unit/application/test_application_smtp.py"
+    " tests/unit/application/test_application_smtp_groups.py",
+    "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
+    " tests/unit/application/test_application_smtp_groups.py tests/relay/test_documented.py",
+    "application/history/aggregate.py": "tests/unit/history",
+    "application/history/coverage.py": "tests/unit/history",
+    "application/history/pagination.py": "tests/unit/history",
+    "application/history/queries.py": "tests/unit/history",
+    "domain/statistics.py": "tests/unit/history",
+    "consumer.py": "tests/unit/test_consumer.py",
+    "functions/deliver_message/app.py": "tests/contract/test_worker.py"
+    " tests/contract/test_poison_jobs.py",
+    "functions/record_feedback/app.py": "tests/contract/test_worker.py",
+    "functions/sweep_messages/app.py": "tests/integration/test_events.py",
+    "functions/aggregate_stats/app.py": "tests/integration/history/test_history_http.py",
+    "relay/batcher.py": "tests/relay/test_batcher.py",
+    "relay/service.py": "tests/relay/test_two_keys.py tests/relay/test_use_case.py"
+    " tests/relay/test_log.py",
+    "relay/framing.py": "tests/relay/test_framing.py tests/relay/test_content.py",
+    "relay/limits.py": "tests/relay/test_limits.py",
+    "relay/proxy.py": "tests/relay/test_proxy.py",
+    "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_use_case.py",
+    "relay/sasl.py": "tests/relay/test_auth.py",
+    "relay/session.py": "tests/relay/test_commands.py tests/relay/test_auth.py"
+    " tests/relay/test_limits.py tests/relay/test_use_case.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
+    "adapters/dynamodb/ledger.py": "tests/unit/history",
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
     "adapters/dynamodb/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
@@ -68,7 +96,6 @@ CONDITIONS: Final = {
     "adapters/dynamodb/api_keys.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/list_entries.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
-    "adapters/dynamodb/ledger.py": "tests/unit/history",
     "adapters/dynamodb/ledger_audit.py": "tests/unit/history",
     "adapters/dynamodb/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
     "adapters/dynamodb/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
@@ -94,6 +121,11 @@ def main() -> int:
     modules = [argument for argument in sys.argv[1:] if argument not in options]
     survived = 0
     try:
+        if not modules and options != {"--conditions"}:
+            survived += sum(map(_survives, BUGS))
+            print(f"== seeded bugs: of {len(BUGS)} {survived} survived", flush=True)
+        if options == {"--seeded"}:
+            return 1 if survived else 0
         for module in modules or [*MODULES, *CONDITIONS]:
             with_code = module in MODULES and not options
             with _test_server(shlex.split((MODULES | CONDITIONS)[module])) as fail:
@@ -103,8 +135,26 @@ def main() -> int:
     return 1 if survived else 0
 
 
+def _survives(bug: SeededBug) -> bool:
+    """Put a bug into the copy, and return whether its tests pass."""
+    path = COPY / bug.path
+    source = path.read_text()
+    if source.count(bug.text) != 1:
+        sys.exit(f"{bug.path}: the text of the bug {bug.name!r} is not there once")
+    with _test_server(shlex.split(bug.tests)) as fail:
+        if fail():
+            sys.exit(f"{bug.tests}: these tests fail unchanged")
+        path.write_text(source.replace(bug.text, bug.bug))
+        caught = fail()
+    path.write_text(source)
+    print(f"{'caught' if caught else 'SURVIVED'}: {bug.name}", flush=True)
+    return not caught
+
+
 def _survivors(module: str, fail: Callable[[], bool], *, with_code: bool) -> int:
-    path = COPY / PACKAGE / module
+    path = COPY / module
+    if not path.exists():
+        path = COPY / PACKAGE / module
     source = path.read_text()
     if fail():
         sys.exit(f"{module}: its tests fail unchanged")

@@ -104,7 +104,7 @@ def consume_stream(
 
     If a part of the batch must be retried, the invocation fails, so that the whole batch is
     retried. A partial response would do less work again, but an engine that ignores it loses
-    the changes, and nobody notices. The counts that `count` returns for an applied batch become
+    the changes unnoticed. The counts that `count` returns for an applied batch become
     metrics.
     """
     logger = observability.make_logger()

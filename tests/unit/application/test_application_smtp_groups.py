@@ -227,3 +227,24 @@ def test_only_small_messages_without_a_key_are_groupable(
     octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
     ready = SmtpSubmission(World().ports).prepare(TO, bytearray(octets))
     assert ready.groupable is groupable
+
+
+@pytest.mark.parametrize(
+    ("head", "preparing", "submitting"),
+    [("", ["domains.look_up"], []), ("Idempotency-Key: k\r\n", [], ["domains.look_up"])],
+    ids=["groupable", "by itself"],
+)
+def test_the_domains_of_a_message_are_looked_up_once(
+    head: str, preparing: list[str], submitting: list[str]
+) -> None:
+    """A message of a group is checked before it joins the group, another one under its claim."""
+    world = World()
+    octets = f"From: {builders.SENDER}\r\n{head}\r\nHello\r\n".encode()
+    submission = SmtpSubmission(world.ports)
+    ready = submission.prepare(TO, bytearray(octets))
+    assert world.gate.calls == preparing
+    world.gate.calls.clear()
+    submission.submit(world.live, ready, lambda accepted: str(accepted.message_id))
+    assert [call for call in world.gate.calls if call == "domains.look_up"] == submitting
+    if submitting:
+        assert world.gate.calls.index("claims.acquire") < world.gate.calls.index("domains.look_up")

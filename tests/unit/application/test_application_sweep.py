@@ -271,3 +271,26 @@ def test_a_marked_hour_is_rebuilt_in_parts(case: Case) -> None:
     assert case.do(task) == SweepReport(statistics_repaired=9)
     assert case.checked == [(mark, None), (mark, 100)]
     assert case.queued == []
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {},
+        {"attempt": 1},
+        {"attempt": 7, "events": ()},
+        {"attempt": 1, "lease": Lease(owner="dead", taken_at=NOW, expires_at=NOW + SECOND)},
+    ],
+    ids=["not tried", "between two tries", "after many tries", "uncertain"],
+)
+def test_the_sweep_keeps_the_body_of_a_pending_mail(changes: dict[str, Any]) -> None:
+    """A body stays for as long as its mail is pending, whatever its last try did."""
+    case = Case()
+    message = case.message(timedelta(hours=20), **changes)
+    key = case.spool(timedelta(hours=20), message)
+    assert case.run().orphaned_bodies == 0
+    assert key in case.spooled
+    sent = message.with_events([event(EventKind.SENT)])
+    case.store.messages[ACCOUNT, message.message_id] = sent
+    assert case.run().orphaned_bodies == 1
+    assert key not in case.spooled

@@ -1,0 +1,175 @@
+"""The worker's invocations: what stays in the queue, until when, and under which deadline."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+from unittest import mock
+
+import boto3
+import pytest
+
+from pillarbox import wiring
+from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
+from pillarbox.domain.key import account_of_key
+from pillarbox.domain.mail import MAX_DELIVERY_TIME
+from tests.contract.bodies import otp, raw_html
+from tests.contract.client import Api, Invocation, handler
+from tests.contract.service import Service
+
+THROTTLED = (429, "TooManyRequestsException")
+
+
+#: Milliseconds that one mail may take: 23 seconds for SES, and seven for the rest.
+TIME_FOR_ONE = 30_000
+
+
+@dataclass(frozen=True, slots=True)
+class EndingInvocation(Invocation):
+    """An invocation that ends soon."""
+
+    milliseconds: int = TIME_FOR_ONE - 1
+
+    def get_remaining_time_in_millis(self) -> int:
+        return self.milliseconds
+
+
+@pytest.fixture(autouse=True)
+def _ses(service: Service) -> Iterator[None]:
+    yield
+    service.ses.failure = None
+
+
+def work(records: list[dict[str, Any]], context: object = None) -> list[str]:
+    """Pass jobs to the worker; return the ids of those that stay in the queue."""
+    response = handler("deliver_message")({"Records": records}, context or Invocation())
+    return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
+
+
+def receive(service: Service) -> list[dict[str, Any]]:
+    """Receive the visible jobs and hide them for long, as the queue does for a worker."""
+    jobs = service.jobs()
+    for job in jobs:
+        urgent = job["eventSourceARN"].endswith(service.urgent_url.rpartition("/")[2])
+        boto3.client("sqs").change_message_visibility(
+            QueueUrl=service.urgent_url if urgent else service.queue_url,
+            ReceiptHandle=job["receiptHandle"],
+            VisibilityTimeout=3_600,
+        )
+    return jobs
+
+
+def test_a_job_without_time_is_visible_again_at_once(service: Service, live: Api) -> None:
+    """A worker that is about to end hands its jobs to the next worker, which sends the mail."""
+    sent = len(service.ses.mails)
+    message_id = live.send(otp()).json["messageId"]
+    jobs = receive(service)
+    assert work(jobs, EndingInvocation()) == [jobs[0]["messageId"]]
+    assert len(service.ses.mails) == sent
+    (again,) = receive(service)
+    assert work([again]) == []
+    assert len(service.ses.mails) == sent + 1
+    assert live.get(message_id).json["status"] == "sent"
+
+
+def test_a_job_with_just_enough_time_is_sent(service: Service, live: Api) -> None:
+    """A hand-over starts if the time that it may take is left."""
+    sent = len(service.ses.mails)
+    live.send(otp())
+    assert work(receive(service), EndingInvocation(milliseconds=TIME_FOR_ONE)) == []
+    assert len(service.ses.mails) == sent + 1
+
+
+def test_a_job_without_time_is_shown_at_once(service: Service, live: Api) -> None:
+    """The queue is asked to show the job after no seconds; it refuses a negative time."""
+    asked: list[int] = []
+
+    def record(params: dict[str, Any], **_: object) -> None:
+        asked.append(params["VisibilityTimeout"])
+
+    live.send(otp())
+    jobs = receive(service)
+    events = wiring.services().jobs._sqs.meta.events
+    name = "provide-client-params.sqs.ChangeMessageVisibility"
+    events.register(name, record)
+    work(jobs, EndingInvocation())
+    events.unregister(name, record)
+    assert asked == [0]
+
+
+@pytest.mark.parametrize("resent", [True, False])
+def test_only_a_repeated_hand_over_is_counted_as_one(
+    service: Service, live: Api, capsys: pytest.CaptureFixture[str], *, resent: bool
+) -> None:
+    """The metric of uncertain mail that was sent again counts such mail and no other."""
+    delivery = mock.Mock()
+    delivery.deliver.return_value = DeliveryResult(Outcome.SENT, resent=resent)
+    live.send(otp())
+    with mock.patch.dict(vars(wiring.services()), delivery=delivery):
+        assert work(receive(service)) == []
+    assert ("ambiguous_resend" in capsys.readouterr().out) is resent
+
+
+def test_a_postponed_job_stays_hidden_for_its_wait(service: Service, live: Api) -> None:
+    """A throttled job stays in the queue and is not received again at once."""
+    live.send(otp())
+    (job,) = receive(service)
+    service.ses.failure = THROTTLED
+    assert work([job]) == [job["messageId"]]
+    assert receive(service) == []
+
+
+@pytest.mark.parametrize("tries", [0, 1, 2])
+def test_the_deadline_is_checked_at_every_try(service: Service, live: Api, tries: int) -> None:
+    """A mail past its deadline fails as expired, whether it was tried before or not."""
+    sent = len(service.ses.mails)
+    message_id = live.send(raw_html()).json["messageId"]
+    (job,) = receive(service)
+    service.ses.failure = THROTTLED
+    for _ in range(tries):
+        assert work([job]) == [job["messageId"]]
+    service.ses.failure = None
+    with service.at(wiring.utc_now() + MAX_DELIVERY_TIME + timedelta(seconds=1)):
+        assert work([job]) == []
+    shown = live.get(message_id).json
+    assert (shown["status"], shown["events"][-1]["code"]) == ("failed", "expired")
+    assert len(service.ses.mails) == sent
+
+
+@pytest.mark.parametrize("tries", [1, 3])
+def test_a_body_stays_in_the_spool_until_its_mail_is_sent(
+    service: Service, live: Api, tries: int
+) -> None:
+    """A large mail that was postponed is sent as it was accepted, and then leaves the spool."""
+    sent, spooled = len(service.ses.mails), set(service.spooled())
+    live.send(raw_html(html=f"<p>{'x' * 300_000}</p>"))
+    (job,) = receive(service)
+    service.ses.failure = THROTTLED
+    for _ in range(tries):
+        assert work([job]) == [job["messageId"]]
+        assert len(set(service.spooled()) - spooled) == 1
+    service.ses.failure = None
+    assert work([job]) == []
+    assert set(service.spooled()) == spooled
+    assert len(service.ses.mails) == sent + 1
+    assert b"x" * 60 in service.ses.mails[-1]["raw"]
+
+
+@pytest.mark.parametrize("kind", ["Send", "Open"])
+def test_the_log_of_an_event_names_its_message(
+    service: Service, live: Api, caplog: pytest.LogCaptureFixture, kind: str
+) -> None:
+    """A recorded event is logged with account and message, an ignored one without."""
+    message_id = live.send(otp()).json["messageId"]
+    work(receive(service))
+    account_id = account_of_key(live.key or "")
+    mail = {
+        "messageId": "provider",
+        "timestamp": "2026-03-14T15:09:26.535Z",
+        "tags": {"account": [account_id], "message": [message_id]},
+    }
+    caplog.clear()
+    assert service.report({"eventType": kind, "mail": mail, kind.lower(): {}}) == []
+    (record,) = [vars(record) for record in caplog.records]
+    named = (record.get("account_id"), record.get("message_id"))
+    assert named == ((account_id, message_id) if kind == "Send" else (None, None))

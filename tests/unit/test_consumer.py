@@ -1,0 +1,156 @@
+"""What SQS, the stream and the schedule get back from their functions."""
+
+import json
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+
+from pillarbox.application.history.aggregate import StreamResult
+from pillarbox.consumer import (
+    BatchFailed,
+    RecordResult,
+    consume_queue,
+    consume_stream,
+    run_on_schedule,
+)
+from pillarbox.settings import SettingError
+from tests.contract.client import Invocation
+from tests.contract.service import queue_record
+
+CONTEXT: Any = Invocation()
+
+
+@pytest.fixture(autouse=True)
+def names(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("POWERTOOLS_SERVICE_NAME", "pillarbox")
+    monkeypatch.setenv("POWERTOOLS_METRICS_NAMESPACE", "Pillarbox")
+
+
+def consume(*results: RecordResult | Exception) -> list[str]:
+    """Consume one message for each result; return the numbers of those that SQS keeps."""
+
+    def handle(record: SQSRecord, _: object) -> RecordResult:
+        result = results[int(record.message_id)]
+        if isinstance(result, Exception):
+            raise result
+        return result
+
+    event = {"Records": [queue_record("{}", str(n)) for n in range(len(results))]}
+    response = consume_queue(handle)(event, CONTEXT)
+    return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
+
+
+def result(retry_after: timedelta | None = None, **more: Any) -> RecordResult:
+    return RecordResult(outcome="waiting", retry_after=retry_after, ids={"message_id": "m"}, **more)
+
+
+def metrics(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
+    """Return the values of the metrics that a function printed."""
+    lines = map(json.loads, capsys.readouterr().out.splitlines())
+    return {
+        metric["Name"]: line[metric["Name"]]
+        for line in lines
+        if "_aws" in line
+        for metric in line["_aws"]["CloudWatchMetrics"][0]["Metrics"]
+    }
+
+
+@pytest.mark.parametrize("wait", [timedelta(0), timedelta(microseconds=1), timedelta(hours=1)])
+def test_a_message_with_a_retry_stays_in_the_queue(wait: timedelta) -> None:
+    """SQS deletes a finished message and keeps one that is retried, at once or later."""
+    assert consume(result(), result(wait), result()) == ["1"]
+
+
+def test_a_failed_message_stays_in_the_queue_alone() -> None:
+    """An error keeps its message; the messages before and after it are finished."""
+    assert consume(result(), ValueError("planted"), result()) == ["1"]
+
+
+def test_a_batch_that_fails_as_a_whole_is_no_error() -> None:
+    """If every message fails, each is named and the invocation succeeds."""
+    assert consume(ValueError("planted"), result(timedelta(0))) == ["0", "1"]
+
+
+def test_a_missing_setting_ends_the_invocation() -> None:
+    """A missing setting is an error of the function, not of a message."""
+    with pytest.raises(SettingError):
+        consume(result(), SettingError("PILLARBOX_TABLE is not set"))
+
+
+def test_a_retry_is_not_logged_as_a_failure(caplog: pytest.LogCaptureFixture) -> None:
+    """A retried message is logged with its outcome, and a failed one with its message id."""
+    consume(result(timedelta(0)), ValueError("planted"))
+    retried, failed = caplog.records
+    assert (retried.levelname, vars(retried)["outcome"]) == ("INFO", "waiting")
+    assert (failed.levelname, vars(failed)["queue_message_id"]) == ("ERROR", "1")
+
+
+def test_outcomes_and_durations_are_metrics(capsys: pytest.CaptureFixture[str]) -> None:
+    """Each outcome and count is counted for each message; durations are in milliseconds."""
+    consume(
+        result(
+            counts=("ambiguous_resend",), durations={"time_to_send": timedelta(milliseconds=1500.5)}
+        ),
+        result(timedelta(0)),
+    )
+    assert metrics(capsys) == {
+        "waiting": [1.0, 1.0],
+        "ambiguous_resend": [1.0],
+        "time_to_send": [1500.5],
+    }
+
+
+def stream(retry_from: int | None, *errors: Exception) -> list[int]:
+    """Consume three records; return how many were counted, if any were."""
+    counted: list[int] = []
+
+    def count(records: Sequence[Mapping[str, Any]]) -> dict[str, int]:
+        counted.append(len(records))
+        return {"changes": len(records)}
+
+    records = [{"dynamodb": {"SequenceNumber": str(number)}} for number in (7, 8, 9)]
+    handler = consume_stream(lambda _: StreamResult(retry_from, [*errors]), count)
+    if retry_from is None:
+        assert handler({"Records": records}, CONTEXT) == {"batchItemFailures": []}
+    else:
+        with pytest.raises(BatchFailed, match=f"record {retry_from}"):
+            handler({"Records": records}, CONTEXT)
+    return counted
+
+
+@pytest.mark.parametrize(("retry_from", "counted"), [(None, [3]), (0, []), (1, []), (2, [])])
+def test_a_batch_of_the_stream_is_retried_as_a_whole(
+    retry_from: int | None, counted: list[int]
+) -> None:
+    """If any record must be retried, also the first, the invocation fails and counts nothing."""
+    assert stream(retry_from) == counted
+
+
+def test_each_error_of_a_stream_is_logged(caplog: pytest.LogCaptureFixture) -> None:
+    """A batch with two failed accounts logs two errors."""
+    stream(0, ValueError("one"), ValueError("two"))
+    assert [record.levelname for record in caplog.records] == ["ERROR", "ERROR", "INFO"]
+
+
+def test_a_schedule_counts_zeros(capsys: pytest.CaptureFixture[str]) -> None:
+    """A healthy pass reports zeros, since an alarm takes a missing figure for a failure."""
+    counts = {"overdue": 0, "given_up": 2}
+    assert run_on_schedule(lambda _, __: counts)({}, CONTEXT) == counts
+    assert metrics(capsys) == {"overdue": [0.0], "given_up": [2.0]}
+
+
+@pytest.mark.parametrize("error", [ValueError("planted"), SettingError("missing")])
+def test_a_failed_pass_is_an_error_of_its_function(
+    error: Exception, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A pass that fails reports no figure, so that the alarm notices."""
+
+    def fail(_: object, __: object) -> dict[str, int]:
+        raise error
+
+    with pytest.raises(type(error)):
+        run_on_schedule(fail)({}, CONTEXT)
+    assert metrics(capsys) == {}

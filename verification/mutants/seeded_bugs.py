@@ -1,0 +1,172 @@
+"""Bugs that someone could write by mistake. For each of them a test of `make test` must fail.
+
+A bug replaces some text of a file. The tests are those that are meant to catch it.
+"""
+
+from dataclasses import dataclass
+from typing import Final
+
+_LAYER: Final = "layers/shared/pillarbox"
+_DELIVERING: Final = f"{_LAYER}/application/delivery"
+_SENDING: Final = f"{_LAYER}/application/sending"
+_DYNAMODB: Final = f"{_LAYER}/adapters/dynamodb"
+_UNIT: Final = "tests/unit/application/test_application"
+#: The first check of a mail's deadline.
+_DEADLINE: Final = (
+    "        now = self.clock()\n        if now >= job.deadline:\n            return self._refuse("
+)
+
+
+@dataclass(frozen=True)
+class SeededBug:
+    """A bug: the file, its text and the text with the bug, and the tests that catch it."""
+
+    name: str
+    path: str
+    text: str
+    bug: str
+    tests: str
+
+
+BUGS: Final = (
+    SeededBug(
+        "a retry at once counts as done",
+        f"{_LAYER}/consumer.py",
+        "if result.retry_after is not None:",
+        "if result.retry_after:",
+        "tests/unit/test_consumer.py",
+    ),
+    SeededBug(
+        "the body of a job that is retried at once is deleted",
+        f"{_DELIVERING}/deliver.py",
+        "if result.retry_after is None:",
+        "if not result.retry_after:",
+        f"{_UNIT}_retries.py",
+    ),
+    SeededBug(
+        "a job without time stays hidden",
+        "functions/deliver_message/app.py",
+        "        services().jobs.postpone("
+        "record.event_source_arn, record.receipt_handle, timedelta(0))\n",
+        "",
+        "tests/contract/test_worker.py",
+    ),
+    SeededBug(
+        "the sweep deletes bodies between two tries",
+        f"{_DELIVERING}/sweep.py",
+        "in messages.items() if message.pending}",
+        "in messages.items() if message.pending and message.lease}",
+        f"{_UNIT}_sweep.py",
+    ),
+    SeededBug(
+        "a poison job's mail fails before the job is kept",
+        f"{_DELIVERING}/poison_jobs.py",
+        "        self.dead_letters.put(text)\n",
+        "        if message is not None and message.pending and message.lease is None:\n"
+        "            self.messages.save(self._failed(message))\n"
+        "        self.dead_letters.put(text)\n",
+        f"{_UNIT}_retries.py",
+    ),
+    SeededBug(
+        "the deadline is checked at the first try only",
+        f"{_DELIVERING}/deliver.py",
+        _DEADLINE,
+        "        if message.attempt:\n"
+        "            job = replace(job, deadline=job.deadline + EVENT_WAIT * 100)\n" + _DEADLINE,
+        "tests/contract/test_worker.py",
+    ),
+    SeededBug(
+        "a refund goes into the current minute",
+        f"{_SENDING}/acceptance.py",
+        "self.ports.quotas.refund(account_id, 1, prepared.now)",
+        "self.ports.quotas.refund(account_id, 1, self.ports.clock())",
+        f"{_UNIT}_retries.py",
+    ),
+    SeededBug(
+        "a refund of several goes into the current minute",
+        f"{_SENDING}/acceptance.py",
+        "self.ports.quotas.refund(account_id, len(moments), moments[0])",
+        "self.ports.quotas.refund(account_id, len(moments), self.ports.clock())",
+        f"{_UNIT}_retries.py",
+    ),
+    SeededBug(
+        "messages are grouped by account",
+        "relay/service.py",
+        "        self._batcher = SubmissionBatcher(self._accept)\n",
+        "        batcher = SubmissionBatcher(\n"
+        "            lambda _, pairs: self._accept(pairs[0][0], [pair[1] for pair in pairs])\n"
+        "        )\n"
+        "        submit = batcher.submit\n"
+        "        batcher.submit = lambda key, one: submit(key[:20], (key, one))\n"
+        "        self._batcher = batcher\n",
+        "tests/relay/test_two_keys.py",
+    ),
+    SeededBug(
+        "the results of a batch are in the order of text",
+        f"{_SENDING}/acceptance.py",
+        "[outcomes[position] for position in range(count)]",
+        "[outcomes[position] for position in sorted(outcomes, key=str)]",
+        f"{_UNIT}_retries.py",
+    ),
+    SeededBug(
+        "an expired key replays its old response",
+        f"{_DYNAMODB}/claims.py",
+        'condition="attribute_not_exists(pk) OR expires_at <= :now"',
+        'condition="attribute_not_exists(pk) OR expires_at <= :now AND expires_at > :now"',
+        "tests/ports/test_ports_claims.py",
+    ),
+    SeededBug(
+        "SMTP answers 250 although the commit failed",
+        f"{_SENDING}/acceptance.py",
+        "            return outcomes | dict.fromkeys(remaining, error)\n",
+        "            if not remaining:\n                raise error\n",
+        f"{_UNIT}_smtp_groups.py",
+    ),
+    SeededBug(
+        "a bounce counts for the first recipient",
+        f"{_LAYER}/adapters/ses/events.py",
+        'recipient=_address_of(recipient["emailAddress"]),\n'
+        '            code=snake_case(subtype) or "bounced",',
+        'recipient=_address_of(bounce["bouncedRecipients"][0]["emailAddress"]),\n'
+        '            code=snake_case(subtype) or "bounced",',
+        "tests/ports/test_ports_notices.py tests/integration/feedback",
+    ),
+    SeededBug(
+        "events of unknown messages suppress addresses",
+        f"{_DELIVERING}/feedback.py",
+        "if outcome is not FeedbackOutcome.UNKNOWN:",
+        "if outcome is not None:",
+        f"{_UNIT}_feedback.py",
+    ),
+    SeededBug(
+        "an hour that just ended is not rolled up",
+        f"{_LAYER}/application/history/aggregate.py",
+        "granularity.end(start) <= newest",
+        "granularity.end(start) < newest",
+        "tests/unit/history",
+    ),
+    SeededBug(
+        "a retried change leaves its old copy in the ledger",
+        f"{_DYNAMODB}/ledger.py",
+        "for outdated in [*revisions, *([old] if old else [])]:",
+        "for outdated in [old] if old else []:",
+        "tests/unit/history",
+    ),
+    SeededBug(
+        "a revoked key is remembered as valid",
+        f"{_LAYER}/application/authentication.py",
+        "    key, account = directory.key, directory.account\n",
+        "    key, account = directory.key, directory.account\n"
+        "    if key is not None:\n"
+        "        key = vars(make_principal).setdefault(key.digest, key)\n",
+        "tests/contract/test_authentication.py",
+    ),
+    SeededBug(
+        "a mail is sent at the moment of its expiry",
+        f"{_DELIVERING}/deliver.py",
+        _DEADLINE,
+        "        job = replace(job, deadline=job.deadline + timedelta(microseconds=1))\n"
+        + _DEADLINE,
+        f"{_UNIT}_delivery.py",
+    ),
+)
