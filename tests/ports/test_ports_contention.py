@@ -74,7 +74,7 @@ def wire(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
     wire, process = Wire(), BotocoreStubber.process_request
 
     def planted(stubber: BotocoreStubber, request: AWSPreparedRequest) -> Any:
-        wire.requests.append(json.loads(request.body))
+        wire.requests.append(json.loads(request.body or b""))
         return wire.answers.pop(0)() if wire.answers else process(stubber, request)
 
     monkeypatch.setattr(table_module, "sleep", wire.waits.append)

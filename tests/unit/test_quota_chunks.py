@@ -308,7 +308,7 @@ def test_no_schedule_exceeds_a_quota(
             fleet.now += timedelta(seconds=wait)
             fleet.item.fault = fault
             if other is not None and other != number:
-                fleet.item.first = lambda other=other, count=count: fleet.reserve(  # type: ignore[misc]
+                fleet.item.first = lambda other=other, count=count: fleet.reserve(
                     other, count, limits
                 )
             match action:
