@@ -167,7 +167,6 @@ def main() -> None:
         (60_000, 1_100, 60, 0),
         (60_000, 1_100, 60, 10),
         (60_000, 1_100, 300, 0),
-        (60_000, 1_100, 300, 100),
     ):
         limits = Limits(per_minute=limit, per_day=None, per_month=None)
         done = run(rate, 180, limits=limits, processes=processes, deaths=deaths)

@@ -26,6 +26,7 @@ from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError, Unavailable
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, UNLIMITED
+from verification.faults.wire import body_of
 
 #: Tries of a write that meets a transaction, and of a throttled one.
 TRIES, SDK_TRIES = 5, 3
@@ -74,8 +75,7 @@ def wire(table: Table, monkeypatch: pytest.MonkeyPatch) -> Iterator[Wire]:
     wire, process = Wire(), BotocoreStubber.process_request
 
     def planted(stubber: BotocoreStubber, request: AWSPreparedRequest) -> Any:
-        assert isinstance(request.body, bytes | str)
-        wire.requests.append(json.loads(request.body))
+        wire.requests.append(json.loads(body_of(request)))
         return wire.answers.pop(0)() if wire.answers else process(stubber, request)
 
     monkeypatch.setattr(table_module, "sleep", wire.waits.append)

@@ -189,17 +189,18 @@ def test_accounts_have_chunks_of_their_own() -> None:
         assert counted(item) == {2_004}, "the oldest account's chunk is forgotten"
 
 
-def test_a_burst_that_is_over_leaves_no_chunk() -> None:
-    """A minute after a burst the rate means nothing: a single send counts one message."""
-    done = run(1_000, 2)
-    item = QuotaItem()
+@pytest.mark.parametrize(("pause", "in_chunks"), [(59, True), (61, False)])
+def test_a_rate_is_known_for_a_minute(pause: float, *, in_chunks: bool) -> None:
+    """A new minute goes on in chunks, but a send a minute after a burst counts one message."""
+    item = QuotaItem(most=inf)
     quota = process(item)
-    for step in range(2_000):
+    for step in range(1_000):
         quota.reserve(ACCOUNT, 1, UNLIMITED, START + timedelta(milliseconds=step))
-    later = START + timedelta(minutes=2)
-    quota.reserve(ACCOUNT, 1, UNLIMITED, later)
-    assert units(done.item) < done.accepted.total()
-    assert item.counts[window_name("minute", later)] == 1
+    assert units(item) < 1_000
+    later = START + timedelta(seconds=pause + 1)
+    for _ in range(2):  # the first finds how much room the new minute has
+        quota.reserve(ACCOUNT, 1, UNLIMITED, later)
+    assert (item.counts[window_name("minute", later)] > 2) == in_chunks
 
 
 class FaultyItem(QuotaItem):
@@ -221,6 +222,20 @@ class FaultyItem(QuotaItem):
         if fault == "after":
             raise Unavailable("data store")
         return item
+
+
+@pytest.mark.parametrize(("seconds", "updates"), [(0, 2), (60, 3)])
+def test_threads_share_a_chunk(seconds: float, updates: int) -> None:
+    """Two threads' spare messages add up, and those of the last minute are not used in the next."""
+    item = FaultyItem()
+    quota, now = process(item), START + timedelta(seconds=seconds)
+    with chunks_of(3):
+        item.first = lambda: quota.reserve(ACCOUNT, 1, UNLIMITED, now)
+        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+    for _ in range(6 if seconds == 0 else 4):
+        quota.reserve(ACCOUNT, 1, UNLIMITED, now)
+    assert units(item) == updates
+    assert item.counts[window_name("minute", now)] == (8 if seconds == 0 else 5)
 
 
 @dataclass
