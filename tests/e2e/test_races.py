@@ -166,6 +166,7 @@ def test_the_events_of_fifty_recipients_are_recorded_at_once(table: Table) -> No
             suppressions=DynamoSuppressions(table),
             seen_events=DynamoSeenEvents(table),
             heartbeat=DynamoHeartbeat(table),
+            clock=lambda: message.created_at,
             pause=sleep,
         )
         return worker.record(batch)

@@ -145,6 +145,7 @@ class World:
             suppressions=self._port("suppressions", stores.FakeSuppressions(self.store)),
             seen_events=self._port("seen_events", stores.FakeSeenEvents(self.store)),
             heartbeat=self._port("heartbeat", stores.FakeHeartbeat(self.store)),
+            clock=lambda: self.now,
             pause=self._pause,
         )
 

@@ -36,7 +36,7 @@ from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import random_schedule
 from verification.faults.report import RunResult
-from verification.faults.runs import PATHS, at_first_call
+from verification.faults.runs import PATHS, at_first_call, late_events
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
 
@@ -266,6 +266,7 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "no lease": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "SDK retries on SES": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "resend when a lease ends": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
+    "trust events of other mail": partial(late_events, path=_UNKEYED),
     "unconditional claim delete": partial(
         at_first_call, path=_KEYED, call="dynamodb.TransactWriteItems"
     ),

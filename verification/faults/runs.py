@@ -113,6 +113,14 @@ def at_first_call(system: System, path: Path, call: str) -> Iterator[RunResult]:
         yield _run(system, path, {position: fault})
 
 
+def late_events(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path whose events wait for hours, with every fault at its hand-over."""
+    yield _run(system, path, UNDISTURBED)
+    names = [site.name for site in system.wire.calls]
+    for fault in faults_of("sesv2.SendEmail"):
+        yield _run(system, path, {names.index("sesv2.SendEmail"): fault}, events_wait=4 * 3600)
+
+
 def random_faults(
     system: System, seed: int, faults: Sequence[Fault] = FAULTS
 ) -> Iterator[RunResult]:
@@ -132,12 +140,12 @@ def within(seconds: float, runs: Iterator[RunResult]) -> Iterator[RunResult]:
             return
 
 
-def _run(system: System, path: Path, plan: Plan) -> RunResult:
+def _run(system: System, path: Path, plan: Plan, events_wait: float = 0) -> RunResult:
     system.reset()
     struck = system.wire.plant(plan)
     # The events arrive after the worker's next try, and in reverse order.
     arrivals = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
-    system.arrivals = lambda record: (arrivals[record["eventType"]],)
+    system.arrivals = lambda record: (events_wait + arrivals[record["eventType"]],)
     system.copies = lambda: (0.0,)
     send = path.send()
     system.client(send)

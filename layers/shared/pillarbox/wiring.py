@@ -182,6 +182,7 @@ class Wiring:
             suppressions=DynamoSuppressions(self.table),
             seen_events=DynamoSeenEvents(self.table),
             heartbeat=DynamoHeartbeat(self.table),
+            clock=utc_now,
             pause=sleep,
         )
 

@@ -38,6 +38,7 @@ BOUNCE = ProviderEvent(
 def world() -> World:
     new_world = World()
     new_world.accept(MESSAGE)
+    new_world.now = at(60)
     return new_world
 
 
@@ -157,6 +158,7 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
         suppressions=stores.FakeSuppressions(world.store),
         seen_events=stores.FakeSeenEvents(world.store),
         heartbeat=stores.FakeHeartbeat(world.store),
+        clock=lambda: world.now,
         pause=world.pauses.append,
     )
     results = feedback.record(["bad", "other", "own", "ignored", "gone"])
@@ -169,6 +171,12 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
     ]
     # Whatever the reason: the worker must know that the provider took the other message.
     assert set(world.store.seen_events) == {(ACCOUNT, other.message_id)}
+
+
+def test_an_event_from_the_future_does_not_move_the_heartbeat_beyond_now(world: World) -> None:
+    """A wrong clock of a mailbox provider must not show that later events are recorded."""
+    world.record(replace(BOUNCE, at=at(86_400)))
+    assert world.store.newest_event == world.now
 
 
 @pytest.mark.parametrize("failing", ["messages.peek", "messages.save", "suppressions.put"])

@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.ports import (
+    Clock,
     EventHeartbeat,
     Messages,
     ProviderEvent,
@@ -57,6 +58,7 @@ class Feedback:
     suppressions: Suppressions
     seen_events: SeenEvents
     heartbeat: EventHeartbeat
+    clock: Clock
     pause: Callable[[float], None]
 
     def record(self, texts: Sequence[str]) -> list[FeedbackResult | Exception]:
@@ -93,8 +95,9 @@ class Feedback:
             outcome = self._merge(events)
             if outcome is not FeedbackOutcome.UNKNOWN:
                 self._suppress(events)
-            # Only now, because it tells workers that events of this time are recorded.
-            self.heartbeat.record(max(event.at for event in events))
+            # Only now, because it tells workers that events of this time are recorded. A mailbox
+            # provider dates its complaints itself, perhaps in the future.
+            self.heartbeat.record(min(max(event.at for event in events), self.clock()))
         except Exception as error:  # noqa: BLE001  the caller logs it; other messages go on
             return error
         return outcome
