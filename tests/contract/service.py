@@ -217,6 +217,11 @@ class Service:
         (item,) = self.claim_items(account_id)
         boto3.client("dynamodb").put_item(TableName=_TABLE, Item=item | to_item(changes))
 
+    def jobs_of(self, api: Api) -> list[dict[str, Any]]:
+        """Receive the jobs of an account; those that other tests left come back by themselves."""
+        account_id = account_of_key(api.key or "")
+        return [job for job in self.jobs() if json.loads(job["body"])["account"] == account_id]
+
     def jobs(self) -> list[dict[str, Any]]:
         """Receive all messages of both queues of jobs, as records of event source mappings.
 

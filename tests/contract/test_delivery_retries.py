@@ -30,7 +30,7 @@ def test_a_job_that_fails_is_received_again_soon(
         raise Unavailable("data store")
 
     live.send(otp())
-    (job,) = service.jobs()
+    (job,) = service.jobs_of(live)
     waits: list[tuple[str, str, timedelta]] = []
     monkeypatch.setattr(SqsJobs, "postpone", lambda _, *arguments: waits.append(arguments))
     monkeypatch.setattr(DynamoMessages, "peek", fail)

@@ -24,7 +24,7 @@ def consume(body: str, waited: timedelta = timedelta(0), receipt: str = "none") 
 def accept(service: Service, live: Api) -> tuple[str, dict[str, object], str]:
     """Send an email; return the message id, the job, and the job's receipt."""
     message_id = live.send(otp()).json["messageId"]
-    (job,) = service.jobs()
+    (job,) = service.jobs_of(live)
     return message_id, json.loads(job["body"]), job["receiptHandle"]
 
 
@@ -64,7 +64,7 @@ def test_an_unknown_version_waits_for_the_deploy(service: Service, live: Api) ->
 def test_a_sent_message_keeps_its_status(service: Service, live: Api) -> None:
     """A broken copy of a finished job is a dead letter; the message keeps its status."""
     message_id = live.send(otp()).json["messageId"]
-    (record,) = service.jobs()
+    (record,) = service.jobs_of(live)
     assert not handler("deliver_message")({"Records": [record]}, Invocation())["batchItemFailures"]
     broken = json.loads(record["body"])
     del broken["deadline"]

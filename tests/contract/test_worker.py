@@ -1,6 +1,5 @@
 """The worker's invocations: what stays in the queue, until when, and under which deadline."""
 
-import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import timedelta
@@ -48,12 +47,8 @@ def work(records: list[dict[str, Any]], context: object = None) -> list[str]:
 
 
 def receive(service: Service, api: Api) -> list[dict[str, Any]]:
-    """Receive the account's visible jobs and hide them for long, as the queue does for a worker.
-
-    Jobs that other tests left are received too, and come back by themselves.
-    """
-    account_id = account_of_key(api.key or "")
-    jobs = [job for job in service.jobs() if json.loads(job["body"])["account"] == account_id]
+    """Receive the account's visible jobs and hide them for long, as the queue does for a worker."""
+    jobs = service.jobs_of(api)
     for job in jobs:
         urgent = job["eventSourceARN"].endswith(service.urgent_url.rpartition("/")[2])
         boto3.client("sqs").change_message_visibility(

@@ -5,7 +5,7 @@ from datetime import timedelta
 from itertools import pairwise
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
@@ -273,6 +273,7 @@ SCHEDULES = st.lists(
 
 
 @pytest.mark.parametrize("rate", [1.0, 14.0, 100.0])
+@settings(max_examples=30, deadline=None)
 @given(schedules=SCHEDULES)
 def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
     rate: float, schedules: list[list[tuple[float, int, bool]]]

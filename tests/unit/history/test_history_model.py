@@ -109,7 +109,7 @@ def check(world: World, rng: random.Random) -> None:
     st.sampled_from([1, 4]),
     st.sampled_from([None, 8]),
 )
-@settings(max_examples=32, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=12, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_lists_and_analytics_equal_a_recount(
     seed: int, pauses: tuple[float, ...], tuning: Tuning, shards: int, raised_to: int | None
 ) -> None:
@@ -129,7 +129,7 @@ def test_lists_and_analytics_equal_a_recount(
 
 @pytest.mark.parametrize("shards", [1, 4])
 @given(st.integers(0, 2**32))
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=6, deadline=None)
 def test_a_new_message_is_listed_at_once_however_far_the_stream_lags(
     shards: int, seed: int
 ) -> None:
