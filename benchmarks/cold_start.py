@@ -15,15 +15,14 @@ import os
 import re
 import shutil
 import subprocess
-from datetime import UTC, datetime
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, Final
 
-from benchmarks.accepting import RECIPIENT, SENDER, SETTINGS, post
+from benchmarks.accepting import RECIPIENT, SETTINGS, post
 from pillarbox.adapters.dynamodb import records
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, digest_of_key, new_key_text
+from pillarbox.domain.key import KeyType, new_key_text
+from tests.fakes import builders
 
 ROOT: Final = Path(__file__).parent.parent
 ENVIRONMENT: Final = ROOT / ".local" / "cold-start"
@@ -94,26 +93,8 @@ dns.resolver.Resolver.resolve = resolve
 
 def first_requests() -> dict[str, tuple[str, dict[str, str]]]:
     """Return a program and its variables for each function that parses a body."""
-    text, now = new_key_text("acct00000001", KeyType.LIVE), datetime.now(UTC)
-    account = Account(
-        account_id="acct00000001",
-        name="Shop",
-        plan=Plan.STANDARD,
-        created_at=now,
-        senders={SENDER: True},
-        default_sender=SENDER,
-    )
-    key = ApiKey(
-        key_id="k",
-        account_id=account.account_id,
-        name="web",
-        type=KeyType.LIVE,
-        preset=Preset.SEND,
-        scopes=PRESET_SCOPES[Preset.SEND],
-        digest=digest_of_key(text),
-        created_at=now,
-    )
-    items = [records.account_item(account), records.key_item(key)]
+    text = new_key_text(builders.ACCOUNT, KeyType.LIVE)
+    items = [records.account_item(builders.account()), records.key_item(builders.api_key(text))]
     answers = {
         "BatchGetItem": {"Responses": {SETTINGS["PILLARBOX_TABLE"]: items}},
         "UpdateItem": {"Attributes": {"used": {"N": "1"}}},

@@ -23,6 +23,7 @@ import psutil
 
 from pillarbox.domain.attachment import MAX_BYTES_EACH
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
+from tests.fakes import builders
 
 MIB = 1024 * 1024
 SECRET = "benchmark"  # noqa: S105  of this run only
@@ -66,15 +67,7 @@ def main() -> None:
     body = json.dumps(mail).encode()
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    names = (
-        "TABLE",
-        "JOBS_QUEUE_URL",
-        "URGENT_JOBS_QUEUE_URL",
-        "SPOOL_BUCKET",
-        "PREVIEW_SENDER",
-        "UPGRADE_URL",
-    )
-    environment = os.environ | {f"PILLARBOX_{name}": "x" for name in names}
+    environment = os.environ | builders.sending_variables("x")
     environment |= {
         "AWS_ACCESS_KEY_ID": "x",
         "AWS_SECRET_ACCESS_KEY": "x",

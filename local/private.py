@@ -18,7 +18,7 @@ def make_private(state: Path) -> None:
     """
     os.umask(_OTHERS)
     state.mkdir(parents=True, exist_ok=True)
-    state.chmod(stat.S_IRWXU)  # first, so that nobody comes in while the files change
+    state.chmod(stat.S_IRWXU)  # first, so that no other user opens a file meanwhile
     for path in state.iterdir():
         if not path.is_dir():
             _restrict(path)

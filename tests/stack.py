@@ -36,7 +36,7 @@ def wait_for(look: Callable[[], Any], seconds: float = PATIENCE) -> Any:
 
 
 def run_operator(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """Run the operator's command on the test stack, whatever its exit code is."""
+    """Run the operator's command on the test stack; any exit code is accepted."""
     return subprocess.run(
         [ROOT / ".venv" / "bin" / "pillarbox", "--local", "--json", *arguments],
         env={"PILLARBOX_STATE_DIR": str(ROOT / ".local" / "tests"), "PATH": "/usr/bin:/bin"},

@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 import time
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -20,8 +19,9 @@ from benchmarks.smtp import load as client
 from benchmarks.smtp import run
 from local.engine import Engine
 from pillarbox.adapters.dynamodb import records
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, digest_of_key, new_key_text
+from pillarbox.domain.account import Plan
+from pillarbox.domain.key import KeyType, new_key_text
+from tests.fakes import builders
 
 ACCOUNT: Final = "acct00000001"
 AIOSMTPD: Final = (*run.UV, "--no-project", "--with", "aiosmtpd==1.4.6", "--with", "boto3")
@@ -87,25 +87,14 @@ def seed() -> str:
         PILLARBOX_PREVIEW_SENDER="preview@shop.example",
         PILLARBOX_UPGRADE_URL="https://shop.example/upgrade",
     )
-    text, now = new_key_text(ACCOUNT, KeyType.LIVE), datetime.now(UTC)
-    account = Account(
-        account_id=ACCOUNT,
-        name="Shop",
+    text = new_key_text(ACCOUNT, KeyType.LIVE)
+    account = builders.account(
+        ACCOUNT,
         plan=Plan.ENTERPRISE,
-        created_at=now,
         senders={client.SENDER: True},
         default_sender=client.SENDER,
     )
-    key = ApiKey(
-        key_id="k",
-        account_id=ACCOUNT,
-        name="web",
-        type=KeyType.LIVE,
-        preset=Preset.SEND,
-        scopes=PRESET_SCOPES[Preset.SEND],
-        digest=digest_of_key(text),
-        created_at=now,
-    )
+    key = builders.api_key(text, ACCOUNT)
     for item in (records.account_item(account), records.key_item(key)):
         dynamodb.put_item(TableName="pillarbox", Item=item)
     return text

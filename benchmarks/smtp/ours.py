@@ -7,17 +7,16 @@ import asyncio
 import os
 import socket
 import sys
-from datetime import UTC, datetime
 from pathlib import Path
 from uuid import uuid4
 
-from pillarbox.domain.account import Account, Plan
-from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset, Principal
+from pillarbox.domain.key import Principal
 from relay.limits import MemoryBudget, ServerLimits
 from relay.server import Server
 from relay.service import Envelope
 from relay.session import ServerContext
 from relay.tls import Certificate, make_context
+from tests.fakes import builders
 
 SENDER = "hello@shop.example"
 
@@ -26,26 +25,7 @@ class InstantService:
     """Implements `relay.service.Service`: accepts any key and any message and stores nothing."""
 
     def __init__(self) -> None:
-        now = datetime.now(UTC)
-        account = Account(
-            account_id="a" * 12,
-            name="Shop",
-            plan=Plan.STANDARD,
-            created_at=now,
-            senders={SENDER: True},
-            default_sender=SENDER,
-        )
-        key = ApiKey(
-            key_id="k",
-            account_id=account.account_id,
-            name="web",
-            type=KeyType.LIVE,
-            preset=Preset.SEND,
-            scopes=PRESET_SCOPES[Preset.SEND],
-            digest="",
-            created_at=now,
-        )
-        self._principal = Principal(key, account)
+        self._principal = Principal(builders.api_key(""), builders.account())
 
     async def authenticate(self, key_text: str) -> Principal:
         del key_text

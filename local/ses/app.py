@@ -1,6 +1,6 @@
 """The part of the SES v2 API (REST-JSON) that Pillarbox and its operator's command use.
 
-It authenticates nobody. It listens on loopback only, and it checks the Host header so that no web
+It checks no credentials. It listens on loopback only, and it checks the Host header so that no web
 page can reach it under a name of its own (DNS rebinding).
 """
 

@@ -178,7 +178,7 @@ def page() -> Iterator[Page]:
 
 
 def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
-    """Return the requests that a page makes to each server, whatever the server is."""
+    """Return the requests that a page makes to every server."""
     listed: list[dict[str, Any]] = []
 
     def add(method: str, path: str, body: object = None, **headers: str) -> None:

@@ -23,6 +23,7 @@ from pillarbox.domain.mail import HtmlBody, Job, Mail, SendRequest
 from pillarbox.domain.message import Event, EventKind, Message
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.settings import all_settings
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)
 SENDER = "hello@shop.example"
@@ -33,6 +34,15 @@ HASH = "a" * 64
 OTHER_HASH = "b" * 64
 DIGEST = "d" * 64
 UNLIMITED = Limits(per_minute=None, per_day=None, per_month=None)
+
+
+def sending_variables(value: str) -> dict[str, str]:
+    """Return the variables that every program needs that accepts mail, all with one value."""
+    return {
+        row.variable: value
+        for row in all_settings()
+        if row.default is None and {"functions", "relay", "front"} <= set(row.set_by)
+    }
 
 
 def at(seconds: float) -> datetime:

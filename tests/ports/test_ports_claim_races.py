@@ -122,7 +122,7 @@ def test_only_the_same_request_is_resumed(aws: Aws, body_hash: str, *, same: boo
 @pytest.mark.parametrize("body_hash", ["0" * 64, "f" * 64])
 @pytest.mark.parametrize("finished", [False, True])
 def test_another_request_is_a_mismatch(aws: Aws, body_hash: str, *, finished: bool) -> None:
-    """Another body with a claimed or finished key is a mismatch, whatever its hash."""
+    """Another body with a claimed or finished key is a mismatch."""
     claims = DynamoClaims(Table(aws.table))
     first = acquire(claims)
     if finished:

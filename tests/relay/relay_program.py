@@ -12,6 +12,7 @@ from pathlib import Path
 import psutil
 
 from relay.tls import Certificate
+from tests.fakes import builders
 from tests.relay.running_relay import PATIENCE, Client, certificate
 from tests.stack import free_port, wait_for
 
@@ -39,15 +40,7 @@ def program(
         "CERTIFICATE": str(folder / "chain.pem"),
         "KEY": str(folder / "key.pem"),
     }
-    service = (
-        "TABLE",
-        "JOBS_QUEUE_URL",
-        "URGENT_JOBS_QUEUE_URL",
-        "SPOOL_BUCKET",
-        "PREVIEW_SENDER",
-        "UPGRADE_URL",
-    )
-    environment = {f"PILLARBOX_{name}": "x" for name in service} | {
+    environment = builders.sending_variables("x") | {
         "PATH": os.environ["PATH"],
         "PYTHONPATH": f"{ROOT}:{ROOT / 'layers/shared'}",
         "AWS_DEFAULT_REGION": "eu-west-1",

@@ -19,6 +19,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.fakes import builders
 from tests.needs import need_program, need_root
 from tests.relay.relay_program import connect, write_certificate
 from tests.relay.running_relay import PATIENCE, certificate, plain
@@ -109,19 +110,6 @@ def started(
         process.communicate()
 
 
-def service_settings() -> dict[str, str]:
-    """Return the settings of the use cases, with made-up values."""
-    task = (
-        "TABLE",
-        "JOBS_QUEUE_URL",
-        "URGENT_JOBS_QUEUE_URL",
-        "SPOOL_BUCKET",
-        "PREVIEW_SENDER",
-        "UPGRADE_URL",
-    )
-    return {f"PILLARBOX_{name}": "https://x.example/1/x" for name in task}
-
-
 def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
     """The sandbox of these tests runs as nobody, without capabilities, and can write nowhere."""
     write_certificate(tmp_path, certificate())
@@ -149,7 +137,7 @@ def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
     write_certificate(tmp_path, certificate())
     (command,) = instructions(FINAL_STAGE, "CMD")[-1:]
     port = free_port()
-    settings = service_settings() | {
+    settings = builders.sending_variables("https://x.example/1/x") | {
         "PILLARBOX_SMTP_NAME": "relay.example",
         "PILLARBOX_SMTP_PORT": str(port),
         "PILLARBOX_SMTP_CERTIFICATE": "/mnt/tls/chain.pem",
@@ -176,7 +164,7 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
     """The front runs in the same image, is healthy, and ends at SIGTERM."""
     write_certificate(tmp_path, certificate())
     port = free_port()
-    settings = service_settings() | {
+    settings = builders.sending_variables("https://x.example/1/x") | {
         "PILLARBOX_FRONT_PORT": str(port),
         "PILLARBOX_FRONT_WORKERS": "2",
         "PILLARBOX_EDGE_SECRET": "secret",

@@ -119,7 +119,7 @@ def test_an_unexpected_error_has_its_type_and_place(stream: io.StringIO) -> None
 def test_a_refusal_names_the_unavailable_store(
     relay: RunningRelay, world: World, stream: io.StringIO, position: int
 ) -> None:
-    """Whichever call fails, the line names the store and AWS's error code."""
+    """When any call fails, the line names the store and AWS's error code."""
     world.gate.fault = Fault(position, "before", BUSY)
     with pytest.raises(smtplib.SMTPDataError):
         submit(relay, world.live)

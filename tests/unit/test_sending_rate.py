@@ -278,7 +278,7 @@ SCHEDULES = st.lists(
 def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
     rate: float, schedules: list[list[tuple[float, int, bool]]]
 ) -> None:
-    """Whatever several workers ask, each window gets its rate and one burst at most.
+    """When several workers ask for tokens, each window gets its rate and one burst at most.
 
     The burst is one second, a fifth of one for urgent mail (both at least one token), what an
     email to more recipients than that is over, and a second's leases at a high rate.

@@ -8,6 +8,7 @@ import pytest
 from local import template
 from pillarbox.domain.errors import CODES
 from tests.edge_function import CODE, FRONT, LAMBDA
+from tests.fakes import builders
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -119,17 +120,7 @@ def test_the_front_gets_its_settings() -> None:
     provided = {variable["Name"] for variable in front["Environment"]}
     send = _RESOURCES["SendEmail"]["Properties"]["Environment"]["Variables"]
     functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send
-    assert {
-        f"PILLARBOX_{name}"
-        for name in (
-            "TABLE",
-            "JOBS_QUEUE_URL",
-            "URGENT_JOBS_QUEUE_URL",
-            "SPOOL_BUCKET",
-            "PREVIEW_SENDER",
-            "UPGRADE_URL",
-        )
-    } < provided
+    assert builders.sending_variables("x").keys() < provided
     assert {"PILLARBOX_FRONT_PORT", "PILLARBOX_FRONT_WORKERS"} < provided
     for variable in front["Environment"]:
         if variable["Name"] in functions:

@@ -111,7 +111,7 @@ def _resend_when_a_lease_ends() -> Iterator[None]:
 
 
 def _trust_events_of_other_mail() -> AbstractContextManager[object]:
-    """Send again because newer events have arrived, whatever is still queued."""
+    """Send again because newer events have arrived, without a look at the queue."""
     return mock.patch.object(SqsEventQueue, "may_hold_older_than", return_value=False)
 
 

@@ -142,7 +142,7 @@ class Wire:
         self.plan: Callable[[int, Site], Fault | None] = lambda _number, _site: None
         #: Answers in place of a service; None passes the request to the engine.
         self.stand_in: Callable[[AWSPreparedRequest], AWSResponse | None] = lambda _request: None
-        #: Returns whether a call with this name and body is throttled, whatever else strikes it.
+        #: Returns whether a call with this name and body is throttled, in addition to other faults.
         self.throttled: Callable[[str, bytes], bool] = lambda _name, _body: False
         #: Called with the name and the body of each call that took effect.
         self.on_success: Callable[[str, bytes], None] = lambda _name, _body: None

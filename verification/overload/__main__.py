@@ -92,7 +92,7 @@ def _ways(answers: Answers) -> dict[str, int]:
 
 
 def _keep(account_id: str, answers: Answers) -> None:
-    """Write the ids for whoever looks for a missing message later."""
+    """Write the ids, so that a missing message can be looked for later."""
     kept = {"account": account_id, "acknowledged": answers.acknowledged}
     (STATE / "acknowledged.json").write_text(json.dumps(kept, indent=1))
 

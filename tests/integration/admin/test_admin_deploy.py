@@ -173,7 +173,7 @@ def test_every_deploy_is_held_to_the_stack_policy(
     assert policy("pillarbox-dev") == written
 
 
-def test_a_stack_that_nobody_confirmed_gets_no_policy(script: Script) -> None:
+def test_an_unconfirmed_stack_gets_no_policy(script: Script) -> None:
     """Before its first changes are confirmed a stack has no resources."""
     boto3.client("cloudformation").create_change_set(
         StackName="pillarbox-dev",

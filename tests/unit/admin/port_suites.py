@@ -122,7 +122,7 @@ class AccountRecordsSuite:
         assert none == account()
 
     def test_shards_are_raised_and_never_lowered(self, records: AccountRecords) -> None:
-        """The first raise sets the time; the number never falls, whatever the order."""
+        """The first raise sets the time; the number never falls, in any order of raises."""
         first, later = NOW + timedelta(hours=1), NOW + timedelta(hours=9)
         records.add(replace(account(), senders={SENDER: True}))
         raised = records.raise_shards(ACCOUNT, 4, first)

@@ -110,7 +110,7 @@ def stack() -> HealthyStack:
 
 
 def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
-    """Every check passes, except the test email, which nobody asked for."""
+    """Every check passes, except the test email, which was not requested."""
     findings = stack.findings()
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "functions", "events", "domains"),

@@ -674,7 +674,7 @@ def test_a_record_keeps_the_spool_for_a_message_that_is_still_to_be_sent(world: 
 
 @pytest.mark.parametrize("queued", [0, 899])
 def test_an_event_in_the_queue_prevents_a_resend(world: World, job: Job, queued: float) -> None:
-    """However late, and whatever other events arrive: while the event may be queued, no resend."""
+    """While the event may be queued, nothing is sent again, even after later events."""
     fail_sending(world, SendUncertain(), accepted=True)
     world.delivery.deliver(job)
     world.store.queued_events = [at(queued)]

@@ -169,7 +169,7 @@ def test_a_bad_record_does_not_stop_the_others(world: World) -> None:
         FeedbackOutcome.IGNORED,
         FeedbackOutcome.UNKNOWN,
     ]
-    # Whatever the reason: the worker must know that the provider took the other message.
+    # In any case, the worker must know that the provider took the other message.
     assert set(world.store.seen_events) == {(ACCOUNT, other.message_id)}
 
 

@@ -284,7 +284,7 @@ def test_a_marked_hour_is_rebuilt_in_parts(case: Case) -> None:
     ids=["not tried", "between two tries", "after many tries", "uncertain"],
 )
 def test_the_sweep_keeps_the_body_of_a_pending_mail(changes: dict[str, Any]) -> None:
-    """A body stays for as long as its mail is pending, whatever its last try did."""
+    """A body stays for as long as its mail is pending, even if its last try failed."""
     case = Case()
     message = case.message(timedelta(hours=20), **changes)
     key = case.spool(timedelta(hours=20), message)

@@ -144,7 +144,7 @@ def test_an_entry_without_a_message_is_removed() -> None:
 @given(st.integers(0, 2**32))
 @settings(max_examples=15, deadline=None)
 def test_lost_items_and_changes_are_all_repaired(seed: int) -> None:
-    """Whatever a random history lost in its last ended hours is right after one check."""
+    """What a random history lost in its last ended hours is right after one check."""
     rng, world = random.Random(seed), World()
     simulate(world, rng, 60, (5, 60, 400))
     world.aggregate()

@@ -177,7 +177,7 @@ def test_a_slash_at_the_end_says_nothing(path: str, canonical: str) -> None:
     [("a/b", "a%2Fb"), ("ü", "%C3%BC"), ("%2F", "%252F"), ("a b?", "a%20b%3F")],
 )
 def test_a_parameter_is_one_segment(value: str, segment: str) -> None:
-    """The gateway decodes a parameter; whatever is in it stays one segment of the path."""
+    """The gateway decodes a parameter; all of it stays one segment of the path."""
     event = {
         "path": f"/v1/emails/{value}",
         "resource": "/v1/emails/{message_id}",

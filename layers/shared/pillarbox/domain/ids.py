@@ -6,7 +6,7 @@ whose 12 bits after the version hold the number of shards and choose one of them
      4 bits  the binary logarithm of the number of shards
      8 bits  random; the lowest of them are the shard
 
-So an id alone says where its message is, whatever the number of shards is today.
+So an id alone says where its message is, even if the number of shards has changed.
 """
 
 import hashlib

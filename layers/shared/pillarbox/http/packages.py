@@ -27,7 +27,7 @@ def defer_package(name: str) -> None:
         raise ModuleNotFoundError(name=name)
     loader, package = spec.loader, module_from_spec(spec)
 
-    def run_init(attribute: str) -> Any:  # noqa: ANN401  whatever the package has
+    def run_init(attribute: str) -> Any:  # noqa: ANN401  an attribute of any type
         if find_spec(f"{name}.{attribute}"):
             return import_module(f"{name}.{attribute}")
         if vars(package).pop("__getattr__", None):

@@ -233,7 +233,7 @@ class Table:
         So a repetition after a lost response, by the SDK or here, changes nothing.
 
         Raises:
-            TransactionConditionsFailed: conditions failed, whatever stopped the other writes.
+            TransactionConditionsFailed: conditions failed; other writes may have other reasons.
         """
         try:
             self._call("transact_write_items", {"TransactItems": writes})
