@@ -10,8 +10,9 @@ import pytest
 from front.workers import TIME_LIMIT
 from local import template
 from pillarbox.adapters.dynamodb import claims, quotas
-from pillarbox.application.delivery.deliver import EVENT_WAIT
+from pillarbox.application.delivery.deliver import EVENT_WAIT, retry_wait
 from pillarbox.domain.errors import CODES
+from pillarbox.domain.mail import MAX_DELIVERY_TIME
 from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.routes import ROUTES
 from pillarbox.settings import Settings
@@ -224,6 +225,16 @@ def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str)
         if source["Properties"]["Queue"] == {"Fn::GetAtt": [queue, "Arn"]}
     )
     assert source["FunctionResponseTypes"] == ["ReportBatchItemFailures"]
+
+
+@pytest.mark.parametrize("queue", ["JobsQueue", "UrgentJobsQueue"])
+def test_a_job_reaches_its_deadline_before_the_dead_letters(queue: str) -> None:
+    """A job that fails or waits all day is received less often than its queue allows."""
+    properties = _of_type("AWS::SQS::Queue")[queue]
+    allowed = properties["RedrivePolicy"]["maxReceiveCount"]
+    longest = retry_wait(allowed)
+    assert longest == timedelta(seconds=properties["VisibilityTimeout"])
+    assert MAX_DELIVERY_TIME / longest < allowed
 
 
 def test_urgent_jobs_have_workers_of_their_own() -> None:
