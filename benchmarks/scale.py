@@ -32,13 +32,8 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
-from pillarbox.adapters.dynamodb.ledger import (
-    DynamoLedger,
-    copy_place,
-    pack,
-    place,
-    rollup_attributes,
-)
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger, copy_place, place
+from pillarbox.adapters.dynamodb.ledger_format import pack, rollup_attributes
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item

@@ -11,7 +11,8 @@ from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
 from benchmarks.metered import metered_table
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.ledger import DynamoLedger, rollup_attributes
+from pillarbox.adapters.dynamodb.ledger import DynamoLedger
+from pillarbox.adapters.dynamodb.ledger_format import rollup_attributes
 from pillarbox.application.accounts.dns_records import required_records
 from pillarbox.application.accounts.domains import Domains
 from pillarbox.domain.errors import ServiceError, ValidationFailed

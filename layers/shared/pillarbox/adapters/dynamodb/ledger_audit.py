@@ -11,13 +11,15 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.ledger import (
     ITEM_SPAN,
-    LAST_REVISION,
     DynamoLedger,
     copy_place,
     last_moment,
     late_group,
-    pack,
     place,
+)
+from pillarbox.adapters.dynamodb.ledger_format import (
+    LAST_REVISION,
+    pack,
     rollup_attributes,
     rollup_of,
     unpack,

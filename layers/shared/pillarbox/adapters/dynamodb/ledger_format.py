@@ -1,0 +1,115 @@
+"""The attributes of the ledger's items: packed index entries, and rollups.
+
+An entry takes 26 bytes: reading entries costs a twentieth of reading records.
+"""
+
+import struct
+from collections.abc import Iterable, Mapping
+from typing import Any, Final
+from uuid import UUID
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.domain.message import Status
+from pillarbox.domain.statistics import REACHABLE, Granularity, IndexEntry, Rollup, TimeRange
+
+#: Message id, revision, time of the last update (two parts), status and reached, error.
+_ENTRY: Final = struct.Struct(">16sHHIBB")
+LAST_REVISION: Final = 2**16 - 1
+#: The number of an error code is one byte; 0 means none.
+_MAX_ERRORS: Final = 254
+_OTHER: Final = "other"
+
+#: By their number in a packed entry: append only.
+_STATUSES: Final = (
+    Status.PENDING,
+    Status.SENT,
+    Status.DELIVERED,
+    Status.BOUNCED,
+    Status.COMPLAINED,
+    Status.FAILED,
+)
+_STATUS_NUMBERS: Final = {status: number for number, status in enumerate(_STATUSES)}
+_STATUS_BY_INITIAL: Final = {status.value[0]: status for status in Status}
+_REACHED_BY_MASK: Final = tuple(
+    frozenset(status for bit, status in enumerate(REACHABLE) if mask >> bit & 1)
+    for mask in range(2 ** len(REACHABLE))
+)
+_REACHED_MASKS: Final = {reached: mask for mask, reached in enumerate(_REACHED_BY_MASK)}
+
+
+def pack(entries: Iterable[IndexEntry]) -> Item:
+    """Return entries as attributes, in the order of their ids."""
+    codes: dict[str, int] = {}
+    packed = bytearray()
+    for entry in sorted(entries, key=lambda entry: entry.message_id.int):
+        number = 0
+        if entry.error is not None:
+            code = entry.error if len(codes) < _MAX_ERRORS or entry.error in codes else _OTHER
+            number = codes.setdefault(code, len(codes) + 1)
+        packed += _ENTRY.pack(
+            entry.message_id.bytes,
+            min(entry.revision, LAST_REVISION),
+            entry.updated >> 32,
+            entry.updated & 0xFFFFFFFF,
+            _STATUS_NUMBERS[entry.status] | _REACHED_MASKS[entry.reached] << 3,
+            number,
+        )
+    return to_item({"entries": bytes(packed), "errors": [*codes] or None})
+
+
+def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterable[IndexEntry]:
+    """Return the entries of an item, or only those of messages created in a time range."""
+    codes = [None, *item.get("errors", ())]
+    for id_bytes, revision, high, low, state, error in _ENTRY.iter_unpack(item["entries"]):
+        if created is not None and int.from_bytes(id_bytes[:6]) not in created:
+            continue
+        yield IndexEntry(
+            UUID(bytes=id_bytes),
+            revision,
+            _STATUSES[state & 0b111],
+            high << 32 | low,
+            _REACHED_BY_MASK[state >> 3],
+            codes[error],
+        )
+
+
+def rollup_attributes(rollup: Rollup, revision: int) -> Item:
+    """Return a rollup as attributes.
+
+    The name of a cell is the initial of its status, and how many buckets after
+    its creation the message was last updated.
+    """
+    granularity = rollup.granularity
+    first = granularity.bucket_number(rollup.start)
+    cells = {
+        f"{status.value[0]}{granularity.bucket_number(updated) - first}": n
+        for (status, updated), n in rollup.by_status_and_update.items()
+    }
+    return to_item(
+        {
+            "cells": cells,
+            "reached": [rollup.reached[status] for status in REACHABLE],
+            "errors": dict(rollup.errors) or None,
+            "rev": revision,
+            # Only an hour may be of either kind.
+            "divisible": rollup.is_divisible
+            if rollup.granularity is Granularity.HOUR and rollup.is_divisible
+            else None,
+        }
+    )
+
+
+def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
+    """Return the rollup of an item."""
+    always = granularity in {Granularity.DAY, Granularity.MONTH}
+    rollup = Rollup(
+        granularity, keys.moment(item), is_divisible=always or item.get("divisible", False)
+    )
+    first = granularity.bucket_number(rollup.start)
+    for name, n in item["cells"].items():
+        updated = granularity.bucket_start(first + int(name[1:]))
+        rollup.by_status_and_update[_STATUS_BY_INITIAL[name[0]], updated] = n
+    rollup.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
+    rollup.errors.update(item.get("errors", {}))
+    return rollup
