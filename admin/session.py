@@ -125,8 +125,6 @@ def _local_settings() -> Settings:
     _point_sdk({name: text for name, text in variables.items() if not name.startswith(PREFIX)})
     # The doctor needs the rest. It skips the checks of the first two.
     variables |= {Settings.stack.variable: "local", Settings.delivery_concurrency.variable: "1"}
-    if "base_url" in stack:
-        variables[Settings.api_url.variable] = stack["base_url"]
     if smtp := stack.get("smtp"):
         variables[Settings.relay.variable] = f"{smtp['host']}:{smtp['port']}"
         variables[Settings.relay_certificate.variable] = smtp["certificate"]  # self-signed

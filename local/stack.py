@@ -138,7 +138,8 @@ async def _run(settings: StackSettings, console: Console) -> int:
         parts.push_async_callback(engine.stop)
         packaged, _ = await asyncio.gather(packaging, engine.start())
         outputs = await asyncio.to_thread(engine.deploy, packaged)
-        environment |= read_stack(outputs, {})
+        # The template knows only the address of a distribution.
+        environment |= read_stack(outputs, {}) | {Settings.api_url.variable: urls["edge"]}
         wiring = OperatorWiring(Settings(environment))
 
         await parts.enter_async_context(follow_logs(engine.client("logs"), settings.log))

@@ -29,7 +29,7 @@ def doctor_run(run: Operator, mailbox: MailStore, tmp_path: Path) -> Iterator[Op
     }
     mailbox.create_configuration_set("set")
     with serving(api()) as port:
-        state["base_url"] = f"http://127.0.0.1:{port}"
+        state["environment"]["PILLARBOX_API_URL"] = f"http://127.0.0.1:{port}"
         (tmp_path / "stack.json").write_text(json.dumps(state))
         yield run
 
