@@ -10,7 +10,7 @@ from uuid import uuid4
 from front.events import FUNCTIONS, event_of, route_of
 from front.workers import NoWorkerFree, WorkerDied
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError, Unavailable
-from pillarbox.http.replies import reply_error
+from pillarbox.http.replies import common_headers, reply_error
 from pillarbox.http.routes import ROUTES
 from pillarbox.observability import make_logger
 
@@ -70,7 +70,7 @@ class Front:
             response = _envelope(error)
         body = response["body"]
         content = b64decode(body) if response.get("isBase64Encoded") else body.encode()
-        headers = response["multiValueHeaders"] | {"X-Request-Id": [request_id]}
+        headers = response["multiValueHeaders"] | common_headers(request_id)
         await _reply(send, response["statusCode"], headers, content)
 
     async def _answer(self, scope: Scope, receive: Receive, request_id: str) -> Mapping[str, Any]:

@@ -56,9 +56,12 @@ class GatewayResponses:
     def response(self, kind: str) -> Response:
         """Return the response of an API Gateway response type, such as `REQUEST_TOO_LARGE`."""
         definition = self._responses[kind]
+        headers = definition["ResponseParameters"]["Headers"]
         return Response(
             definition["ResponseTemplates"]["application/json"],
             definition["StatusCode"],
+            # A quoted value is a constant; others are variables of the gateway.
+            {name: value.strip("'") for name, value in headers.items() if value.startswith("'")},
             media_type="application/json",
         )
 
@@ -281,7 +284,7 @@ def refusal(error: ServiceError) -> Response:
     return Response(
         json.dumps({"error": error.envelope()}),
         error.status,
-        headers=dict(error.headers),
+        headers={"cache-control": "no-store"} | dict(error.headers),
         media_type="application/json",
     )
 

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any, Final
 
-from openapi.errors import ERRORS, EVERYWHERE, example_of, headers_of, response_of
+from openapi.errors import COMMON_HEADERS, ERRORS, EVERYWHERE, example_of, headers_of, response_of
 from openapi.operations import OPERATIONS, PATH_PARAMETERS, Operation
 from openapi.schemas import Schemas
 from pillarbox.domain.errors import CODES
@@ -31,12 +31,18 @@ _HEADERS: Final = {
         "required": True,
         "schema": {"type": "string"},
     },
+    "Cache-Control": {
+        "description": "No cache may keep a response.",
+        "required": True,
+        "schema": {"type": "string", "enum": ["no-store"]},
+    },
     "Idempotent-Replay": {
         "description": "Present if this is the stored response to an earlier request.",
         "schema": {"type": "string", "enum": ["true"]},
     },
     "Retry-After": {
-        "description": "The seconds to wait, with `idempotency_in_flight`.",
+        "description": "The seconds to wait, with `idempotency_in_flight` and often with"
+        " `service_unavailable`.",
         "schema": {"type": "integer", "examples": [5]},
     },
     "RateLimit-Limit": {
@@ -172,7 +178,7 @@ def _parameter_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
-    names = ["X-Request-Id", *(["Idempotent-Replay"] if operation.idempotent else [])]
+    names = [*COMMON_HEADERS, *(["Idempotent-Replay"] if operation.idempotent else [])]
     success: dict[str, Any] = {
         "description": "The request succeeded.",
         "headers": headers_of(names),

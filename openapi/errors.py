@@ -11,6 +11,8 @@ from typing import Final
 
 from pillarbox.domain.errors import CODES, Json
 
+#: The headers of every response.
+COMMON_HEADERS: Final = ("X-Request-Id", "Cache-Control")
 #: Any request may get these, on any route: from a function, the gateway or the firewall.
 EVERYWHERE: Final = (
     "missing_api_key",
@@ -281,10 +283,10 @@ def example_of(code: str) -> dict[str, Json]:
 def response_of(status: int, codes: Iterable[str]) -> dict[str, Json]:
     """Return an OpenAPI response: the envelope, with an example of each code."""
     listed = list(codes)
-    headers = ["X-Request-Id"]
+    headers = [*COMMON_HEADERS]
     if status == HTTPStatus.METHOD_NOT_ALLOWED:
         headers.append("Allow")
-    if "idempotency_in_flight" in listed:
+    if {"idempotency_in_flight", "service_unavailable"} & set(listed):
         headers.append("Retry-After")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         headers += ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]

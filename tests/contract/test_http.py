@@ -50,10 +50,11 @@ def check_envelope(answer: ApiResponse) -> None:
 def test_every_response_is_json_with_a_request_id(
     live: Api, method: str, path: str, body: str | None, *, known: bool
 ) -> None:
-    """7, decisions: every response is JSON with X-Request-Id; every error has the envelope."""
+    """7, decisions: each response is uncached JSON with X-Request-Id; errors have the envelope."""
     answer = (live if known else Api()).raw(method, path, body)
     assert answer.headers["content-type"] == "application/json"
     assert answer.headers["x-request-id"].startswith("request-")
+    assert answer.headers["cache-control"] == "no-store"
     if answer.status != 200:
         check_envelope(answer)
 

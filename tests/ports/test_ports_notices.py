@@ -199,6 +199,15 @@ def test_a_record_may_have_several_recipients() -> None:
     assert [event.recipient for event in provider_event.events] == [ANN, "bob@example.com"]
 
 
+def test_an_event_is_read_with_and_without_its_envelope() -> None:
+    """EventBridge sets the whole event aside, but queues only its detail."""
+    published = record("Delivery", delivery={"timestamp": STAMP, "recipients": [ANN]})
+    envelope = {"version": "0", "source": "aws.ses", "detail-type": "Email Delivered"}
+    bare = read_provider_event(json.dumps(published))
+    assert bare is not None
+    assert read_provider_event(json.dumps(envelope | {"detail": published})) == bare
+
+
 @pytest.mark.parametrize("kind", ["Open", "Click", "Subscription", "SomethingNew"])
 def test_other_types_are_ignored(kind: str) -> None:
     """Opens, clicks and unknown types change nothing."""

@@ -174,12 +174,28 @@ def test_roles_list_exact_actions_on_exact_resources(name: str) -> None:
 
 @pytest.mark.parametrize("kind", _GATEWAY_RESPONSES)
 def test_the_gateway_answers_in_the_envelope(kind: str) -> None:
-    """Contract 7: a gateway response has a code with its status and type, and X-Request-Id."""
+    """Contract 7: a gateway response has a code with its status and type, and our headers."""
     response = _GATEWAY_RESPONSES[kind]
     error = json.loads(response["ResponseTemplates"]["application/json"])["error"]
     assert CODES[error["code"]] == (response["StatusCode"], error["type"])
     assert error["message"]
-    assert response["ResponseParameters"] == {"Headers": {"X-Request-Id": "context.requestId"}}
+    headers = response["ResponseParameters"]["Headers"]
+    assert headers["X-Request-Id"] == "context.requestId"
+    assert headers["Cache-Control"] == "'no-store'"
+    assert ("Retry-After" in headers) is (response["StatusCode"] == 503)
+
+
+def test_a_throttled_function_is_unavailable() -> None:
+    """The gateway has no type for a throttled function; a client may try again."""
+    assert _GATEWAY_RESPONSES["DEFAULT_5XX"]["StatusCode"] == 503
+
+
+def test_the_edge_caches_no_error() -> None:
+    """CloudFront keeps each error that it may cache for zero seconds."""
+    errors = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]["CustomErrorResponses"]
+    cached = {404, 405, 414, *range(500, 505)}
+    assert {error["ErrorCode"] for error in errors} == cached
+    assert {error["ErrorCachingMinTTL"] for error in errors} == {0}
 
 
 def test_every_setting_that_is_read_is_set() -> None:

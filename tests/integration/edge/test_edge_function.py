@@ -17,6 +17,7 @@ def error_of(answer: Any) -> Any:
     """Return the error of a response that the edge gives itself, after checking its shape."""
     assert answer["headers"]["content-type"] == {"value": "application/json"}
     assert answer["headers"]["x-request-id"] == {"value": "request-1"}
+    assert answer["headers"]["cache-control"] == {"value": "no-store"}
     error = json.loads(answer["body"])["error"]
     assert CODES[error["code"]] == (answer["statusCode"], error["type"])
     return error

@@ -224,10 +224,12 @@ def test_an_unknown_path_is_not_found() -> None:
 
 
 def test_an_error_of_the_engine_gets_the_envelope() -> None:
-    """A crashed function gives a 500 in the envelope, not the engine's own response."""
+    """A crashed function gives a 503 in the envelope, not the engine's own response."""
     answer = ask(lambda _: httpx.Response(502, json={"message": "Internal server error"}))
-    assert answer.status_code == 500
-    assert code_of(answer) == "internal_error"
+    assert answer.status_code == 503
+    assert answer.headers["retry-after"] == "5"
+    assert answer.headers["cache-control"] == "no-store"
+    assert code_of(answer) == "service_unavailable"
 
 
 def test_an_error_of_the_api_is_unchanged() -> None:

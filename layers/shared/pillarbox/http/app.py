@@ -11,7 +11,7 @@ from pillarbox import observability
 from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import account_of_key
-from pillarbox.http.replies import Reply, reply_error
+from pillarbox.http.replies import Reply, common_headers, reply_error
 from pillarbox.http.routes import canonical_path
 from pillarbox.settings import SettingError
 
@@ -53,7 +53,7 @@ def entrypoint(app: APIGatewayRestResolver) -> Handler:
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> dict[str, Any]:
         event["path"] = canonical_path(event)
         response = app.resolve(event, context)
-        response["multiValueHeaders"]["X-Request-Id"] = [request_id(event)]
+        response["multiValueHeaders"] |= common_headers(request_id(event))
         log_fields = {"request_id": request_id(event)} | event.pop(_LOG_FIELDS, {})
         observability.log_response(logger, event, response["statusCode"], **log_fields)
         return response

@@ -39,6 +39,14 @@ _MEANINGS: Final = {
 }
 
 
+def common_headers(request_id: str) -> dict[str, list[str]]:
+    """Return the headers of every response.
+
+    Without `no-store` an error could stay in a cache, such as CloudFront's.
+    """
+    return {"X-Request-Id": [request_id], "Cache-Control": ["no-store"]}
+
+
 def reply(
     body: Mapping[str, object] | Sequence[Mapping[str, object]],
     status: int = 200,

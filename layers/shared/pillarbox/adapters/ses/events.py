@@ -17,11 +17,14 @@ MAX_REASON: Final = 500
 def read_provider_event(text: str) -> ProviderEvent | None:
     """Read a record of SES's event publishing; return None for one that changes nothing.
 
+    An event that EventBridge could not queue is in the dead-letter queue with its envelope.
+
     Raises:
         ValueError: the text is not such a record.
     """
     try:
         record = json.loads(text)
+        record = record.get("detail", record)
         read_events = _READERS.get(record["eventType"])
         tags = record["mail"].get("tags", {})
         if _is_not_spam_report(record):
