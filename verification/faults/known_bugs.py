@@ -36,7 +36,7 @@ from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import random_schedule
 from verification.faults.report import RunResult
-from verification.faults.runs import PATHS, at_first_call, late_events
+from verification.faults.runs import PATHS, at_first_call, late_events, paused_writes
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
 
@@ -259,7 +259,7 @@ BUGS: Final[Mapping[str, Bug]] = {
     "refund the next minute": _refund_the_next_minute,
 }
 
-_UNKEYED, _KEYED, _BATCH = PATHS[0], PATHS[2], PATHS[6]
+_UNKEYED, _KEYED, _TWO_RECIPIENTS, _BATCH = PATHS[0], PATHS[2], PATHS[5], PATHS[6]
 #: The runs that catch each bug soonest.
 AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "enqueue after commit": partial(at_first_call, path=_KEYED, call="sqs.SendMessage"),
@@ -271,6 +271,7 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
         at_first_call, path=_KEYED, call="dynamodb.TransactWriteItems"
     ),
     "status without rank": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
+    "write over another's change": partial(paused_writes, path=_TWO_RECIPIENTS),
     "no refund": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
     "forget the uncertain": partial(at_first_call, path=_UNKEYED, call="sesv2.SendEmail"),
     "ignore what a queue refuses": partial(at_first_call, path=_BATCH, call="sqs.SendMessageBatch"),

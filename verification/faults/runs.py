@@ -1,7 +1,7 @@
 """The runs: the life of a mail with a fault at each call, and random schedules."""
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from hashlib import sha256
@@ -22,6 +22,11 @@ from verification.faults.wire import FAULTS, Fault, Kind, Site, faults_of
 _BOUNCING: Final = "bounce@simulator.amazonses.com"
 #: Bytes. Base64 makes this larger than the size from which a mail goes through the spool.
 _LARGE: Final = 180_000
+#: Seconds after the hand-over. Events arrive after the worker's next try, and in reverse order.
+_REVERSED: Final = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
+_IN_ORDER: Final = {"Send": 100.0, "Delivery": 130.0, "Bounce": 150.0}
+#: Seconds, longer than all events take.
+_PAUSE: Final = 240.0
 #: Seconds before each retry: the client retries until the lease of a dead owner is over.
 _RETRY_WAITS: Final = (1.0, 5.0, 61.0, 5.0, 60.0, 60.0)
 
@@ -121,6 +126,17 @@ def late_events(system: System, path: Path) -> Iterator[RunResult]:
         yield _run(system, path, {names.index("sesv2.SendEmail"): fault}, events_wait=4 * 3600)
 
 
+def paused_writes(system: System, path: Path) -> Iterator[RunResult]:
+    """Run a path in which a process is paused before a write, at each of its writes in turn.
+
+    Later events are recorded during the pause.
+    """
+    yield _run(system, path, UNDISTURBED)
+    for position, site in enumerate(system.wire.calls):
+        if site.name == "dynamodb.UpdateItem":
+            yield _run(system, path, UNDISTURBED, pause_at=position, arrivals=_IN_ORDER)
+
+
 def random_faults(
     system: System, seed: int, faults: Sequence[Fault] = FAULTS
 ) -> Iterator[RunResult]:
@@ -140,11 +156,19 @@ def within(seconds: float, runs: Iterator[RunResult]) -> Iterator[RunResult]:
             return
 
 
-def _run(system: System, path: Path, plan: Plan, events_wait: float = 0) -> RunResult:
+def _run(
+    system: System,
+    path: Path,
+    plan: Plan,
+    *,
+    events_wait: float = 0,
+    arrivals: Mapping[str, float] = _REVERSED,
+    pause_at: int | None = None,
+) -> RunResult:
     system.reset()
     struck = system.wire.plant(plan)
-    # The events arrive after the worker's next try, and in reverse order.
-    arrivals = {"Send": 200.0, "Delivery": 150.0, "Bounce": 130.0}
+    if pause_at is not None:
+        _pause_at(system, pause_at)
     system.arrivals = lambda record: (events_wait + arrivals[record["eventType"]],)
     system.copies = lambda: (0.0,)
     send = path.send()
@@ -163,3 +187,15 @@ def _run(system: System, path: Path, plan: Plan, events_wait: float = 0) -> RunR
     if len(struck) > 1:
         verdict.phantom = 0
     return RunResult(f"{path.name}: {describe(struck)}", len(struck), verdict)
+
+
+def _pause_at(system: System, position: int) -> None:
+    """Pause the process that makes the call with this number, before the call."""
+    planned = system.wire.plan
+
+    def plan(number: int, site: Site) -> Fault | None:
+        if number == position:
+            system.pause(_PAUSE)
+        return planned(number, site)
+
+    system.wire.plan = plan
