@@ -152,7 +152,7 @@ def _failing_save() -> Iterator[None]:
 def _sending_rate() -> Iterator[None]:
     """Let SES grant a rate, so that the worker takes tokens from the bucket."""
     rate: Any = wiring.services().delivery.rate
-    granted = {"_read_rate": lambda: 1000.0, "_state": None, "_unknown_until": 0}
+    granted: dict[str, Any] = {"_read_rate": lambda: 1000.0, "_state": None, "_unknown_until": 0}
     with mock.patch.multiple(rate, **granted):
         yield
     wiring.services().table.delete(keys.sending_rate())
