@@ -15,10 +15,16 @@ from pillarbox.adapters.dynamodb import keys
 from tests import iam
 from tests.iam import AwsRequest
 
-#: Every kind of record, with two of its partition keys.
+_FORMS: Final = re.findall(r"^\| [\w ]+\| ([A-Z]\S*) ", keys.__doc__ or "", re.MULTILINE)
+#: Every kind of record, with some of its partition keys.
 _RECORDS: Final = {
-    re.sub("#.*", "", form): {re.sub(r"<[^>]+>", text, form) for text in ("abc", "a#b*c")}
-    for form in re.findall(r"^\| [\w ]+\| ([A-Z]\S*) ", keys.__doc__ or "", re.MULTILINE)
+    kind: {
+        re.sub(r"<[^>]+>", text, form)
+        for form in _FORMS
+        if form.partition("#")[0] == kind
+        for text in ("abc", "a#b*c")
+    }
+    for kind in {form.partition("#")[0] for form in _FORMS}
 }
 #: Keys that begin like those of a record, but are none.
 _SIMILAR: Final = {
@@ -107,6 +113,7 @@ def test_every_role_and_record_is_tested() -> None:
     assert roles == set(_WRITTEN)
     assert _RECORDS["KEY"] == {"KEY#abc", "KEY#a#b*c"}
     assert _RECORDS["PULSE"] == {"PULSE"}
+    assert {"MSG#abc", "MSG#abc#abc"} <= _RECORDS["MSG"]
     made = [
         keys.api_key("a"),
         keys.key_list("a"),
