@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up test quick unit format faults overload dynamodb-local mutants fuzz bench check openapi build audit sbom deploy setup
+.PHONY: help up test quick unit format faults overload dynamodb-local mutants fuzz bench check openapi build image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -65,6 +65,13 @@ openapi: setup ## write docs/openapi.json and the other generated texts
 build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
 	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml
+
+# With BASE=python:3.13-slim@sha256:… a build repeats an earlier one; the image's label has its BASE.
+image: ## build the container's image on today's base image: needs Docker and the network
+	@tag=python:$$(cat .python-version)-slim && \
+	base=$${BASE:-$$tag@$$(docker buildx imagetools inspect $$tag --format '{{.Manifest.Digest}}')} && \
+	echo "BASE=$$base" && \
+	docker build --platform linux/arm64 --file relay/Dockerfile --tag relay --build-arg BASE="$$base" .
 
 audit: setup ## look up every pinned package in a database of vulnerabilities: needs the network
 	$(UV) audit --locked

@@ -24,6 +24,14 @@ def create(  # noqa: PLR0913  one parameter for each option
         bool,
         typer.Option("--preview", help="Create a preview key, which only sends starter templates."),
     ] = False,
+    self_service: Annotated[
+        bool,
+        typer.Option(
+            "--self-service",
+            help="With --preview, for a key that strangers get: its emails are tests with sample"
+            " values, each to one recipient.",
+        ),
+    ] = False,
     preset: Annotated[
         Preset | None, typer.Option(help="Create a live key with the scopes of this preset.")
     ] = None,
@@ -44,6 +52,8 @@ def create(  # noqa: PLR0913  one parameter for each option
     """
     if preview == (preset is not None):
         raise typer.BadParameter("use exactly one of them", param_hint="'--preview' / '--preset'")
+    if self_service and not preview:
+        raise typer.BadParameter("needs --preview", param_hint="'--self-service'")
     session = connected(ctx)
     if preset is not None:
         issued = session.wiring.api_keys.issue_live(account, name, preset, scope or ())
@@ -53,7 +63,7 @@ def create(  # noqa: PLR0913  one parameter for each option
         )
         raise ValidationFailed(error)
     else:
-        issued = session.wiring.api_keys.issue_preview(account, name)
+        issued = session.wiring.api_keys.issue_preview(account, name, self_service=self_service)
     session.show(
         issued_key_view(issued), hint="Save the key now: it cannot be shown a second time."
     )
@@ -68,7 +78,7 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     session = connected(ctx)
     session.show_list(
         [key_view(key) for key in session.wiring.api_keys.of_account(account)],
-        ("keyId", "name", "type", "preset", "scopes", "createdAt", "revokedAt"),
+        ("keyId", "name", "type", "selfService", "preset", "scopes", "createdAt", "revokedAt"),
     )
 
 

@@ -53,6 +53,7 @@ def key_view(key: ApiKey) -> View:
         "type": key.type.value,
         "preset": key.preset.value if key.preset else None,
         "prefix": key.type.prefix,
+        "selfService": key.self_service,
         "scopes": [*sorted(key.scopes)],
         "createdAt": _time(key.created_at),
         "revokedAt": _time(key.revoked_at) if key.revoked_at else None,

@@ -141,7 +141,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         details={"from": "news@acme.example"},
     ),
     "upgrade_required": ErrorText(
-        when="A preview key was used for more than starter templates.",
+        when="A preview key was used for more than starter templates, or a self-service key for a"
+        " field that it may not set; the message names the fields.",
         remedy="Follow `upgrade_url`.",
         message="Preview keys send starter templates only.",
         upgrade_url="https://pillarbox.example/upgrade",

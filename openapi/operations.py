@@ -97,7 +97,8 @@ OPERATIONS: Final = (
         summary="Send an email",
         description="A 200 means that the email is recorded and will be delivered. Its body comes"
         " from exactly one of a starter template, a saved template and HTML."
-        " Preview keys send starter templates only.",
+        " Preview keys send starter templates only. Those made for self-service send them as tests"
+        " with sample values, to one recipient.",
         scope=EMAILS_SEND,
         body=SendEmailRequest,
         body_examples=examples.SENDS,

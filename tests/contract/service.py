@@ -129,6 +129,7 @@ class Service:
         *,
         scopes: frozenset[str] | None = None,
         key_type: KeyType = KeyType.LIVE,
+        self_service: bool = False,
     ) -> str:
         text = new_key_text(account_id, key_type)
         granted = PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES
@@ -141,6 +142,7 @@ class Service:
             scopes=granted if scopes is None else scopes,
             digest=digest_of_key(text),
             created_at=wiring.utc_now(),
+            self_service=self_service,
         )
         wiring.services().table.put(records.key_item(key))
         return text
@@ -156,10 +158,11 @@ class Service:
         """Return a client with a live key of a new account."""
         return Api(self.key(self.account(plan, **account)))
 
-    def preview(self) -> Api:
+    def preview(self, *, self_service: bool = False) -> Api:
         """Return a client with a preview key of a new account."""
         account_id = self.account(Plan.FREE, senders={}, default=None)
-        return Api(self.key(account_id, None, key_type=KeyType.PREVIEW))
+        preview = KeyType.PREVIEW
+        return Api(self.key(account_id, None, key_type=preview, self_service=self_service))
 
     def template(self, account_id: str, html: str, subject: str = "Saved") -> str:
         now = wiring.utc_now()

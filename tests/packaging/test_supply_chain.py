@@ -39,6 +39,28 @@ def test_installers_ask_for_hashes(name: str) -> None:
     assert [command for command in commands if "--require-hashes" not in command] == []
 
 
+@pytest.mark.parametrize(
+    ("base", "accepted"),
+    [
+        (f"python:3.13-slim@sha256:{'a' * 64}", True),
+        ("python:3.13-slim", False),
+        (f"python:3.12-slim@sha256:{'a' * 64}", False),
+        (f"other/python:3.13-slim@sha256:{'a' * 64}", False),
+        ("", False),
+    ],
+)
+def test_the_container_has_a_base_image_with_a_digest(base: str, *, accepted: bool) -> None:
+    """Both stages start from BASE, which has no default, and a build with a tag alone fails."""
+    dockerfile = (ROOT / "relay/Dockerfile").read_text()
+    assert re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE) == ["${BASE}", "${BASE}"]
+    assert set(re.findall(r"^ARG (.+)", dockerfile, re.MULTILINE)) == {"BASE"}
+    first_command = re.findall(r"^RUN (.+)", dockerfile, re.MULTILINE)[0]
+    built = subprocess.run(["sh", "-c", first_command], env={"BASE": base}, check=False)
+    assert (built.returncode == 0) is accepted
+    version = (ROOT / ".python-version").read_text().strip()
+    assert f"python:{version}-slim@" in first_command
+
+
 def test_a_release_lists_what_is_deployed(tmp_path: Path) -> None:
     """The CycloneDX list of `make sbom` names every package of the layer with its version."""
     makefile = (ROOT / "Makefile").read_text().replace("\\\n", " ")

@@ -1,5 +1,6 @@
 """Keys, accounts, suppressions and templates: `ports.Directory`, `ports.Suppressions`."""
 
+from dataclasses import replace
 from datetime import datetime
 from uuid import UUID
 
@@ -39,6 +40,23 @@ def test_one_look_up_returns_everything(ports: Ports) -> None:
         suppressed={"ann@example.com": "bounced"},
         templates={TEMPLATE: template},
     )
+
+
+@pytest.mark.parametrize("self_service", [True, False])
+def test_a_key_keeps_whether_it_is_for_self_service(ports: Ports, *, self_service: bool) -> None:
+    """A key is read as it was stored."""
+    key = replace(builders.preview_key(builders.key_text()), self_service=self_service)
+    ports.put(key)
+    assert ports.directory.look_up(ACCOUNT, key_digest=key.digest).key == key
+
+
+def test_a_key_of_an_older_release_is_not_for_self_service(table: Table) -> None:
+    """Only a key for self-service has the attribute, so that older records stay as they are."""
+    item = records.key_item(builders.preview_key(builders.key_text()))
+    assert "self_service" not in item
+    table.put(item)
+    key = {name: item[name] for name in ("pk", "sk")}
+    assert records.key_of(table.get(key) or {}).self_service is False
 
 
 def test_unknown_records_are_absent(ports: Ports) -> None:

@@ -43,6 +43,16 @@ MAILS = {
             attribution=True,
         )
     ),
+    "test": mail(
+        body=StarterBody(
+            slug="otp",
+            values={},
+            brand_name="Shop",
+            logo_url=None,
+            attribution=False,
+            is_test=True,
+        )
+    ),
     "saved": mail(body=SavedBody(source="{{ a }}", values={"a": [{"b": "ü"}]})),
     "attached": mail(
         attachments=(

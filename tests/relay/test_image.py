@@ -56,7 +56,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Run the first stage and return its folder `site`, which everyone may read."""
     folder = tmp_path_factory.mktemp("made")
     tools = f"{ROOT / '.uv/bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
-    environment = os.environ | {"PATH": tools, "UV_PYTHON": sys.executable}
+    base = f"python:3.13-slim@sha256:{'0' * 64}"
+    environment = os.environ | {"PATH": tools, "UV_PYTHON": sys.executable, "BASE": base}
     for instruction, arguments in re.findall(r"^(COPY|RUN) (.+)$", BUILD_STAGE, re.MULTILINE):
         if instruction == "COPY":
             *sources, target = arguments.split()

@@ -9,17 +9,18 @@ import boto3
 import pytest
 from botocore.client import BaseClient
 
-from local import template
 from pillarbox import wiring
 from relay import certificates
 from relay.service import ThreadedService
 from relay.tls import make_context
+from tests import iam
+from tests.contract.aws_calls import Calls, rights_granted, rights_used
 from tests.contract.bodies import otp
 from tests.contract.client import Api
 from tests.contract.conftest import dns_server, service
 from tests.contract.service import SENDER, Service
 from tests.contract.test_backend_down import no_answer
-from tests.contract.test_template_roles import Calls, _named
+from tests.iam import AwsRequest
 from tests.relay.running_relay import (
     AUTHENTICATED,
     PATIENCE,
@@ -31,13 +32,12 @@ from tests.relay.running_relay import (
 
 __all__ = ["dns_server", "service"]
 
-ROLE = template.inlined(template.load())["Resources"]["RelayRole"]["Properties"]
 START = f"From: {SENDER}\r\nSubject: x\r\n".encode()
 
 
 @pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """Record the AWS actions of a test."""
+def calls(monkeypatch: pytest.MonkeyPatch) -> set[AwsRequest]:
+    """Record the AWS calls of a test."""
     recorded = Calls()
     recorded.running = "relay"
     call = BaseClient._make_api_call  # type: ignore[attr-defined]
@@ -47,8 +47,8 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> set[str]:
         return call(client, operation, parameters)
 
     monkeypatch.setattr(BaseClient, "_make_api_call", record_call)
-    recorded.used["relay"] = actions = set[str]()
-    return actions
+    recorded.made["relay"] = made = set[AwsRequest]()
+    return made
 
 
 def send(relay: RunningRelay, key: str, *messages: bytes) -> set[bytes]:
@@ -66,9 +66,11 @@ def send(relay: RunningRelay, key: str, *messages: bytes) -> set[bytes]:
         return codes
 
 
-def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str]) -> None:
+def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[AwsRequest]) -> None:
     """Single, batched, small, large and keyed messages and failed calls use all permissions."""
-    key = service.key(service.account())
+    account = service.account()
+    key = service.key(account)
+    saved = {"to": "ann@example.com", "templateId": service.template(account, "<p>x</p>")}
     small, large = (
         START + b"\r\nHello\r\n",
         START + b"\r\n" + b"x" * 98 + b"\r\n" + b"y\r\n" * 70_000,
@@ -78,8 +80,14 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str])
     boto3.client("secretsmanager").create_secret(Name="smtp", SecretString=secret)
     calls.clear()
     make_context(certificates.from_secret(lambda: wiring.read_secret("smtp"))())
-    # The front runs the same handlers with the same role; only it accepts urgent mail.
-    assert Api(key).send(otp()).status == 200
+    # The front runs the same handlers with the same role; only it accepts urgent mail, and mail
+    # by saved templates.
+    for body in (otp(), saved):
+        assert Api(key).send(body).status == 200
+    batch = json.dumps({"messages": [otp(), saved]})
+    keyed_batch = {"Idempotency-Key": "k"}
+    for headers in ({}, keyed_batch, keyed_batch):
+        assert Api(key).raw("POST", "/emails/batch", batch, headers).status == 200
     submission = wiring.services().smtp_submission
     with serve(service=ThreadedService(lambda: submission)) as relay:
         assert send(relay, key, small, large, keyed, keyed) == {b"250"}
@@ -91,17 +99,12 @@ def test_the_role_allows_what_the_relay_calls(service: Service, calls: set[str])
             name = f"before-call.dynamodb.{operation}"
             events.register(name, no_answer)
             assert send(relay, key, small, b"Idempotency-Key: l\r\n" + small) <= {b"451", b"250"}
+            assert Api(key).raw("POST", "/emails/batch", batch).status in {200, 503}
             events.unregister(name, no_answer)
-    allowed = {
-        f"{action} {name}"
-        for policy in ROLE["Policies"]
-        for statement in policy["PolicyDocument"]["Statement"]
-        for action in (
-            [statement["Action"]] if isinstance(statement["Action"], str) else statement["Action"]
-        )
-        for name in _named(statement["Resource"])
-    }
-    assert (calls - allowed, allowed - calls) == (set(), set())
+    policy = iam.statements("RelayRole")
+    granted, used = set().union(*map(rights_granted, policy)), rights_used(calls)
+    assert (used - granted, granted - used) == (set(), set())
+    assert [request for request in calls if not iam.is_allowed(policy, request)] == []
 
 
 PEM = {"certificate": certificate().chain, "key": certificate().key}

@@ -80,6 +80,13 @@ def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
     """Preview and custom keys are created; invalid scopes and combinations are refused."""
     key = ("key", "create", "--name", "web", "--account")
     assert run(*key, account, "--preview")["prefix"] == "bx_preview_"
+    made_for_strangers = run(*key, account, "--preview", "--self-service")
+    listed = {
+        one["keyId"]: one["selfService"]
+        for one in run("key", "list", "--account", account)["items"]
+    }
+    assert sorted(listed.values()) == [False, True]
+    assert listed[made_for_strangers["keyId"]]
     custom = (*key, account, "--preset", "custom")
     made = run(*custom, "--scope", "templates:read", "--scope", "marketing:campaigns:read")
     assert made["scopes"] == ["marketing:campaigns:read", "templates:read"]
@@ -88,7 +95,11 @@ def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
         1,
         "validation_failed",
     )
-    for neither_or_both in ((), ("--preview", "--preset", "send")):
+    for neither_or_both in (
+        (),
+        ("--preview", "--preset", "send"),
+        ("--self-service", "--preset", "send"),
+    ):
         assert refusal(lambda words=neither_or_both: run(*key, account, *words)) == (  # type: ignore[misc]
             2,
             "validation_failed",

@@ -160,6 +160,17 @@ def test_a_preview_key_has_its_own_scopes(use_cases: UseCases) -> None:
     assert issued.text.startswith("bx_preview_")
     assert (issued.record.type, issued.record.preset) == (KeyType.PREVIEW, None)
     assert issued.record.scopes == {"emails:send", "emails:read"}
+    assert not issued.record.self_service
+
+
+def test_a_preview_key_for_self_service_is_marked(use_cases: UseCases) -> None:
+    """Its record says so, and it is a preview key in everything else."""
+    account_id = use_cases.create_account(Plan.FREE)
+    issued = use_cases.keys.issue_preview(account_id, "widget", self_service=True)
+    assert issued.text.startswith("bx_preview_")
+    (listed,) = use_cases.keys.of_account(account_id)
+    assert listed == issued.record
+    assert listed.self_service
 
 
 @pytest.mark.parametrize(

@@ -91,6 +91,18 @@ def test_attribution(slug: str) -> None:
 
 
 @every_starter
+def test_a_test_says_so_first(slug: str) -> None:
+    """A test begins with that line, in HTML and as text; it gives no other reason at its end."""
+    html = sample(slug, Branding(name=None, logo_url=None, attribution=True, is_test=True))
+    notice = "This is a test. All names, codes, amounts and links in this email are examples."
+    assert first(shown(html), "table p").text().startswith(notice)
+    lines = text_from_html(html).splitlines()
+    assert lines[0].startswith(notice)
+    assert lines[-3] == "You received this email because someone sent a test to your address."
+    assert "test" not in text_from_html(sample(slug))
+
+
+@every_starter
 def test_head(slug: str) -> None:
     """The header shows the logo with the brand as alternative text, the brand, or nothing."""
     logo = shown(sample(slug, replace(BRANDING, logo_url="https://x.example/l.png?a&b")))
@@ -138,7 +150,9 @@ def test_every_class_is_styled() -> None:
         name
         for slug in SLUGS
         for node in LexborHTMLParser(
-            sample(slug) + sample(slug, replace(BRANDING, logo_url="https://x.example"))
+            sample(slug)
+            + sample(slug, replace(BRANDING, logo_url="https://x.example"))
+            + sample(slug, replace(BRANDING, is_test=True))
         ).css("[class]")
         for name in (node.attributes["class"] or "").split()
     }

@@ -12,7 +12,9 @@ def render(body: RenderedBody) -> str:
     """
     match body:
         case StarterBody():
-            branding = Branding(body.brand_name, body.logo_url, body.attribution)
+            branding = Branding(
+                body.brand_name, body.logo_url, body.attribution, is_test=body.is_test
+            )
             return render_starter(body.slug, body.values, branding)
         case SavedBody():
             return render_saved(body.source, body.values)

@@ -80,6 +80,8 @@ class ApiKey:
     digest: str
     created_at: datetime
     revoked_at: datetime | None = None
+    #: Whether this is a preview key that anybody gets with an email address. Its emails are tests.
+    self_service: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -103,6 +103,8 @@ class StarterBody:
     brand_name: str | None
     logo_url: str | None
     attribution: bool
+    #: Whether the top of the email says that it is a test with sample values.
+    is_test: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

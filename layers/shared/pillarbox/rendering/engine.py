@@ -25,11 +25,15 @@ _MAX_COMPILED: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Branding:
-    """The brand in the header of an email, and whether the footer names the service."""
+    """The brand in the header of an email, and whether the footer names the service.
+
+    A test says at its top that it is one.
+    """
 
     name: str | None
     logo_url: str | None
     attribution: bool
+    is_test: bool = False
 
 
 def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) -> str:
@@ -53,6 +57,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
             "brand_name": branding.name,
             "logo_url": branding.logo_url,
             "attribution": branding.attribution,
+            "is_test": branding.is_test,
         },
     )
 

@@ -74,6 +74,7 @@ def key_item(key: ApiKey) -> Item:
             "digest": key.digest,
             "created": to_text(key.created_at),
             "revoked": to_text(key.revoked_at) if key.revoked_at else None,
+            "self_service": key.self_service or None,
         }
     )
 
@@ -90,6 +91,7 @@ def key_of(item: Mapping[str, Any]) -> ApiKey:
         digest=item["digest"],
         created_at=from_text(item["created"]),
         revoked_at=from_text(item["revoked"]) if "revoked" in item else None,
+        self_service=item.get("self_service", False),
     )
 
 

@@ -181,6 +181,7 @@ def _body_json(body: Body) -> dict[str, object]:
                 "brand_name": body.brand_name,
                 "logo_url": body.logo_url,
                 "attribution": body.attribution,
+                "test": body.is_test,
             }
         case SavedBody():
             return {"source": body.source, "values": body.values}
@@ -217,6 +218,7 @@ def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
             brand_name=fields["brand_name"],
             logo_url=fields["logo_url"],
             attribution=fields["attribution"],
+            is_test=fields.get("test", False),
         )
     if "source" in fields:
         return SavedBody(source=fields["source"], values=fields["values"])

@@ -44,8 +44,8 @@ class Keys:
     accounts: AccountRecords
     clock: Clock
 
-    def issue_preview(self, account_id: str, name: str) -> IssuedKey:
-        """Create a preview key.
+    def issue_preview(self, account_id: str, name: str, *, self_service: bool = False) -> IssuedKey:
+        """Create a preview key, or one for self-service, whose emails are tests.
 
         Raises:
             ValidationFailed: on `name`.
@@ -53,7 +53,9 @@ class Keys:
         """
         check_text("name", name)
         account = find_account(self.accounts, account_id)
-        return self._issue(account, name, KeyType.PREVIEW, None, PREVIEW_SCOPES)
+        return self._issue(
+            account, name, KeyType.PREVIEW, None, PREVIEW_SCOPES, self_service=self_service
+        )
 
     def issue_live(
         self, account_id: str, name: str, preset: Preset, scopes: Iterable[str] = ()
@@ -99,13 +101,15 @@ class Keys:
             raise ServiceError("key_not_found", "There is no such key.")
         return revoked
 
-    def _issue(
+    def _issue(  # noqa: PLR0913  what two kinds of keys have
         self,
         account: Account,
         name: str,
         key_type: KeyType,
         preset: Preset | None,
         scopes: frozenset[str],
+        *,
+        self_service: bool = False,
     ) -> IssuedKey:
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
@@ -118,6 +122,7 @@ class Keys:
             scopes=scopes,
             digest=digest_of_key(text),
             created_at=self.clock(),
+            self_service=self_service,
         )
         self.records.add(record)
         return IssuedKey(record, text)

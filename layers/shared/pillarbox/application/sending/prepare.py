@@ -7,6 +7,7 @@ from uuid import UUID
 from pillarbox.application.ports import AcceptedMessage, Clock, DirectoryResult, MailDomains
 from pillarbox.application.sending.compose import AccountTerms, compose, deadline, find_template
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.application.sending.self_service import as_test, check_self_service
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import created_at, new_id
@@ -86,6 +87,8 @@ def check_preview(principal: Principal, request: SendRequest, preview: PreviewTe
             "Preview keys send starter templates only.",
             upgrade_url=preview.upgrade_url,
         )
+    if principal.key.self_service:
+        check_self_service(request, preview.upgrade_url)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,4 +120,6 @@ class Preparer:
         now = self.clock()
         terms = AccountTerms(sender, attribution=not account.plan.paid)
         mail = compose(request, template, terms, recipients, now)
+        if principal.key.self_service:
+            mail = as_test(mail)
         return PreparedMessage.of(mail, account, request.body_hash, now)

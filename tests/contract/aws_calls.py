@@ -1,0 +1,121 @@
+"""Record the AWS calls of a running function as the requests that IAM sees."""
+
+import re
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from tests import iam
+from tests.contract.client import handler
+from tests.iam import AwsRequest
+
+#: Calls that need another permission, by the service authorization reference.
+_ACTIONS: Final = {
+    "s3:ListObjectsV2": {"s3:ListBucket"},
+    "sqs:SendMessageBatch": {"sqs:SendMessage"},
+    "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # SES requires both for raw content
+}
+#: The logical ids of the queues, by their names in the tests.
+QUEUES: Final = {
+    "jobs": "JobsQueue",
+    "urgent": "UrgentJobsQueue",
+    "sweep": "SweepQueue",
+    "dead": "JobsDeadLetters",
+    "events": "EventsQueue",
+    "events_dead": "EventsDeadLetters",
+}
+
+
+class Calls:
+    """The requests that each function made while it was running."""
+
+    def __init__(self) -> None:
+        self.made: dict[str, set[AwsRequest]] = {}
+        self.running: str | None = None
+
+    def handler(self, function: str) -> Callable[[dict[str, Any], object], dict[str, Any]]:
+        """Return a function's handler that records its calls."""
+
+        def run(event: dict[str, Any], context: object) -> dict[str, Any]:
+            self.running = function
+            try:
+                return handler(function)(event, context)
+            finally:
+                self.running = None
+
+        return run
+
+    def record(self, of: str, operation: str, parameters: Mapping[str, Any]) -> None:
+        """Record a call from any thread of the running function."""
+        if self.running is None:
+            return
+        made = self.made.setdefault(self.running, set())
+        if of == "dynamodb":
+            made.update(_requests_to_the_table(operation, parameters))
+            return
+        action = f"{'ses' if of == 'sesv2' else of}:{operation}"
+        for needed in _ACTIONS.get(action, {action}):
+            made.add(AwsRequest(needed, _resource(of, parameters)))
+
+
+def rights_used(requests: Iterable[AwsRequest]) -> set[str]:
+    """Return an action, a resource and the kind of a record for each request."""
+    return {
+        f"{request.action} {request.resource}{kind}"
+        for request in requests
+        for kind in (
+            [""]
+            if request.leading_keys is None
+            else [f" {re.sub('#.*', '#*', key)}" for key in request.leading_keys]
+        )
+    }
+
+
+def rights_granted(statement: iam.Statement) -> set[str]:
+    """Return the same for what a statement allows."""
+    patterns = iam.leading_keys(statement)
+    return {
+        f"{action} {resource}{kind}"
+        for action in iam.actions(statement)
+        for resource in iam.resources(statement)
+        for kind in ([""] if patterns is None else [f" {pattern}" for pattern in patterns])
+    }
+
+
+def _requests_to_the_table(operation: str, parameters: Mapping[str, Any]) -> Iterator[AwsRequest]:
+    """Yield what DynamoDB authorizes for a call.
+
+    Each part of a transaction needs the right of the call that does it alone. AWS does not say
+    whether its leading keys are those of all parts, so the role must allow both readings.
+    """
+    if operation == "TransactWriteItems":
+        parts = [
+            ("ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item", _key_of(part))
+            for item in parameters["TransactItems"]
+            for kind, part in item.items()
+        ]
+        together = frozenset(key for _, key in parts)
+        for name, key in parts:
+            yield AwsRequest(f"dynamodb:{name}", "Table", frozenset({key}))
+            yield AwsRequest(f"dynamodb:{name}", "Table", together)
+        return
+    keys = {
+        "BatchGetItem": lambda: [
+            key["pk"]["S"]
+            for requested in parameters["RequestItems"].values()
+            for key in requested["Keys"]
+        ],
+        "Query": lambda: [parameters["ExpressionAttributeValues"][":pk"]["S"]],
+    }.get(operation, lambda: [_key_of(parameters)])()
+    yield AwsRequest(f"dynamodb:{operation}", "Table", frozenset(keys))
+
+
+def _key_of(parameters: Mapping[str, Any]) -> str:
+    key: str = (parameters.get("Key") or parameters["Item"])["pk"]["S"]
+    return key
+
+
+def _resource(of: str, parameters: Mapping[str, Any]) -> str:
+    """Return the logical id of the resource that a call uses."""
+    if of == "sqs":
+        return QUEUES[parameters["QueueUrl"].rpartition("/")[2]]
+    return "SpoolBucket" if of == "s3" else "*"

@@ -1,0 +1,199 @@
+"""What a role must not do is denied, whatever its code tries: see `iam.is_allowed`.
+
+The kinds of records come from the table in adapters/dynamodb/keys.py. So a new kind is forbidden to
+every role until a row below allows it.
+"""
+
+import re
+from collections.abc import Iterable
+from typing import Final
+
+import pytest
+
+from local import template
+from pillarbox.adapters.dynamodb import keys
+from tests import iam
+from tests.iam import AwsRequest
+
+_FORMS: Final = re.findall(r"^\| [\w ]+\| ([A-Z]\S*) ", keys.__doc__ or "", re.MULTILINE)
+#: Every kind of record, with some of its partition keys.
+_RECORDS: Final = {
+    kind: {
+        re.sub(r"<[^>]+>", text, form)
+        for form in _FORMS
+        if form.partition("#")[0] == kind
+        for text in ("abc", "a#b*c")
+    }
+    for kind in {form.partition("#")[0] for form in _FORMS}
+}
+#: Keys that begin like those of a record, but are none.
+_SIMILAR: Final = {
+    "",
+    "*",
+    "?",
+    "IDEM",
+    "MSG",
+    "QUOTA",
+    "idem#a",
+    "msg#a",
+    " MSG#a",
+    "\nMSG#a",
+    "XMSG#",
+}
+
+_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem")
+#: Actions of the table that change or read items and that no function uses.
+_UNUSED: Final = (
+    "BatchWriteItem",
+    "ConditionCheckItem",
+    "DeleteTable",
+    "ExportTableToPointInTime",
+    "PartiQLDelete",
+    "PartiQLInsert",
+    "PartiQLSelect",
+    "PartiQLUpdate",
+    "PutResourcePolicy",
+    "RestoreTableToPointInTime",
+    "Scan",
+    "UpdateTable",
+    "UpdateTimeToLive",
+)
+
+#: The kinds of records that a role may change.
+_WRITTEN: Final = {
+    "SendEmailRole": {"IDEM", "MSG", "QUOTA"},
+    "SendBatchRole": {"IDEM", "MSG", "QUOTA"},
+    "RelayRole": {"IDEM", "MSG", "QUOTA"},
+    "ListMessagesRole": set[str](),
+    "GetAnalyticsRole": set[str](),
+    "GetMessageRole": set[str](),
+    "ListStarterTemplatesRole": set[str](),
+    "PreviewStarterTemplateRole": set[str](),
+    "ListTemplatesRole": set[str](),
+    "GetTemplateRole": set[str](),
+    "DeleteTemplateRole": {"TPL"},
+    "DeliverMessageRole": {"MSG", "RATE"},
+    "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
+    "AggregateStatsRole": {"REBUILD", "STAT"},
+    "SweepMessagesRole": set[str](),
+    "SweepAccountRole": {"MSG", "REBUILD", "STAT"},
+    "RelayExecutionRole": set[str](),
+}
+#: The kinds of records that a role may list.
+_LISTED: Final = {
+    "ListMessagesRole": {"MSG", "STAT"},
+    "GetAnalyticsRole": {"MSG", "STAT"},
+    "ListTemplatesRole": {"TPL"},
+    "AggregateStatsRole": {"STAT"},
+    "SweepMessagesRole": {"ACCTS", "REBUILD"},
+    "SweepAccountRole": {"ACCT", "MSG", "STAT"},
+}
+_ROLES: Final = sorted(_WRITTEN)
+
+
+def _allows(role: str, action: str, *leading_keys: str) -> bool:
+    request = AwsRequest(f"dynamodb:{action}", "Table", frozenset(leading_keys) or None)
+    return iam.is_allowed(iam.statements(role), request)
+
+
+def _allowed_kinds(role: str, actions: Iterable[str]) -> set[str]:
+    return {
+        kind
+        for kind, partition_keys in _RECORDS.items()
+        for key in partition_keys
+        for action in actions
+        if _allows(role, action, key)
+    }
+
+
+def test_every_role_and_record_is_tested() -> None:
+    """The rows are those of the template, and the kinds are those of the code."""
+    resources = template.inlined(template.load())["Resources"]
+    roles = {name for name, of in resources.items() if of["Type"] == "AWS::IAM::Role"}
+    assert roles == set(_WRITTEN)
+    assert _RECORDS["KEY"] == {"KEY#abc", "KEY#a#b*c"}
+    assert _RECORDS["PULSE"] == {"PULSE"}
+    assert {"MSG#abc", "MSG#abc#abc"} <= _RECORDS["MSG"]
+    made = [
+        keys.api_key("a"),
+        keys.key_list("a"),
+        keys.account("a"),
+        keys.account_list(),
+        keys.claim("a", "b"),
+        keys.quota("a"),
+        keys.suppression("a"),
+        keys.template("a"),
+        keys.heartbeat(),
+        keys.sending_rate(),
+        keys.entries("a", 0),
+        keys.rebuild_mark(),
+    ]
+    assert {key["pk"]["S"].partition("#")[0] for key in made} | {"MSG", "SEEN"} == set(_RECORDS)
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_a_role_writes_its_own_records_only(role: str) -> None:
+    """Each write of a record of another kind is denied, alone and beside an allowed one."""
+    written = _WRITTEN[role]
+    assert _allowed_kinds(role, _WRITES) == written
+    for action in _WRITES:
+        assert not any(_allows(role, action, key) for key in _SIMILAR)
+        for kind, other in (
+            (kind, other) for kind in written for other in _RECORDS.keys() - written
+        ):
+            assert not _allows(role, action, *_RECORDS[kind], *_RECORDS[other])
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_a_role_lists_its_own_records_only(role: str) -> None:
+    """Only the sweep lists accounts, nothing lists keys, and accepting mail lists nothing."""
+    assert _allowed_kinds(role, ["Query"]) == _LISTED.get(role, set())
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
+    """No item of these lists can be read by its key, alone or hidden in a batch."""
+    for action in ("GetItem", "BatchGetItem"):
+        for key in ("KEYS#abc", "ACCTS"):
+            assert not _allows(role, action, key)
+            assert not _allows(role, action, "KEY#abc", "ACCT#abc", key)
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_every_right_is_limited_to_leading_keys(role: str) -> None:
+    """A condition on keys passes without keys, so actions that have none are granted to no role."""
+    for statement in iam.statements(role):
+        if "Table" in iam.resources(statement):
+            assert iam.leading_keys(statement)
+    for action in _UNUSED:
+        assert not _allows(role, action)
+        assert not _allows(role, action, "MSG#abc")
+
+
+def test_the_evaluation_is_that_of_iam() -> None:
+    """A deny wins, ForAllValues needs every key and passes without keys, and `[` is no wildcard."""
+    table = {"Fn::GetAtt": ["Table", "Arn"]}
+    condition = {"ForAllValues:StringLike": {"dynamodb:LeadingKeys": ["A#?", "B[x]*"]}}
+    allow = {
+        "Effect": "Allow",
+        "Action": "dynamodb:Get*",
+        "Resource": table,
+        "Condition": condition,
+    }
+    deny = {"Effect": "Deny", "Action": ["dynamodb:getitem"], "Resource": "*"}
+
+    def allowed(*leading_keys: str, action: str = "dynamodb:GetItem", of: str = "Table") -> bool:
+        return iam.is_allowed([allow], AwsRequest(action, of, frozenset(leading_keys)))
+
+    assert allowed("A#1", "B[x]")
+    assert allowed()
+    assert allowed("A#1", action="DynamoDB:GETITEM")
+    assert not any([allowed("A#12"), allowed("A#1", "C"), allowed("a#1"), allowed("Bx")])
+    assert not allowed("A#1", action="dynamodb:PutItem")
+    assert not allowed("A#1", of="Other")
+    assert not iam.is_allowed([allow, deny], AwsRequest("dynamodb:GetItem", "Table", None))
+    assert not iam.is_allowed([], AwsRequest("dynamodb:GetItem", "Table", None))
+    with pytest.raises(NotImplementedError):
+        iam.is_allowed([allow | {"NotAction": "s3:*"}], AwsRequest("a", "b"))
+    with pytest.raises(NotImplementedError):
+        iam.leading_keys(allow | {"Condition": {"StringLike": {}}})

@@ -1,0 +1,24 @@
+"""The attack on self-service keys finds nothing, and would find something."""
+
+import pytest
+
+from pillarbox.application.sending import prepare
+from verification.attacks.self_service import attack, is_broken, summary
+
+
+def test_nothing_of_a_stranger_reaches_an_email() -> None:
+    """No field or variable changes the email of two starters; some requests are accepted."""
+    counts = attack(["team_invite", "otp"])
+    assert not is_broken(counts), summary(counts)
+    assert counts["tried"] > 1000
+
+
+@pytest.mark.parametrize(
+    ("rule", "found"), [("check_self_service", "recipients"), ("as_test", "marked")]
+)
+def test_a_missing_rule_is_found(monkeypatch: pytest.MonkeyPatch, rule: str, found: str) -> None:
+    """Without the refusals or without the samples, the attack reports what gets through."""
+    monkeypatch.setattr(prepare, rule, lambda first, *_: first)
+    counts = attack(["otp"])
+    assert counts[found] > 0
+    assert is_broken(counts)
