@@ -346,9 +346,13 @@ class FakeDomains:
 
     def __init__(self) -> None:
         self.verdicts: dict[str, DomainVerdict] = {}
+        #: Every domain that was asked for, in order.
+        self.asked: list[str] = []
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
-        return {d: self.verdicts.get(d, DomainVerdict.ACCEPTS) for d in domains}
+        names = list(domains)
+        self.asked += names
+        return {name: self.verdicts.get(name, DomainVerdict.ACCEPTS) for name in names}
 
 
 class FakeSendingRate:

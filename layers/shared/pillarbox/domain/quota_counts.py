@@ -61,7 +61,7 @@ def _too_many_refusals(limit: int, now: datetime) -> ServiceError:
         "rate_limit_exceeded",
         f"{limit} messages of the account were refused in this minute, because their recipients' "
         "domains accept no mail or their values do not fit. Wait for the next minute.",
-        details={"limit_per_minute": limit, "scope": "refused_messages"},
+        details={"limit_per_minute": limit},
         headers={
             "RateLimit-Limit": str(limit),
             "RateLimit-Remaining": "0",

@@ -129,10 +129,12 @@ class _Messages:
 
     @classmethod
     def of(cls, batch: BatchRequest) -> "_Messages":
-        passed, errors = {}, {}
+        passed: dict[int, tuple[SendRequest, Recipients]] = {}
+        errors: dict[int, ServiceError] = {}
         for position, item in enumerate(batch.items):
-            error = item if isinstance(item, ServiceError) else _refusal(item)
-            if error:
+            if isinstance(item, ServiceError):
+                errors[position] = item
+            elif error := error_of(item.check_mode) or error_of(item.check_size):
                 errors[position] = error
             else:
                 passed[position] = (item, Recipients.parse(item.recipients))
@@ -148,7 +150,3 @@ class _Messages:
                 if not recipients.syntax_errors
             )
         )
-
-
-def _refusal(request: SendRequest) -> ServiceError | None:
-    return error_of(request.check_mode) or error_of(request.check_size)

@@ -95,7 +95,7 @@ class Draft:
     """A request that passed every check that needs no answer of the DNS."""
 
     request: SendRequest
-    account: Account
+    principal: Principal
     recipients: Recipients
     template: StarterTemplate | SavedTemplate | None
     terms: AccountTerms
@@ -121,7 +121,7 @@ class Draft:
         recipients.check_syntax()
         recipients.check_suppressed(directory.suppressed)
         terms = AccountTerms(sender, attribution=not account.plan.paid)
-        return cls(request, account, recipients, template, terms)
+        return cls(request, principal, recipients, template, terms)
 
     def prepare(self, verdicts: Mapping[str, DomainVerdict], now: datetime) -> PreparedMessage:
         """Check the domains of the recipients, and compose the mail.
@@ -131,4 +131,4 @@ class Draft:
         """
         self.recipients.check_domains(verdicts)
         mail = compose(self.request, self.template, self.terms, self.recipients, now)
-        return PreparedMessage.of(mail, self.account, self.request.body_hash, now)
+        return PreparedMessage.of(mail, self.principal.account, self.request.body_hash, now)
