@@ -36,7 +36,7 @@ def test_a_full_window_refuses(used: int, *, refused: bool) -> None:
     assert error.value.details == {"limit_per_minute": 10}
 
 
-@pytest.mark.parametrize(("refusals", "refused"), [(19, False), (20, True)])
+@pytest.mark.parametrize(("refusals", "refused"), [(19, False), (20, True), (21, True)])
 def test_too_many_late_refusals_refuse(refusals: int, *, refused: bool) -> None:
     """At the limit the error is rate_limit_exceeded; it says why and has no Retry-After."""
     counts = QuotaCounts({refusals_name(NOW): refusals})
@@ -53,6 +53,18 @@ def test_too_many_late_refusals_refuse(refusals: int, *, refused: bool) -> None:
         "RateLimit-Remaining": "0",
         "RateLimit-Reset": "34",
     }
+
+
+def test_a_count_may_exceed_a_large_limit() -> None:
+    """Requests at the same time may count beyond the limit; the next one is refused."""
+    for count in (1_000, 1_001):
+        with pytest.raises(ServiceError):
+            QuotaCounts({refusals_name(NOW): count}).check(limits(500), NOW)
+
+
+def test_the_window_has_the_name_of_its_minute() -> None:
+    """The name is in UTC and ends with the minute, so that a minute has one count."""
+    assert refusals_name(NOW) == "refusals:2026-03-14T15:09"
 
 
 def test_the_counts_of_other_minutes_do_not_matter() -> None:
