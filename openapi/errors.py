@@ -111,7 +111,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         details={"count": 11, "limit": 10},
     ),
     "batch_limit_exceeded": ErrorText(
-        when="The batch has more than 100 messages or 1,000 recipients.",
+        when="The batch has more than 100 messages, 1,000 recipients,"
+        " or 100 domains of recipients.",
         remedy="Send several batches.",
         message="A batch takes at most 100 messages; this one has 101.",
         details={"scope": "messages", "count": 101, "limit": 100},
@@ -205,8 +206,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         },
     ),
     "rate_limit_exceeded": ErrorText(
-        when="The account's limit for this minute is reached,"
-        " or an IP address sends too many requests.",
+        when="The account's limit for this minute is reached, too many of its messages were"
+        " refused in this minute, or an IP address sends too many requests.",
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",

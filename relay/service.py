@@ -83,7 +83,7 @@ class ThreadedService:
         fields: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
         try:
             prepared = await self._run(
-                lambda: self._get_submission().prepare(envelope.recipients, octets)
+                lambda: self._get_submission().prepare(key_text, envelope.recipients, octets)
             )
             if prepared.groupable:
                 message_id = await self._batcher.submit(key_text, prepared)

@@ -3,6 +3,7 @@
 import asyncio
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import pytest
 
@@ -14,17 +15,25 @@ from tests.contract.service import Service, running_service
 
 @pytest.fixture(scope="session")
 def dns_server() -> Iterator[str]:
+    with running_name_server() as name_server:
+        yield name_server
+
+
+@contextmanager
+def running_name_server() -> Iterator[str]:
     """Run a real name server on the loopback in its own thread; yield its host:port."""
     loop = asyncio.new_event_loop()
     thread = threading.Thread(target=loop.run_forever, daemon=True)
     thread.start()
     server = DnsServer()
     host, port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
-    yield f"{host}:{port}"
-    asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
-    loop.call_soon_threadsafe(loop.stop)
-    thread.join(10)
-    loop.close()
+    try:
+        yield f"{host}:{port}"
+    finally:
+        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+        loop.call_soon_threadsafe(loop.stop)
+        thread.join(10)
+        loop.close()
 
 
 @pytest.fixture(scope="module")

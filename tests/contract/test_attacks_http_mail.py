@@ -91,10 +91,20 @@ def test_34_to_40_invalid_recipients(live: Api, address: str) -> None:
 
 def test_34_all_invalid_recipients_are_listed(live: Api) -> None:
     """34, decisions: details.recipients lists each invalid recipient with its reason."""
-    invalid = ["a@gone.invalid", "nobody", "b@nomx.example", "c@nullmx.example"]
-    response = live.send(otp(to=invalid[0], cc=[TO, *invalid[1:3]], bcc=invalid[3:]))
+    invalid = ["a@gone.invalid", "b@nomx.example", "c@nullmx.example"]
+    response = live.send(otp(to=invalid[0], cc=[TO, invalid[1]], bcc=invalid[2:]))
     assert {r["address"] for r in response.error["details"]["recipients"]} == set(invalid)
-    assert len({r["reason"] for r in response.error["details"]["recipients"]}) == 4
+    assert len({r["reason"] for r in response.error["details"]["recipients"]}) == 3
+
+
+def test_34_syntax_errors_are_listed_before_the_dns_is_asked(live: Api) -> None:
+    """34, decisions: with a syntax error, details.recipients lists the syntax errors only."""
+    response = live.send(otp(to=["a@gone.invalid", "nobody"], cc=[TO, "x@[127.0.0.1]"]))
+    assert response.code == "invalid_recipient"
+    assert [r["address"] for r in response.error["details"]["recipients"]] == [
+        "nobody",
+        "x@[127.0.0.1]",
+    ]
 
 
 @pytest.mark.parametrize(

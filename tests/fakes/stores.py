@@ -23,6 +23,7 @@ from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import EventKind, Lease, Message
 from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
+from pillarbox.domain.quota_counts import QuotaCounts, refusals_name
 from pillarbox.domain.template import SavedTemplate
 
 CLAIM_LEASE = timedelta(seconds=65)
@@ -79,6 +80,7 @@ class FakeDirectory:
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
+        quota: bool = False,
     ) -> DirectoryResult:
         store, mailboxes = self._store, set(addresses)
         store.max_addresses = max(store.max_addresses, len(mailboxes))
@@ -95,6 +97,13 @@ class FakeDirectory:
                 for template_id in template_ids
                 if (account_id, template_id) in store.templates
             },
+            quota=QuotaCounts(
+                {
+                    window: count
+                    for (counted, window), count in store.counts.items()
+                    if quota and counted == account_id
+                }
+            ),
         )
 
 
@@ -169,6 +178,17 @@ class FakeQuotas:
         for window in WINDOWS:
             name = (account_id, window_name(window, now))
             self._counts[name] = self._counts.get(name, 0) + count
+
+
+class FakeRefusals:
+    """Implements `ports.Refusals`."""
+
+    def __init__(self, store: Store) -> None:
+        self._counts = store.counts
+
+    def count(self, account_id: str, count: int, now: datetime) -> None:
+        name = (account_id, refusals_name(now))
+        self._counts[name] = self._counts.get(name, 0) + count
 
 
 class FakeMessages:
@@ -326,9 +346,13 @@ class FakeDomains:
 
     def __init__(self) -> None:
         self.verdicts: dict[str, DomainVerdict] = {}
+        #: Every domain that was asked for, in order.
+        self.asked: list[str] = []
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
-        return {d: self.verdicts.get(d, DomainVerdict.ACCEPTS) for d in domains}
+        names = list(domains)
+        self.asked += names
+        return {name: self.verdicts.get(name, DomainVerdict.ACCEPTS) for name in names}
 
 
 class FakeSendingRate:

@@ -10,6 +10,7 @@ from datetime import datetime, timedelta
 from itertools import count
 from typing import Any, Literal
 
+from pillarbox.application.authentication import RecentKeys
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
 from pillarbox.application.ports import ProviderEvent
@@ -98,6 +99,10 @@ class World:
         self.preview = builders.key_text(key_type=KeyType.PREVIEW)
         keys = (builders.api_key(self.live), builders.preview_key(self.preview))
         self.store.keys = {key.digest: key for key in keys}
+        #: The process has served both keys before.
+        self.valid_keys = RecentKeys()
+        for digest in self.store.keys:
+            self.valid_keys.add(digest)
         self.set_account(account or builders.account())
         self._owners = count()
 
@@ -113,11 +118,13 @@ class World:
             directory=self._port("directory", stores.FakeDirectory(self.store)),
             claims=self._port("claims", stores.FakeClaims(self.store)),
             quotas=self._port("quotas", stores.FakeQuotas(self.store)),
+            refusals=self._port("refusals", stores.FakeRefusals(self.store)),
             jobs=self._port("jobs", stores.FakeJobs(self.store)),
             messages=self._port("messages", stores.FakeMessages(self.store)),
             domains=self._port("domains", self.domains),
             clock=lambda: self.now,
             preview=PreviewTerms(sender=builders.PREVIEW_SENDER, upgrade_url=builders.UPGRADE_URL),
+            valid_keys=self.valid_keys,
         )
 
     @property

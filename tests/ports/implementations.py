@@ -11,6 +11,7 @@ from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
+from pillarbox.adapters.dynamodb.quota_refusals import DynamoRefusals
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
@@ -23,6 +24,7 @@ from pillarbox.application.ports import (
     Jobs,
     Messages,
     Quotas,
+    Refusals,
     SeenEvents,
     Suppressions,
 )
@@ -41,6 +43,7 @@ class Ports:
     directory: Directory
     claims: Claims
     quotas: Quotas
+    refusals: Refusals
     messages: Messages
     jobs: Jobs
     suppressions: Suppressions
@@ -75,6 +78,7 @@ def fakes() -> Ports:
         directory=stores.FakeDirectory(store),
         claims=stores.FakeClaims(store),
         quotas=stores.FakeQuotas(store),
+        refusals=stores.FakeRefusals(store),
         messages=stores.FakeMessages(store),
         jobs=stores.FakeJobs(store),
         suppressions=stores.FakeSuppressions(store),
@@ -110,6 +114,7 @@ def adapters(names: Aws) -> Ports:
         directory=DynamoDirectory(table),
         claims=DynamoClaims(table),
         quotas=DynamoQuotas(table),
+        refusals=DynamoRefusals(table),
         messages=DynamoMessages(table),
         jobs=jobs,
         suppressions=DynamoSuppressions(table),

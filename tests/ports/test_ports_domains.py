@@ -1,8 +1,11 @@
 """Mail exchangers: `ports.MailDomains` with a name server on the loopback interface."""
 
+from dataclasses import dataclass, field
+
+import dns.exception
 import pytest
 
-from pillarbox.adapters.dns import MAX_WAIT, DnsMailDomains
+from pillarbox.adapters.dns import MAX_WAIT, UNKNOWN_KEPT, DnsMailDomains
 from pillarbox.application.ports import DomainVerdict
 from tests.fakes.stores import FakeDomains
 
@@ -50,6 +53,67 @@ def test_a_look_up_ends_within_two_seconds(domains: DnsMailDomains) -> None:
     assert MAX_WAIT == 2.0
     assert domains._resolver.lifetime == MAX_WAIT
     assert domains._resolver.timeout < MAX_WAIT
+
+
+@dataclass
+class CountedServer:
+    """The resolver of an adapter, which counts the queries; `silent` domains get no answer."""
+
+    silent: set[str]
+    asked: list[str] = field(default_factory=list)
+
+    def resolve(self, name: str, *_: object, **__: object) -> list[object]:
+        self.asked.append(name)
+        if name in self.silent:
+            raise dns.exception.Timeout
+        return []
+
+
+def counted(*silent: str) -> tuple[DnsMailDomains, CountedServer, list[float]]:
+    """Return an adapter over a counted server, and its clock."""
+    now = [0.0]
+    server = CountedServer({f"{name}." for name in silent})
+    domains = DnsMailDomains(clock=lambda: now[0])
+    vars(domains)["_resolver"] = server
+    return domains, server, now
+
+
+def test_a_slow_domain_is_asked_once_a_minute() -> None:
+    """A domain without an answer is unknown for a minute without a query, also among others."""
+    domains, server, now = counted("slow.example")
+    for names in (["slow.example"], ["slow.example"], ["slow.example", "slow.example"]):
+        assert domains.look_up(names) == {"slow.example": DomainVerdict.UNKNOWN}
+    assert server.asked == ["slow.example."]
+    assert domains.look_up(["slow.example", "good.example"]) == {
+        "slow.example": DomainVerdict.UNKNOWN,
+        "good.example": DomainVerdict.ACCEPTS,
+    }
+    assert server.asked == ["slow.example.", "good.example."]
+    now[0] = UNKNOWN_KEPT - 0.1
+    domains.look_up(["slow.example"])
+    assert len(server.asked) == 2
+    now[0] = UNKNOWN_KEPT
+    domains.look_up(["slow.example"])
+    assert len(server.asked) == 3
+
+
+def test_other_answers_are_not_remembered_as_unknown() -> None:
+    """A domain that answered is asked again; the resolver's cache keeps it for its time to live."""
+    domains, server, _ = counted()
+    for _ in range(2):
+        assert domains.look_up(["good.example"]) == {"good.example": DomainVerdict.ACCEPTS}
+    assert len(server.asked) == 2
+
+
+def test_a_bounded_number_of_unknown_domains_is_remembered() -> None:
+    """With ever new domains the memory keeps the last 10,000."""
+    domains, server, _ = counted()
+    for number in range(10_001):
+        domains._remember_unknown(f"d{number}.example")
+    assert len(domains._unknown) == 10_000
+    domains.look_up(["d0.example"])
+    domains.look_up(["d10000.example"])
+    assert server.asked == ["d0.example."]
 
 
 def test_no_name_server_is_unknown() -> None:

@@ -30,8 +30,8 @@ class BlockedSubmission:
         self.open = threading.Event()
         self.calls: list[tuple[str, int]] = []
 
-    def prepare(self, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
-        return self._submission.prepare(recipients, octets)
+    def prepare(self, key: str, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
+        return self._submission.prepare(key, recipients, octets)
 
     def submit(
         self, key: str, message: SmtpMessage, write_response: Callable[[AcceptedMessage], str]

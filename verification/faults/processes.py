@@ -79,7 +79,7 @@ class Send:
     def _relay(self, key: str) -> StoredResponse:
         """Submit the messages as the relay does with messages that are ready together."""
         submission = services().smtp_submission
-        ready = [submission.prepare(mail.to, self._octets(mail)) for mail in self.mails]
+        ready = [submission.prepare(key, mail.to, self._octets(mail)) for mail in self.mails]
         if len(ready) == 1:
             return StoredResponse(
                 json.dumps({"messageId": submission.submit(key, ready[0], write_response)})

@@ -132,7 +132,7 @@ def check_submission(octets: bytes) -> None:
     world = World()
     submission = SmtpSubmission(world.ports)
     try:
-        prepared = submission.prepare(("ann@example.com",), bytearray(octets))
+        prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(octets))
         submission.submit(world.live, prepared, write_response)
     except ServiceError:
         assert not world.store.messages, "a refused message leaves no record"

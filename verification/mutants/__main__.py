@@ -44,6 +44,9 @@ CODE: Final = Path(__file__).parent / "code_changes.py"
 MODULES: Final = {
     "domain/message.py": "tests/unit/domain/test_domain_message.py",
     "domain/quota.py": "tests/unit/domain/test_domain_quota.py",
+    "domain/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
+    "application/authentication.py": "tests/unit/application/test_application_strangers.py"
+    " tests/unit/application/test_application_single.py",
     "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py",
     "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py",
     "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
@@ -53,10 +56,14 @@ MODULES: Final = {
     " tests/unit/application/test_application_batch.py"
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_faults.py",
-    "application/sending/single.py": "tests/unit/application/test_application_single.py",
-    "application/sending/batch.py": "tests/unit/application/test_application_batch.py",
+    "application/sending/single.py": "tests/unit/application/test_application_single.py"
+    " tests/unit/application/test_application_strangers.py",
+    "application/sending/batch.py": "tests/unit/application/test_application_batch.py"
+    " tests/unit/application/test_application_strangers.py",
+    "application/sending/late_checks.py": "tests/unit/application/test_application_strangers.py",
     "application/sending/smtp.py": "tests/unit/application/test_application_smtp.py"
-    " tests/unit/application/test_application_smtp_groups.py",
+    " tests/unit/application/test_application_smtp_groups.py"
+    " tests/unit/application/test_application_strangers.py",
     "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
     " tests/unit/application/test_application_smtp_groups.py tests/relay/test_documented.py",
     "application/history/aggregate.py": "tests/unit/history",
@@ -86,6 +93,7 @@ MODULES: Final = {
     "adapters/dynamodb/ledger_format.py": "tests/unit/history",
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
+    "adapters/dynamodb/quota_refusals.py": "-k 'not fakes' tests/ports/test_ports_late_refusals.py",
     "adapters/dynamodb/quotas.py": "-k 'not fakes' tests/ports/test_ports_quotas.py",
     "adapters/dynamodb/records.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_directory.py",

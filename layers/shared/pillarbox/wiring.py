@@ -80,6 +80,7 @@ class Wiring:
         from pillarbox.adapters.dns import DnsMailDomains
         from pillarbox.adapters.dynamodb.claims import DynamoClaims
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.quota_refusals import DynamoRefusals
         from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
         from pillarbox.application.sending.acceptance import SendingPorts
         from pillarbox.application.sending.prepare import PreviewTerms
@@ -88,6 +89,7 @@ class Wiring:
             directory=DynamoDirectory(self.table),
             claims=DynamoClaims(self.table),
             quotas=DynamoQuotas(self.table),
+            refusals=DynamoRefusals(self.table),
             jobs=self.jobs,
             messages=DynamoMessages(self.table),
             domains=DnsMailDomains(self.settings.dns_servers),

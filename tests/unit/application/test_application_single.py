@@ -211,9 +211,10 @@ FAULTS: list[tuple[str, AddFault]] = [
     ("attachment_type_not_allowed", _set_fields(attachments=(attachment(content_type="x"),))),
     ("template_not_found", _set_fields(html=None, template_id=TEMPLATE)),
     ("no_verified_sender", _no_sender),
-    ("invalid_recipient", _no_mx),
+    ("invalid_recipient", _set_fields(cc=("nobody",))),
     ("recipient_suppressed", _suppressed),
     ("rate_limit_exceeded", _no_quota),
+    ("invalid_recipient", _no_mx),
 ]
 
 
@@ -412,30 +413,39 @@ def test_logos_are_https(world: World, logo: str) -> None:
     submit(world, request(logo_url=logo))
 
 
+def listed_recipients(error: ServiceError) -> list[object]:
+    """Return the addresses that an `invalid_recipient` lists."""
+    assert (error.status, error.code) == (400, "invalid_recipient")
+    assert error.details is not None
+    listed = error.details["recipients"]
+    assert isinstance(listed, list)
+    return [entry["address"] for entry in listed if isinstance(entry, dict)]
+
+
 def test_every_bad_recipient_is_listed(world: World) -> None:
-    """Syntax and DNS faults are reported together, with the addresses as the request has them."""
+    """Domains that accept no mail are reported together, with the addresses as they were sent."""
     world.domains.verdicts = {
         "gone.example": DomainVerdict.NO_DOMAIN,
         "null.example": DomainVerdict.NULL_MX,
         "slow.example": DomainVerdict.UNKNOWN,
     }
-    error = error_of(
-        world,
-        request(
-            to=("Ann <ann@example.com>", "a@GONE.example", "fine@example.com"),
-            cc=("b@null.example",),
-            bcc=("c@slow.example",),
-        ),
-    )
-    assert (error.status, error.code) == (400, "invalid_recipient")
-    assert error.details is not None
-    listed = error.details["recipients"]
-    assert isinstance(listed, list)
-    assert [entry["address"] for entry in listed if isinstance(entry, dict)] == [
-        "Ann <ann@example.com>",
-        "a@GONE.example",
-        "b@null.example",
-    ]
+    recipients = {
+        "to": ("a@GONE.example", "fine@example.com"),
+        "cc": ("b@null.example",),
+        "bcc": ("c@slow.example",),
+    }
+    error = error_of(world, request(**recipients))
+    assert listed_recipients(error) == ["a@GONE.example", "b@null.example"]
+
+
+def test_a_syntax_error_asks_no_name_server(world: World) -> None:
+    """All syntax errors are reported together; then neither DNS nor suppressions are asked."""
+    world.domains.verdicts["gone.example"] = DomainVerdict.NO_DOMAIN
+    recipients = ("Ann <ann@example.com>", "a@gone.example", "nobody")
+    error = error_of(world, request(to=recipients))
+    assert listed_recipients(error) == ["Ann <ann@example.com>", "nobody"]
+    assert world.gate.calls == [LOOK_UP]
+    assert world.store.max_addresses == 0
 
 
 def test_a_domain_without_a_dns_answer_is_accepted(world: World) -> None:

@@ -30,7 +30,7 @@ def submit(world: World, message: str | bytes, *recipients: str, key: str | None
     """Submit a message over SMTP, by default to one recipient."""
     octets = bytearray(message.encode() if isinstance(message, str) else message)
     submission = SmtpSubmission(world.ports)
-    prepared = submission.prepare(recipients or (TO,), octets)
+    prepared = submission.prepare(key or world.live, recipients or (TO,), octets)
     assert octets == b""
     return UUID(submission.submit(key or world.live, prepared, write_response))
 

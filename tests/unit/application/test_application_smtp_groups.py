@@ -22,7 +22,7 @@ def prepare(
     world: World, number: int, sender: str = builders.SENDER, to: str = TO[0]
 ) -> SmtpMessage:
     octets = f"From: {sender}\r\nSubject: Number {number}\r\n\r\nHello\r\n".encode()
-    return SmtpSubmission(world.ports).prepare((to,), bytearray(octets))
+    return SmtpSubmission(world.ports).prepare(world.live, (to,), bytearray(octets))
 
 
 def submit(world: World, messages: Sequence[SmtpMessage]) -> Sequence[str | ServiceError]:
@@ -225,7 +225,8 @@ def test_only_small_messages_without_a_key_are_groupable(
 ) -> None:
     """Large messages and those with an idempotency key are accepted by themselves."""
     octets = f"From: {builders.SENDER}\r\n{head}\r\n{'x' * 98}\r\n".encode() + b"\r\n" * (size // 2)
-    ready = SmtpSubmission(World().ports).prepare(TO, bytearray(octets))
+    world = World()
+    ready = SmtpSubmission(world.ports).prepare(world.live, TO, bytearray(octets))
     assert ready.groupable is groupable
 
 
@@ -241,7 +242,7 @@ def test_the_domains_of_a_message_are_looked_up_once(
     world = World()
     octets = f"From: {builders.SENDER}\r\n{head}\r\nHello\r\n".encode()
     submission = SmtpSubmission(world.ports)
-    ready = submission.prepare(TO, bytearray(octets))
+    ready = submission.prepare(world.live, TO, bytearray(octets))
     assert world.gate.calls == preparing
     world.gate.calls.clear()
     submission.submit(world.live, ready, lambda accepted: str(accepted.message_id))

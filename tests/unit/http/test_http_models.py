@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.attachment import Attachment
-from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.http.models import PreviewRequest, SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import fields_of
@@ -308,3 +308,32 @@ def test_any_object_is_a_request_or_a_422(body: dict[str, Any]) -> None:
 def test_a_preview_has_only_variables(body: Any, expected: dict[str, str]) -> None:
     """The body of a preview may be empty; other fields than variables are refused."""
     assert errors_of(body, PreviewRequest) == expected
+
+
+@pytest.mark.parametrize("name", ["to", "cc", "bcc"])
+def test_a_very_long_list_of_recipients_is_cut(name: str) -> None:
+    """Of 330,000 recipients the first 1,000 are validated; the request keeps the number of all."""
+    body = send(**{name: ["ann@example.com"] * 330_000})
+    model = validate(SendEmailRequest, body)
+    assert len(getattr(model, name)) == 1_000
+    request = model.to_domain(body)
+    assert len(request.recipients) <= 1_001
+    assert request.recipient_count == 330_000 + (name != "to")
+    with pytest.raises(ServiceError) as error:
+        request.check_size()
+    assert error.value.code == "recipient_limit_exceeded"
+    assert error.value.details == {"count": request.recipient_count, "limit": 50}
+
+
+def test_nothing_beyond_the_cut_is_looked_at() -> None:
+    """A wrong type among the first 1,000 recipients is a 422; one behind them costs no look."""
+    recipients: list[object] = ["ann@example.com"] * 1_001
+    assert errors_of(send(to=[*recipients[:999], 5, "x", "y"])) == {"to": "wrong_type"}
+    assert errors_of(send(to=[*recipients, 5])) == {}
+
+
+def test_a_list_up_to_the_cut_is_whole() -> None:
+    """1,000 recipients are all in the request, which has its hash."""
+    body = send(to=["ann@example.com"] * 1_000)
+    request = validate(SendEmailRequest, body).to_domain(body)
+    assert (len(request.to), request.more_recipients, len(request.body_hash)) == (1_000, 0, 64)

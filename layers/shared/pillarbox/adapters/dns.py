@@ -1,8 +1,10 @@
 """Look up mail exchangers (RFC 5321 section 5.1, RFC 7505) and other DNS records."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
+from threading import Lock
+from time import monotonic
 from typing import Final
 
 import dns.exception
@@ -18,6 +20,9 @@ MAX_WAIT: Final = 2.0
 _TRY_TIMEOUT: Final = 0.9
 _MAX_PARALLEL: Final = 16
 _CACHE_SIZE: Final = 10_000
+#: How long a domain without an answer is not asked for again, in seconds. So a slow name server
+#: holds up one request of a process, not each.
+UNKNOWN_KEPT: Final = 60.0
 
 
 class DnsMailDomains:
@@ -25,10 +30,17 @@ class DnsMailDomains:
 
     Args:
         servers: name servers as `host:port`; if empty, the system's name servers.
+        clock: returns seconds that only increase.
     """
 
-    def __init__(self, servers: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, servers: tuple[str, ...] = (), clock: Callable[[], float] = monotonic
+    ) -> None:
         self._servers = servers
+        self._clock = clock
+        #: Until when each domain without an answer is not asked for again; the oldest comes first.
+        self._unknown: dict[str, float] = {}
+        self._lock = Lock()
 
     @cached_property
     def _resolver(self) -> dns.resolver.Resolver:
@@ -38,10 +50,11 @@ class DnsMailDomains:
 
     def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
         """Look up all domains in parallel. A domain without a timely answer is `UNKNOWN`."""
-        names = list(domains)
-        if len(names) == 1:
-            return {names[0]: self._look_up_one(names[0])}
-        verdicts = dict.fromkeys(names, DomainVerdict.UNKNOWN)
+        verdicts = dict.fromkeys(domains, DomainVerdict.UNKNOWN)
+        now = self._clock()
+        names = [name for name in verdicts if self._unknown.get(name, now) <= now]
+        if len(names) <= 1:
+            return verdicts | {name: self._look_up_one(name) for name in names}
         pool = ThreadPoolExecutor(_MAX_PARALLEL, thread_name_prefix="mx")
         lookups = {pool.submit(self._look_up_one, name): name for name in names}
         done, _ = wait(lookups, timeout=MAX_WAIT)
@@ -57,11 +70,20 @@ class DnsMailDomains:
             return DomainVerdict.NO_MX
         except dns.exception.DNSException:
             # A time-out, SERVFAIL or a broken chain: only the delivery can show.
+            self._remember_unknown(domain)
             return DomainVerdict.UNKNOWN
         exchangers = [record for record in answer if isinstance(record, MX)]
         if len(exchangers) == 1 and exchangers[0].exchange.to_text() == ".":
             return DomainVerdict.NULL_MX
         return DomainVerdict.ACCEPTS
+
+    def _remember_unknown(self, domain: str) -> None:
+        """Also called by a thread that nobody waits for any more."""
+        with self._lock:
+            self._unknown.pop(domain, None)
+            self._unknown[domain] = self._clock() + UNKNOWN_KEPT
+            if len(self._unknown) > _CACHE_SIZE:
+                del self._unknown[next(iter(self._unknown))]
 
 
 def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:

@@ -1,10 +1,26 @@
-"""Authenticate callers: from the text of an API key to a principal (contract section 5)."""
+"""Authenticate callers: from the text of an API key to a principal (contract section 5).
 
+A key that does not exist costs two item reads: its own and its account's. A send also reads the
+suppressions of its recipients and more. For a key that this process has seen valid, all of it is
+one read, so that accepting a message takes no more rounds. Every other key is read first, with its
+account only.
+"""
+
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from threading import Lock
+from typing import Final
+from uuid import UUID
 
 from pillarbox.application.ports import Directory, DirectoryResult
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import Principal, account_of_key, digest_of_key
+from pillarbox.domain.key import KeyType, Principal, account_of_key, digest_of_key
+
+#: The keys that a process remembers: more than use one process within minutes.
+_MAX_KEYS: Final = 1_000
+
+#: Raises the error of a principal that may not make the request.
+type Authorize = Callable[[Principal], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +29,8 @@ class ParsedKey:
 
     account_id: str
     digest: str
+    #: Whether the text is that of a preview key.
+    preview: bool
 
 
 def invalid_api_key() -> ServiceError:
@@ -29,7 +47,9 @@ def parse_key(text: str) -> ParsedKey:
     account_id = account_of_key(text)
     if account_id is None:
         raise invalid_api_key()
-    return ParsedKey(account_id, digest_of_key(text))
+    return ParsedKey(
+        account_id, digest_of_key(text), preview=text.startswith(KeyType.PREVIEW.prefix)
+    )
 
 
 def make_principal(directory: DirectoryResult) -> Principal:
@@ -60,4 +80,99 @@ class Authentication:
         principal = make_principal(self._directory.look_up(key.account_id, key_digest=key.digest))
         if scope is not None:
             principal.require(scope)
+        return principal
+
+
+class RecentKeys:
+    """A set of the digests of keys. It keeps the last ones that were added. Threads may share it.
+
+    It never decides whether a key is valid. Each request reads that again.
+    """
+
+    def __init__(self, most: int = _MAX_KEYS) -> None:
+        self._most = most
+        self._lock = Lock()
+        self._digests: dict[str, None] = {}
+
+    def __contains__(self, digest: str) -> bool:
+        return digest in self._digests
+
+    def add(self, digest: str) -> None:
+        """Add a digest as the newest; forget the oldest one if there are too many."""
+        with self._lock:
+            self._digests.pop(digest, None)
+            self._digests[digest] = None
+            if len(self._digests) > self._most:
+                del self._digests[next(iter(self._digests))]
+
+    def discard(self, digest: str) -> None:
+        """Forget a digest, if it is there."""
+        with self._lock:
+            self._digests.pop(digest, None)
+
+
+@dataclass(frozen=True, slots=True)
+class SenderAuthentication:
+    """Authenticate callers that send, together with the read of what their request needs.
+
+    Args:
+        directory: what is read.
+        valid_keys: the keys whose last request was authorized.
+        authorize: checks the principal.
+    """
+
+    directory: Directory
+    valid_keys: RecentKeys
+    authorize: Authorize
+
+    def authenticate(self, key_text: str) -> Principal:
+        """Read a key and its account, and authorize the principal.
+
+        Raises:
+            ServiceError: `invalid_api_key`, or an error of `authorize`.
+        """
+        key = parse_key(key_text)
+        directory = self.directory.look_up(key.account_id, key_digest=key.digest)
+        return self._principal(key, directory)
+
+    def authenticate_stranger(self, key_text: str) -> None:
+        """Authenticate a key that this process has not seen valid, before its request is parsed.
+
+        Raises:
+            ServiceError: as `authenticate`.
+        """
+        if parse_key(key_text).digest not in self.valid_keys:
+            self.authenticate(key_text)
+
+    def look_up(
+        self,
+        key_text: str,
+        *,
+        addresses: Iterable[str] = (),
+        template_ids: Iterable[UUID] = (),
+    ) -> tuple[Principal, DirectoryResult]:
+        """Authenticate a caller, and read its quota and the requested records of its account.
+
+        Raises:
+            ServiceError: as `authenticate`.
+        """
+        self.authenticate_stranger(key_text)
+        key = parse_key(key_text)
+        directory = self.directory.look_up(
+            key.account_id,
+            key_digest=key.digest,
+            addresses=addresses,
+            template_ids=template_ids,
+            quota=True,
+        )
+        return self._principal(key, directory), directory
+
+    def _principal(self, key: ParsedKey, directory: DirectoryResult) -> Principal:
+        try:
+            principal = make_principal(directory)
+            self.authorize(principal)
+        except ServiceError:
+            self.valid_keys.discard(key.digest)
+            raise
+        self.valid_keys.add(key.digest)
         return principal

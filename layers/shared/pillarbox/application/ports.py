@@ -16,6 +16,7 @@ from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import Event, Message
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota_counts import QuotaCounts
 from pillarbox.domain.template import SavedTemplate
 
 
@@ -34,10 +35,11 @@ class DirectoryResult:
     #: The suppressed ones among the requested addresses, with the reason.
     suppressed: Mapping[str, str] = field(default_factory=dict)
     templates: Mapping[UUID, SavedTemplate] = field(default_factory=dict)
+    quota: QuotaCounts = field(default_factory=QuotaCounts)
 
 
 class Directory(Protocol):
-    """Keys, accounts, suppressions and templates, read together and consistently."""
+    """Keys, accounts, suppressions, templates and quotas, read together and consistently."""
 
     def look_up(
         self,
@@ -46,6 +48,7 @@ class Directory(Protocol):
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
+        quota: bool = False,
     ) -> DirectoryResult:
         """Read an account and the requested records of it, never from a cache."""
         ...
@@ -135,6 +138,14 @@ class Quotas(Protocol):
 
     def refund(self, account_id: str, count: int, now: datetime) -> None:
         """Undo the count of messages that were reserved at `now` and not accepted."""
+        ...
+
+
+class Refusals(Protocol):
+    """Counts of late refusals (`domain.quota_counts`)."""
+
+    def count(self, account_id: str, count: int, now: datetime) -> None:
+        """Count refused messages in the current minute. `Directory` reads the count."""
         ...
 
 

@@ -3,7 +3,7 @@
 It has a module of its own because most functions need not load it.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -13,6 +13,8 @@ from pillarbox.domain.mail import SendRequest
 #: Contract 4.2 and 8.2.
 MAX_MESSAGES: Final = 100
 MAX_BATCH_RECIPIENTS: Final = 1_000
+#: Ours: the recipients' domains of a batch, each of which is a query to the DNS.
+MAX_DOMAINS: Final = 100
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -41,16 +43,24 @@ class BatchRequest:
         Raises:
             ServiceError: `batch_limit_exceeded`.
         """
-        if self.count > MAX_MESSAGES:
-            raise _too_many("messages", self.count, MAX_MESSAGES)
-        recipients = sum(len(request.recipients) for request in self.requests.values())
-        if recipients > MAX_BATCH_RECIPIENTS:
-            raise _too_many("recipients", recipients, MAX_BATCH_RECIPIENTS)
+        _check_count("messages", self.count, MAX_MESSAGES)
+        recipients = sum(request.recipient_count for request in self.requests.values())
+        _check_count("recipients", recipients, MAX_BATCH_RECIPIENTS)
 
 
-def _too_many(what: str, count: int, limit: int) -> ServiceError:
-    return ServiceError(
-        "batch_limit_exceeded",
-        f"A batch has at most {limit} {what}; this one has {count}.",
-        details={"scope": what, "count": count, "limit": limit},
-    )
+def check_domains(domains: Collection[str]) -> None:
+    """Check the number of the recipients' different domains.
+
+    Raises:
+        ServiceError: `batch_limit_exceeded`.
+    """
+    _check_count("domains", len(domains), MAX_DOMAINS)
+
+
+def _check_count(what: str, count: int, limit: int) -> None:
+    if count > limit:
+        raise ServiceError(
+            "batch_limit_exceeded",
+            f"A batch has at most {limit} {what}; this one has {count}.",
+            details={"scope": what, "count": count, "limit": limit},
+        )

@@ -1,6 +1,6 @@
 """The failures a caller can see, each raised where it is known and mapped once per protocol."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -86,6 +86,15 @@ class ServiceError(Exception):
         if self.upgrade_url is not None:
             error["upgrade_url"] = self.upgrade_url
         return error
+
+
+def error_of(check: Callable[[], None]) -> ServiceError | None:
+    """Run a check, and return its error instead of raising it."""
+    try:
+        check()
+    except ServiceError as error:
+        return error
+    return None
 
 
 class MethodNotAllowed(ServiceError):

@@ -43,11 +43,18 @@ class SendRequest:
     brand_name: str | None = None
     logo_url: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    #: Recipients that were sent but are not in the three lists, because there are far too many.
+    more_recipients: int = 0
 
     @property
     def recipients(self) -> tuple[str, ...]:
         """All recipients as written, including repeated ones."""
         return self.to + self.cc + self.bcc
+
+    @property
+    def recipient_count(self) -> int:
+        """Return how many recipients were sent."""
+        return len(self.to) + len(self.cc) + len(self.bcc) + self.more_recipients
 
     @property
     def template_ids(self) -> tuple[UUID, ...]:
@@ -84,12 +91,12 @@ class SendRequest:
             ServiceError: `recipient_limit_exceeded` or a code of
                 `check_attachments`.
         """
-        if len(self.recipients) > MAX_RECIPIENTS:
+        if self.recipient_count > MAX_RECIPIENTS:
             raise ServiceError(
                 "recipient_limit_exceeded",
                 f"An email can have at most {MAX_RECIPIENTS} recipients; "
-                f"this one has {len(self.recipients)}.",
-                details={"count": len(self.recipients), "limit": MAX_RECIPIENTS},
+                f"this one has {self.recipient_count}.",
+                details={"count": self.recipient_count, "limit": MAX_RECIPIENTS},
             )
         check_attachments(self.attachments)
 

@@ -63,15 +63,22 @@ def _to_list(value: object) -> object:
         return [value]
     if not isinstance(value, list):
         raise invalid("wrong_type", "must be a string or a list of strings")
-    return _check_strings(value)
+    return _truncate_strings(value)
 
 
-def _check_strings(value: object) -> object:
+def _truncate_strings(value: object) -> object:
     if not isinstance(value, list) or len(value) <= _MAX_ITEMS:
         return value  # the errors will name each item that is not a string
-    if not all(isinstance(item, str) for item in value):
+    first = value[:_MAX_ITEMS]
+    if not all(isinstance(item, str) for item in first):
         raise invalid("wrong_type", "must be a list of strings")
-    return value
+    return first
+
+
+def _count_truncated(body: Json) -> int:
+    """Return how many recipients of a request its lists do not contain."""
+    lists = [body.get(name) for name in ("to", "cc", "bcc")] if isinstance(body, dict) else []
+    return sum(max(len(each) - _MAX_ITEMS, 0) for each in lists if isinstance(each, list))
 
 
 def _truncate(value: object) -> object:
@@ -140,7 +147,7 @@ def _header_text(*, least: int = 0, most: int) -> Schema[str]:
 
 
 _ADDRESS: Final = after(text(), _parse_address)
-_ADDRESSES: Final = before(_check_strings, list_of(text()))
+_ADDRESSES: Final = before(_truncate_strings, list_of(text()))
 _VARIABLES: Final = after(json_object(), _check_variables)
 
 
@@ -188,8 +195,10 @@ class SendEmailRequest(WireModel):
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
+        more_recipients = _count_truncated(body)
         return SendRequest(
-            body_hash=send_hash(body),
+            # With so many recipients it is refused, so that nothing needs its hash.
+            body_hash="" if more_recipients else send_hash(body),
             to=tuple(self.to),
             cc=tuple(self.cc or ()),
             bcc=tuple(self.bcc or ()),
@@ -204,6 +213,7 @@ class SendEmailRequest(WireModel):
             brand_name=self.brand_name,
             logo_url=self.logo_url,
             attachments=tuple(item.to_domain() for item in self.attachments or ()),
+            more_recipients=more_recipients,
         )
 
 

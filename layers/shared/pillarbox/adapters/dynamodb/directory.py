@@ -1,10 +1,11 @@
-"""Keys, accounts, suppressions and templates, in one BatchGetItem."""
+"""Keys, accounts, suppressions, templates and quotas, in one BatchGetItem."""
 
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.quota_refusals import counts_of
 from pillarbox.adapters.dynamodb.records import account_of, key_of, template_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
@@ -23,12 +24,15 @@ class DynamoDirectory:
         key_digest: str | None = None,
         addresses: Iterable[str] = (),
         template_ids: Iterable[UUID] = (),
+        quota: bool = False,
     ) -> DirectoryResult:
         """Read everything with strong consistency, in as few round trips as possible."""
         mailboxes, templates = set(addresses), set(template_ids)
         requested = [keys.account(account_id)]
         if key_digest is not None:
             requested.append(keys.api_key(key_digest))
+        if quota:
+            requested.append(keys.quota(account_id))
         requested += [keys.template(account_id, template_id) for template_id in templates]
         requested += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
         items = {(item["pk"], item["sk"]): item for item in self._table.get_all(requested)}
@@ -52,4 +56,5 @@ class DynamoDirectory:
                 for template_id in templates
                 if (entry := item(keys.template(account_id, template_id)))
             },
+            quota=counts_of(item(keys.quota(account_id))),
         )

@@ -30,10 +30,11 @@ message separately, so an error of a step is the outcome of each message that it
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Final
 from uuid import UUID
 
+from pillarbox.application.authentication import RecentKeys, SenderAuthentication
 from pillarbox.application.ports import (
     AcceptedMessage,
     Claim,
@@ -44,13 +45,14 @@ from pillarbox.application.ports import (
     MailDomains,
     Messages,
     Quotas,
+    Refusals,
     StoredResponse,
 )
 from pillarbox.application.sending.prepare import PreparedMessage, PreviewTerms
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
-from pillarbox.domain.key import Principal
+from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.message import Message
 from pillarbox.domain.quota import QuotaExceeded, first_full, remaining_quota
 
@@ -69,11 +71,20 @@ class SendingPorts:
     directory: Directory
     claims: Claims
     quotas: Quotas
+    refusals: Refusals
     jobs: Jobs
     messages: Messages
     domains: MailDomains
     clock: Clock
     preview: PreviewTerms
+    valid_keys: RecentKeys = field(default_factory=RecentKeys)
+
+    @property
+    def authentication(self) -> SenderAuthentication:
+        """Authenticate callers that may send over HTTP."""
+        return SenderAuthentication(
+            self.directory, self.valid_keys, lambda principal: principal.require(EMAILS_SEND)
+        )
 
 
 @dataclass(frozen=True, slots=True)

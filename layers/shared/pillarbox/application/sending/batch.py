@@ -1,22 +1,23 @@
 """Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
-from pillarbox.application.authentication import make_principal, parse_key
-from pillarbox.application.ports import DirectoryResult, DomainVerdict, StoredResponse
+from pillarbox.application.authentication import parse_key
+from pillarbox.application.ports import DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import (
     Acceptance,
     Outcome,
     Preparation,
     SendingPorts,
 )
-from pillarbox.application.sending.prepare import PreparedMessage, Preparer
+from pillarbox.application.sending.late_checks import prepare_all
+from pillarbox.application.sending.prepare import Draft
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.domain.address import domain_of
-from pillarbox.domain.batch import MAX_MESSAGES, BatchRequest
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import EMAILS_SEND, Principal
+from pillarbox.domain.batch import BatchRequest, check_domains
+from pillarbox.domain.errors import ServiceError, error_of
+from pillarbox.domain.key import Principal
+from pillarbox.domain.mail import SendRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +25,14 @@ class BatchSend:
     """Check a batch and each of its messages, then accept those that pass."""
 
     ports: SendingPorts
+
+    def authenticate_stranger(self, key_text: str) -> None:
+        """Refuse a wrong key before its request is parsed.
+
+        Raises:
+            ServiceError: `invalid_api_key` or `scope_required`.
+        """
+        self.ports.authentication.authenticate_stranger(key_text)
 
     def submit(
         self,
@@ -44,79 +53,100 @@ class BatchSend:
             ServiceError: a request-level error of contract 4.2; a quota error, if not
                 one message fits.
         """
-        key = parse_key(key_text)
-        requests = (
-            {} if isinstance(batch, ServiceError) or batch.count > MAX_MESSAGES else batch.requests
-        )
-        recipients = {
-            position: Recipients.parse(request.recipients) for position, request in requests.items()
-        }
-        directory = self.ports.directory.look_up(
-            key.account_id,
-            key_digest=key.digest,
-            addresses={mailbox for parsed in recipients.values() for mailbox in parsed.mailboxes},
+        authentication = self.ports.authentication
+        if isinstance(batch, ServiceError):
+            authentication.authenticate(key_text)
+            raise batch
+        # For a batch that is refused in any case, only the key and its account are read.
+        refusal = error_of(batch.check_size)
+        messages = _Messages({}, {}) if refusal else _Messages.of(batch)
+        refusal = refusal or error_of(lambda: check_domains(messages.domains))
+        if refusal or parse_key(key_text).preview:
+            self._check_preview(authentication.authenticate(key_text))
+        if refusal:
+            raise refusal
+        principal, directory = authentication.look_up(
+            key_text,
+            addresses={
+                mailbox
+                for _, recipients in messages.passed.values()
+                for mailbox in recipients.mailboxes
+            },
             template_ids=[
-                template_id for request in requests.values() for template_id in request.template_ids
+                template_id
+                for request, _ in messages.passed.values()
+                for template_id in request.template_ids
             ],
         )
-        principal = make_principal(directory)
-        principal.require(EMAILS_SEND)
-        if isinstance(batch, ServiceError):
-            raise batch
+        self._check_preview(principal)
+        return Acceptance(self.ports).accept_many(
+            principal,
+            batch.count,
+            body_hash=batch.body_hash,
+            idempotency_digest=idempotency_digest,
+            prepare=lambda skip: self._prepare(messages, skip, directory, principal),
+            write_response=write_response,
+        )
+
+    def _check_preview(self, principal: Principal) -> None:
         if principal.preview:
             raise ServiceError(
                 "upgrade_required",
                 "Preview keys send one email at a time.",
                 upgrade_url=self.ports.preview.upgrade_url,
             )
-        batch.check_size()
-        return Acceptance(self.ports).accept_many(
-            principal,
-            batch.count,
-            body_hash=batch.body_hash,
-            idempotency_digest=idempotency_digest,
-            prepare=lambda skip: self._prepare(batch, skip, directory, principal, recipients),
-            write_response=write_response,
-        )
 
     def _prepare(
         self,
-        batch: BatchRequest,
+        messages: "_Messages",
         skip: Collection[int],
         directory: DirectoryResult,
         principal: Principal,
-        recipients: Mapping[int, Recipients],
     ) -> Preparation:
-        domains = {
-            domain_of(address)
-            for parsed in recipients.values()
-            for address in parsed.normalized.values()
-        }
-        verdicts = _KnownDomains(self.ports.domains.look_up(domains))
-        preparer = Preparer(verdicts, self.ports.clock, self.ports.preview)
-        prepared: dict[int, PreparedMessage] = {}
-        errors: dict[int, ServiceError] = {}
-        for position, item in enumerate(batch.items):
+        errors = {at: error for at, error in messages.errors.items() if at not in skip}
+        drafts: dict[int, Draft] = {}
+        for position, (request, recipients) in messages.passed.items():
             if position in skip:
                 continue
             try:
-                if isinstance(item, ServiceError):
-                    raise item
-                item.check_mode()
-                item.check_size()
-                prepared[position] = preparer.prepare(
-                    item, directory, principal, recipients[position]
+                drafts[position] = Draft.of(
+                    request, recipients, principal, directory, self.ports.preview
                 )
             except ServiceError as error:
                 errors[position] = error
-        return prepared, errors
+        prepared, late_errors = prepare_all(
+            self.ports, drafts, principal, directory, may_refuse_all=bool(skip)
+        )
+        return prepared, errors | late_errors
 
 
 @dataclass(frozen=True, slots=True)
-class _KnownDomains:
-    """The verdicts on a batch's domains, looked up once (`ports.MailDomains`)."""
+class _Messages:
+    """The messages of a batch by position: those with a correct form and size, and the errors."""
 
-    verdicts: Mapping[str, DomainVerdict]
+    passed: Mapping[int, tuple[SendRequest, Recipients]]
+    errors: Mapping[int, ServiceError]
 
-    def look_up(self, domains: Iterable[str]) -> Mapping[str, DomainVerdict]:
-        return {domain: self.verdicts[domain] for domain in domains}
+    @classmethod
+    def of(cls, batch: BatchRequest) -> "_Messages":
+        passed: dict[int, tuple[SendRequest, Recipients]] = {}
+        errors: dict[int, ServiceError] = {}
+        for position, item in enumerate(batch.items):
+            if isinstance(item, ServiceError):
+                errors[position] = item
+            elif error := error_of(item.check_mode) or error_of(item.check_size):
+                errors[position] = error
+            else:
+                passed[position] = (item, Recipients.parse(item.recipients))
+        return cls(passed, errors)
+
+    @property
+    def domains(self) -> frozenset[str]:
+        """Return the domains that the DNS would be asked for."""
+        return frozenset().union(
+            *(
+                recipients.domains
+                for _, recipients in self.passed.values()
+                if not recipients.syntax_errors
+            )
+        )

@@ -1,10 +1,11 @@
 """Prepare a message for acceptance: template, sender, recipients, and the record it will have."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 from uuid import UUID
 
-from pillarbox.application.ports import AcceptedMessage, Clock, DirectoryResult, MailDomains
+from pillarbox.application.ports import AcceptedMessage, DirectoryResult, DomainVerdict
 from pillarbox.application.sending.compose import AccountTerms, compose, deadline, find_template
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.sending.self_service import as_test, check_self_service
@@ -14,6 +15,7 @@ from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
+from pillarbox.domain.template import SavedTemplate, StarterTemplate
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -92,34 +94,46 @@ def check_preview(principal: Principal, request: SendRequest, preview: PreviewTe
 
 
 @dataclass(frozen=True, slots=True)
-class Preparer:
-    """Run the slow checks of one request: template, sender, domains and suppressions."""
+class Draft:
+    """A request that passed every check that needs no answer of the DNS."""
 
-    domains: MailDomains
-    clock: Clock
-    preview: PreviewTerms
+    request: SendRequest
+    principal: Principal
+    recipients: Recipients
+    template: StarterTemplate | SavedTemplate | None
+    terms: AccountTerms
 
-    def prepare(
-        self,
+    @classmethod
+    def of(
+        cls,
         request: SendRequest,
-        directory: DirectoryResult,
-        principal: Principal,
         recipients: Recipients,
-    ) -> PreparedMessage:
-        """Check one request against the directory and the DNS.
+        principal: Principal,
+        directory: DirectoryResult,
+        preview: PreviewTerms,
+    ) -> "Draft":
+        """Check one request against the directory: template, sender and recipients.
 
         Raises:
             ServiceError: `template_not_found`, `no_verified_sender`,
-                `invalid_recipient`, `recipient_suppressed` or `validation_failed`.
+                `invalid_recipient` or `recipient_suppressed`.
         """
         template = find_template(request, directory)
         account = principal.account
-        sender = self.preview.sender if principal.preview else account.sender(request.sender)
-        recipients.check(self.domains)
+        sender = preview.sender if principal.preview else account.sender(request.sender)
+        recipients.check_syntax()
         recipients.check_suppressed(directory.suppressed)
-        now = self.clock()
         terms = AccountTerms(sender, attribution=not account.plan.paid)
-        mail = compose(request, template, terms, recipients, now)
-        if principal.key.self_service:
+        return cls(request, principal, recipients, template, terms)
+
+    def prepare(self, verdicts: Mapping[str, DomainVerdict], now: datetime) -> PreparedMessage:
+        """Check the domains of the recipients, and compose the mail.
+
+        Raises:
+            ServiceError: `invalid_recipient` or `validation_failed`.
+        """
+        self.recipients.check_domains(verdicts)
+        mail = compose(self.request, self.template, self.terms, self.recipients, now)
+        if self.principal.key.self_service:
             mail = as_test(mail)
-        return PreparedMessage.of(mail, account, request.body_hash, now)
+        return PreparedMessage.of(mail, self.principal.account, self.request.body_hash, now)

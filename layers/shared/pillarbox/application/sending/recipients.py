@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from pillarbox.application.ports import DomainVerdict, MailDomains
+from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import AddressSyntaxError, domain_of, mailbox_key, parse_address
 from pillarbox.domain.errors import Json, ServiceError
@@ -40,25 +40,42 @@ class Recipients:
 
     @property
     def mailboxes(self) -> frozenset[str]:
-        """Return the keys under which suppressions of these addresses are stored."""
+        """Return the keys under which suppressions of these addresses are stored.
+
+        After a syntax error nobody asks for them.
+        """
+        if self.syntax_errors:
+            return frozenset()
         return frozenset(map(mailbox_key, self.normalized.values()))
 
-    def check(self, domains: MailDomains) -> None:
-        """Refuse addresses with a syntax error and domains that accept no mail.
+    @property
+    def domains(self) -> frozenset[str]:
+        """Return the domains of the addresses."""
+        return frozenset(map(domain_of, self.normalized.values()))
+
+    def check_syntax(self) -> None:
+        """Refuse addresses with a syntax error.
 
         Raises:
             ServiceError: `invalid_recipient`; `details.recipients` lists each.
         """
-        verdicts = domains.look_up(set(map(domain_of, self.normalized.values())))
-        errors = [
-            _recipient(text, reason, code="syntax") for text, reason in self.syntax_errors.items()
-        ]
-        for text, address in self.normalized.items():
-            verdict = verdicts[domain_of(address)]
-            if verdict in _REFUSALS:
-                errors.append(_recipient(text, _REFUSALS[verdict], code=verdict.value))
-        if errors:
-            raise _refused("invalid_recipient", "cannot receive mail", errors)
+        _refuse_invalid(
+            [_recipient(text, reason, code="syntax") for text, reason in self.syntax_errors.items()]
+        )
+
+    def check_domains(self, verdicts: Mapping[str, DomainVerdict]) -> None:
+        """Refuse addresses whose domains accept no mail.
+
+        Raises:
+            ServiceError: `invalid_recipient`; `details.recipients` lists each.
+        """
+        _refuse_invalid(
+            [
+                _recipient(text, _REFUSALS[verdict], code=verdict.value)
+                for text, address in self.normalized.items()
+                if (verdict := verdicts[domain_of(address)]) in _REFUSALS
+            ]
+        )
 
     def check_suppressed(self, suppressed: Mapping[str, str]) -> None:
         """Refuse addresses that bounced or complained before.
@@ -81,6 +98,11 @@ class Recipients:
 
 def _recipient(address: str, reason: str, **more: str) -> Json:
     return {"address": address[:_MAX_SHOWN], "reason": reason, **more}
+
+
+def _refuse_invalid(recipients: list[Json]) -> None:
+    if recipients:
+        raise _refused("invalid_recipient", "cannot receive mail", recipients)
 
 
 def _refused(code: str, what: str, recipients: list[Json]) -> ServiceError:

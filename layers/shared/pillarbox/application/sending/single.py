@@ -3,14 +3,14 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from pillarbox.application.authentication import make_principal, parse_key
-from pillarbox.application.ports import AcceptedMessage, StoredResponse
+from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
-from pillarbox.application.sending.prepare import Preparer, check_preview
+from pillarbox.application.sending.late_checks import prepare_all
+from pillarbox.application.sending.prepare import Draft, PreparedMessage, check_preview
 from pillarbox.application.sending.recipients import Recipients
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.key import EMAILS_SEND
-from pillarbox.domain.mail import MAX_RECIPIENTS, SendRequest
+from pillarbox.domain.errors import ServiceError, error_of
+from pillarbox.domain.key import Principal
+from pillarbox.domain.mail import SendRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +18,14 @@ class SingleSend:
     """Check a request in the order of the contract, then accept its message."""
 
     ports: SendingPorts
+
+    def authenticate_stranger(self, key_text: str) -> None:
+        """Refuse a wrong key before its request is parsed.
+
+        Raises:
+            ServiceError: `invalid_api_key` or `scope_required`.
+        """
+        self.ports.authentication.authenticate_stranger(key_text)
 
     def submit(
         self,
@@ -37,31 +45,39 @@ class SingleSend:
         Raises:
             ServiceError: any error of contract 4.1.
         """
-        ports = self.ports
-        key = parse_key(key_text)
-        well_formed = request if isinstance(request, SendRequest) else None
-        # A request with more recipients is refused below; the read stays within the limit.
-        recipients = Recipients.parse(
-            well_formed.recipients[:MAX_RECIPIENTS] if well_formed else ()
-        )
-        directory = ports.directory.look_up(
-            key.account_id,
-            key_digest=key.digest,
-            addresses=recipients.mailboxes,
-            template_ids=well_formed.template_ids if well_formed else (),
-        )
-        principal = make_principal(directory)
-        principal.require(EMAILS_SEND)
+        ports, authentication = self.ports, self.ports.authentication
         if isinstance(request, ServiceError):
+            authentication.authenticate(key_text)
             raise request
-        request.check_mode()
+        # For a request that is refused in any case, only the key and its account are read.
+        if refusal := error_of(request.check_mode):
+            authentication.authenticate(key_text)
+            raise refusal
+        if refusal := error_of(request.check_size):
+            check_preview(authentication.authenticate(key_text), request, ports.preview)
+            raise refusal
+        recipients = Recipients.parse(request.recipients)
+        principal, directory = authentication.look_up(
+            key_text, addresses=recipients.mailboxes, template_ids=request.template_ids
+        )
         check_preview(principal, request, ports.preview)
-        request.check_size()
-        preparer = Preparer(ports.domains, ports.clock, ports.preview)
         return Acceptance(ports).accept_one(
             principal,
             body_hash=request.body_hash,
             idempotency_digest=idempotency_digest,
-            prepare=lambda: preparer.prepare(request, directory, principal, recipients),
+            prepare=lambda: self._prepare(request, recipients, principal, directory),
             write_response=write_response,
         )
+
+    def _prepare(
+        self,
+        request: SendRequest,
+        recipients: Recipients,
+        principal: Principal,
+        directory: DirectoryResult,
+    ) -> PreparedMessage:
+        draft = Draft.of(request, recipients, principal, directory, self.ports.preview)
+        prepared, errors = prepare_all(self.ports, {0: draft}, principal, directory)
+        if errors:
+            raise errors[0]
+        return prepared[0]

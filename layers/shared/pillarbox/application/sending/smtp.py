@@ -1,15 +1,22 @@
 """Accept messages over SMTP (contract 4.12): the same rules and the same promise as over HTTP."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 
-from pillarbox.application.authentication import make_principal, parse_key
+from pillarbox.application.authentication import (
+    ParsedKey,
+    RecentKeys,
+    SenderAuthentication,
+    parse_key,
+)
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult
 from pillarbox.application.sending.acceptance import Acceptance, Outcome, SendingPorts
+from pillarbox.application.sending.late_checks import check_domains
 from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.smtp_message import SmtpMessage, read_message
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import EMAILS_SEND, Principal
+from pillarbox.domain.quota import QuotaExceeded
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +25,9 @@ class SmtpSubmission:
 
     ports: SendingPorts
     paid_plans_only: bool = False
+    #: The keys whose last message was refused for a quota or its recipients' domains. Their next
+    #: one is accepted alone, so that its quota is read before the DNS is asked.
+    refused_keys: RecentKeys = field(default_factory=RecentKeys)
 
     def authenticate(self, key_text: str) -> Principal:
         """Return the principal of an API key.
@@ -25,24 +35,28 @@ class SmtpSubmission:
         Raises:
             ServiceError: `invalid_api_key`, `scope_required` or `upgrade_required`.
         """
-        key = parse_key(key_text)
-        return self._authorize(self.ports.directory.look_up(key.account_id, key_digest=key.digest))
+        return self._authentication.authenticate(key_text)
 
-    def prepare(self, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
+    def prepare(self, key_text: str, recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         """Read a message, and check what can be checked without its account.
 
         Args:
+            key_text: the API key of the session.
             recipients: the envelope recipients.
             octets: the message; it is emptied (see `read_message`).
 
         Raises:
             ServiceError: as `read_message`; `invalid_recipient`.
         """
+        key = parse_key(key_text)
         message = read_message(recipients, octets)
+        message.recipients.check_syntax()
+        if key.digest in self.refused_keys:
+            return replace(message, groupable=False)
         if message.groupable:
             # The others of its group must not wait for the DNS. A message that is accepted by
             # itself is checked later, so that one with an Idempotency-Key has its claim by then.
-            message.recipients.check(self.ports.domains)
+            self._check_domains(key, message)
         return message
 
     def submit(
@@ -64,20 +78,29 @@ class SmtpSubmission:
         Raises:
             ServiceError: as over HTTP.
         """
+        key = parse_key(key_text)
         principal, directory = self._look_up(key_text, [message])
 
         def prepare() -> PreparedMessage:
+            now = self.ports.clock()
+            prepared = message.prepare(principal.account, directory.suppressed, now)
             if not message.groupable:
-                message.recipients.check(self.ports.domains)
-            return message.prepare(principal.account, directory.suppressed, self.ports.clock())
+                directory.quota.check(principal.limits, now)
+                self._check_domains(key, message)
+            return prepared
 
-        response = Acceptance(self.ports).accept_one(
-            principal,
-            body_hash=message.body_hash,
-            idempotency_digest=message.idempotency_digest,
-            prepare=prepare,
-            write_response=write_response,
-        )
+        try:
+            response = Acceptance(self.ports).accept_one(
+                principal,
+                body_hash=message.body_hash,
+                idempotency_digest=message.idempotency_digest,
+                prepare=prepare,
+                write_response=write_response,
+            )
+        except QuotaExceeded:
+            self.refused_keys.add(key.digest)
+            raise
+        self.refused_keys.discard(key.digest)
         return str(response.message_ids[0])
 
     def submit_all(
@@ -101,6 +124,8 @@ class SmtpSubmission:
             except ServiceError as error:
                 outcomes[position] = error
         outcomes |= Acceptance(self.ports).accept_group(principal, prepared)
+        if any(isinstance(outcome, QuotaExceeded) for outcome in outcomes.values()):
+            self.refused_keys.add(principal.key.digest)
         in_order = [outcomes[position] for position in range(len(messages))]
         return [
             outcome if isinstance(outcome, ServiceError) else str(outcome.message_id)
@@ -110,15 +135,21 @@ class SmtpSubmission:
     def _look_up(
         self, key_text: str, messages: Sequence[SmtpMessage]
     ) -> tuple[Principal, DirectoryResult]:
-        key = parse_key(key_text)
         addresses = {mailbox for message in messages for mailbox in message.recipients.mailboxes}
-        directory = self.ports.directory.look_up(
-            key.account_id, key_digest=key.digest, addresses=addresses
-        )
-        return self._authorize(directory), directory
+        return self._authentication.look_up(key_text, addresses=addresses)
 
-    def _authorize(self, directory: DirectoryResult) -> Principal:
-        principal = make_principal(directory)
+    def _check_domains(self, key: ParsedKey, message: SmtpMessage) -> None:
+        try:
+            check_domains(self.ports, key.account_id, message.recipients)
+        except ServiceError:
+            self.refused_keys.add(key.digest)
+            raise
+
+    @property
+    def _authentication(self) -> SenderAuthentication:
+        return SenderAuthentication(self.ports.directory, self.ports.valid_keys, self._authorize)
+
+    def _authorize(self, principal: Principal) -> None:
         principal.require(EMAILS_SEND)
         plan = principal.account.plan
         if principal.preview or (self.paid_plans_only and not plan.paid):
@@ -127,4 +158,3 @@ class SmtpSubmission:
                 "The SMTP relay is not open to this key.",
                 upgrade_url=self.ports.preview.upgrade_url,
             )
-        return principal

@@ -1,0 +1,86 @@
+"""What an account's quota record says before the reservation, and the window of late refusals."""
+
+from datetime import timedelta
+
+import pytest
+
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.quota import Limits, QuotaExceeded, window_name
+from pillarbox.domain.quota_counts import QuotaCounts, refusal_limit, refusals_name
+from tests.fakes.builders import NOW, UNLIMITED
+
+
+def limits(per_minute: int | None) -> Limits:
+    return Limits(per_minute=per_minute, per_day=None, per_month=None)
+
+
+@pytest.mark.parametrize(
+    ("per_minute", "allowed"), [(None, None), (0, 20), (10, 20), (11, 22), (600, 1200)]
+)
+def test_two_refusals_are_allowed_for_each_message(
+    per_minute: int | None, allowed: int | None
+) -> None:
+    """The limit is twice the messages of a minute, and at least 20; without one there is none."""
+    assert refusal_limit(limits(per_minute)) == allowed
+
+
+@pytest.mark.parametrize(("used", "refused"), [(9, False), (10, True), (11, True)])
+def test_a_full_window_refuses(used: int, *, refused: bool) -> None:
+    """A window with room for one message refuses nothing; a full one raises its quota error."""
+    counts = QuotaCounts({window_name("minute", NOW): used})
+    if not refused:
+        counts.check(limits(10), NOW)
+        return
+    with pytest.raises(QuotaExceeded) as error:
+        counts.check(limits(10), NOW)
+    assert error.value.details == {"limit_per_minute": 10}
+
+
+@pytest.mark.parametrize(("refusals", "refused"), [(19, False), (20, True), (21, True)])
+def test_too_many_late_refusals_refuse(refusals: int, *, refused: bool) -> None:
+    """At the limit the error is rate_limit_exceeded; it says why and has no Retry-After."""
+    counts = QuotaCounts({refusals_name(NOW): refusals})
+    if not refused:
+        counts.check(limits(10), NOW)
+        return
+    with pytest.raises(ServiceError) as error:
+        counts.check(limits(10), NOW)
+    assert (error.value.status, error.value.code) == (429, "rate_limit_exceeded")
+    assert error.value.details == {"limit_per_minute": 20}
+    assert "refused" in error.value.message
+    assert error.value.headers == {
+        "RateLimit-Limit": "20",
+        "RateLimit-Remaining": "0",
+        "RateLimit-Reset": "34",
+    }
+
+
+def test_a_count_may_exceed_a_large_limit() -> None:
+    """Requests at the same time may count beyond the limit; the next one is refused."""
+    for count in (1_000, 1_001):
+        with pytest.raises(ServiceError):
+            QuotaCounts({refusals_name(NOW): count}).check(limits(500), NOW)
+
+
+def test_an_account_that_sent_nothing_has_used_nothing() -> None:
+    """Without counts the first message fits, unless the limit is 0; then nothing remains."""
+    QuotaCounts().check(limits(1), NOW)
+    with pytest.raises(QuotaExceeded) as error:
+        QuotaCounts().check(limits(0), NOW)
+    assert error.value.headers["RateLimit-Remaining"] == "0"
+    assert error.value.used["minute"] == 0
+
+
+def test_the_window_has_the_name_of_its_minute() -> None:
+    """The name is in UTC and ends with the minute, so that a minute has one count."""
+    assert refusals_name(NOW) == "refusals:2026-03-14T15:09"
+
+
+def test_the_counts_of_other_minutes_do_not_matter() -> None:
+    """Refusals and messages of the minute before refuse nothing; nor do any without a limit."""
+    before = NOW - timedelta(minutes=1)
+    past = QuotaCounts({refusals_name(before): 99, window_name("minute", before): 99})
+    past.check(limits(10), NOW)
+    QuotaCounts({refusals_name(NOW): 10**6}).check(UNLIMITED, NOW)
+    with pytest.raises(ServiceError):
+        past.check(limits(10), before)
