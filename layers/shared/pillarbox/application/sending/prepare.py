@@ -1,6 +1,6 @@
 """Prepare a message for acceptance: template, sender, recipients, and the record it will have."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from uuid import UUID
 
@@ -13,6 +13,7 @@ from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
+from pillarbox.rendering.fuel import RequestFuel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -95,6 +96,8 @@ class Preparer:
     domains: MailDomains
     clock: Clock
     preview: PreviewTerms
+    #: What rendering the emails of this request may cost in all.
+    fuel: RequestFuel = field(default_factory=RequestFuel)
 
     def prepare(
         self,
@@ -116,5 +119,5 @@ class Preparer:
         recipients.check_suppressed(directory.suppressed)
         now = self.clock()
         terms = AccountTerms(sender, attribution=not account.plan.paid)
-        mail = compose(request, template, terms, recipients, now)
+        mail = compose(request, template, terms, recipients, now, fuel=self.fuel)
         return PreparedMessage.of(mail, account, request.body_hash, now)
