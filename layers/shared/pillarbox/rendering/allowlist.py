@@ -240,8 +240,14 @@ def _row_fuel(loop: nodes.For) -> int:
 
 
 def _size(statements: Sequence[nodes.Node]) -> int:
-    """Count the nodes of statements."""
-    return sum(1 + sum(1 for _ in part.find_all(nodes.Node)) for part in statements)
+    """Count the nodes of statements. To show a value takes the time of two more."""
+    size = 0
+    for statement in statements:
+        for node in (statement, *statement.find_all(nodes.Node)):
+            size += 1
+            if isinstance(node, nodes.Output):
+                size += sum(2 for shown in node.nodes if not isinstance(shown, nodes.TemplateData))
+    return size
 
 
 def _check_constant(node: nodes.Node) -> None:

@@ -3,7 +3,7 @@
 Accounts write templates and values, and one worker renders them for all accounts. A
 template's own size and the size of the email do not bound the time: filters can read
 long values and leave nothing of them, and a row may have many conditions and no text.
-So everything is charged before it happens. A unit is at most about 20 ns of CPU on the
+So everything is charged before it happens. A unit is at most about 15 ns of CPU on the
 machine of `benchmarks/rendering.md`, so the whole fuel is about half a second there.
 
 Accepting an email imports this module, so it needs no template engine.
@@ -15,9 +15,9 @@ from typing import Final
 from pillarbox.domain.errors import FieldError, ValidationFailed
 
 #: The fuel of one email.
-MAX_FUEL: Final = 25_000_000
+MAX_FUEL: Final = 32_000_000
 #: The fuel of all emails of one request that are rendered when it is accepted.
-MAX_REQUEST_FUEL: Final = 10 * MAX_FUEL
+MAX_REQUEST_FUEL: Final = 8 * MAX_FUEL
 #: Units for a node of the syntax tree: a step of a path, a filter, a condition, an output.
 #: A character that a filter reads costs one unit.
 NODE: Final = 25
