@@ -15,6 +15,7 @@ import argparse
 import random
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Final
@@ -45,7 +46,19 @@ FORBIDDEN: Final = (
 )
 _FILTERS: Final = ("capitalize", "lower", "trim", "upper")
 #: How many tags each loop of a template has, about.
-_LOOPS: Final = ([1], [8], [30], [60], [100], [150], [200], [30] * 3, [10] * 10, [1] * 50, [])
+_LOOPS: Final[Sequence[Sequence[int]]] = (
+    [1],
+    [8],
+    [30],
+    [60],
+    [100],
+    [150],
+    [200],
+    [30] * 3,
+    [10] * 10,
+    [1] * 50,
+    [],
+)
 _FORBIDDEN_SHARE: Final = 0.1
 _SECONDS_ALLOWED: Final = 1.0
 _TEMPLATE_ID: Final = UUID(int=1)
@@ -161,7 +174,8 @@ class _Author:
 
     def values(self) -> dict[str, Json]:
         one = self.source
-        entry: Json = one.choice(["", " ", "a", 1, {}, {}, {"c": "&"}, {"c": " " * 100}])
+        entries: list[Json] = ["", " ", "a", 1, {}, {}, {"c": "&"}, {"c": " " * 100}]
+        entry = one.choice(entries)
         rows: list[Json] = [entry] * one.choice([1, 10, MAX_ROWS, MAX_ROWS, MAX_ROWS])
         inner: Json = ""
         for _ in range(MAX_VARIABLES_DEPTH - 2):

@@ -54,7 +54,7 @@ class MailEnvironment(ImmutableSandboxedEnvironment):
         return self.getattr(obj, argument)
 
 
-def render_bounded(template: Template, values: Mapping[str, Json]) -> str:
+def render_bounded(template: Template, values: Mapping[str, object]) -> str:
     """Render a template piece by piece, and stop as soon as the result is too large.
 
     Raises:
