@@ -18,9 +18,11 @@ from minijinja import Environment as MiniJinja
 from premailer import Premailer
 from selectolax.lexbor import LexborHTMLParser
 
-from pillarbox.domain.errors import Json
+from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.rendering import allowlist, engine
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
+from pillarbox.rendering.fuel import MAX_FUEL, MAX_REQUEST_FUEL, RequestFuel
+from pillarbox.rendering.saved import check_template
 from pillarbox.rendering.starters import SLUGS, STARTERS, find_starter
 from pillarbox.rendering.text import text_from_html
 from pillarbox.rendering.values import preview_values
@@ -28,6 +30,7 @@ from tools import assemble_starters
 
 ROUNDS: Final = 7
 SECONDS_A_ROUND: Final = 0.15
+REFERENCE_ROUNDS: Final = 10_000_000
 BRANDING: Final = Branding("Harbour", "https://app.example.com/logo.png", attribution=True)
 SAVED: Final = (
     "<h1>Hi {{ name | default('there') }}</h1><ul>"
@@ -186,6 +189,43 @@ def saved() -> None:
     row("saved template, first render / MiniJinja", "", first, mini_first)
 
 
+def fuel() -> None:
+    """Compare the heaviest loops that can be saved, with 1,000 rows, with a plain loop."""
+    rows: list[Json] = [{}] * allowlist.MAX_ROWS
+    for name, body in (
+        ("numbers", "{{ n }}"),
+        ("empty texts", "{{ e }}"),
+        ("paths that lead nowhere", "{{ i" + ".a" * 12 + " | default('') }}"),
+        ("16 filters", "{{ e" + " | trim" * 16 + " }}"),
+        ("conditions", "{% if e or e or e == 'a' or i.a | default('') %}{% endif %}"),
+    ):
+        html = heaviest(body)
+        burnt = RequestFuel()
+        render_saved(html, {"rows": rows, "n": 7, "e": ""}, burnt)
+        started = time.process_time()
+        render_saved(html, {"rows": rows, "n": 7, "e": ""})
+        ours = time.process_time() - started
+        started = time.process_time()
+        for _ in range(REFERENCE_ROUNDS):
+            pass
+        used = (MAX_REQUEST_FUEL - burnt.left) / MAX_FUEL
+        note = f"{used:.2f} of the fuel, with compiling and output"
+        row(f"{name} / {REFERENCE_ROUNDS:,} rounds", "", ours, time.process_time() - started, note)
+
+
+def heaviest(body: str) -> str:
+    """Return the longest loop over a repeated body that can be saved."""
+    longest = ""
+    for repetitions in range(1, allowlist.MAX_TAGS):
+        html = "{% for i in rows %}" + body * repetitions + "{% endfor %}"
+        try:
+            check_template("s", html)
+        except ValidationFailed:
+            break
+        longest = html
+    return longest
+
+
 if __name__ == "__main__":
     print("| what | goal | ratio | ours | other | |")
     print("|---|---|---|---|---|---|")
@@ -195,3 +235,4 @@ if __name__ == "__main__":
     text()
     hostile()
     saved()
+    fuel()

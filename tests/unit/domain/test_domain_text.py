@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.mail import MAX_SUBJECT
 from pillarbox.domain.template import fill_subject, subject_references
 from tests.fakes import builders
 from tests.fakes.builders import SENDER
@@ -136,3 +137,12 @@ def test_a_validation_error_lists_every_error() -> None:
         ]
     }
     assert CODES["validation_failed"] == (422, "invalid_request_error")
+
+
+def test_a_subject_repeats_no_long_value() -> None:
+    """A value that makes the subject too long is cut, and stays too long."""
+    repeated = "{{ v }}" * 140
+    assert MAX_SUBJECT < len(fill_subject("{{ v }}", {"v": "x" * 250_000})) < 2 * MAX_SUBJECT
+    assert MAX_SUBJECT < len(fill_subject("{{ v }}", {"v": " x" * 125_000})) < 2 * MAX_SUBJECT
+    assert len(fill_subject(repeated, {"v": "x" * 250_000})) < 150 * MAX_SUBJECT
+    assert fill_subject("{{ v }}!", {"v": "x" + " " * 250_000}) == "x !"

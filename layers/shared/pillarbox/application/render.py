@@ -2,13 +2,19 @@
 
 from pillarbox.domain.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
+from pillarbox.rendering.fuel import RequestFuel
 
 
-def render(body: RenderedBody) -> str:
+def render(body: RenderedBody, request_fuel: RequestFuel | None = None) -> str:
     """Render a body to HTML.
 
+    Args:
+        body: the body.
+        request_fuel: what the emails of one request share for saved templates.
+
     Raises:
-        ValidationFailed: the result is too large, or a value is missing.
+        ValidationFailed: the result is too large or takes too many steps, or a value is
+            missing or has the wrong type.
     """
     match body:
         case StarterBody():
@@ -17,6 +23,6 @@ def render(body: RenderedBody) -> str:
             )
             return render_starter(body.slug, body.values, branding)
         case SavedBody():
-            return render_saved(body.source, body.values)
+            return render_saved(body.source, body.values, request_fuel)
         case HtmlBody():
             return body.html

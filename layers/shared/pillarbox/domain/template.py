@@ -8,6 +8,7 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.errors import Json
+from pillarbox.domain.mail import MAX_SUBJECT
 
 
 class VariableKind(StrEnum):
@@ -68,6 +69,7 @@ class SavedTemplate:
     references: frozenset[str] = field(default_factory=frozenset)
 
 
+_WHITE_SPACE: Final = re.compile(r"\s+")
 _REFERENCE: Final = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z0-9_]+)*)\s*\}\}")
 
 
@@ -79,14 +81,21 @@ def subject_references(subject: str) -> tuple[str, ...]:
 def fill_subject(subject: str, values: Mapping[str, Json]) -> str:
     """Replace the references in a subject with values, as plain text on one line.
 
-    Values are not searched for references. A path without a value becomes empty. Subjects
-    allow only plain references, so accepting an email needs no template engine.
+    Values are not searched for references. A path without a value becomes empty. A value
+    is cut where the subject is too long already, because a subject may repeat it 200
+    times. Subjects allow only plain references, so accepting an email needs no template
+    engine.
     """
+    texts = {path: _one_line(values, path) for path in set(subject_references(subject))}
+    filled = _REFERENCE.sub(lambda match: texts[match.group(1)], subject)
+    return " ".join(filled.split())
 
-    def value(match: re.Match[str]) -> str:
-        node: Json = dict(values)
-        for step in match.group(1).split("."):
-            node = node.get(step) if isinstance(node, dict) else None
-        return "" if node is None else str(node)
 
-    return " ".join(_REFERENCE.sub(value, subject).split())
+def _one_line(values: Mapping[str, Json], path: str) -> str:
+    first, *rest = path.split(".")
+    node = values.get(first)
+    for step in rest:
+        node = node.get(step) if isinstance(node, dict) else None
+    text = "" if node is None else str(node)
+    # A blank at each end may be removed from the subject.
+    return _WHITE_SPACE.sub(" ", text)[: MAX_SUBJECT + 3]

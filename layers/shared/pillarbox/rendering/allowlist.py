@@ -2,41 +2,56 @@
 
 Accounts write these templates, and one worker renders them for all accounts. So
 the check refuses everything that is not known to be harmless. It works on
-Jinja2's syntax tree. An allowed template only reads JSON values by paths, its
-running time is bounded by its length and by `MAX_ROWS`, and it cannot reach any
-Python object.
+Jinja2's syntax tree. An allowed template only reads JSON values by paths, and it
+cannot reach any Python object. Its loops and filters burn fuel.
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import cache
 from typing import Final, NoReturn
 
-from jinja2 import Template, TemplateSyntaxError, Undefined, nodes
+from jinja2 import Template, TemplateSyntaxError, Undefined, nodes, pass_context
+from jinja2.runtime import Context
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.template import subject_references
-from pillarbox.rendering.sandbox import MailEnvironment
-from pillarbox.rendering.saved import LIST_STEP, TemplateVariables
+from pillarbox.rendering.fuel import MAX_FUEL, NODE, Fuel
+from pillarbox.rendering.sandbox import MailEnvironment, check_output
+from pillarbox.rendering.saved import LIST_STEP, MAX_CONSTANT, TemplateVariables
 
 #: Characters of a body. Gmail shows only the first 102 KB of an email.
 MAX_LENGTH: Final = 512 * 1024
-#: Tags of a body. Together with `MAX_ROWS` this limits the time of rendering.
 MAX_TAGS: Final = 500
+#: Tokens of a body: names, signs, white space in tags, comments. They take the time of compiling.
+MAX_TOKENS: Final = 15_000
 #: Entries of a list that a `for` repeats over.
 MAX_ROWS: Final = 1000
 #: Levels of nested `if`, steps of a path, and consecutive filters. Jinja2 turns them into
 #: Python code, and Python allows at most 100 levels of indentation.
 MAX_DEPTH: Final = 16
-#: Characters of a text in a template, such as a default.
-MAX_CONSTANT: Final = 500
+#: How many characters a template's author may expect a filter to read in each row. Longer
+#: values burn more fuel, and their email may be refused.
+TYPICAL_LENGTH: Final = 100
 
 _NAME: Final = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
 #: Names that have a meaning in Jinja2.
 _RESERVED: Final = frozenset({"caller", "kwargs", "loop", "self", "super", "varargs"})
 _TEXT_FILTERS: Final = frozenset({"capitalize", "lower", "trim", "upper"})
-#: A filter that is put around the list of each `for`. A template cannot contain this name.
+#: A filter that is put around the list of each `for`, and the value that has the fuel. A
+#: template cannot contain these names.
 _ROWS: Final = "<rows>"
+FUEL: Final = "<fuel>"
+
+
+@dataclass(frozen=True, slots=True)
+class SavedProgram:
+    """A compiled body. `fuel` is what its parts outside the loops burn."""
+
+    template: Template
+    fuel: int
+    tokens: int
 
 
 def check(subject: str, html: str) -> TemplateVariables:
@@ -49,21 +64,28 @@ def check(subject: str, html: str) -> TemplateVariables:
     checker = _Checker()
     for reference in references:
         checker.add_reference(tuple(reference.split(".")), required=True)
-    checker.check_body(_parse(html).body, depth=0)
+    _check_tokens(html)
+    tree = _parse(html)
+    checker.check_body(tree.body, depth=0)
+    _check_loops(tree)
     return TemplateVariables(tuple(checker.names), tuple(checker.required))
 
 
-def compile_saved(html: str) -> Template:
-    """Check a body and compile it.
+def compile_saved(html: str) -> SavedProgram:
+    """Check a body and compile it. An older release may have allowed more tokens or fuel.
 
     Raises:
         ValidationFailed: on `html`.
     """
     tree = _parse(html)
     _Checker().check_body(tree.body, depth=0)
+    size = _size(tree.body)
     for loop in tree.find_all(nodes.For):
-        loop.iter = nodes.Filter(loop.iter, _ROWS, [], [], None, None, lineno=loop.lineno)
-    return _environment().from_string(tree)
+        size -= _size(loop.body)
+        cost = nodes.Const(_row_fuel(loop))
+        loop.iter = nodes.Filter(loop.iter, _ROWS, [cost], [], None, None, lineno=loop.lineno)
+    tokens = sum(1 for _ in _environment().lex(html))
+    return SavedProgram(_environment().from_string(tree), size * NODE, tokens)
 
 
 class _Checker:
@@ -188,6 +210,46 @@ def _parse(html: str) -> nodes.Template:
         raise ValidationFailed(FieldError("html", message, "template_syntax")) from error
 
 
+def _check_tokens(html: str) -> None:
+    try:
+        for count, (line, _, _) in enumerate(_environment().lex(html)):
+            if count == MAX_TOKENS:
+                message = f"Line {line}: the tags up to here have more than {MAX_TOKENS} tokens."
+                raise ValidationFailed(FieldError("html", message, "too_large"))
+    except TemplateSyntaxError:
+        return  # parsing reports it
+
+
+def _check_loops(tree: nodes.Template) -> None:
+    """Refuse loops that could not repeat over `MAX_ROWS` entries of usual length."""
+    fuel = _size(tree.body) * NODE
+    for loop in tree.find_all(nodes.For):
+        filters = sum(1 for part in loop.body for _ in part.find_all(nodes.Filter))
+        fuel += MAX_ROWS * (_row_fuel(loop) + filters * TYPICAL_LENGTH)
+        if fuel > MAX_FUEL:
+            message = (
+                f"Line {loop.lineno}: the for loops up to here do too much in each row. They could"
+                f" not repeat over {MAX_ROWS} entries. Use fewer tags and filters in them."
+            )
+            raise ValidationFailed(FieldError("html", message, "too_complex"))
+
+
+def _row_fuel(loop: nodes.For) -> int:
+    """Return the fuel for a row, as if it took every branch and its filters read nothing."""
+    return (1 + _size(loop.body)) * NODE
+
+
+def _size(statements: Sequence[nodes.Node]) -> int:
+    """Count the nodes of statements. To show a value takes the time of two more."""
+    size = 0
+    for statement in statements:
+        for node in (statement, *statement.find_all(nodes.Node)):
+            size += 1
+            if isinstance(node, nodes.Output):
+                size += sum(2 for shown in node.nodes if not isinstance(shown, nodes.TemplateData))
+    return size
+
+
 def _check_constant(node: nodes.Node) -> None:
     if isinstance(node, nodes.Const) and len(str(node.value)) <= MAX_CONSTANT:
         return
@@ -209,24 +271,50 @@ def _environment() -> MailEnvironment:
     environment = MailEnvironment()
     environment.filters.update(
         {
-            "capitalize": lambda value: str(value).capitalize(),
+            "capitalize": _text_filter(str.capitalize),
             "default": _value_or_default,
-            "lower": lambda value: str(value).lower(),
-            "trim": lambda value: str(value).strip(),
-            "upper": lambda value: str(value).upper(),
+            "lower": _text_filter(str.lower),
+            "trim": _text_filter(str.strip),
+            "upper": _text_filter(str.upper),
             _ROWS: _check_rows,
         }
     )
     return environment
 
 
+def _text_filter(change: Callable[[str], str]) -> Callable[[Context, Json | Undefined], str]:
+    """Return a filter that burns fuel for each character of its value."""
+
+    @pass_context
+    def apply(context: Context, value: Json | Undefined) -> str:
+        shown = check_output(value)
+        fuel: Fuel = context.parent[FUEL]
+        if isinstance(shown, str):
+            fuel.burn(len(shown))
+            return change(shown)
+        if isinstance(shown, int):
+            # Writing a number takes time quadratic in its digits, of which JSON allows 4,300.
+            fuel.burn(shown.bit_length())
+        return change(str(shown))
+
+    return apply
+
+
 def _value_or_default(value: Json | Undefined, default: Json) -> Json:
     return default if value is None or isinstance(value, Undefined) else value
 
 
-def _check_rows(value: Json | Undefined) -> list[Json] | Undefined:
-    """Return the list that a `for` repeats over, or an undefined value, which Jinja2 reports."""
-    if isinstance(value, Undefined) or (isinstance(value, list) and len(value) <= MAX_ROWS):
+@pass_context
+def _check_rows(context: Context, value: Json | Undefined, row_fuel: int) -> list[Json] | Undefined:
+    """Return the list that a `for` repeats over, or an undefined value, which Jinja2 reports.
+
+    Burn the fuel for all rows in advance.
+    """
+    if isinstance(value, Undefined):
+        return value
+    if isinstance(value, list) and len(value) <= MAX_ROWS:
+        fuel: Fuel = context.parent[FUEL]
+        fuel.burn(len(value) * row_fuel)
         return value
     message = f"A for in the template needs a list of at most {MAX_ROWS} entries."
     raise ValidationFailed(FieldError("variables", message, "invalid_type"))

@@ -12,8 +12,9 @@ from typing import Final
 from jinja2 import Template, UndefinedError
 
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.rendering.allowlist import compile_saved
-from pillarbox.rendering.sandbox import MailEnvironment, RenderTooLarge, render_bounded
+from pillarbox.rendering.allowlist import FUEL, SavedProgram, compile_saved
+from pillarbox.rendering.fuel import Fuel, RequestFuel
+from pillarbox.rendering.sandbox import MAX_BYTES, MailEnvironment, RenderTooLarge, render_bounded
 from pillarbox.rendering.starters import STARTERS, find_starter
 from pillarbox.rendering.values import contact_url, days_ahead, duration
 
@@ -62,24 +63,43 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
     )
 
 
-def render_saved(html: str, values: Mapping[str, Json]) -> str:
+def render_saved(
+    html: str, values: Mapping[str, Json], request_fuel: RequestFuel | None = None
+) -> str:
     """Render a saved template to HTML.
 
     Check the template against the allow-list again, because an older release may
     have allowed more.
 
+    Args:
+        html: the template.
+        values: the values of its variables.
+        request_fuel: what the emails of one request share.
+
     Raises:
         ValidationFailed: the template is not allowed, or a value is missing or has
             the wrong type.
+        OutOfFuel: rendering takes too many steps.
         RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
     """
+    request_fuel = request_fuel or RequestFuel()
+    request_fuel.check()
+    program = _compile_saved(html)
+    request_fuel.charge_compiling(html, program.tokens)
+    fuel = Fuel()
+    characters = MAX_BYTES  # unless rendering succeeds
     try:
-        return render_bounded(_compile_saved(html), values)
+        fuel.burn(program.fuel)
+        rendered = render_bounded(program.template, {**values, FUEL: fuel})
+        characters = len(rendered)
     except UndefinedError as error:
         missing = FieldError(
             "variables", "The template uses a value that is missing.", "missing_variable"
         )
         raise ValidationFailed(missing) from error
+    finally:
+        request_fuel.charge_rendering(fuel, characters)
+    return rendered
 
 
 @cache
@@ -96,5 +116,5 @@ def _starter_environment() -> MailEnvironment:
 
 
 @lru_cache(_MAX_COMPILED)
-def _compile_saved(html: str) -> Template:
+def _compile_saved(html: str) -> SavedProgram:
     return compile_saved(html)

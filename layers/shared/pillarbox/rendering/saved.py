@@ -9,9 +9,14 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.domain.errors import Json
+from pillarbox.rendering.fuel import MAX_FUEL, NODE
 
+#: Characters of a text in a template, such as a default.
+MAX_CONSTANT: Final = 500
 #: Marks a step of a path that leads to a list. The rest of the path applies to each entry.
 LIST_STEP: Final = "[]"
+#: A filter makes of a character at most three, and an integer burns a unit for each bit.
+_GROWTH: Final = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +51,21 @@ def check_template(subject: str, html: str) -> TemplateVariables:
 def missing_values(required: Iterable[str], values: Mapping[str, Json]) -> tuple[str, ...]:
     """Return the required paths without a value. Null is not a value."""
     return tuple(path for path in required if not _has_value(dict(values), path.split(".")))
+
+
+def surely_renders(html: str, values: Mapping[str, Json]) -> bool:
+    """Whether a template renders with values that have all required paths, by a simple rule.
+
+    Most emails have only texts and numbers in a template without loops, so accepting
+    them loads no template engine. The others are rendered to find out whether their
+    lists and objects are where the template needs them, and whether the fuel suffices.
+    The limit of an email's size is not part of this.
+    """
+    if "endfor" in html or any(isinstance(value, list | dict) for value in values.values()):
+        return False
+    characters = sum(len(str(value)) for value in values.values())
+    filters = html.count("|") * _GROWTH * (characters + MAX_CONSTANT)
+    return len(html) * NODE + filters < MAX_FUEL
 
 
 def sample_values(required: Iterable[str]) -> dict[str, Json]:

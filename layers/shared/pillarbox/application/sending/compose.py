@@ -20,7 +20,8 @@ from pillarbox.domain.mail import (
     StarterBody,
 )
 from pillarbox.domain.template import SavedTemplate, StarterTemplate, fill_subject
-from pillarbox.rendering.saved import missing_values
+from pillarbox.rendering.fuel import RequestFuel
+from pillarbox.rendering.saved import missing_values, surely_renders
 from pillarbox.rendering.starters import find_starter
 from pillarbox.rendering.values import check_logo_url, starter_values
 
@@ -58,20 +59,22 @@ class AccountTerms:
     attribution: bool
 
 
-def compose(
+def compose(  # noqa: PLR0913  a mail depends on each of them
     request: SendRequest,
     template: StarterTemplate | SavedTemplate | None,
     terms: AccountTerms,
     recipients: Recipients,
     now: datetime,
+    *,
+    fuel: RequestFuel,
 ) -> Mail:
     """Compose the mail of a request whose recipients were checked.
 
     Raises:
-        ValidationFailed: a required value is missing, or a value is not allowed
-            where the template uses it.
+        ValidationFailed: a required value is missing, a value is not allowed
+            where the template uses it, or rendering takes too many steps.
     """
-    subject, body = _subject_and_body(request, template, terms, now)
+    subject, body = _subject_and_body(request, template, terms, now, fuel)
     return Mail(
         sender=terms.sender,
         from_name=request.from_name,
@@ -102,6 +105,7 @@ def _subject_and_body(
     template: StarterTemplate | SavedTemplate | None,
     terms: AccountTerms,
     now: datetime,
+    fuel: RequestFuel,
 ) -> tuple[str, Body]:
     if template is None:
         return request.subject or "", HtmlBody(html=request.html or "")
@@ -112,8 +116,8 @@ def _subject_and_body(
         raise ValidationFailed(*logo_errors, *failed.errors) from failed
     if logo_errors:
         raise ValidationFailed(*logo_errors)
-    if _may_be_large(body):
-        _check_rendered_size(body)
+    if _may_be_large(body) or not _surely_renders(body):
+        _try_to_render(body, fuel)
     subject = request.subject or fill_subject(template.subject, body.values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         raise ValidationFailed(
@@ -201,7 +205,11 @@ def _extent(value: Json) -> tuple[int, int]:
     return len(str(value)), 0
 
 
-def _check_rendered_size(body: StarterBody | SavedBody) -> None:
+def _surely_renders(body: StarterBody | SavedBody) -> bool:
+    return isinstance(body, StarterBody) or surely_renders(body.source, body.values)
+
+
+def _try_to_render(body: StarterBody | SavedBody, fuel: RequestFuel) -> None:
     from pillarbox.application.render import render  # noqa: PLC0415  loads the engine
 
-    render(body)
+    render(body, fuel)

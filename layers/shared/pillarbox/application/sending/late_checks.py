@@ -14,6 +14,7 @@ from pillarbox.application.sending.prepare import Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.key import Principal
+from pillarbox.rendering.fuel import RequestFuel
 
 
 def prepare_all(
@@ -47,10 +48,10 @@ def prepare_all(
         raise refusal
     domains = frozenset().union(*(draft.recipients.domains for draft in drafts.values()))
     verdicts = ports.domains.look_up(domains)
-    now = ports.clock()
+    now, fuel = ports.clock(), RequestFuel()
     for position, draft in drafts.items():
         try:
-            prepared[position] = draft.prepare(verdicts, now)
+            prepared[position] = draft.prepare(verdicts, now, fuel)
         except ServiceError as error:
             errors[position] = error
     if errors:

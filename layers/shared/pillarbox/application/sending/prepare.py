@@ -16,6 +16,7 @@ from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
 from pillarbox.domain.template import SavedTemplate, StarterTemplate
+from pillarbox.rendering.fuel import RequestFuel
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -126,14 +127,21 @@ class Draft:
         terms = AccountTerms(sender, attribution=not account.plan.paid)
         return cls(request, principal, recipients, template, terms)
 
-    def prepare(self, verdicts: Mapping[str, DomainVerdict], now: datetime) -> PreparedMessage:
+    def prepare(
+        self, verdicts: Mapping[str, DomainVerdict], now: datetime, fuel: RequestFuel
+    ) -> PreparedMessage:
         """Check the domains of the recipients, and compose the mail.
+
+        Args:
+            verdicts: by domain.
+            now: the moment of acceptance.
+            fuel: what rendering the emails of this request may cost in all.
 
         Raises:
             ServiceError: `invalid_recipient` or `validation_failed`.
         """
         self.recipients.check_domains(verdicts)
-        mail = compose(self.request, self.template, self.terms, self.recipients, now)
+        mail = compose(self.request, self.template, self.terms, self.recipients, now, fuel=fuel)
         if self.principal.key.self_service:
             mail = as_test(mail)
         return PreparedMessage.of(mail, self.principal.account, self.request.body_hash, now)
