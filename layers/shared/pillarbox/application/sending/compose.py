@@ -1,5 +1,6 @@
 """Compose the mail of a request: choose its template, sender, values and subject."""
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -26,6 +27,7 @@ from pillarbox.rendering.values import check_logo_url, starter_values
 
 #: Below this size the rendered mail cannot come near the limit, see `_may_be_large`.
 _SURELY_SMALL: Final = 512 * 1024
+_LOOP: Final = re.compile(r"{%[-+]?\s*for\b")
 #: Escaping turns one character into at most this many: " becomes &#34;.
 _ESCAPED: Final = 5
 
@@ -112,8 +114,8 @@ def _subject_and_body(
         raise ValidationFailed(*logo_errors, *failed.errors) from failed
     if logo_errors:
         raise ValidationFailed(*logo_errors)
-    if _may_be_large(body):
-        _check_rendered_size(body)
+    if _may_fail(body):
+        _try_to_render(body)
     subject = request.subject or fill_subject(template.subject, body.values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
         raise ValidationFailed(
@@ -176,12 +178,23 @@ def _saved_values(template: SavedTemplate, request: SendRequest) -> Mapping[str,
     return values
 
 
-def _may_be_large(body: StarterBody | SavedBody) -> bool:
-    """Whether the rendered mail could exceed its limit, by an upper bound from counts.
+def _may_fail(body: StarterBody | SavedBody) -> bool:
+    """Whether only rendering shows that the mail can be sent.
 
-    Almost every mail is far below it, so that accepting one loads no template engine.
-    The few others are rendered once.
+    Most mail has a few texts and numbers as its values, so that accepting it loads no
+    template engine. The others are rendered once.
     """
+    return _may_be_large(body) or (isinstance(body, SavedBody) and _may_have_wrong_type(body))
+
+
+def _may_have_wrong_type(body: SavedBody) -> bool:
+    """Whether a list or an object may be where the template needs a text, or the reverse."""
+    scalars = all(isinstance(value, str | int | float) for value in body.values.values())
+    return not scalars or _LOOP.search(body.source) is not None
+
+
+def _may_be_large(body: StarterBody | SavedBody) -> bool:
+    """Whether the rendered mail could exceed its limit, by an upper bound from counts."""
     characters, longest = _extent(dict(body.values))
     source = body.source if isinstance(body, SavedBody) else ""
     references = source.count("{{") or 12
@@ -201,7 +214,7 @@ def _extent(value: Json) -> tuple[int, int]:
     return len(str(value)), 0
 
 
-def _check_rendered_size(body: StarterBody | SavedBody) -> None:
+def _try_to_render(body: StarterBody | SavedBody) -> None:
     from pillarbox.application.render import render  # noqa: PLC0415  loads the engine
 
     render(body)
