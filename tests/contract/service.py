@@ -360,7 +360,9 @@ def queue_record(
         "attributes": {
             "ApproximateReceiveCount": str(receives),
             "SentTimestamp": _milliseconds(wiring.utc_now()),
-            "ApproximateFirstReceiveTimestamp": _milliseconds(first_received_at or wiring.utc_now()),
+            "ApproximateFirstReceiveTimestamp": _milliseconds(
+                first_received_at or wiring.utc_now()
+            ),
         },
         "messageAttributes": {},
         "eventSource": "aws:sqs",

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import Final
 from unittest import mock
 
@@ -81,14 +82,14 @@ def test_no_process_and_no_descriptor_remains() -> None:
         children.append(fork())
         return children[-1]
 
-    before = len(os.listdir("/dev/fd"))
+    before = len(list(Path("/dev/fd").iterdir()))
     with mock.patch.object(os, "fork", recorded_fork):
         run_in_child(lambda: b"x")
         with pytest.raises(BuildDied):
             run_in_child(be_killed)
         with pytest.raises(BuildDied):
             run_in_child(lambda: time.sleep(30) or b"", seconds=0.1)
-    assert len(os.listdir("/dev/fd")) == before
+    assert len(list(Path("/dev/fd").iterdir())) == before
     for child in children:
         with pytest.raises(ProcessLookupError):
             os.kill(child, 0)

@@ -143,8 +143,7 @@ _MAILS: Final[Mapping[str, Callable[[], Bomb]]] = {
         request={
             "to": _TO,
             "starterTemplate": "security_alert",
-            "variables": {"event": '"' * 100_000, "support_email": "help@example.com"}
-            | {"secure_url": "https://example.com/" + "&" * 20_000, "ip": "<" * 20_000},
+            "variables": {"ip": '"' * 100_000},
         }
     ),
     "a template of many rows": lambda: _saved(
@@ -169,7 +168,7 @@ _MAILS: Final[Mapping[str, Callable[[], Bomb]]] = {
         "{% for row in rows %}{{ row.a | default('') }}{% endfor %}", rows=[1, "a", None]
     ),
     "values that grow in upper case": lambda: _saved(
-        "{{ text | upper }}" * 6, text="\u0390" * 40_000
+        "{{ text | upper }}" * 6, text="\u0390" * 20_000
     ),
     "a large message over SMTP": lambda: _smtp(
         b"x\r\n" * (_ROOM_OF_SMTP // 3), "Content-Type: text/html"

@@ -1,3 +1,4 @@
+# ruff: noqa: T201  a program that is run by hand prints its results
 """A job that kills each worker that builds it, in a batch with nine jobs of other tenants.
 
     .venv/bin/python -m verification.attacks.deadly_jobs
@@ -18,7 +19,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 from unittest import mock
 
 import boto3
@@ -36,9 +37,11 @@ from tests.contract.service import queue_record
 from tests.fakes import builders
 from verification.faults.engine import running
 from verification.faults.process_exits import DIED, real_processes
-from verification.faults.processes import Process
 from verification.faults.runs import PATHS
 from verification.faults.system import VISIBILITY, System
+
+if TYPE_CHECKING:
+    from verification.faults.processes import Process
 
 _DEADLY: Final = "deadly"
 _TENANTS: Final = 10
@@ -102,7 +105,7 @@ def attack(system: System, seed: int = 1) -> Counts:
     with _deadly_builds(), real_processes(system, PATHS[:1]):
         system.reset()
         counts = Counts()
-        queue = [(system.now, n, queued) for n, queued in enumerate(_accept(system, subjects))]
+        queue = [(system.now, n, queued) for n, queued in enumerate(_accept(subjects))]
         heapq.heapify(queue)
         for _ in range(_STEPS):
             if not queue:
@@ -117,7 +120,7 @@ def attack(system: System, seed: int = 1) -> Counts:
         return counts
 
 
-def _accept(system: System, subjects: list[str]) -> Iterator[_Queued]:
+def _accept(subjects: list[str]) -> Iterator[_Queued]:
     """Let one new tenant send each subject, and receive the jobs."""
     sqs, table = boto3.client("sqs"), wiring.services().table
     for subject in subjects:
@@ -183,7 +186,7 @@ def _receive(
 def _message(queued: _Queued) -> Message:
     job = wiring.services().jobs.read(queued.body)
     message = wiring.services().delivery.messages.get(job.account_id, job.message_id)
-    assert message  # noqa: S101  it was accepted
+    assert message
     return message
 
 

@@ -29,7 +29,6 @@ from verification.faults.system import (
     System,
 )
 
-
 _run_in_child: Final = child_process.run_in_child
 
 

@@ -61,7 +61,7 @@ def _run_and_exit(work: Callable[[], bytes], writer: int, memory: int) -> NoRetu
     try:
         _limit_memory(memory)
         octets = work()
-        with open(writer, "wb") as pipe:  # noqa: PTH123  a descriptor has no path
+        with open(writer, "wb") as pipe:
             pipe.write(octets)
         status = _DONE
     except MemoryError:

@@ -294,7 +294,8 @@ class _TextWriter:
             return
         if self._last_link >= link.piece:
             # To join the pieces around each of many nested links would take quadratic time.
-            self._put(f" ({link.url})")
+            gap = "" if str(self._pieces[-1])[-1] == " " else " "
+            self._put(f"{gap}({link.url})")
             return
         label = "".join(map(str, self._pieces[link.piece :])).strip()
         del self._pieces[link.piece :]
