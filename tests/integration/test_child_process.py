@@ -26,6 +26,11 @@ def exit_at_once() -> bytes:
     os._exit(0)
 
 
+def be_slow() -> bytes:
+    time.sleep(30)
+    return b""
+
+
 def be_killed() -> bytes:
     os.kill(os.getpid(), 9)
     return b""
@@ -60,7 +65,7 @@ def test_slow_work_is_killed() -> None:
     """Work that takes longer than its time raises BuildDied when the time is over."""
     started = time.monotonic()
     with pytest.raises(BuildDied):
-        run_in_child(lambda: time.sleep(30) or b"", seconds=0.3)
+        run_in_child(be_slow, seconds=0.3)
     assert time.monotonic() - started < 10
 
 
@@ -88,7 +93,7 @@ def test_no_process_and_no_descriptor_remains() -> None:
         with pytest.raises(BuildDied):
             run_in_child(be_killed)
         with pytest.raises(BuildDied):
-            run_in_child(lambda: time.sleep(30) or b"", seconds=0.1)
+            run_in_child(be_slow, seconds=0.1)
     assert len(list(Path("/dev/fd").iterdir())) == before
     for child in children:
         with pytest.raises(ProcessLookupError):

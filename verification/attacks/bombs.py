@@ -6,7 +6,8 @@
 Each bomb has a fresh process, which accepts it as the API or the relay does and then does what
 the worker does: it reads the payload of the job, builds the message, and makes SES's request. The
 memory is the peak of these three steps (VmHWM of Linux, after a reset) above what the process had
-before the first bomb. It includes the payload and SES's request.
+before the first bomb. It includes the payload and SES's request. Then the message is built once
+more in a process of its own, with the bounds that a suspected job has.
 """
 
 import argparse
@@ -23,10 +24,15 @@ from pathlib import Path
 from typing import Any, Final
 from uuid import UUID
 
+from botocore.awsrequest import AWSResponse
+from botocore.compat import HTTPHeaders
+
 from pillarbox.adapters.aws import make_client
+from pillarbox.adapters.child_process import run_in_child
 from pillarbox.adapters.ses.mailer import SesMailer
 from pillarbox.adapters.sqs.job_format import read_payload, write_payload
 from pillarbox.application.delivery.build_message import build_raw
+from pillarbox.application.ports import BuildDied
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.domain.errors import ServiceError
@@ -157,10 +163,11 @@ def _try(name: str, bomb: Bomb, base: int) -> Result:
     raw = _deliver(read_payload(payload), message)
     seconds = time.process_time() - started
     whole = _memory("VmHWM")
+    unsendable = _fault(raw) or _fault_alone(payload, message, raw)
     return Result(
         name=name,
         accepted=True,
-        unsendable=_fault(raw),
+        unsendable=unsendable,
         octets=len(raw),
         memory=whole - base,
         whole=whole,
@@ -204,17 +211,10 @@ def _deliver(mail: Mail, message: Message) -> bytes:
     return raw
 
 
-def _answer(**_: object) -> object:
-    from botocore.awsrequest import AWSResponse  # noqa: PLC0415  only here
-
-    class Answered(AWSResponse):
-        """A response without a connection."""
-
-        @property
-        def content(self) -> bytes:
-            return b'{"MessageId": "1"}'
-
-    return Answered("https://email.invalid", 200, {}, None)
+def _answer(**_: object) -> AWSResponse:
+    response = AWSResponse("https://email.invalid", 200, HTTPHeaders(), None)
+    response._content = b'{"MessageId": "1"}'  # type: ignore[attr-defined]
+    return response
 
 
 def _fault(raw: bytes) -> str:
@@ -229,6 +229,15 @@ def _fault(raw: bytes) -> str:
         for kind in ("text/plain", "text/html")
     )
     return f"a text of {text} octets for {html} of HTML" if text > MAX_GROWTH * html else ""
+
+
+def _fault_alone(payload: bytes, message: Message, raw: bytes) -> str:
+    """Return why a worker would set the job aside if it suspected it, or nothing."""
+    mail = read_payload(payload)
+    try:
+        return "" if run_in_child(lambda: build_raw(mail, message)) == raw else "differs alone"
+    except BuildDied:
+        return "dies alone"
 
 
 def _memory(field: str) -> int:
