@@ -31,7 +31,7 @@ MAX_DEATHS: Final = 3
 _UNREADABLE: Final = ("unreadable_job", "The email could not be read from the queue.")
 _DEADLY: Final = (
     "building_failed",
-    "The email could not be built: each try ran out of memory or time, or crashed.",
+    "The email could not be built: each try crashed or took too much memory or time.",
 )
 
 
@@ -95,10 +95,10 @@ class PoisonJobs:
     def _set_aside(
         self, text: str, message: Message | None, code: str, reason: str
     ) -> DeliveryResult:
+        failed = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=reason)
         # The dead-letter queue comes first: after a crash in between it has the job twice, and
         # the job is not lost.
         self.dead_letters.put(text)
-        failed = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=reason)
         # Another worker may finish the message meanwhile, or deliver a readable copy of the job.
         while (
             message is not None
