@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
-from pillarbox.domain.mail import MAX_RECIPIENTS
+from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.http.models import (
     AttachmentModel,
     PreviewRequest,
@@ -51,7 +51,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "A saved template. Not for preview keys.",
             "format": "uuid",
         },
-        "html": {"description": "The HTML body. Requires `subject`. Not for preview keys."},
+        "html": {
+            "description": "The HTML body, at most 2 MB in UTF-8. Requires `subject`. Not for"
+            " preview keys.",
+            "maxLength": MAX_HTML,
+        },
         "variables": {
             "description": "The values for the template: at most 256 KB and 8 levels.",
             "type": "object",

@@ -7,14 +7,17 @@ from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox.application.delivery.deliver import DeliveryResult, retry_wait
-from pillarbox.application.ports import UnreadableJob
+from pillarbox.application.ports import BuildDied, UnreadableJob
 from pillarbox.consumer import RecordResult, consume_queue
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.mail import Job
 from pillarbox.wiring import services
 
 #: In milliseconds. One message may wait 2 s for its turn and 23 s for SES, and must end before
 #: the function does.
 _TIME_FOR_ONE: Final = 30_000
+#: A message that is built in a process of its own may take 20 s longer.
+_TIME_FOR_SUSPECT: Final = 50_000
 #: From this receipt on a job waits at least so long, so that no job that only waits reaches the
 #: 1,000 receipts of a dead letter within its 24 hours.
 _MANY_RECEIPTS: Final = 100
@@ -28,24 +31,36 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
         result = services().poison_jobs.set_aside(record.body, unreadable, _sent_at(record))
         return _record_result(record, result, {"message_id": str(unreadable.message_id)})
     ids = {"account_id": job.account_id, "message_id": str(job.message_id)}
-    if lambda_context.get_remaining_time_in_millis() < _TIME_FOR_ONE:
+    suspect = _is_suspect(record)
+    time_needed = _TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE
+    if lambda_context.get_remaining_time_in_millis() < time_needed:
         services().jobs.postpone(record.event_source_arn, record.receipt_handle, timedelta(0))
         return RecordResult(outcome="out_of_time", retry_after=timedelta(0), ids=ids)
-    receives = int(record.attributes.approximate_receive_count)
     try:
-        result = services().delivery.deliver(job, first_receipt=receives == 1)
+        result = _deliver_alone(record, job) if suspect else _deliver(record, job)
     except ServiceError:
         # Without this the job stays hidden for the queue's visibility timeout.
         services().jobs.postpone(
-            record.event_source_arn, record.receipt_handle, retry_wait(receives)
+            record.event_source_arn, record.receipt_handle, retry_wait(_receives(record))
         )
         raise
     return _record_result(record, result, ids)
 
 
+def _deliver(record: SQSRecord, job: Job) -> DeliveryResult:
+    return services().delivery.deliver(job, first_receipt=_receives(record) == 1)
+
+
+def _deliver_alone(record: SQSRecord, job: Job) -> DeliveryResult:
+    try:
+        return services().isolated_delivery.deliver(job, first_receipt=False)
+    except BuildDied:
+        return services().poison_jobs.record_death(record.body, job)
+
+
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.retry_after is not None:
-        often = int(record.attributes.approximate_receive_count) >= _MANY_RECEIPTS
+        often = _receives(record) >= _MANY_RECEIPTS
         wait = max(result.retry_after, _LONG_WAIT) if often else result.retry_after
         services().jobs.postpone(record.event_source_arn, record.receipt_handle, wait)
     counts = ("ambiguous_resend",) if result.resent else ()
@@ -59,9 +74,25 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
     )
 
 
+def _receives(record: SQSRecord) -> int:
+    return int(record.attributes.approximate_receive_count)
+
+
+def _is_suspect(record: SQSRecord) -> bool:
+    """Return whether the job may have killed a worker."""
+    if _receives(record) == 1:
+        return False
+    first_received_at = _time(record.attributes.approximate_first_receive_timestamp)
+    return services().poison_jobs.may_be_deadly(first_received_at)
+
+
 def _sent_at(record: SQSRecord) -> datetime:
     """Return when the message was queued."""
-    return datetime.fromtimestamp(int(record.attributes.sent_timestamp) / 1000, UTC)
+    return _time(record.attributes.sent_timestamp)
+
+
+def _time(milliseconds: str) -> datetime:
+    return datetime.fromtimestamp(int(milliseconds) / 1000, UTC)
 
 
 lambda_handler = consume_queue(deliver)

@@ -353,6 +353,7 @@ def queue_record(
     *,
     queue: str = "jobs",
     receives: int = 1,
+    first_received_at: datetime | None = None,
 ) -> dict[str, Any]:
     """Return a message as Lambda's event source mapping passes it on."""
     return {
@@ -361,13 +362,20 @@ def queue_record(
         "body": body,
         "attributes": {
             "ApproximateReceiveCount": str(receives),
-            "SentTimestamp": str(round(wiring.utc_now().timestamp() * 1000)),
+            "SentTimestamp": _milliseconds(wiring.utc_now()),
+            "ApproximateFirstReceiveTimestamp": _milliseconds(
+                first_received_at or wiring.utc_now()
+            ),
         },
         "messageAttributes": {},
         "eventSource": "aws:sqs",
         "eventSourceARN": f"arn:aws:sqs:{_REGION}:123456789012:{queue}",
         "awsRegion": _REGION,
     }
+
+
+def _milliseconds(moment: datetime) -> str:
+    return str(round(moment.timestamp() * 1000))
 
 
 def aws_response(status: int, body: dict[str, Any]) -> tuple[AWSResponse, dict[str, Any]]:

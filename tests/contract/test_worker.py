@@ -1,7 +1,8 @@
 """The worker's invocations: what stays in the queue, until when, and under which deadline."""
 
+import os
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Any
 from unittest import mock
@@ -10,9 +11,11 @@ import boto3
 import pytest
 
 from pillarbox import wiring
-from pillarbox.application.delivery.deliver import DeliveryResult, Outcome
+from pillarbox.application.delivery.build_message import build_raw
+from pillarbox.application.delivery.deliver import VISIBILITY, DeliveryResult, Outcome
 from pillarbox.domain.key import account_of_key
-from pillarbox.domain.mail import MAX_DELIVERY_TIME
+from pillarbox.domain.mail import MAX_DELIVERY_TIME, Mail
+from pillarbox.domain.message import Message
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import Service
@@ -57,6 +60,16 @@ def receive(service: Service, api: Api) -> list[dict[str, Any]]:
             VisibilityTimeout=3_600,
         )
     return jobs
+
+
+def received_again(job: dict[str, Any], after: timedelta, receives: int = 2) -> dict[str, Any]:
+    """Return a job as the queue delivers it some time after its first receipt."""
+    first = round((wiring.utc_now() - after).timestamp() * 1000)
+    counts = {
+        "ApproximateReceiveCount": str(receives),
+        "ApproximateFirstReceiveTimestamp": str(first),
+    }
+    return job | {"attributes": job["attributes"] | counts}
 
 
 def test_a_job_without_time_is_visible_again_at_once(service: Service, live: Api) -> None:
@@ -173,3 +186,73 @@ def test_the_log_of_an_event_names_its_message(
     (record,) = [vars(record) for record in caplog.records]
     named = (record.get("account_id"), record.get("message_id"))
     assert named == ((account_id, message_id) if kind == "Send" else (None, None))
+
+
+@pytest.mark.parametrize(
+    ("after", "receives", "isolated"),
+    [
+        (VISIBILITY, 1, False),
+        (timedelta(seconds=59), 2, False),
+        (timedelta(seconds=61), 2, True),
+        (VISIBILITY, 2, True),
+        (VISIBILITY, 50, True),
+    ],
+)
+def test_a_job_of_a_worker_that_may_have_died_is_isolated(
+    service: Service, live: Api, after: timedelta, receives: int, *, isolated: bool
+) -> None:
+    """Only a job that comes back after a dead worker would have kept it is built by itself."""
+    live.send(otp())
+    (job,) = receive(service, live)
+    deliveries = {"delivery": mock.Mock(), "isolated_delivery": mock.Mock()}
+    for delivery in deliveries.values():
+        delivery.deliver.return_value = DeliveryResult(Outcome.SENT)
+    with mock.patch.dict(vars(wiring.services()), deliveries):
+        assert work([received_again(job, after, receives)]) == []
+    used = deliveries["isolated_delivery" if isolated else "delivery"].deliver
+    used.assert_called_once()
+    assert sum(delivery.deliver.call_count for delivery in deliveries.values()) == 1
+
+
+def test_a_suspect_is_given_more_time(service: Service, live: Api) -> None:
+    """A build in a process of its own may take 20 s, so it starts only if they are left."""
+    live.send(otp())
+    suspect = received_again(receive(service, live)[0], VISIBILITY)
+    assert work([suspect], EndingInvocation(milliseconds=49_999)) == [suspect["messageId"]]
+    assert work([suspect], EndingInvocation(milliseconds=50_000)) == []
+
+
+# Python warns of forks while the threads of other tests wait. The worker has no threads.
+@pytest.mark.filterwarnings("ignore:.*use of fork.*:DeprecationWarning")
+def test_a_deadly_job_harms_no_other_job(service: Service, live: Api) -> None:
+    """A job that kills its builder three times is set aside; the others of its batch are sent."""
+
+    def build(mail: Mail, message: Message) -> bytes:
+        if mail.subject == "deadly":
+            os._exit(137)
+        return build_raw(mail, message)
+
+    sent = len(service.ses.mails)
+    ids = {
+        subject: live.send(raw_html(subject=subject)).json["messageId"]
+        for subject in ("before", "deadly", "after")
+    }
+    jobs = [received_again(job, VISIBILITY) for job in receive(service, live)]
+    (deadly,) = (job for job in jobs if ids["deadly"] in job["body"])
+    delivery = replace(wiring.services().delivery, build=build)
+    with mock.patch.dict(vars(wiring.services()), delivery=delivery):
+        vars(wiring.services()).pop("isolated_delivery", None)
+        assert work(jobs) == [deadly["messageId"]]
+        assert work([deadly]) == [deadly["messageId"]]
+        assert live.get(ids["deadly"]).json["status"] == "pending"
+        assert work([deadly]) == []
+    vars(wiring.services()).pop("isolated_delivery", None)
+    assert len(service.ses.mails) == sent + 2
+    shown = {subject: live.get(message_id).json for subject, message_id in ids.items()}
+    assert {subject: mail["status"] for subject, mail in shown.items()} == {
+        "before": "sent",
+        "deadly": "failed",
+        "after": "sent",
+    }
+    assert shown["deadly"]["events"][-1]["code"] == "building_failed"
+    assert deadly["body"] in service.dead_letters()

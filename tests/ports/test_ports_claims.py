@@ -8,7 +8,7 @@ import pytest
 
 from pillarbox.application.ports import Claim, LeaseRefusal, StoredResponse
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import EventKind, Lease
+from pillarbox.domain.message import EventKind, Lease, Message
 from pillarbox.domain.timing import CLOCK_MARGIN
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, DIGEST, HASH, NOW, OTHER_HASH, at, event
@@ -204,6 +204,18 @@ def test_a_pending_message_is_leased_once(ports: Ports) -> None:
     for other in ("anyone", "two"):
         refusal = ports.messages.lease(ACCOUNT, message.message_id, HASH, other, at(2))
         assert refusal == LeaseRefusal(leased)
+
+
+def test_deaths_are_kept(ports: Ports) -> None:
+    """The count of deaths is saved and read, and a lease does not change it."""
+    message = builders.message()
+    ports.messages.commit(message, None, RESPONSE)
+    assert ports.messages.save(replace(message, deaths=2))
+    stored = ports.messages.get(ACCOUNT, message.message_id)
+    assert stored == replace(message, deaths=2, revision=1)
+    leased = ports.messages.lease(ACCOUNT, message.message_id, HASH, "one", at(1))
+    assert isinstance(leased, Message)
+    assert leased.deaths == 2
 
 
 def test_absent_foreign_and_final_messages_are_not_leased(ports: Ports) -> None:

@@ -3,10 +3,10 @@
 import asyncio
 import os
 import threading
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 from unittest import mock
 
 import boto3
@@ -14,6 +14,7 @@ import boto3
 from local.dns import DnsServer
 from local.engine import Engine
 from pillarbox import wiring
+from pillarbox.adapters import child_process
 from pillarbox.adapters.dynamodb import table
 from tests.aws import create_table, forget_sessions, forget_wiring
 from tests.fakes import builders
@@ -27,6 +28,13 @@ from verification.faults.system import (
     TABLE,
     System,
 )
+
+_run_in_child: Final = child_process.run_in_child
+
+
+def _in_child_without_threads(work: Callable[[], bytes]) -> bytes:
+    """Run work in a process of its own, unless threads simulate the processes."""
+    return work() if threading.active_count() > 1 else _run_in_child(work)
 
 
 @contextmanager
@@ -79,6 +87,9 @@ def running(state: Path) -> Iterator[System]:
             parts.enter_context(mock.patch.dict(os.environ, endpoints))
             forget_wiring()
             parts.callback(forget_wiring)
+            parts.enter_context(
+                mock.patch.object(child_process, "run_in_child", _in_child_without_threads)
+            )
             system = System(queue_url, dead_url, stream)
             for module in (wiring, table):
                 parts.enter_context(mock.patch.object(module, "sleep", system.pass_time))

@@ -27,7 +27,8 @@ from verification.faults.system import System
 from verification.faults.wire import Fault, Killed, Kind
 
 EXITS: Final = (Fault(Kind.KILL, "before"), Fault(Kind.KILL, "after"))
-_DIED: Final = 9
+#: The exit code of a process that died.
+DIED: Final = 9
 
 
 def exits(system: System, paths: Sequence[Path] = PATHS) -> Iterator[RunResult]:
@@ -86,7 +87,7 @@ class RealProcess(Process):
             self.error, self.done = Killed(), True
         parent_end.close()
         _, status = os.waitpid(child, 0)
-        assert os.waitstatus_to_exitcode(status) == (_DIED if type(self.error) is Killed else 0)
+        assert os.waitstatus_to_exitcode(status) == (DIED if type(self.error) is Killed else 0)
 
     def _answer(self, pipe: Connection) -> None:
         question, arguments, now = pipe.recv()
@@ -122,7 +123,7 @@ def _run_child(system: System, pipe: Connection, work: Callable[[], Any]) -> Non
         remote("stand_in"),
         remote("on_success"),
     )
-    wire.die = lambda: os._exit(_DIED)
+    wire.die = lambda: os._exit(DIED)
     result = error = None
     try:
         with _own_connections():

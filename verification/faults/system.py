@@ -108,6 +108,7 @@ class System:
         self._order = count()
         self._visible: dict[str, datetime] = {}
         self._receives: dict[str, int] = {}
+        self._first_receipts: dict[str, datetime] = {}
         #: The number of unfinished copies of each received message.
         self._waiting: Counter[str] = Counter()
         self._has_new_jobs = False
@@ -148,6 +149,7 @@ class System:
         self._due.clear()
         self._visible.clear()
         self._receives.clear()
+        self._first_receipts.clear()
         self._waiting.clear()
         self._queued_events = self._dead_events = 0
         self.wire.calls.clear()
@@ -268,7 +270,10 @@ class System:
             return
         self._visible[received.receipt] = self.now + VISIBILITY
         receives = self._receives[received.receipt]
-        record = queue_record(received.body, receipt=received.receipt, receives=receives)
+        first = self._first_receipts.setdefault(received.receipt, self.now)
+        record = queue_record(
+            received.body, receipt=received.receipt, receives=receives, first_received_at=first
+        )
         record["attributes"]["SentTimestamp"] = str(round(received.sent_at.timestamp() * 1000))
         event, context = {"Records": [record]}, self.context()
 

@@ -63,9 +63,37 @@ BUGS: Final = (
         f"{_DELIVERING}/poison_jobs.py",
         "        self.dead_letters.put(text)\n",
         "        if message is not None and message.pending and message.lease is None:\n"
-        "            self.messages.save(self._failed(message))\n"
+        "            self.messages.save(message.with_events([failed]))\n"
         "        self.dead_letters.put(text)\n",
         f"{_UNIT}_retries.py",
+    ),
+    SeededBug(
+        "a job of a dead worker is built in the worker",
+        "functions/deliver_message/app.py",
+        "_deliver_alone(record, job) if suspect else _deliver(record, job)",
+        "_deliver(record, job)",
+        "tests/contract/test_worker.py",
+    ),
+    SeededBug(
+        "the deaths of a job are not added up",
+        f"{_DELIVERING}/poison_jobs.py",
+        "deaths=message.deaths + 1))",
+        "deaths=1))",
+        f"{_UNIT}_poison_jobs.py",
+    ),
+    SeededBug(
+        "a work that exits counts as done",
+        f"{_LAYER}/adapters/child_process.py",
+        "_DONE: Final = 70",
+        "_DONE: Final = 0",
+        "tests/integration/test_child_process.py",
+    ),
+    SeededBug(
+        "indents have no bound",
+        f"{_LAYER}/rendering/text.py",
+        "if self._room < 0:",
+        "if not text:",
+        "tests/unit/rendering/test_text.py",
     ),
     SeededBug(
         "the deadline is checked at the first try only",

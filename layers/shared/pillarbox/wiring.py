@@ -156,6 +156,19 @@ class Wiring:
         )
 
     @cached_property
+    def isolated_delivery(self) -> "Delivery":
+        """Deliver messages that may have killed a worker: each is built in its own process."""
+        from dataclasses import replace
+
+        from pillarbox.adapters.child_process import run_in_child
+
+        build = self.delivery.build
+        return replace(
+            self.delivery,
+            build=lambda mail, message: run_in_child(lambda: build(mail, message)),
+        )
+
+    @cached_property
     def poison_jobs(self) -> "PoisonJobs":
         """Set poison jobs aside."""
         from pillarbox.adapters.dynamodb.messages import DynamoMessages

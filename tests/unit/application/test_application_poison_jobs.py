@@ -8,6 +8,7 @@ import pytest
 from pillarbox.application.delivery.deliver import RETRY_SOON, DeliveryResult, Outcome
 from pillarbox.application.delivery.poison_jobs import PoisonJobs
 from pillarbox.application.ports import UnreadableJob
+from pillarbox.domain.mail import Job
 from pillarbox.domain.message import EventKind, Lease, Message
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
@@ -36,16 +37,26 @@ class Case:
     def set_aside(
         self, waited: timedelta, *, newer: bool = False, with_id: bool = True
     ) -> DeliveryResult:
-        poison_jobs = PoisonJobs(
-            messages=self.messages, dead_letters=self, clock=lambda: NOW + waited
-        )
         unreadable = UnreadableJob(
             "no job",
             newer=newer,
             account_id=ACCOUNT if with_id else None,
             message_id=self.message.message_id if with_id else None,
         )
-        return poison_jobs.set_aside("text", unreadable, NOW)
+        return self.poison_jobs(waited).set_aside("text", unreadable, NOW)
+
+    def record_death(self) -> DeliveryResult:
+        job = Job(
+            account_id=ACCOUNT,
+            message_id=self.message.message_id,
+            body_hash=self.message.body_hash,
+            queued_at=NOW,
+            deadline=NOW + HOUR,
+        )
+        return self.poison_jobs().record_death("text", job)
+
+    def poison_jobs(self, waited: timedelta = timedelta(0)) -> PoisonJobs:
+        return PoisonJobs(messages=self.messages, dead_letters=self, clock=lambda: NOW + waited)
 
     @property
     def current(self) -> Message:
@@ -120,3 +131,40 @@ def test_the_failure_is_added_to_the_current_message() -> None:
     case.messages.save = contended  # type: ignore[method-assign]
     assert case.set_aside(timedelta(0)) == SET_ASIDE
     assert (case.current.status, case.current.revision) == ("failed", 2)
+
+
+def test_the_third_death_sets_a_job_aside() -> None:
+    """A job whose builds died three times is kept for an operator, and its mail fails."""
+    case = Case(builders.message())
+    for deaths in (1, 2):
+        assert case.record_death() == DeliveryResult(Outcome.BUILD_DIED, RETRY_SOON)
+        assert (case.current.deaths, case.current.status, case.kept) == (deaths, "pending", [])
+    assert case.record_death() == SET_ASIDE
+    assert case.kept == ["text"]
+    error = case.current.error
+    assert (case.current.status, error and error.code) == ("failed", "building_failed")
+
+
+def test_a_death_changes_no_finished_message() -> None:
+    """If another copy of the job was delivered in the meantime, its message stays sent."""
+    sent = replace(builders.message(), deaths=2, events=(event(EventKind.SENT),))
+    case = Case(sent)
+    assert case.record_death() == SET_ASIDE
+    assert case.current == sent
+
+
+def test_a_death_without_a_record_is_not_counted() -> None:
+    """A job whose record is gone waits, and the next worker drops it."""
+    case = Case()
+    assert case.record_death() == DeliveryResult(Outcome.BUILD_DIED, RETRY_SOON)
+    assert not case.store.messages
+
+
+@pytest.mark.parametrize(
+    ("waited", "suspected"), [(0, False), (59, False), (60, True), (90, True), (86_400, True)]
+)
+def test_a_job_is_suspected_after_the_time_that_a_dead_worker_keeps_it(
+    waited: int, *, suspected: bool
+) -> None:
+    """A job that comes back sooner than the clocks may differ was in no worker that died."""
+    assert Case().poison_jobs(waited * SECOND).may_be_deadly(NOW) is suspected

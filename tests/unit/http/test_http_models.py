@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.attachment import Attachment
 from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.mail import MAX_HTML
 from pillarbox.http.models import PreviewRequest, SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.http.wire import fields_of
@@ -42,6 +43,8 @@ VALID: list[dict[str, Any]] = [
     send(to=["not an address", "x" * 5000]),
     {"to": "x"},
     send(subject=EMOJI * 998),
+    send(html="x" * MAX_HTML),
+    send(html=EMOJI * (MAX_HTML // 4)),
     send(fromName="x" * 1024),
     send(fromName='x" <e@evil>,"'),
     send(fromName=""),
@@ -95,6 +98,8 @@ INVALID: list[tuple[Any, dict[str, str]]] = [
     (send(subject=""), {"subject": "too_short"}),
     (send(subject=EMOJI * 999), {"subject": "too_long"}),
     (send(subject=5), {"subject": "wrong_type"}),
+    (send(html="x" * (MAX_HTML + 1)), {"html": "too_large"}),
+    (send(html="ü" * (MAX_HTML // 2) + "x"), {"html": "too_large"}),
     (send(fromName="x" * 1025), {"fromName": "too_long"}),
     (send(brandName="x" * 129), {"brandName": "too_long"}),
     (send(logoUrl="x" * 2049), {"logoUrl": "too_long"}),

@@ -1,12 +1,15 @@
 """The plain-text part: it reads well, and any input works."""
 
+import time
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.rendering.engine import Branding, render_starter
+from pillarbox.rendering.markup import attributes_of
 from pillarbox.rendering.starters import SLUGS, find_starter
-from pillarbox.rendering.text import text_from_html
+from pillarbox.rendering.text import MAX_GROWTH, text_from_html
 from pillarbox.rendering.values import preview_values
 
 
@@ -143,6 +146,68 @@ def test_no_tag_is_in_the_text(html: str) -> None:
 def test_any_input(html: str) -> None:
     """Any string is converted without an exception."""
     text_from_html(html)
+
+
+@pytest.mark.parametrize(
+    ("before", "unit"),
+    [
+        ("<blockquote>" * 8, "<br>a"),
+        ("<ol>" * 8 + "<li>" * 8_000, "<br>a"),
+        (("<ol>" + "<li>" * 999) * 8 + "<pre>", "\na"),
+        ('<a href="http:', "<"),
+        ('<a href="http:">x</a><pre>', "\n<"),
+        ("<ol>", "<li>a"),
+        ("", "<hr>"),
+        ("", "&nGt;"),
+        ("", "<ul><li>ü"),
+    ],
+)
+def test_the_text_has_at_most_twice_the_octets(before: str, unit: str) -> None:
+    """Indents, marks and escaped URLs cannot make a long text of short HTML."""
+    html = before + unit * 20_000
+    text = text_from_html(html)
+    assert len(text.encode()) <= MAX_GROWTH * len(html.encode())
+    if unit.endswith("a"):
+        assert text.count("a") == 20_000  # only indents were left out
+    assert text
+
+
+@given(
+    st.lists(st.sampled_from(["<ol>", "<li>", "<pre>", "\n", "a", "<hr>", "</li>", "ü"])).map(
+        "".join
+    )
+)
+def test_no_text_is_over_twice_its_html(html: str) -> None:
+    """The bound holds for short HTML too."""
+    assert len(text_from_html(html).encode()) <= MAX_GROWTH * len(html.encode())
+
+
+def test_a_deep_quote_keeps_its_indents() -> None:
+    """The bound of the indents does not change a quoted reply of ordinary lines."""
+    html = "<blockquote>" * 3 + "<p>Thanks, that works for me.</p>" * 50 + "</blockquote>" * 3
+    assert text_from_html(html).count("> > > Thanks") == 50
+
+
+def test_links_in_links() -> None:
+    """A link around another one is written after it, so that nesting takes linear time."""
+    nested = "one<td><ul><a href=http:a>two<td><ul><a href=http:b>three</a><td></ul></a>"
+    assert text_from_html(nested) == "one  two  three (http:b)  (http:a)"
+
+    def seconds(levels: int) -> float:
+        html = "x<td><ul><a href=http:u>" * levels + "y" + "</a><td></ul>" * levels
+        started = time.process_time()
+        text_from_html(html)
+        return time.process_time() - started
+
+    short, long = (min(seconds(levels) for _ in range(3)) for levels in (4_000, 32_000))
+    assert long < 8 * 3 * short  # quadratic: 64 times
+
+
+@pytest.mark.parametrize("number", ["9" * 4_301, "0" * 5_000 + "65", "1" * 1_000])
+def test_a_number_too_long_for_python(number: str) -> None:
+    """A reference with thousands of digits is no character; it raises nothing."""
+    assert text_from_html(f"a&#{number};b&#65;") == "a\ufffdbA"
+    assert attributes_of(f"alt='&#{number};'") == {"alt": "\ufffd"}
 
 
 @pytest.mark.parametrize(

@@ -262,8 +262,12 @@ class UnreadableJob(ValueError):
         self.message_id = message_id
 
 
+class BuildDied(Exception):
+    """The process that built a message was killed, ran out of memory, or took too long."""
+
+
 class DeadLetters(Protocol):
-    """The dead-letter queue, which keeps the jobs that no worker can read for an operator."""
+    """The dead-letter queue, which keeps poison jobs for an operator."""
 
     def put(self, text: str) -> None:
         """Put a job as it was received."""

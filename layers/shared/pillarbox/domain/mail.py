@@ -14,6 +14,9 @@ from pillarbox.domain.message import Event
 MAX_RECIPIENTS: Final = 50
 #: RFC 5322 section 2.1.1 and contract 8.2, in characters.
 MAX_SUBJECT: Final = 998
+#: In octets of UTF-8. With a text part of twice this size, both encoded, and 10 MB of files in
+#: base64, every message is within the 40 MB that SES accepts.
+MAX_HTML: Final = 2 * 1024 * 1024
 #: How long delivery is attempted if the email does not expire earlier.
 MAX_DELIVERY_TIME: Final = timedelta(hours=24)
 #: An email that expires this soon is urgent: it has its own queue and comes first at SES.

@@ -113,6 +113,8 @@ class Message:
     provider_message_id: str | None = None
     lease: Lease | None = None
     attempt: int = 0
+    #: How many processes of their own died while they built it.
+    deaths: int = 0
     #: Counts the changes. A change is only written if the stored revision is the one it
     #: started from.
     revision: int = 0

@@ -13,7 +13,7 @@ from pillarbox.domain.attachment import Attachment, is_canonical_base64
 from pillarbox.domain.errors import Json
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.mail import MAX_SUBJECT, SendRequest
+from pillarbox.domain.mail import MAX_HTML, MAX_SUBJECT, SendRequest
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.wire import (
@@ -112,6 +112,12 @@ def _check_content_id(value: str) -> str:
     return value
 
 
+def _check_html(value: str) -> str:
+    if len(value) > MAX_HTML or len(value.encode()) > MAX_HTML:
+        raise invalid("too_large", f"must not be larger than {MAX_HTML} bytes")
+    return value
+
+
 def _check_variables(value: dict[str, Any]) -> dict[str, Any]:
     if depth_of(value) > MAX_VARIABLES_DEPTH:
         raise invalid("too_deep", f"must not be nested deeper than {MAX_VARIABLES_DEPTH} levels")
@@ -179,7 +185,7 @@ class SendEmailRequest(WireModel):
     to = required(before(_to_list, list_of(text(), least=1)))
     starter_template = optional(text())
     template_id = optional(after(text(), _check_uuid))
-    html = optional(text(least=1))
+    html = optional(after(text(least=1), _check_html))
     variables = optional(_VARIABLES)
     subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
     from_name = optional(_header_text(most=1024))

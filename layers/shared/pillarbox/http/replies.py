@@ -29,6 +29,8 @@ _JSON: Final = "application/json"
 
 #: What our own error codes mean; the codes of providers and remote servers explain themselves.
 _MEANINGS: Final = {
+    "building_failed": "The email could not be built: each try crashed or took too much memory"
+    " or time.",
     "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
     "expired": "The email could not be sent in time.",
     "general": "The recipient's server refused the email without a reason.",

@@ -7,9 +7,9 @@ Every branch of the pattern below can match up to the end of the input, so none
 fails after a long search, and none backtracks over what it has matched.
 """
 
+import html as standard
 import re
 from collections.abc import Iterable
-from html import unescape
 from typing import Final
 
 _MARKUP: Final = re.compile(
@@ -30,6 +30,9 @@ _MARKUP: Final = re.compile(
 _ATTRIBUTE: Final = re.compile(
     r"""([^\s/>="']++)(?:\s*+=\s*+(?:"([^"]*+)"?|'([^']*+)'?|([^\s>]*+)))?""",
 )
+#: More digits than any character's number has. Python converts at most 4,300 of them to a number.
+_TOO_MANY_DIGITS: Final = 1_000
+_LONG_NUMBER: Final = re.compile(f"&#[0-9]{{{_TOO_MANY_DIGITS},}};?")
 
 
 def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
@@ -41,6 +44,13 @@ def tags(html: str) -> Iterable[tuple[str, str | None, str | None, str | None]]:
     parts = _MARKUP.split(html)
     parts += [None] * 4
     return zip(parts[0::5], parts[2::5], parts[3::5], parts[4::5], strict=True)
+
+
+def unescape(text: str) -> str:
+    """Resolve character references. A number that is too long stands for no character."""
+    if len(text) > _TOO_MANY_DIGITS:
+        text = _LONG_NUMBER.sub("\ufffd", text)
+    return standard.unescape(text)
 
 
 def attributes_of(source: str) -> dict[str, str]:

@@ -58,10 +58,12 @@ def surely_renders(html: str, values: Mapping[str, Json]) -> bool:
 
     Most emails have only texts and numbers in a template without loops, so accepting
     them loads no template engine. The others are rendered to find out whether their
-    lists and objects are where the template needs them, and whether the fuel suffices.
+    lists, objects and nulls are where the template can use them, and whether the fuel
+    suffices.
     The limit of an email's size is not part of this.
     """
-    if "endfor" in html or any(isinstance(value, list | dict) for value in values.values()):
+    plain = all(isinstance(value, str | int | float) for value in values.values())
+    if "endfor" in html or not plain:
         return False
     characters = sum(len(str(value)) for value in values.values())
     filters = html.count("|") * _GROWTH * (characters + MAX_CONSTANT)

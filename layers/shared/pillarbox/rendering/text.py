@@ -2,11 +2,11 @@
 
 import re
 from dataclasses import dataclass
-from html import escape, unescape
+from html import escape
 from typing import Final
 from urllib.parse import unquote
 
-from pillarbox.rendering.markup import attributes_of, tags
+from pillarbox.rendering.markup import attributes_of, tags, unescape
 
 #: Elements that are invisible, or useless without their appearance.
 _SKIPPED: Final = frozenset({"audio", "canvas", "map", "math", "object", "select", "svg", "video"})
@@ -24,9 +24,13 @@ _GAPS: Final = {
 _NESTED: Final = frozenset({"a", "blockquote", "li", "ol", "pre", "ul"})
 #: Elements that change the text in another way than plain blocks.
 _SPECIAL: Final = _NESTED | {"br", "hr", "img", "table", "td", "th"}
-#: Deeper quotes and lists are not indented further, so that the text stays about as
-#: long as its HTML.
+#: Deeper quotes and lists are not indented further.
 _MAX_INDENTS: Final = 8
+#: All indents together have at most this share of the HTML's length. Otherwise two characters
+#: of HTML could make a line of fifty.
+_INDENTS_SHARE: Final = 2
+#: In octets, and relative to the HTML.
+MAX_GROWTH: Final = 2
 _HIDDEN: Final = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden", re.IGNORECASE)
 #: White space of HTML and no-break spaces, unless it is a single space already. Authors
 #: use other spaces on purpose.
@@ -42,9 +46,11 @@ def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop, because 
     line, otherwise `label (url)`. List items have marks, the cells of a row are on
     one line, and an image becomes its alternative text. Hidden elements, and those
     with `data-text="skip"`, are left out. Lines are not wrapped. The function never
-    raises, and takes time linear in the length.
+    raises, and takes time linear in the length. The text has at most twice the octets of the
+    HTML. Only HTML that was made for it, such as a URL of a million "<", exceeds that and
+    loses its end.
     """
-    writer = _TextWriter()
+    writer = _TextWriter(len(html) // _INDENTS_SHARE)
     skipped, depth = "", 0
     for text, end, name, source in tags(html.replace("\0", "")):
         if text and not skipped:
@@ -76,7 +82,16 @@ def text_from_html(html: str) -> str:  # noqa: C901, PLR0912  one loop, because 
             writer.enter(tag, source or "")
         elif tag in _GAPS:
             writer.separate(_GAPS[tag])
-    return writer.finish()
+    return _cut(writer.finish(), MAX_GROWTH * len(html.encode("utf-8", "surrogatepass")))
+
+
+def _cut(text: str, octets: int) -> str:
+    """Return as many whole lines as fit, or a part of the first line if it does not fit."""
+    encoded = text.encode("utf-8", "surrogatepass")
+    if len(encoded) <= octets:
+        return text
+    start = encoded[:octets].decode("utf-8", "ignore")
+    return start.rpartition("\n")[0].rstrip() or start.rstrip()
 
 
 def _is_hidden(source: str) -> bool:
@@ -117,12 +132,16 @@ class _Link:
 class _TextWriter:
     """Writes the text: has the finished lines, and the pieces of the current line."""
 
-    def __init__(self) -> None:
+    def __init__(self, room: int) -> None:
+        """Start an empty text that has room for this many characters of indents."""
+        self._room = room
         self._open: list[_Element] = []
         #: The number of open elements of each tag, so that an unmatched end tag costs no time.
         self._open_count: dict[str, int] = {}
         self._lines: list[str] = []
         self._pieces: list[str | _Link] = []
+        #: The position of the last link among the pieces.
+        self._last_link = -1
         #: The number of the current line, not counting empty lines.
         self._line = 0
         #: Line ends to write before the next text. Two make an empty line.
@@ -273,6 +292,11 @@ class _TextWriter:
             self._put(link.url)
             self.separate(1)
             return
+        if self._last_link >= link.piece:
+            # To join the pieces around each of many nested links would take quadratic time.
+            gap = "" if str(self._pieces[-1])[-1] == " " else " "
+            self._put(f"{gap}({link.url})")
+            return
         label = "".join(map(str, self._pieces[link.piece :])).strip()
         del self._pieces[link.piece :]
         if not label:
@@ -280,6 +304,7 @@ class _TextWriter:
         elif _short_form(label) == _short_form(link.url):
             self._put(label)
         else:
+            self._last_link = len(self._pieces)
             self._put(_Link(label, link.url))
 
     def _put(self, piece: str | _Link) -> None:
@@ -298,7 +323,7 @@ class _TextWriter:
         self._end_line()
 
     def _end_line(self) -> None:
-        pieces, self._pieces = self._pieces, []
+        pieces, self._pieces, self._last_link = self._pieces, [], -1
         text = "".join(map(str, pieces)).rstrip()
         if not text:
             return
@@ -306,13 +331,13 @@ class _TextWriter:
         links = [piece for piece in pieces if isinstance(piece, _Link)]
         if len(links) == 1 and text.strip() == str(links[0]):
             text = links[0].alone()
-        margin = "".join(self._margins[:_MAX_INDENTS])
-        if self._mark:
-            margin = (
-                "".join(self._margins[: min(len(self._margins) - 1, _MAX_INDENTS)]) + self._mark
-            )
-            self._mark = ""
-        self._lines.append(margin + text)
+        margins = len(self._margins) - 1 if self._mark else len(self._margins)
+        margin = "".join(self._margins[: min(margins, _MAX_INDENTS)])
+        self._room -= len(margin)
+        if self._room < 0:
+            margin = ""
+        self._lines.append(margin + self._mark + text)
+        self._mark = ""
 
 
 def _shown_url(href: str) -> str:

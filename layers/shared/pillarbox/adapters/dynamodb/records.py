@@ -168,6 +168,7 @@ def changing_attributes(message: Message) -> dict[str, object]:
         "provider_id": message.provider_message_id,
         "lease": _lease_attribute(lease) if lease else None,
         "attempt": message.attempt or None,
+        "deaths": message.deaths or None,
     }
 
 
@@ -190,6 +191,7 @@ def message_of(item: Mapping[str, Any]) -> Message:
         provider_message_id=item.get("provider_id"),
         lease=_lease_of(lease) if lease else None,
         attempt=item.get("attempt", 0),
+        deaths=item.get("deaths", 0),
         revision=item["rev"],
     )
 

@@ -50,8 +50,9 @@ _EXPIRED: Final = "The email could not be sent in time."
 _FIRST_WAIT: Final = timedelta(seconds=2)
 _FIRST_BACKOFF: Final = timedelta(seconds=15)
 _LONGEST_BACKOFF: Final = timedelta(minutes=15)
-#: The queue's visibility timeout. A job that always fails may be received 1,000 times in 25 hours.
-_LONGEST_RETRY: Final = timedelta(seconds=90)
+#: The queue's visibility timeout: how long a worker that died keeps its jobs. A job that always
+#: fails may be received 1,000 times in 25 hours.
+VISIBILITY: Final = timedelta(seconds=90)
 
 
 class Outcome(StrEnum):
@@ -66,7 +67,9 @@ class Outcome(StrEnum):
     THROTTLED = "throttled"
     UNCERTAIN = "uncertain"
     WAITING = "waiting"
-    #: No worker can read the job; it is in the dead-letter queue.
+    #: The process that built the message died.
+    BUILD_DIED = "build_died"
+    #: No worker can read the job or survive it; it is in the dead-letter queue.
     QUARANTINED = "quarantined"
 
 
@@ -324,7 +327,7 @@ def backoff(attempt: int, at_most: timedelta, first: timedelta = _FIRST_BACKOFF)
 
 def retry_wait(receives: int) -> timedelta:
     """Return the wait after a run that failed: seconds at first, doubling with each receipt."""
-    return backoff(receives, _LONGEST_RETRY, _FIRST_WAIT)
+    return backoff(receives, VISIBILITY, _FIRST_WAIT)
 
 
 def uncertain_event(now: datetime) -> Event:

@@ -1,7 +1,10 @@
-"""Poison jobs: set aside at once what no worker can read, and mark its message as failed.
+"""Poison jobs: set aside what no worker can read or survive, and mark its message as failed.
 
-Another try would change nothing, except for a job of a newer version. During a deploy an
-older worker may receive one, and must leave it to the newer workers.
+Another try to read a job would change nothing, except for a job of a newer version. During a
+deploy an older worker may receive one, and must leave it to the newer workers.
+
+A job that was in a worker that died may have killed it. From then on its message is built in a
+process of its own, so that its death harms no other job. Each of these deaths is counted.
 """
 
 from dataclasses import dataclass, replace
@@ -11,19 +14,30 @@ from typing import Final
 from pillarbox.application.delivery.deliver import (
     RECORD_WAIT,
     RETRY_SOON,
+    VISIBILITY,
     DeliveryResult,
     Outcome,
 )
 from pillarbox.application.ports import Clock, DeadLetters, Messages, UnreadableJob
+from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: A deploy replaces the workers within minutes. After this time no worker knows the version.
 VERSION_WAIT: Final = timedelta(hours=1)
+#: After so many deaths in a process of its own a job is set aside.
+MAX_DEATHS: Final = 3
+
+_UNREADABLE: Final = ("unreadable_job", "The email could not be read from the queue.")
+_DEADLY: Final = (
+    "building_failed",
+    "The email could not be built: each try crashed or took too much memory or time.",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PoisonJobs:
-    """Move unreadable jobs to the dead-letter queue."""
+    """Move jobs that cannot be delivered to the dead-letter queue."""
 
     messages: Messages
     dead_letters: DeadLetters
@@ -42,12 +56,46 @@ class PoisonJobs:
         Raises:
             ServiceError: `service_unavailable`; the queue then delivers the job again.
         """
-        message = self._message(unreadable)
+        message = None
+        if unreadable.account_id is not None and unreadable.message_id is not None:
+            message = self.messages.get(unreadable.account_id, unreadable.message_id)
         waited = self.clock() - queued_at
         # A job is queued before its record is put, so the record may still be on its way.
         early = unreadable.message_id is not None and message is None and waited < RECORD_WAIT
         if early or (unreadable.newer and waited < VERSION_WAIT):
             return DeliveryResult(Outcome.WAITING, RETRY_SOON)
+        return self._set_aside(text, message, *_UNREADABLE)
+
+    def may_be_deadly(self, first_received_at: datetime) -> bool:
+        """Return whether a worker that had the job may have died.
+
+        Such a worker keeps its jobs until their visibility timeout is over. So most jobs that
+        only waited for their turn are received again too early to be suspected.
+        """
+        return self.clock() - first_received_at >= VISIBILITY - CLOCK_MARGIN
+
+    def record_death(self, text: str, job: Job) -> DeliveryResult:
+        """Count the death of a process that built the message of a job; set the third aside.
+
+        Args:
+            text: the job as it was received.
+            job: the job.
+
+        Raises:
+            ServiceError: `service_unavailable`; the queue then delivers the job again.
+        """
+        message = self.messages.get(job.account_id, job.message_id)
+        if message is None or message.deaths + 1 < MAX_DEATHS:
+            # If another worker has just changed the message, this death does not count.
+            if message is not None:
+                self.messages.save(replace(message, deaths=message.deaths + 1))
+            return DeliveryResult(Outcome.BUILD_DIED, RETRY_SOON)
+        return self._set_aside(text, message, *_DEADLY)
+
+    def _set_aside(
+        self, text: str, message: Message | None, code: str, reason: str
+    ) -> DeliveryResult:
+        failed = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=reason)
         # The dead-letter queue comes first: after a crash in between it has the job twice, and
         # the job is not lost.
         self.dead_letters.put(text)
@@ -56,21 +104,7 @@ class PoisonJobs:
             message is not None
             and message.pending
             and message.lease is None
-            and not self.messages.save(self._failed(message))
+            and not self.messages.save(message.with_events([failed]))
         ):
-            message = self._message(unreadable)
+            message = self.messages.get(message.account_id, message.message_id)
         return DeliveryResult(Outcome.QUARANTINED)
-
-    def _message(self, job: UnreadableJob) -> Message | None:
-        if job.account_id is None or job.message_id is None:
-            return None
-        return self.messages.get(job.account_id, job.message_id)
-
-    def _failed(self, message: Message) -> Message:
-        failed = Event(
-            kind=EventKind.FAILED,
-            at=self.clock(),
-            code="unreadable_job",
-            reason="The email could not be read from the queue.",
-        )
-        return replace(message.with_events([failed]), lease=None)

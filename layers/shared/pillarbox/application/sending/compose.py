@@ -116,7 +116,7 @@ def _subject_and_body(
         raise ValidationFailed(*logo_errors, *failed.errors) from failed
     if logo_errors:
         raise ValidationFailed(*logo_errors)
-    if _may_be_large(body) or not _surely_renders(body):
+    if _may_fail(body):
         _try_to_render(body, fuel)
     subject = request.subject or fill_subject(template.subject, body.values)
     if not is_header_safe(subject) or len(subject) > MAX_SUBJECT:
@@ -180,12 +180,19 @@ def _saved_values(template: SavedTemplate, request: SendRequest) -> Mapping[str,
     return values
 
 
-def _may_be_large(body: StarterBody | SavedBody) -> bool:
-    """Whether the rendered mail could exceed its limit, by an upper bound from counts.
+def _may_fail(body: StarterBody | SavedBody) -> bool:
+    """Whether only rendering shows that the mail can be sent.
 
-    Almost every mail is far below it, so that accepting one loads no template engine.
-    The few others are rendered once.
+    Most mail has a few texts and numbers as its values, so that accepting it loads no
+    template engine. The others are rendered once.
     """
+    if _may_be_large(body):
+        return True
+    return isinstance(body, SavedBody) and not surely_renders(body.source, body.values)
+
+
+def _may_be_large(body: StarterBody | SavedBody) -> bool:
+    """Whether the rendered mail could exceed its limit, by an upper bound from counts."""
     characters, longest = _extent(dict(body.values))
     source = body.source if isinstance(body, SavedBody) else ""
     references = source.count("{{") or 12
@@ -203,10 +210,6 @@ def _extent(value: Json) -> tuple[int, int]:
         longest = max((part[1] for part in parts), default=0)
         return sum(part[0] for part in parts), max(longest, len(value))
     return len(str(value)), 0
-
-
-def _surely_renders(body: StarterBody | SavedBody) -> bool:
-    return isinstance(body, StarterBody) or surely_renders(body.source, body.values)
 
 
 def _try_to_render(body: StarterBody | SavedBody, fuel: RequestFuel) -> None:

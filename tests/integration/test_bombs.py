@@ -1,0 +1,35 @@
+"""Emails that are made to grow, to nest or to be slow: `make attacks` tries more of them."""
+
+from typing import Final
+
+from local import template
+from verification.attacks.bombs import MAX_MEMORY, count, explode
+
+#: Those that need the most memory or time, and those that could not be sent before.
+_WORST: Final = (
+    *("lines in quotes", "lines in wide lists", "bare lines in wide lists", "deep items"),
+    *("numbered items", "links in links", "a URL to escape", "numbers with many digits"),
+    *("tags and texts", "lines of two octets", "two full files", "ten full files"),
+    *("long header fields", "a starter of large values", "a template just below its limit"),
+    *("values that grow in upper case", "a large message over SMTP", "long lines over SMTP"),
+)
+_REFUSED: Final = (
+    *("one octet too many", "a template over its limit", "a list for a text"),
+    *("an object for a text", "a text for a list", "a number for a list", "rows of other types"),
+)
+
+
+def test_every_accepted_message_can_be_built() -> None:
+    """Each accepted bomb becomes a message for SES, in at most 256 MB, and fits into the worker."""
+    counts = count(explode(*_WORST))
+    assert (counts.tried, counts.accepted) == (len(_WORST), len(_WORST))
+    assert (counts.unsendable, counts.over_memory) == (0, 0), counts
+    worker = template.load()["Globals"]["Function"]["MemorySize"] * 1024 * 1024
+    assert counts.peak_whole < worker
+    assert MAX_MEMORY + (counts.peak_whole - counts.peak_memory) < worker
+
+
+def test_what_could_not_be_sent_is_refused() -> None:
+    """HTML over its limit and values of the wrong type are refused when they are accepted."""
+    counts = count(explode(*_REFUSED))
+    assert (counts.tried, counts.accepted) == (len(_REFUSED), 0)

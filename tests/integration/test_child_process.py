@@ -1,0 +1,100 @@
+"""Work in a process of its own: its result comes back, and its death harms nobody."""
+
+import os
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+from unittest import mock
+
+import pytest
+
+from pillarbox.adapters.child_process import run_in_child
+from pillarbox.application.ports import BuildDied
+
+# Python warns of forks while other tests' threads wait. The worker has no threads.
+pytestmark = pytest.mark.filterwarnings("ignore:.*use of fork.*:DeprecationWarning")
+
+_MEGABYTE: Final = 1024 * 1024
+
+
+def exhaust_memory() -> bytes:
+    return bytes(bytearray(200 * _MEGABYTE))
+
+
+def exit_at_once() -> bytes:
+    os._exit(0)
+
+
+def be_slow() -> bytes:
+    time.sleep(30)
+    return b""
+
+
+def be_killed() -> bytes:
+    os.kill(os.getpid(), 9)
+    return b""
+
+
+@pytest.mark.parametrize("octets", [b"", b"x", b"x" * 20 * _MEGABYTE])
+def test_the_result_comes_back(octets: bytes) -> None:
+    """The caller gets the octets that the other process made, few or many."""
+    assert run_in_child(lambda: octets) == octets
+
+
+def test_the_work_runs_in_another_process() -> None:
+    """The work has another process id and leaves no change in this process."""
+    changed: list[int] = []
+
+    def work() -> bytes:
+        changed.append(1)
+        return str(os.getpid()).encode()
+
+    assert int(run_in_child(work)) != os.getpid()
+    assert changed == []
+
+
+@pytest.mark.parametrize("work", [exit_at_once, be_killed, exhaust_memory])
+def test_a_death_is_reported(work: Callable[[], bytes]) -> None:
+    """Work that kills its process or needs too much memory raises BuildDied here."""
+    with pytest.raises(BuildDied):
+        run_in_child(work, memory=100 * _MEGABYTE)
+
+
+def test_slow_work_is_killed() -> None:
+    """Work that takes longer than its time raises BuildDied when the time is over."""
+    started = time.monotonic()
+    with pytest.raises(BuildDied):
+        run_in_child(be_slow, seconds=0.3)
+    assert time.monotonic() - started < 10
+
+
+def test_an_exception_reaches_the_caller() -> None:
+    """An exception of the work is no death: the caller gets it with its type and text."""
+
+    def work() -> bytes:
+        raise KeyError("the reason")
+
+    with pytest.raises(KeyError, match="the reason"):
+        run_in_child(work)
+
+
+def test_no_process_and_no_descriptor_remains() -> None:
+    """After each end, good or bad, no child and no open pipe is left."""
+    fork, children = os.fork, []
+
+    def recorded_fork() -> int:
+        children.append(fork())
+        return children[-1]
+
+    before = len(list(Path("/dev/fd").iterdir()))
+    with mock.patch.object(os, "fork", recorded_fork):
+        run_in_child(lambda: b"x")
+        with pytest.raises(BuildDied):
+            run_in_child(be_killed)
+        with pytest.raises(BuildDied):
+            run_in_child(be_slow, seconds=0.1)
+    assert len(list(Path("/dev/fd").iterdir())) == before
+    for child in children:
+        with pytest.raises(ProcessLookupError):
+            os.kill(child, 0)
