@@ -54,8 +54,12 @@ def read_mailbox(value: bytes) -> Mailbox | None:
 
 
 def read_text(value: bytes) -> str:
-    """Decode unstructured text (RFC 2047). Return it undecoded if an encoded-word is invalid."""
-    text = value.decode("utf-8", "replace").strip()
+    """Decode the value of an unstructured field; see `decode_words`."""
+    return decode_words(value.decode("utf-8", "replace").strip())
+
+
+def decode_words(text: str) -> str:
+    """Decode encoded-words (RFC 2047). Return the text undecoded if one of them is invalid."""
     if "=?" not in text:
         return text
     try:

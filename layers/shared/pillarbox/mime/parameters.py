@@ -8,7 +8,7 @@ from urllib.parse import unquote_to_bytes
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.fields import bad_message
-from pillarbox.mime.mailbox import read_text
+from pillarbox.mime.mailbox import decode_words
 
 _TOKEN: Final = rb"[!#$%&'*+.0-9A-Z^_`a-z{|}~-]+"
 _TYPE: Final = re.compile(rb"[ \t]*(" + _TOKEN + rb"/" + _TOKEN + rb")[ \t]*(?=;|\Z)")
@@ -54,7 +54,7 @@ class StructuredValue:
         """
         readings = []
         if parameter in self.parameters:
-            readings.append(read_text(self.parameters[parameter]))
+            readings.append(_decode_words(self.parameters[parameter]))
         if parameter + b"*" in self.parameters:
             readings.append(_decode(*_split_charset(self.parameters[parameter + b"*"])))
         if pieces := self._pieces(parameter):
@@ -125,7 +125,7 @@ def _join(pieces: Sequence[tuple[bytes, bool]]) -> str:
     if not encoded:
         if any(encoded for _, encoded in others):
             raise _bad_name()
-        return read_text(b"".join(value for value, _ in pieces))
+        return _decode_words(b"".join(value for value, _ in pieces))
     charset, first = _split_charset(first)
     rest = (unquote_to_bytes(value) if encoded else value for value, encoded in others)
     return _decode(charset, b"".join((first, *rest)))
@@ -144,6 +144,10 @@ def _decode(charset: bytes, octets: bytes) -> str:
     except (LookupError, ValueError):
         raise _bad_name() from None
     return text.encode("utf-8", "replace").decode()
+
+
+def _decode_words(value: bytes) -> str:
+    return decode_words(value.decode("utf-8", "replace"))
 
 
 def _bad_name() -> ValidationFailed:

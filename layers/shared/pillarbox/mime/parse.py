@@ -120,10 +120,17 @@ class _PartParser:
             (type_field,) = (entry for entry in fields if entry.name == b"content-type")
             self._parse_multipart(type_field, content_type, (start, end), enclosing)
             return
+        # Some programs write or read each parameter in the other field.
+        names = [
+            name
+            for value in (disposition, content_type)
+            for parameter in (b"filename", b"name")
+            for name in value.names(parameter)
+        ]
         part = MimePart(
             content_type.value,
             disposition.value,
-            tuple(dict.fromkeys((*disposition.names(b"filename"), *content_type.names(b"name")))),
+            tuple(dict.fromkeys(names)),
             encoding,
             start,
             end,
@@ -175,15 +182,17 @@ class _PartParser:
                 self.boundaries.append((position + len(b"\r\n--"), search_from))
                 if part_start is not None:
                     yield part_start, max(position, part_start)
-                if match[1] and part_start is not None:
+                if match[1]:
                     self._check_epilogue(delimiter, match.end() - 2, end)
-                    return
+                    break
                 part_start = match.end()
                 search_from = part_start - 2
             position = self.octets.find(delimiter, search_from, end)
+        else:
+            if part_start is not None:
+                yield part_start, end
         if part_start is None:
-            raise bad_message("Content-Type", "the boundary does not occur in the body", "bad_mime")
-        yield part_start, end
+            raise bad_message("Content-Type", "no part starts in the body", "bad_mime")
 
     def _check_epilogue(self, delimiter: bytes, start: int, end: int) -> None:
         """Raise if parts follow the last delimiter: some programs show them."""
