@@ -199,12 +199,19 @@ def _structures() -> Iterator[tuple[str, str]]:
             *("", "boundary=", 'boundary=""', "boundary=b; boundary=c", "boundary=b; Boundary=b"),
             *("boundary*=utf-8''b", "boundary*0=b", "boundary*0=; boundary*1=b"),
             *("boundary=c; boundary*0=b", "boundary*0*=us-ascii''%62", 'boundary="b '),
-            *("boundary=b (x)", f"boundary={'b' * 71}", 'boundary="b "', "boundary=\xe4"),
+            *(
+                "boundary=b (x)",
+                'boundary="\\b"',
+                f"boundary={'b' * 71}",
+                'boundary="b "',
+                "boundary=\xe4",
+            ),
         ):
             kind = f"Content-Type: multipart/{multipart}; {parameters}\r\n\r\n"
             yield "boundary", f"{_FROM}{kind}{ok}--b\r\n{exe}--b--\r\n"
             yield "boundary within", f"{_FROM}{_nested('o', kind + ok + '--b--')}"
     yield "no part", f"{_MIXED}Hello\r\n"
+    yield "a delimiter after a delimiter", f"{_MIXED}--b\r\n{ok}--b--\r\n"
     yield "only an end", f"{_MIXED}--b--\r\n"
     for tail in (f"--b\r\n{exe}--b--\r\n", f"\r\n\r\ntext\r\n--b\r\n{exe}", "--b\r\n", "--bx\r\n"):
         yield "parts after the end", f"{_MIXED}{ok}--b--\r\n{tail}"

@@ -118,7 +118,7 @@ def test_a_delimiter_is_a_whole_line() -> None:
 
 def test_empty_parts_and_a_missing_end() -> None:
     """Parts may be empty, and the last delimiter of a multipart may be missing."""
-    octets = crlf("Content-Type: multipart/mixed; boundary=b\n\n--b\n--b\n\n--b\n\nlast\n")
+    octets = crlf("Content-Type: multipart/mixed; boundary=b\n\n--b\n\n--b\n\n--b\n\nlast\n")
     parts = parse(octets).parts
     assert [octets[part.start : part.end] for part in parts] == [b"", b"", b"last\r\n"]
 

@@ -112,8 +112,11 @@ def _read_parameters(value: bytes, position: int, name: str) -> dict[bytes, byte
         match = _PARAMETER.match(value, position)
         if match is None or match[1].lower() in parameters:
             raise bad_message(name, "has invalid parameters", "bad_mime")
-        quoted = match[3]
-        text = match[2] if quoted is None else _ESCAPE.sub(rb"\1", quoted)
+        text = match[2] or match[3] or b""
+        # A boundary needs no escapes, and programs disagree about them: it keeps its backslashes,
+        # which make it invalid.
+        if match[2] is None and match[1].lower() != b"boundary":
+            text = _ESCAPE.sub(rb"\1", text)
         parameters[match[1].lower()] = text
         position = match.end()
     return parameters

@@ -169,8 +169,8 @@ class _PartParser:
         """Yield the start and end of each part. The last delimiter may be missing."""
         delimiter = b"\r\n--" + boundary
         part_start: int | None = None
-        # A delimiter starts with a CR LF. That may also be the end of the line before it: the
-        # empty line after the header, or another delimiter.
+        # A delimiter starts with a CR LF. That may also be the end of the empty line after the
+        # header, but not the end of another delimiter: there programs disagree.
         position = self.octets.find(delimiter, max(start - 2, 0), end)
         while position >= 0:
             self.delimiters += 1
@@ -185,8 +185,7 @@ class _PartParser:
                 if match[1]:
                     self._check_epilogue(delimiter, match.end() - 2, end)
                     break
-                part_start = match.end()
-                search_from = part_start - 2
+                part_start = search_from = match.end()
             position = self.octets.find(delimiter, search_from, end)
         else:
             if part_start is not None:
