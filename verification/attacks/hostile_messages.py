@@ -7,7 +7,7 @@ from typing import Final
 from urllib.parse import quote
 
 from pillarbox.domain.filename import UNSUPPORTED_EXTENSIONS
-from pillarbox.mime.fields import MESSAGE_FIELDS, PART_FIELDS
+from pillarbox.domain.header_fields import MESSAGE_FIELDS, PART_FIELDS
 from tests.fakes.builders import SENDER
 
 _FROM: Final = f"From: {SENDER}\r\n"

@@ -107,7 +107,9 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
             if From is not one address, or an attachment's code.
     """
     structure = parse(octets)
-    check_attachments(_files(octets, structure.parts))
+    files = _files(octets, structure.parts)
+    check_attachments(files)
+    _check_names(files)
     authors = _authors(structure)
     _check_address_fields(structure)
     subject = _subject(structure)
@@ -194,7 +196,7 @@ def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
     return [
         _File(
             part.filenames[0] if part.filenames else "A part of the message",
-            _checked(part.filenames),
+            part.filenames,
             part.content_type,
             decoded_size(octets, part),
             first_octets(octets, part),
@@ -204,16 +206,14 @@ def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
     ]
 
 
-def _checked(filenames: tuple[str, ...]) -> tuple[str, ...]:
-    for name in filenames:
-        if not is_safe_filename(name):
-            raise bad_message(
-                "filename",
-                "must be a plain file name: no path, no colon, no invisible character, no dot or"
-                " blank at the end, and no name of a device",
-                "invalid_filename",
-            )
-    return filenames
+def _check_names(files: Iterable[_File]) -> None:
+    if not all(is_safe_filename(name) for file in files for name in file.names):
+        raise bad_message(
+            "filename",
+            "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
+            " at the end, and no name of a device",
+            "invalid_filename",
+        )
 
 
 def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str, ...]) -> str:
