@@ -72,7 +72,7 @@ def accepted(body: Json) -> SendRequest | None:
 
 
 @given(bodies)
-@settings(max_examples=400)
+@settings(max_examples=250)
 def test_what_http_accepts_is_sendable(body: dict[str, Any]) -> None:
     """SES, a strict parser, and our own relay accept every message that HTTP leads to."""
     request = accepted(body)

@@ -59,10 +59,7 @@ class StructuredValue:
             readings.append(_decode(*_split_charset(self.parameters[parameter + b"*"])))
         if pieces := self._pieces(parameter):
             readings.append(_join(pieces))
-        names = [reading.replace("\t", " ") or "unnamed" for reading in readings]
-        if any("=?" in name for name in names):
-            raise _bad_name()
-        return tuple(dict.fromkeys(names))
+        return tuple(dict.fromkeys(reading.replace("\t", " ") or "unnamed" for reading in readings))
 
     def _pieces(self, parameter: bytes) -> list[tuple[bytes, bool]]:
         """Return the pieces of a parameter in order, and whether each is encoded."""
@@ -150,7 +147,10 @@ def _decode(charset: bytes, octets: bytes) -> str:
 
 
 def _decode_words(value: bytes) -> str:
-    return decode_words(value.decode("utf-8", "replace"))
+    name = decode_words(value.decode("utf-8", "replace"))
+    if "=?" in name:
+        raise _bad_name()  # another program may be able to decode it
+    return name
 
 
 def _bad_name() -> ValidationFailed:
