@@ -168,10 +168,10 @@ def differences_of(body: dict[str, Any], mail: dict[str, Any]) -> Iterator[str]:
             yield f"{name}: {asked!a:.300} became {got!a:.300}"
 
 
-def _addresses(value: object) -> list[str]:
-    if value is None:
-        return []
-    return [normalize_address(text) for text in ([value] if isinstance(value, str) else value)]
+def _addresses(value: str | list[str] | None) -> list[str]:
+    return [
+        normalize_address(text) for text in ([value] if isinstance(value, str) else value or ())
+    ]
 
 
 def _listed(message: EmailMessage, name: str) -> list[str]:
@@ -214,7 +214,7 @@ def _files(message: EmailMessage) -> list[tuple[str, str, bytes, str]]:
         (
             str(part.get_filename()),
             part.get_content_type(),
-            bytes(part.get_payload(decode=True) or b""),  # type: ignore[arg-type]
+            bytes(part.get_payload(decode=True) or b""),
             str(part["content-id"] or ""),
         )
         for part in message.walk()

@@ -173,8 +173,8 @@ def _check_address_fields(structure: MessageStructure) -> None:
 
 
 def _subject(structure: MessageStructure) -> str:
-    (field,) = structure.all(b"subject") or [None]
-    subject = read_text(field.value) if field else ""
+    fields = structure.all(b"subject")
+    subject = read_text(fields[0].value) if fields else ""
     _check_shown("Subject", subject)
     return subject
 
