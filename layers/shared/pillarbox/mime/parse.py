@@ -106,14 +106,6 @@ class _PartParser:
         if b"content-disposition" in values:
             disposition = read_disposition(values[b"content-disposition"])
         encoding = values.get(b"content-transfer-encoding", b"7bit").strip().lower()
-        if content_type.value.startswith("multipart/"):
-            if encoding not in IDENTITY:
-                raise bad_message(
-                    "Content-Transfer-Encoding", "a multipart is not encoded", "bad_mime"
-                )
-            (type_field,) = (entry for entry in fields if entry.name == b"content-type")
-            self._parse_multipart(type_field, content_type, (start, end), enclosing)
-            return
         # Some programs write or read each parameter in the other field.
         names = [
             name
@@ -121,6 +113,16 @@ class _PartParser:
             for parameter in (b"filename", b"name")
             for name in value.names(parameter)
         ]
+        if content_type.value.startswith("multipart/"):
+            if encoding not in IDENTITY:
+                raise bad_message(
+                    "Content-Transfer-Encoding", "a multipart is not encoded", "bad_mime"
+                )
+            if names:
+                raise bad_message("filename", "a multipart is not a file", "bad_mime")
+            (type_field,) = (entry for entry in fields if entry.name == b"content-type")
+            self._parse_multipart(type_field, content_type, (start, end), enclosing)
+            return
         part = MimePart(
             content_type.value,
             disposition.value,
