@@ -22,7 +22,7 @@ _BASE64_END: Final = re.compile(rb"=[\r\n\t ]*+(?:=[\r\n\t ]*+)?")
 _BASE64_DIGIT: Final = re.compile(rb"[A-Za-z0-9+/]")
 #: One octet of quoted-printable, behind any soft line breaks and stray equal signs.
 _QP_OCTET: Final = re.compile(
-    rb"(?:=[ \t]*+\r\n|=(?![0-9A-Fa-f]{2}))*+(=[0-9A-Fa-f]{2}|.)", re.DOTALL
+    rb"(?:=+(?==)|=[ \t]*+\r\n|=(?![0-9A-Fa-f]{2}))*+(=[0-9A-Fa-f]{2}|.)", re.DOTALL
 )
 
 
