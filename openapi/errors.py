@@ -81,7 +81,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         details={"count": 51, "limit": 50},
     ),
     "attachment_type_not_allowed": ErrorText(
-        when="A `contentType` is not allowed, or the file is a program under any type.",
+        when="A `contentType` is not allowed, the name has an extension that SES refuses (such as"
+        " `.exe`, `.js`, `.bat`, `.lnk`, `.hta`), or the file is a program under any type.",
         about_details="`details` has `filename`, `content_type` and `position`.",
         remedy="Send a file of an allowed type, or a link.",
         message="setup.exe: application/octet-stream files cannot be attached.",

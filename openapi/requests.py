@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
+from pillarbox.domain.filename import FILENAME_PATTERN
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.http.models import (
     AttachmentModel,
@@ -21,7 +22,6 @@ from pillarbox.rendering.starters import all_starters
 
 #: `pillarbox.domain.header_text` as a regular expression of ECMA-262.
 HEADER_TEXT: Final = r"^[^\u0000-\u001f\u007f-\u009f\u2028\u2029\u202a-\u202e\u2066-\u2069]*$"
-FILENAME: Final = HEADER_TEXT.replace("[^", r"[^/\\", 1)
 #: RFC 4648 section 4 with zero trailing bits: `pillarbox.domain.attachment.is_canonical_base64`.
 BASE64: Final = (
     "^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$"
@@ -65,7 +65,11 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "Required with `html`. It replaces the subject of a template.",
             "pattern": HEADER_TEXT,
         },
-        "fromName": {"description": "The sender's display name.", "pattern": HEADER_TEXT},
+        "fromName": {
+            "description": "The sender's display name. It does not only consist of blanks and"
+            " invisible characters.",
+            "pattern": HEADER_TEXT,
+        },
         "from": {
             "description": "A verified sender of the account. Free plans ignore it.",
             "format": "email",
@@ -85,7 +89,12 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
     },
     AttachmentModel: {
-        "filename": {"description": "A name without a path.", "pattern": FILENAME},
+        "filename": {
+            "description": "A plain name: no path, no colon, no invisible character, no dot or"
+            " blank at the end, no device of Windows such as CON, and no extension that SES refuses"
+            " (.exe, .js, .bat, .lnk, .hta, …).",
+            "pattern": FILENAME_PATTERN,
+        },
         "contentType": {
             "description": "The type of the file (RFC 6838), without parameters.",
             "enum": sorted(ALLOWED_TYPES),

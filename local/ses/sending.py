@@ -11,21 +11,15 @@ from typing import Annotated, Final
 from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_pascal
 
+from local.ses.addresses import check_address
+from local.ses.checks import check_message
 from local.ses.errors import SesError, bad_request, not_found
 from local.ses.events import outcome_of
-from local.ses.headers import decoded, first, header_fields
+from local.ses.headers import decoded, first
 from local.ses.store import CapturedMail, Destination, MailStore
 
 _RECIPIENTS_LIMIT: Final = 50
-_RAW_LIMIT: Final = 40 * 1024 * 1024
-#: A line of over 1,000 bytes with its LF (RFC 5321 section 4.5.3.1.6).
-_LONG_LINE: Final = re.compile(rb"[^\n]{1000}")
 _TAG: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
-#: Header fields that may occur only once (RFC 5322 section 3.6).
-_SINGLE: Final = (
-    *("date", "from", "sender", "reply-to", "to", "cc", "bcc", "message-id"),
-    *("in-reply-to", "references", "subject", "mime-version", "content-type"),
-)
 
 
 def _from_base64(value: object) -> object:
@@ -104,13 +98,16 @@ def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
     if request.content.raw is None:
         raise bad_request("This SES stand-in supports only Content.Raw.")
     raw = request.content.raw.data
-    fields = _checked_fields(raw)
+    fields = check_message(raw)
     header_from = first(fields, "from") or ""
     source = parseaddr(request.from_email_address or header_from)[1]
     destination = _destination(request.destination, fields)
     for address in (source, *destination.addresses):
-        _check_address(address)
-    _check_verified(mailbox, {source, parseaddr(header_from)[1]})
+        check_address(address)
+    authors = {source, parseaddr(header_from)[1]}
+    if sender := first(fields, "sender"):
+        authors.add(parseaddr(sender)[1])
+    _check_verified(mailbox, authors)
     name = request.configuration_set_name
     if name is not None and name not in mailbox.configuration_sets:
         raise not_found(f"Configuration set <{name}> does not exist.")
@@ -131,21 +128,6 @@ def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
         },
         received_at=now,
     )
-
-
-def _checked_fields(raw: bytes) -> tuple[tuple[str, str], ...]:
-    if len(raw) > _RAW_LIMIT:
-        raise bad_request(f"Message length is more than {_RAW_LIMIT} bytes long: '{len(raw)}'.")
-    if _LONG_LINE.search(raw):
-        raise bad_request("A line of the message is longer than 1000 bytes.")
-    fields = header_fields(raw)
-    names = [name.lower() for name, _ in fields]
-    if "from" not in names:
-        raise bad_request("Missing required header 'From'.")
-    for name in _SINGLE:
-        if names.count(name) > 1:
-            raise bad_request(f"Duplicate header '{name.title()}'.")
-    return fields
 
 
 def _destination(requested: SesDestination, fields: tuple[tuple[str, str], ...]) -> Destination:
@@ -172,16 +154,6 @@ def _destination(requested: SesDestination, fields: tuple[tuple[str, str], ...])
 
 def _addresses(mailboxes: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(parseaddr(mailbox)[1] or mailbox for mailbox in mailboxes)
-
-
-def _check_address(address: str) -> None:
-    local, at, domain = address.rpartition("@")
-    if not at or not domain:
-        raise bad_request("Missing final '@domain'")
-    if not local or any(char <= " " or char == "\x7f" for char in local):
-        raise bad_request("Local address contains control or whitespace")
-    if not address.isascii():
-        raise bad_request("Address contains a non-ASCII character; SES does not support SMTPUTF8")
 
 
 def _check_verified(mailbox: MailStore, senders: set[str]) -> None:

@@ -1,39 +1,20 @@
 """The service that the tests of the contract use, one for each module."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
 
 import pytest
 
-from local.dns import DnsServer
 from pillarbox.domain.account import Plan
 from tests.contract.client import Api
+from tests.contract.name_server import running_name_server
 from tests.contract.service import Service, running_service
 
 
 @pytest.fixture(scope="session")
 def dns_server() -> Iterator[str]:
-    with running_name_server() as name_server:
-        yield name_server
-
-
-@contextmanager
-def running_name_server() -> Iterator[str]:
-    """Run a real name server on the loopback in its own thread; yield its host:port."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever, daemon=True)
-    thread.start()
-    server = DnsServer()
-    host, port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
-    try:
-        yield f"{host}:{port}"
-    finally:
-        asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
-        loop.close()
+    """Run a real name server; yield its host:port."""
+    with running_name_server() as address:
+        yield address
 
 
 @pytest.fixture(scope="module")

@@ -75,6 +75,20 @@ def test_60_programs_with_another_type(live: Api, data: bytes) -> None:
     assert (response.status, response.code) == (400, "attachment_type_not_allowed")
 
 
+@pytest.mark.parametrize("name", ["a.exe", "a.pdf.JS", "run.bat", "x.lnk", "y.Hta", "a.ｅｘｅ"])  # noqa: RUF001
+def test_60_extensions_that_ses_refuses(live: Api, name: str) -> None:
+    """60: a file whose extension SES refuses is 400 attachment_type_not_allowed."""
+    response = live.send(otp(attachments=[attachment(filename=name)]))
+    assert (response.status, response.code) == (400, "attachment_type_not_allowed")
+
+
+@pytest.mark.parametrize("field", ["subject", "fromName", "brandName"])
+@pytest.mark.parametrize("text", ["\u200b", " ", "\u3164\u200d"])
+def test_46_invisible_names(live: Api, field: str, text: str) -> None:
+    """46: a name or subject that shows nothing is 422."""
+    assert live.send(otp(**{field: text})).errors == {field: "invisible"}
+
+
 @pytest.mark.parametrize("data", [b"", b"M", b"\x7fEL", b"%PDF-1.7", b"GIF89a"])
 def test_60_other_mismatches_pass(live: Api, data: bytes) -> None:
     """60: other bytes that do not match their content type are accepted."""
@@ -100,10 +114,17 @@ def test_61_a_zip_bomb_is_never_unpacked(live: Api) -> None:
         ("a\x00.pdf", "control_character"),
         ("x" * 256, "too_long"),
         ("", "too_short"),
+        ("..", "invalid_filename"),
+        ("CON", "invalid_filename"),
+        ("NUL.txt", "invalid_filename"),
+        ("a:b", "invalid_filename"),
+        ("a.exe.", "invalid_filename"),
+        ("a\u200b.pdf", "invalid_filename"),
+        ("a\u202efdp.exe", "control_character"),
     ],
 )
 def test_62_filenames(live: Api, filename: str, code: str) -> None:
-    """62: `../x`, NUL and 256 characters are 422."""
+    """62: paths, devices, invisible characters, trailing dots, NUL and 256 characters are 422."""
     response = live.send(otp(attachments=[attachment(filename=filename)]))
     assert response.errors == {"attachments.0.filename": code}
 

@@ -107,7 +107,11 @@ def nested(depth: int) -> bytes:
         (START + START + b"\r\n", (550, b"5.7.1")),
         (f"From: {SENDER}, b@shop.example\r\n\r\n".encode(), (550, b"5.7.1")),
         (START + b"Sender: x@y.example\r\n\r\n", (550, b"5.7.1")),
-        (START + b"From : x@y.example\r\n\r\n", (550, b"5.7.1")),
+        (START + b"From : x@y.example\r\n\r\n", (554, b"5.6.0")),
+        (START + b"Cc: x@y.example\r\nCC: z@y.example\r\n\r\n", (554, b"5.6.0")),
+        (START + b"To: root\r\n\r\n", (554, b"5.6.0")),
+        (nested(1) + b"Content-Type: image/png; name=a.exe\r\n\r\nx\r\n", (554, b"5.7.1")),
+        (nested(1) + b"Content-Type: image/png; name=CON\r\n\r\nx\r\n", (554, b"5.6.0")),
         (START + b"no field\r\n\r\n", (554, b"5.6.0")),
         (START + b"X: x\r\n" * 1_001 + b"\r\n", (554, b"5.6.0")),
         (START + b"Content-Type: text/plain\r\n" * 2 + b"\r\n", (554, b"5.6.0")),
@@ -134,6 +138,13 @@ def test_refused_messages(
     assert len(world.store.messages) == len(world.store.queue) == 1
 
 
+def test_a_repeated_field_is_named_in_the_reply(relay: RunningRelay, world: World) -> None:
+    """The reply to a message with two Cc fields names the field."""
+    with login(relay, world.live) as client, pytest.raises(smtplib.SMTPDataError) as error:
+        client.sendmail(SENDER, [TO], START + b"Cc: a@x.example\r\ncc: b@x.example\r\n\r\n")
+    assert error.value.smtp_error == b"5.6.0 Cc: occurs 2 times, but may occur only once"
+
+
 def test_name_of_a_file_in_a_reply(relay: RunningRelay, world: World) -> None:
     """A reply names a refused file in one line of visible ASCII."""
     named = 'Content-Type: a/b; name="\x1b[31m\x7f\u202ex' + "\xe9" * 450 + '"\r\n\r\n'
@@ -151,7 +162,7 @@ def test_removed_fields(relay: RunningRelay, world: World) -> None:
             SENDER,
             [TO],
             b"X-SES-CONFIGURATION-SET: evil\r\nReturn-Path: <x@y.example>\r\n"
-            b"BCC: eve@example.com,\r\n mallory@example.com\r\nx-ses-tenant : t\r\n"
+            b"BCC: eve@example.com,\r\n mallory@example.com\r\nx-ses-tenant: t\r\n"
             b"Idempotency-Key: k\r\nDate: now\r\nMessage-ID: <1@x>\r\nX-Mine: stays\r\n" + MESSAGE,
         )
     (job,) = world.store.queue

@@ -29,7 +29,7 @@ from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, account_of_key, new
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import otp, raw_html
 from tests.contract.client import Api
-from tests.contract.conftest import running_name_server
+from tests.contract.name_server import running_name_server
 from tests.contract.operations import OPERATIONS, Operation
 from tests.contract.service import SENDER, Service, running_service
 

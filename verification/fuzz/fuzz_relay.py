@@ -24,7 +24,8 @@ with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.domain.errors import ServiceError
     from pillarbox.domain.key import Principal
-    from pillarbox.mime.parse import decoded_size, first_octets, parse
+    from pillarbox.mime.content import decoded_size, first_octets
+    from pillarbox.mime.parse import parse
     from relay import framing, proxy
     from relay.limits import MemoryBudget, ServerLimits
     from relay.service import Envelope, write_response

@@ -338,7 +338,8 @@ def nested(number: int) -> str:
             + f"--B\r\n\r\n{('A' * 98 + '\r\n') * 5_000}--B--\r\n",
             id="boundaries",
         ),
-        pytest.param(f"To: {'a\r\n ' * 10}{'a' * 120_000}\r\n\r\n", id="addresses"),
+        pytest.param(f"To: {'a\r\n ' * 10}{'a' * 120_000} <a@x.example>\r\n\r\n", id="name"),
+        pytest.param(f"To: {'a@x.example,\r\n ' * 8_000}b@x.example\r\n\r\n", id="addresses"),
         pytest.param(f"Subject: {'=?a?q?' * 20_000}\r\n\r\n", id="words"),
     ],
 )

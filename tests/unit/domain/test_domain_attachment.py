@@ -85,6 +85,15 @@ def test_other_types_are_refused(content_type: str) -> None:
     assert error.details == {"filename": "notes.txt", "content_type": content_type, "position": 1}
 
 
+@pytest.mark.parametrize("name", ["a.exe", "invoice.pdf.JS", "a.lnk.", "a.ba\u200bt"])
+def test_extensions_that_ses_refuses(name: str) -> None:
+    """A file that SES refuses is refused under any content type."""
+    error = refusal(attachment(filename=name))
+    assert error is not None
+    assert (error.status, error.code) == (400, "attachment_type_not_allowed")
+    assert error.details == {"filename": name, "content_type": "text/plain", "position": 0}
+
+
 @pytest.mark.parametrize("head", [b"MZ", b"MZ\x90\x00\x03", b"\x7fELF", b"\x7fELF\x02\x01"])
 def test_programs_are_refused_under_any_type(head: bytes) -> None:
     """A Windows or Linux program cannot be attached as a picture."""

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.header_text import is_header_safe, is_visible
 from pillarbox.domain.mail import MAX_SUBJECT
 from pillarbox.domain.template import fill_subject, subject_references
 from tests.fakes import builders
@@ -33,6 +33,20 @@ def test_controls_and_overrides_are_unsafe(character: str) -> None:
 def test_other_text_is_safe(text: str) -> None:
     """Any other text is safe in a header, because the encoder takes care of it."""
     assert is_header_safe(text)
+
+
+@pytest.mark.parametrize(
+    "text", [" ", "\u200b", "\u200d \u200c", "\u3164", "\ufe0f", "\u2800", "\U000e0041", "\u00a0"]
+)
+def test_invisible_text(text: str) -> None:
+    """Text of blanks and characters that show nothing is invisible; with a letter it is not."""
+    assert not is_visible(text)
+    assert is_visible(text + "a")
+
+
+def test_no_text_hides_nothing() -> None:
+    """The empty text counts as visible, because there is nothing that it could hide."""
+    assert is_visible("")
 
 
 @pytest.mark.parametrize(

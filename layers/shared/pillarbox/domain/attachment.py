@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Final, Protocol
 
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.filename import unsupported_extension
 
 MAX_ATTACHMENTS: Final = 10
 MAX_BYTES_EACH: Final = 5 * 1024 * 1024
@@ -45,6 +46,11 @@ class AttachedFile(Protocol):
     def filename(self) -> str: ...
 
     @property
+    def names(self) -> Sequence[str]:
+        """Every name that some mail program shows for it."""
+        ...
+
+    @property
     def content_type(self) -> str: ...
 
     @property
@@ -71,6 +77,11 @@ class Attachment:
     content: str
     inline: bool = False
     content_id: str | None = None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The only name."""
+        return (self.filename,)
 
     @property
     def size(self) -> int:
@@ -139,15 +150,18 @@ def is_canonical_base64(text: str) -> bool:
 
 
 def _check_type(position: int, attachment: AttachedFile) -> None:
-    is_allowed_type = attachment.content_type.lower() in ALLOWED_TYPES
-    if is_allowed_type and not attachment.first_octets.startswith(_EXECUTABLE_MAGIC):
-        return
     label = attachment.content_type[:_MAX_LABEL]
+    if attachment.content_type.lower() not in ALLOWED_TYPES:
+        reason = f"{attachment.filename}: {label} files cannot be attached."
+    elif extension := next(filter(None, map(unsupported_extension, attachment.names)), None):
+        reason = f"{attachment.filename}: {extension} files cannot be attached."
+    elif attachment.first_octets.startswith(_EXECUTABLE_MAGIC):
+        reason = f"{attachment.filename} is a program; programs cannot be attached."
+    else:
+        return
     raise ServiceError(
         "attachment_type_not_allowed",
-        f"{attachment.filename} is a program; programs cannot be attached."
-        if is_allowed_type
-        else f"{attachment.filename}: {label} files cannot be attached.",
+        reason,
         details={
             "filename": attachment.filename,
             "content_type": label,

@@ -1,4 +1,4 @@
-"""Which text is safe in a header field."""
+"""Which text is safe in a header field, and which of it people can see."""
 
 import re
 from typing import Final
@@ -7,6 +7,14 @@ from typing import Final
 #: and bidirectional embeddings, overrides and isolates. The last group can make
 #: a name or subject look different from its text.
 _UNSAFE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
+
+#: Characters that show nothing: Unicode's Default_Ignorable_Code_Point, interlinear annotations,
+#: and the empty Braille pattern.
+_INVISIBLE: Final = re.compile(
+    "[\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u202a-\u202e"
+    "\u2060-\u206f\u2800\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb"
+    "\U0001bca0-\U0001bca3\U0001d173-\U0001d17a\U000e0000-\U000e0fff]"
+)
 
 
 def in_one_line(text: str) -> str:
@@ -17,3 +25,13 @@ def in_one_line(text: str) -> str:
 def is_header_safe(text: str) -> bool:
     """Return whether text can stand in a header field unchanged (RFC 5322 section 2.2)."""
     return _UNSAFE.search(text) is None
+
+
+def without_invisible(text: str) -> str:
+    """Remove the characters that show nothing, such as a zero width space."""
+    return _INVISIBLE.sub("", text)
+
+
+def is_visible(text: str) -> bool:
+    """Return whether a text shows anything but blanks. The empty text hides nothing."""
+    return not text or bool(without_invisible(text).strip())

@@ -11,7 +11,8 @@ from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.attachment import Attachment, is_canonical_base64
 from pillarbox.domain.errors import Json
-from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.filename import MAX_FILENAME, is_safe_filename
+from pillarbox.domain.header_text import is_header_safe, is_visible
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.mail import MAX_HTML, MAX_SUBJECT, SendRequest
 from pillarbox.http.body_hash import send_hash
@@ -48,6 +49,12 @@ def _header_safe(value: str) -> str:
         raise invalid(
             "control_character", "must not have control characters or text direction overrides"
         )
+    return value
+
+
+def _visible(value: str) -> str:
+    if not is_visible(value):
+        raise invalid("invisible", "must not consist of blanks and invisible characters")
     return value
 
 
@@ -101,8 +108,12 @@ def _check_base64(value: str) -> str:
 
 
 def _check_filename(value: str) -> str:
-    if "/" in value or "\\" in value:
-        raise invalid("invalid_filename", "must be a name without a path")
+    if not is_safe_filename(value):
+        raise invalid(
+            "invalid_filename",
+            "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
+            " at the end, and no name of a device",
+        )
     return value
 
 
@@ -149,7 +160,7 @@ def _check_content_ids_differ(value: "list[AttachmentModel]") -> "list[Attachmen
 
 
 def _header_text(*, least: int = 0, most: int) -> Schema[str]:
-    return after(text(least=least, most=most), _header_safe)
+    return after(after(text(least=least, most=most), _header_safe), _visible)
 
 
 _ADDRESS: Final = after(text(), _parse_address)
@@ -160,7 +171,9 @@ _VARIABLES: Final = after(json_object(), _check_variables)
 class AttachmentModel(WireModel):
     """Contract 2.2."""
 
-    filename = required(after(_header_text(least=1, most=255), _check_filename))
+    filename = required(
+        after(after(text(least=1, most=MAX_FILENAME), _header_safe), _check_filename)
+    )
     content_type = required(text())
     content = required(after(text(), _check_base64))
     inline = with_default(boolean(), default=False)

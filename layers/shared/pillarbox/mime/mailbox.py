@@ -14,6 +14,23 @@ _ADDRESS: Final = _ATEXT + rb"@" + _ATEXT
 _MAILBOX: Final = re.compile(
     rb"((?:" + _WORD + rb"[ \t]*+)*+)<(" + _ADDRESS + rb")>|(" + _ADDRESS + rb")"
 )
+#: The same section for To, Cc and Reply-To: a list with groups, comments and empty entries. Names
+#: are read leniently, such as "ann@x.example <ann@x.example>". Addresses are of the form that SES
+#: accepts: with a domain name, and no dot at the ends or beside another one.
+_GAP: Final = rb"[ \t]*+(?:\((?:[^()\\]|\\.)*+\)[ \t]*+)*+"
+_PHRASE: Final = (
+    rb'(?:(?:"(?:[^"\\\x00-\x1f]|\\[ -~])*+"|[^\x00-\x20<>"(),:;\\\x7f]++)' + _GAP + rb")*+"
+)
+_DOT_ATOM: Final = rb"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]++(?:\.[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]++)*+"
+_DOMAIN: Final = rb"[A-Za-z0-9-]++(?:\.[A-Za-z0-9-]++)*+"
+_ADDR_SPEC: Final = rb'(?:"(?:[^"\\\x00-\x1f]|\\[ -~])*+"|' + _DOT_ATOM + rb")@" + _DOMAIN
+_ITEM: Final = (
+    rb"(?:" + _PHRASE + rb"<" + _ADDR_SPEC + rb">" + _GAP + rb"|" + _ADDR_SPEC + _GAP + rb")"
+)
+_ITEMS: Final = _GAP + _ITEM + rb"?+(?:," + _GAP + _ITEM + rb"?+)*+"
+_GROUP: Final = _GAP + _PHRASE + rb":" + _ITEMS + rb";" + _GAP
+_ENTRY: Final = rb"(?:" + _GROUP + rb"|" + _GAP + _ITEM + rb"?+)"
+_ADDRESS_LIST: Final = re.compile(_ENTRY + rb"(?:," + _ENTRY + rb")*+")
 _QUOTED: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE: Final = re.compile(rb"\\(.)")
 _WORDS: Final = re.compile(rb'[^\s<>"(),:;]+')
@@ -37,8 +54,12 @@ def read_mailbox(value: bytes) -> Mailbox | None:
 
 
 def read_text(value: bytes) -> str:
-    """Decode unstructured text (RFC 2047). Return it undecoded if an encoded-word is invalid."""
-    text = value.decode("utf-8", "replace").strip()
+    """Decode the value of an unstructured field; see `decode_words`."""
+    return decode_words(value.decode("utf-8", "replace").strip())
+
+
+def decode_words(text: str) -> str:
+    """Decode encoded-words (RFC 2047). Return the text undecoded if one of them is invalid."""
     if "=?" not in text:
         return text
     try:
@@ -47,6 +68,11 @@ def read_text(value: bytes) -> str:
         return decoded.encode("utf-8", "replace").decode()
     except (MessageError, LookupError, ValueError):  # an unknown charset or a wrong encoding
         return text
+
+
+def is_address_list(value: bytes) -> bool:
+    """Return whether this is a value of To, Cc or Reply-To that every mail program can read."""
+    return _ADDRESS_LIST.fullmatch(value) is not None
 
 
 def addresses_in(value: bytes) -> frozenset[str]:

@@ -1,12 +1,14 @@
 """Read a message that came over SMTP, and check what can be checked without its account.
 
 The message is delivered as its sender wrote it, with two changes. Fields that are only for this
-service, that recipients must not see, or that SES would obey are removed. Message-ID and Date are
-added if they are missing.
+service, that recipients must not see, that SES would obey, or that should name addresses and are
+empty, are removed. Message-ID, Date and the empty line after the header are added if they are
+missing. What SES would refuse later is refused here.
 """
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -19,11 +21,20 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.address import AddressSyntaxError, parse_address
 from pillarbox.domain.attachment import check_attachments
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.header_text import in_one_line
+from pillarbox.domain.filename import is_safe_filename
+from pillarbox.domain.header_text import in_one_line, is_header_safe, is_visible
 from pillarbox.domain.idempotency import idempotency_digest
 from pillarbox.domain.mail import MAX_SUBJECT, Mail, RawBody
-from pillarbox.mime.mailbox import Mailbox, addresses_in, read_mailbox, read_text
-from pillarbox.mime.parse import MessageStructure, MimePart, decoded_size, first_octets, parse
+from pillarbox.mime.content import MimePart, decoded_size, first_octets
+from pillarbox.mime.fields import Field, bad_message
+from pillarbox.mime.mailbox import (
+    Mailbox,
+    addresses_in,
+    is_address_list,
+    read_mailbox,
+    read_text,
+)
+from pillarbox.mime.parse import MessageStructure, parse
 
 ROUTE: Final = "SMTP"
 
@@ -31,9 +42,12 @@ ROUTE: Final = "SMTP"
 _REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotency-key"})
 #: SES obeys fields with this prefix (SES, SendRawEmail).
 _SES_PREFIX: Final = b"x-ses-"
+#: SES refuses a message in which one of these has something else than addresses.
+_ADDRESS_FIELDS: Final = frozenset({b"to", b"cc", b"reply-to"})
 #: Fields that a program changes each time it tries to send a message.
 _PER_TRY: Final = _REMOVED | {b"date", b"message-id", b"received"}
 _TEXT: Final = frozenset({"text/plain", "text/html"})
+_LENIENT: Final = re.compile("[\t\x80-\x9f]")
 #: Contract 2.1, in characters.
 _MAX_NAME: Final = 1_024
 #: In octets: a larger message may go through the spool.
@@ -45,6 +59,7 @@ class _File:
     """An attachment inside a message."""
 
     filename: str
+    names: tuple[str, ...]
     content_type: str
     size: int
     first_octets: bytes
@@ -88,17 +103,21 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
             its content is copied, so that memory holds the message once.
 
     Raises:
-        ServiceError: `validation_failed` if it cannot be parsed, `no_verified_sender`
+        ServiceError: `validation_failed` if it cannot be parsed or misleads, `no_verified_sender`
             if From is not one address, or an attachment's code.
     """
     structure = parse(octets)
-    check_attachments(_files(octets, structure.parts))
+    files = _files(octets, structure.parts)
+    check_attachments(files)
+    _check_names(files)
     authors = _authors(structure)
+    _check_address_fields(structure)
+    subject = _subject(structure)
     keys = [field.value.decode("latin-1") for field in structure.all(b"idempotency-key")]
     digest = idempotency_digest(ROUTE, keys)
     body_hash = _hash(octets, structure, recipients)
     parsed_recipients = Recipients.parse(recipients)
-    mail = _mail(octets, structure, authors[0], parsed_recipients)
+    mail = _mail(octets, structure, authors[0], subject, parsed_recipients)
     groupable = digest is None and len(octets) <= SMALL
     octets.clear()
     return SmtpMessage(
@@ -128,7 +147,7 @@ def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
     """Return the addresses in From and in Sender, which SES checks as well."""
     authors, senders = structure.all(b"from"), structure.all(b"sender")
     if len(authors) != 1 or len(senders) > 1:
-        raise no_verified_sender("A message has one From field.")
+        raise no_verified_sender("A message has one From field, and at most one Sender field.")
     return tuple(_normalize(read_mailbox(field.value)) for field in authors + senders)
 
 
@@ -136,23 +155,65 @@ def _normalize(mailbox: Mailbox | None) -> Mailbox:
     if mailbox is None:
         raise no_verified_sender("The From field must be one address, with or without a name.")
     try:
-        return Mailbox(mailbox.name, parse_address(mailbox.address, to_a_label))
+        address = parse_address(mailbox.address, to_a_label)
     except AddressSyntaxError as error:
         raise no_verified_sender("The From field has no valid address.") from error
+    _check_shown("From", mailbox.name or "")
+    return Mailbox(mailbox.name, address)
+
+
+def _check_address_fields(structure: MessageStructure) -> None:
+    for field in structure.fields:
+        if field.name in _ADDRESS_FIELDS and not is_address_list(field.value):
+            raise bad_message(
+                field.name.decode("ascii").title(),
+                "must be a list of addresses with commas between them",
+                "bad_header",
+            )
+
+
+def _subject(structure: MessageStructure) -> str:
+    fields = structure.all(b"subject")
+    subject = read_text(fields[0].value) if fields else ""
+    _check_shown("Subject", subject)
+    return subject
+
+
+def _check_shown(name: str, text: str) -> None:
+    """Raise if a field shows nothing, or shows something else than its text.
+
+    A folded line may contain a tab. Older programs call windows-1252 iso-8859-1, and what they
+    mean by its characters from 0x80 to 0x9f are quotation marks and dashes, not controls.
+    """
+    if not is_header_safe(_LENIENT.sub("", text)):
+        raise bad_message(name, "has control characters or text direction overrides", "bad_header")
+    if not is_visible(text):
+        raise bad_message(name, "consists of blanks and invisible characters", "bad_header")
 
 
 def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
     """Return every part except the text itself: what the recipient could open."""
     return [
         _File(
-            part.filename or "A part of the message",
+            part.filenames[0] if part.filenames else "A part of the message",
+            part.filenames,
             part.content_type,
             decoded_size(octets, part),
             first_octets(octets, part),
         )
         for part in parts
-        if part.content_type not in _TEXT or part.disposition == "attachment" or part.filename
+        if part.content_type not in _TEXT or part.disposition == "attachment" or part.filenames
     ]
+
+
+def _check_names(files: Iterable[_File]) -> None:
+    if not all(is_safe_filename(name) for file in files for name in file.names):
+        raise bad_message(
+            "filename",
+            "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
+            " at the end, and no name of a device",
+            "invalid_filename",
+        )
 
 
 def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str, ...]) -> str:
@@ -169,7 +230,11 @@ def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str,
 
 
 def _mail(
-    octets: bytearray, structure: MessageStructure, author: Mailbox, recipients: Recipients
+    octets: bytearray,
+    structure: MessageStructure,
+    author: Mailbox,
+    subject: str,
+    recipients: Recipients,
 ) -> Mail:
     envelope = dict.fromkeys(recipients.normalized.values())
     in_to, in_cc = _addresses(structure, b"to"), _addresses(structure, b"cc")
@@ -179,7 +244,6 @@ def _mail(
     blind = tuple(address for address in others if address not in cc)
     if not to:  # a record needs at least one To
         to, cc, blind = (*cc, *blind)[:1], cc[1:], blind[0 if cc else 1 :]
-    subjects = structure.all(b"subject")
     return Mail(
         sender=author.address,
         from_name=in_one_line(author.name)[:_MAX_NAME] if author.name else None,
@@ -187,7 +251,7 @@ def _mail(
         cc=cc,
         bcc=blind,
         reply_to=None,
-        subject=in_one_line(read_text(subjects[0].value))[:MAX_SUBJECT] if subjects else "",
+        subject=in_one_line(subject)[:MAX_SUBJECT],
         body=RawBody(
             octets=_outgoing(octets, structure),
             has_message_id=bool(structure.all(b"message-id")),
@@ -206,11 +270,18 @@ def _outgoing(octets: bytearray, structure: MessageStructure) -> bytes:
         pieces = []
         position = 0
         for field in structure.fields:
-            if field.name in _REMOVED or field.name.startswith(_SES_PREFIX):
+            if _is_removed(field):
                 pieces.append(view[position : field.start])
                 position = field.end
         pieces.append(view[position:])
-        message = b"".join(pieces)
+        # SES wants an empty line after the header, even if there is no body.
+        has_header_only = bool(structure.fields) and structure.body == structure.fields[-1].end
+        message = b"".join([*pieces, b"\r\n" if has_header_only else b""])
         for piece in pieces:
             piece.release()
     return message
+
+
+def _is_removed(field: Field) -> bool:
+    is_empty = field.name in _ADDRESS_FIELDS and not field.value
+    return is_empty or field.name in _REMOVED or field.name.startswith(_SES_PREFIX)

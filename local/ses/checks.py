@@ -1,0 +1,87 @@
+"""Checks a raw message as SES does before it accepts it.
+
+The rules are from the developer guide of SES: "Amazon SES header fields", "Amazon SES unsupported
+attachment types", the API's RawMessage, and the errors that it returns for malformed addresses.
+The code shares lists with the service but no parser, so that neither repeats the other's mistakes.
+"""
+
+import re
+from email import message_from_bytes
+from email.errors import (
+    InvalidMultipartContentTransferEncodingDefect,
+    MultipartInvariantViolationDefect,
+    NoBoundaryInMultipartDefect,
+    StartBoundaryNotFoundDefect,
+)
+from email.utils import collapse_rfc2231_value
+from typing import Final
+
+from local.ses.addresses import addresses_in, check_address
+from local.ses.errors import bad_request
+from local.ses.headers import decoded, header_fields
+from pillarbox.domain.filename import UNSUPPORTED_EXTENSIONS
+from pillarbox.domain.header_fields import MESSAGE_FIELDS, PART_FIELDS
+
+#: A MIME message of this size, before the API's own base64.
+RAW_LIMIT: Final = 40 * 1024 * 1024
+#: A line of over 1,000 bytes with its LF (RFC 5321 section 4.5.3.1.6).
+_LONG_LINE: Final = re.compile(rb"[^\n]{1000}")
+_HEADER_END: Final = re.compile(rb"(?:\A|\r?\n)\r?\n")
+_HEADER_LINE: Final = re.compile(rb"[!-9;-~]+:.*|[ \t].*", re.DOTALL)
+_SINGLE: Final = {name.decode() for name in MESSAGE_FIELDS | PART_FIELDS | {b"from", b"sender"}}
+_ADDRESS_FIELDS: Final = frozenset({"from", "sender", "reply-to", "to", "cc", "bcc"})
+_MALFORMED: Final = (
+    InvalidMultipartContentTransferEncodingDefect,
+    MultipartInvariantViolationDefect,
+    NoBoundaryInMultipartDefect,
+    StartBoundaryNotFoundDefect,
+)
+
+
+def check_message(raw: bytes) -> tuple[tuple[str, str], ...]:
+    """Return the header fields of a message that SES would accept.
+
+    Raises:
+        SesError: BadRequestException.
+    """
+    if len(raw) > RAW_LIMIT:
+        raise bad_request(f"Message length is more than {RAW_LIMIT} bytes long: '{len(raw)}'.")
+    if _LONG_LINE.search(raw):
+        raise bad_request("A line of the message is longer than 1000 bytes.")
+    fields = header_fields(raw)
+    names = [name.lower() for name, _ in fields]
+    if "from" not in names:
+        raise bad_request("Missing required header 'From'.")
+    _check_header_lines(raw)
+    for name in sorted(_SINGLE):
+        if names.count(name) > 1:
+            raise bad_request(f"Duplicate header '{name.title()}'.")
+    for name, value in fields:
+        if name.lower() in _ADDRESS_FIELDS:
+            for address in addresses_in(value):
+                check_address(address)
+    _check_parts(raw)
+    return fields
+
+
+def _check_header_lines(raw: bytes) -> None:
+    end = _HEADER_END.search(raw)
+    if end is None:
+        raise bad_request("The message has no empty line after its header.")
+    for line in re.split(rb"\r?\n", raw[: end.start()]):
+        if line.startswith(b":"):
+            raise bad_request("Empty header names are illegal.")
+        if not _HEADER_LINE.fullmatch(line):
+            name = line.partition(b":")[0].decode("ascii", "replace")
+            raise bad_request(f"Illegal header '{name}'.")
+
+
+def _check_parts(raw: bytes) -> None:
+    for part in message_from_bytes(raw).walk():
+        if any(isinstance(defect, _MALFORMED) for defect in part.defects):
+            raise bad_request("A multipart is not formatted properly.")
+        for read in (part.get_filename(), collapse_rfc2231_value(part.get_param("name", ""))):
+            name = decoded(str(read or ""))
+            _, dot, extension = name.rpartition(".")
+            if dot and extension.strip().lower() in UNSUPPORTED_EXTENSIONS:
+                raise bad_request(f"Illegal filename '{name}'.")

@@ -1,0 +1,23 @@
+"""A real name server on the loopback, in its own thread."""
+
+import asyncio
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from local.dns import DnsServer
+
+
+@contextmanager
+def running_name_server() -> Iterator[str]:
+    """Run the name server of the local stack; yield its host:port."""
+    loop = asyncio.new_event_loop()
+    thread = threading.Thread(target=loop.run_forever, daemon=True)
+    thread.start()
+    server = DnsServer()
+    host, port = asyncio.run_coroutine_threadsafe(server.start(), loop).result(10)
+    yield f"{host}:{port}"
+    asyncio.run_coroutine_threadsafe(server.stop(), loop).result(10)
+    loop.call_soon_threadsafe(loop.stop)
+    thread.join(10)
+    loop.close()

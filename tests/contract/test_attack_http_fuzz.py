@@ -1,0 +1,45 @@
+"""The fuzzer of HTTP: a short run, and what it would notice."""
+
+import base64
+from typing import Any
+
+import pytest
+
+from tests.contract.bodies import attachment, raw_html
+from tests.contract.service import Service
+from verification.attacks.http_fuzz import differences_of, fuzz
+
+
+def test_what_is_asked_is_what_is_sent(service: Service) -> None:
+    """Of 300 bodies each broken one is refused, and each other one is sent as it was asked for."""
+    counts = fuzz(service, cases=300, seconds=600)
+    assert not counts.failed, (str(counts), counts.findings)
+    assert counts.accepted > 150
+    assert counts.broken > 40
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("subject", "Another"),
+        ("fromName", "Another"),
+        ("to", "another@customer.example"),
+        ("cc", ["another@customer.example"]),
+        ("replyTo", "another@customer.example"),
+        ("html", "<p>Another</p>"),
+        ("attachments", [attachment(b"another")]),
+        ("attachments", [attachment(filename="another.pdf")]),
+        ("attachments", [attachment(contentType="image/png")]),
+        ("attachments", []),
+    ],
+)
+def test_a_difference_is_noticed(service: Service, field: str, value: Any) -> None:
+    """If the message said anything else than the request, the fuzzer would notice."""
+    body = raw_html(fromName="Shop", cc=["bob@customer.example"], attachments=[attachment()])
+    assert service.live().send(body).status == 200
+    service.ses.mails.clear()
+    service.deliver()
+    (mail,) = service.ses.mails
+    assert list(differences_of(body, mail)) == []
+    assert list(differences_of(body | {field: value}, mail))
+    assert base64.b64encode(b"%PDF-1.7") in mail["raw"]

@@ -1,0 +1,36 @@
+"""The attack on the parser of messages: a short run, and what it would notice."""
+
+import pytest
+
+from tests.fakes.client_messages import CLIENT_MESSAGES
+from verification.attacks.mime import attack
+from verification.attacks.sendable import faults_in
+
+
+def test_hostile_messages_are_refused() -> None:
+    """Every hostile message is refused, and no changed one is accepted that SES would refuse."""
+    counts = attack(mutations=500)
+    assert not counts.failed, (str(counts), counts.findings)
+    assert counts.tried > 20_000
+    assert counts.changed_accepted > 50
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        (b"To: ", b"From: "),
+        (b"To: ann", b"To: ann; bob"),
+        (b"a_rather", b"a\r\nrather"),
+        (b'*1="split.csv', b'*1="split.exe'),
+        (b"text/csv", b"application/zip"),
+        (b"YSxiCjEsMgo=", b"TVqQAAMAAAAE"),
+        (b"text/plain", b"message/rfc822"),
+        (b'boundary="---', b'boundary="--x'),
+    ],
+)
+def test_an_unsendable_message_is_noticed(old: bytes, new: bytes) -> None:
+    """What the attack looks for is found, if it is there."""
+    message = CLIENT_MESSAGES["Thunderbird"].replace(b"undisclosed-recipients:;", b"ann@x.example")
+    assert faults_in(message) == []
+    assert old in message
+    assert faults_in(message.replace(old, new))

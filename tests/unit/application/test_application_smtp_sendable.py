@@ -1,0 +1,137 @@
+"""Messages over SMTP: what SES would refuse is refused, and what mail programs write is not."""
+
+from email import message_from_bytes, policy
+
+import pytest
+
+from local.ses.checks import RAW_LIMIT, check_message
+from pillarbox.application.delivery.build_message import build_raw
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.header_fields import MESSAGE_FIELDS
+from relay.limits import ServerLimits
+from relay.service import write_response
+from tests.fakes import builders
+from tests.fakes.client_messages import CLIENT_MESSAGES
+from tests.fakes.world import World
+
+FROM = f"From: {builders.SENDER}\r\n"
+
+
+def sent(message: str | bytes) -> bytes:
+    """Submit a message and return what SES would get."""
+    world = World()
+    octets = bytearray(message.encode() if isinstance(message, str) else message)
+    submission = SmtpSubmission(world.ports)
+    prepared = submission.prepare(("ann@example.com",), octets)
+    submission.submit(world.live, prepared, write_response)
+    (job,) = world.store.queue
+    assert job.mail
+    return build_raw(job.mail, world.message())
+
+
+def refusal(message: str | bytes) -> ServiceError:
+    with pytest.raises(ServiceError) as refused:
+        sent(message)
+    return refused.value
+
+
+@pytest.mark.parametrize("program", CLIENT_MESSAGES)
+def test_messages_of_mail_programs_are_accepted(program: str) -> None:
+    """What common mail programs write is accepted and sent unchanged, and SES accepts it."""
+    written = CLIENT_MESSAGES[program]
+    raw = sent(written)
+    check_message(raw)
+    assert raw.endswith(written.replace(b"Reply-To:\r\n", b""))
+    assert message_from_bytes(raw, policy=policy.default).defects == []
+
+
+@pytest.mark.parametrize("name", sorted(MESSAGE_FIELDS))
+def test_a_repeated_field_is_named(name: bytes) -> None:
+    """A field that may occur only once but occurs twice is refused with its name."""
+    field = name.decode()
+    sent(f"{FROM}{field}: a@x.example\r\n\r\n")
+    error = refusal(f"{FROM}{field}: a@x.example\r\nX: y\r\n{field.upper()}: a@x.example\r\n\r\n")
+    assert isinstance(error, ValidationFailed)
+    assert error.errors[0].code == "repeated_field"
+    assert error.errors[0].field.lower() == field
+    assert error.message.startswith(f"{error.errors[0].field}: occurs 2 times")
+
+
+def test_other_fields_may_occur_several_times() -> None:
+    """Received and fields of programs may occur several times."""
+    sent(f"{FROM}Received: x\r\nReceived: y\r\nX-Tag: a\r\nX-Tag: b\r\n\r\n")
+
+
+@pytest.mark.parametrize("field", ["To", "Cc", "Reply-To"])
+@pytest.mark.parametrize(
+    "value", ["root", "Ann", "a@x.example; b@x.example", "Ann <a@x.example", "a..b@x.example"]
+)
+def test_address_fields_hold_addresses(field: str, value: str) -> None:
+    """A field that SES cannot read as a list of addresses is refused with its name."""
+    error = refusal(f"{FROM}{field}: {value}\r\n\r\n")
+    assert isinstance(error, ValidationFailed)
+    assert error.errors[0].field == field
+
+
+def test_empty_address_fields_are_removed() -> None:
+    """Programs write an empty Cc or Reply-To: it is removed instead of refused."""
+    assert b"Cc" not in sent(f"{FROM}Cc:\r\nReply-To: \r\nTo: a@x.example\r\n\r\nx\r\n")
+    assert b"\r\nTo: a@x.example\r\n\r\nx\r\n" in sent(
+        f"{FROM}To: a@x.example\r\nCc: \r\n\r\nx\r\n"
+    )
+
+
+@pytest.mark.parametrize("end", ["", "\r\n", "\r\n\r\n", "\r\nx\r\n"])
+def test_the_header_has_an_empty_line_after_it(end: str) -> None:
+    """A message that is only a header gets the empty line that SES wants."""
+    raw = sent(f"{FROM}Subject: x\r\n{end}")
+    check_message(raw)
+    assert raw.endswith(f"Subject: x\r\n{end or '\r\n'}".encode())
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Subject: \u200b\u2060\r\n",
+        "Subject: =?utf-8?q?=E2=80=AEtxt=2Eexe?=\r\n",
+        "Subject: =?utf-8?q?a=0D=0ABcc:_b?=\r\n",
+        "Subject: a\u2066b\r\n",
+    ],
+)
+def test_misleading_subjects_are_refused(header: str) -> None:
+    """A subject that shows nothing, or hides a line end or another direction, is refused."""
+    error = refusal(f"{FROM}{header}\r\n")
+    assert isinstance(error, ValidationFailed)
+    assert error.errors[0].field == "Subject"
+
+
+@pytest.mark.parametrize("name", ["\u200b", "=?utf-8?q?=E3=85=A4?=", "=?utf-8?q?=E2=80=AEx?="])
+def test_misleading_names_are_refused(name: str) -> None:
+    """A display name that shows nothing or changes the direction is refused."""
+    error = refusal(f"From: {name} <{builders.SENDER}>\r\n\r\n")
+    assert isinstance(error, ValidationFailed)
+    assert error.errors[0].field == "From"
+
+
+@pytest.mark.parametrize(
+    "header",
+    [
+        "Subject: =?iso-8859-1?q?=93quoted=94_=96_x?=\r\n",
+        "Subject: folded\r\n\twith a tab\r\n",
+        "Subject: עברית \u200f!\r\n",
+        "Subject:\r\n",
+        "",
+    ],
+)
+def test_subjects_of_older_programs_are_accepted(header: str) -> None:
+    """Windows' quotation marks called iso-8859-1, folding with tabs and no subject are accepted."""
+    sent(f"{FROM}{header}\r\nx\r\n")
+
+
+def test_the_largest_message_stays_within_the_limit_of_ses() -> None:
+    """Only Date, Message-ID and an empty line are added, so 16 MB cannot become 40 MB."""
+    message = f"{FROM}\r\n".encode() + (b"x" * 98 + b"\r\n") * 1_000
+    assert len(sent(message)) - len(message) < 1_000
+    # Even if it is counted in base64, as it is in the request to SES.
+    assert (ServerLimits().message_size + 1_000) * 4 / 3 < RAW_LIMIT
