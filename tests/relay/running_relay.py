@@ -9,8 +9,9 @@ import smtplib
 import socket
 import ssl
 import threading
+import time
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -22,7 +23,8 @@ from cryptography.x509.oid import NameOID
 
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
-from relay.limits import MemoryBudget, ServerLimits
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
 from relay.server import Server
 from relay.service import Envelope
 from relay.session import ServerContext
@@ -247,6 +249,8 @@ def serve(
     service: Any = None,
     certificates: Any = None,
     buffers: int = 0,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     **limits: Any,
 ) -> Iterator[RunningRelay]:
     """Run a server within a block; `limits` replace single default limits.
@@ -261,11 +265,14 @@ def serve(
         if buffers:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)
-        server_limits = replace(ServerLimits(drain=1), **limits)
-        budget = MemoryBudget(server_limits.memory)
+        server_limits = replace(ServerLimits(drain=1, failed_login_delay=0), **limits)
         submission_service = service or RecordingService()
         context = ServerContext(
-            name="relay.example", limits=server_limits, service=submission_service, budget=budget
+            name="relay.example",
+            limits=server_limits,
+            service=submission_service,
+            clock=clock,
+            sleep=sleep,
         )
         default_tls_context = make_context(certificate())
         tls_context = certificates.tls_context if certificates else lambda: default_tls_context
@@ -273,7 +280,9 @@ def serve(
         await server.start(listener)
         loop = asyncio.get_running_loop()
         started.append(
-            RunningRelay(listener.getsockname()[1], submission_service, budget, server, loop)
+            RunningRelay(
+                listener.getsockname()[1], submission_service, context.budget, server, loop
+            )
         )
         ready.set()
         await stop.wait()
@@ -290,4 +299,4 @@ def serve(
         started[0].loop.call_soon_threadsafe(stop.set)
         thread.join(PATIENCE)
         assert not thread.is_alive()
-        assert started[0].budget.has_room(replace(ServerLimits(), **limits).memory)
+        assert started[0].budget.used == 0
