@@ -76,6 +76,16 @@ def trusting_context() -> ssl.SSLContext:
 
 
 @dataclass
+class ManualClock:
+    """A clock that only a test moves."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
 class RecordingService:
     """A `SubmissionService` that knows one key and records the accepted messages."""
 
@@ -91,6 +101,8 @@ class RecordingService:
     gate: threading.Event = field(default_factory=threading.Event)
     entered: threading.Event = field(default_factory=threading.Event)
     authentications: int = 0
+    #: More keys that it knows.
+    others: dict[str, Principal] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -99,12 +111,14 @@ class RecordingService:
         self.authentications += 1
         if self.key_fault:
             raise self.key_fault
+        if key_text in self.others:
+            return self.others[key_text]
         if key_text != KEY:
             raise ServiceError("invalid_api_key", "not valid")
         return self.principal
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
-        assert key_text == KEY
+        assert key_text == KEY or key_text in self.others
         self.entered.set()
         if not self.gate.is_set():
             await asyncio.to_thread(self.gate.wait)
@@ -124,27 +138,28 @@ class RunningRelay:
     server: Server
     loop: asyncio.AbstractEventLoop
 
-    def connect(self) -> "Client":
-        """Connect, and read nothing."""
-        return Client(socket.create_connection(("127.0.0.1", self.port), PATIENCE))
+    def connect(self, address: str = "127.0.0.1") -> "Client":
+        """Connect from an address, and read nothing."""
+        target = ("127.0.0.1", self.port)
+        return Client(socket.create_connection(target, PATIENCE, source_address=(address, 0)))
 
-    def connect_plaintext(self) -> "Client":
+    def connect_plaintext(self, address: str = "127.0.0.1") -> "Client":
         """Connect and read the greeting."""
-        client = self.connect()
+        client = self.connect(address)
         assert client.reply().startswith(b"220 ")
         return client
 
-    def connect_tls(self) -> "Client":
+    def connect_tls(self, address: str = "127.0.0.1") -> "Client":
         """Connect, start TLS and send EHLO."""
-        client = self.connect_plaintext()
+        client = self.connect_plaintext(address)
         client.start_tls()
         assert client.command("EHLO client.example").startswith(b"250")
         return client
 
-    def connect_authenticated(self) -> "Client":
+    def connect_authenticated(self, address: str = "127.0.0.1", key: str = KEY) -> "Client":
         """Connect and log in, so that the client can send messages."""
-        client = self.connect_tls()
-        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
+        client = self.connect_tls(address)
+        assert client.command(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
         return client
 
     def smtplib(self) -> smtplib.SMTP:
@@ -153,6 +168,14 @@ class RunningRelay:
         client.starttls(context=trusting_context())
         client.login("apikey", KEY)
         return client
+
+    def check_deadlines(self) -> None:
+        """Let the server check its deadlines now."""
+
+        async def check() -> None:
+            self.server.check_deadlines()
+
+        self.call(check())
 
     def call(self, work: Any) -> Any:
         """Run a coroutine in the server's event loop."""

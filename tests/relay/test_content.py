@@ -161,7 +161,7 @@ def test_message_far_over_the_limit() -> None:
 def test_memory_ceiling() -> None:
     """A message over the memory ceiling gets 452 4.3.1 until memory is free."""
     with (
-        serve(memory=100_000) as relay,
+        serve(memory=100_000, clock=lambda: 0.0) as relay,
         relay.connect_authenticated() as first,
         relay.connect_authenticated() as second,
     ):
