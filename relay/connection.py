@@ -113,8 +113,7 @@ class Connection(asyncio.Protocol):
         if self._call_task is None:
             self._connections.discard(self)
             self._drop_content()
-        if self._admission is not None:
-            self._context.connections.release(self._admission)
+        self._release_admission()
 
     # --- called by the server -------------------------------------------------------------------
 
@@ -298,6 +297,7 @@ class Connection(asyncio.Protocol):
         self._closing = True
         self._deadline = self._context.clock() + _LINGER
         self._drop_content()
+        self._release_admission()
         if client_quit:
             self._transport.close()
         elif not self._transport.is_closing():
@@ -306,6 +306,10 @@ class Connection(asyncio.Protocol):
             except OSError:  # the client has disconnected
                 self._transport.abort()
         self._update_reading()
+
+    def _release_admission(self) -> None:
+        if self._admission is not None:
+            self._context.connections.release(self._admission)
 
     def _drop_content(self) -> None:
         if self._content is not None:

@@ -21,7 +21,7 @@ class ServerLimits:
     #: Of one address, as long as they have not logged in.
     connections_of_address: int = _DEFAULTS.smtp_connections_of_address
     #: Younger connections that have not logged in do not make room for new ones.
-    login_grace: float = 3
+    login_grace: float = 1
     handshake: float = 30
     #: From the greeting to a successful AUTH.
     authentication: float = 60

@@ -134,9 +134,13 @@ class RunningRelay:
 
     port: int
     service: RecordingService
-    budget: MemoryBudget
+    context: ServerContext
     server: Server
     loop: asyncio.AbstractEventLoop
+
+    @property
+    def budget(self) -> MemoryBudget:
+        return self.context.budget
 
     def connect(self, address: str = "127.0.0.1") -> "Client":
         """Connect from an address, and read nothing."""
@@ -303,9 +307,7 @@ def serve(
         await server.start(listener)
         loop = asyncio.get_running_loop()
         started.append(
-            RunningRelay(
-                listener.getsockname()[1], submission_service, context.budget, server, loop
-            )
+            RunningRelay(listener.getsockname()[1], submission_service, context, server, loop)
         )
         ready.set()
         await stop.wait()

@@ -73,17 +73,17 @@ def test_connections_that_logged_in_do_not_count_for_their_address() -> None:
 
 
 def test_old_anonymous_connection_makes_room() -> None:
-    """Three seconds later the oldest connection that has not logged in is replaced, with 421."""
+    """A second later the oldest connection that has not logged in is replaced, with 421."""
     door = Door(ServerLimits(connections_of_address=2))
     door.admitted("192.0.2.1")
     door.logged_in("192.0.2.1", "account")
     door.admitted("192.0.2.9")
-    door.clock.now = 1
+    door.clock.now = 0.5
     door.admitted("192.0.2.1")
-    door.clock.now = 2.9
+    door.clock.now = 0.9
     assert door.enter("192.0.2.1") is replies.TOO_MANY_CONNECTIONS
     assert door.ended == []
-    door.clock.now = 3
+    door.clock.now = 1
     door.admitted("192.0.2.1")
     assert door.ended == [("192.0.2.1", replies.TOO_MANY_CONNECTIONS)]
     assert door.enter("192.0.2.1") is replies.TOO_MANY_CONNECTIONS
@@ -97,7 +97,7 @@ def test_full_server_replaces_anonymous_connections_only() -> None:
     door.logged_in("192.0.2.3", "another")
     door.logged_in("192.0.2.4", "a third")
     assert door.enter("192.0.2.5") is replies.SERVER_FULL
-    door.clock.now = 3
+    door.clock.now = 1
     door.limiter.log_in(door.admitted("192.0.2.5"), "a fourth")
     assert door.ended == [("192.0.2.2", replies.SERVER_FULL)]
     assert door.enter("192.0.2.6") is replies.SERVER_FULL
@@ -129,7 +129,7 @@ def test_connection_is_released_once() -> None:
     """A replaced connection is not counted again when its socket closes, and cannot log in."""
     door = Door(ServerLimits(connections=2))
     old = door.admitted("192.0.2.1")
-    door.clock.now = 3
+    door.clock.now = 1
     door.admitted("192.0.2.1")
     door.admitted("192.0.2.1")
     assert old.ended
@@ -375,6 +375,17 @@ def test_failed_logins_do_not_bar_an_address(relay: RunningRelay) -> None:
         assert neighbour.deliver().startswith(b"250 ")
 
 
+def test_connections_that_are_ending_do_not_count(relay: RunningRelay) -> None:
+    """A connection that got its 421 does not count while it waits for its client to close."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(3):
+            ending = stack.enter_context(relay.connect_plaintext())
+            ending.send(b"\0\r\n")
+            assert ending.reply().startswith(b"500 5.5.2 ")
+        neighbour = stack.enter_context(relay.connect_authenticated())
+        assert neighbour.deliver().startswith(b"250 ")
+
+
 def test_idle_connections_do_not_lock_out_their_address(
     relay: RunningRelay, clock: ManualClock
 ) -> None:
@@ -383,7 +394,7 @@ def test_idle_connections_do_not_lock_out_their_address(
         idle = [stack.enter_context(relay.connect_plaintext()) for _ in range(3)]
         with relay.connect() as refused:
             assert refused.reply().startswith(b"421 4.7.0 ")
-        clock.now = 3
+        clock.now = 1
         neighbour = stack.enter_context(relay.connect_authenticated())
         assert idle[0].reply().startswith(b"421 4.7.0 ")
         assert idle[0].closed()
@@ -398,7 +409,7 @@ def test_connection_in_its_handshake_is_replaced(relay: RunningRelay, clock: Man
         for each in stalled:
             assert each.command("STARTTLS").startswith(b"220 ")
             each.send(b"\x16\x03\x01\x40\x00")
-        clock.now = 3
+        clock.now = 1
         neighbour = stack.enter_context(relay.connect_authenticated())
         assert neighbour.deliver().startswith(b"250 ")
         assert stalled[0].closed()
