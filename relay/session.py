@@ -227,6 +227,7 @@ class SmtpSession:
             return replies.TOO_LARGE
         account_id, host = login.principal.account.account_id, self._client.host
         if not self._context.budget.has_room(account_id, host, 2 * mail.size):
+            self._idle_commands += 1
             return replies.OUT_OF_MEMORY
         if mail.sender is None:
             return replies.SENDER_REFUSED

@@ -175,6 +175,18 @@ def test_young_messages_are_not_disconnected(relay: RunningRelay) -> None:
         assert client.deliver(MESSAGE + LINE * 200).startswith(b"452 4.3.1 ")
 
 
+def test_asking_for_room_again_and_again(relay: RunningRelay) -> None:
+    """A client that keeps asking whether there is room gets 421 4.7.0."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000)
+        client = stack.enter_context(relay.connect_authenticated())
+        command = f"MAIL FROM:<{SENDER}> SIZE=20000"
+        for _ in range(ServerLimits().idle_commands):
+            assert client.command(command).startswith(b"452 4.3.1 ")
+        assert client.command(command).startswith(b"421 4.7.0 ")
+
+
 def test_message_that_is_being_accepted_keeps_its_memory(
     relay: RunningRelay, clock: ManualClock
 ) -> None:

@@ -284,7 +284,7 @@ def floods() -> dict[str, Flood]:
     )
     return {
         "no flood": nothing,
-        "8 slow messages of one key": SlowMessages((("attacker0001", _ATTACKER),), 8, 900_000),
+        "8 slow messages of one key": SlowMessages((("attacker0001", _ATTACKER),), 8, 1_000_000),
         "40 slow messages of four keys at two addresses": SlowMessages(four, 10),
         "60 forged keys from one address": forged_logins,
         "240 connections without a login": idle_connections,

@@ -12,7 +12,6 @@ documented changes. Nothing else may be stored.
 import argparse
 import contextlib
 import re
-import socket
 import ssl
 import sys
 import time
@@ -158,8 +157,6 @@ class Fuzzer:
 def converse(relay: RunningRelay, script: Script) -> list[bytes]:
     """Send a script and return the replies within TLS; none if the server ends it before."""
     with relay.connect_plaintext() as client:
-        # Small pieces arrive as they are.
-        client.sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         client.send(script.plaintext)
         if not _starts_tls(client):
             return []
