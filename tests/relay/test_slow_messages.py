@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -23,7 +24,7 @@ from tests.stack import wait_for
 LINE = b"x" * 98 + b"\r\n"
 MIB = 2**20
 #: Of 16 MiB an account can hold 4, an address 8; a message of 1 MB counts for 2.
-MEMORY = {"memory": 16 * MIB, "message_size": MIB}
+MEMORY: dict[str, Any] = {"memory": 16 * MIB, "message_size": MIB}
 ANOTHER, THIRD = "acct00000002", "acct00000003"
 
 

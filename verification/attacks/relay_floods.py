@@ -200,12 +200,12 @@ class SlowMessages:
             account_id, address = self.senders[number % len(self.senders)]
             key = self.keys.setdefault(account_id, "") or target.new_key(account_id)
             self.keys[account_id] = key
-            client = target.log_in(address, key)
-            if client is None:
+            new = target.log_in(address, key)
+            if new is None:
                 continue
             with _ended():
-                client.envelope()
-                client.send(_HEADER + _LINE * (self.size // len(_LINE)))
+                new.envelope()
+                new.send(_HEADER + _LINE * (self.size // len(_LINE)))
         return max(missing, 0) + len(target.open)
 
 
@@ -231,8 +231,7 @@ def idle_connections(target: Target, _: Result) -> int:
     opened = 0
     for number in range(12):
         for address in (_ATTACKER, f"127.0.1.{number}"):
-            for _ in range(10):
-                opened += target.connect(address) is not None
+            opened += sum(target.connect(address) is not None for _ in range(10))
     return opened
 
 

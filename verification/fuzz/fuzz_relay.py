@@ -117,14 +117,17 @@ def _run_session(session: SmtpSession, octets: bytes, *, secure: bool) -> None:
             while True:
                 reply = _result_of(answer) if isinstance(answer, Coroutine) else answer
                 assert _REPLY.fullmatch(reply.wire), "a reply has lines of printable ASCII"
-                if session.content is None:
+                content = session.content
+                if content is None:
                     break
-                rest = session.content.feed(lines.pop_all())
-                if rest is None:
-                    session.content.release()
-                    return
-                lines.feed(rest)
-                answer = session.content_ended(session.content)
+                try:
+                    rest = content.feed(lines.pop_all())
+                    if rest is None:
+                        return
+                    lines.feed(rest)
+                    answer = session.content_ended(content)
+                finally:
+                    content.release()
     assert session.authenticated <= secure, "no key is accepted without TLS"
 
 
