@@ -7,10 +7,10 @@ from dataclasses import dataclass
 
 
 @dataclass(slots=True)
-class _Queue:
+class _Places:
     """The places of one name, and how many have one or wait for one."""
 
-    places: asyncio.Semaphore
+    free: asyncio.Semaphore
     users: int = 0
 
 
@@ -19,19 +19,19 @@ class Turns:
 
     def __init__(self, places: int) -> None:
         self._places = places
-        self._queues: dict[str, _Queue] = {}
+        self._in_use: dict[str, _Places] = {}
 
     @asynccontextmanager
     async def take(self, name: str) -> AsyncGenerator[None]:
         """Hold one of the places of a name within a block."""
-        queue = self._queues.get(name)
-        if queue is None:
-            queue = self._queues[name] = _Queue(asyncio.Semaphore(self._places))
-        queue.users += 1
+        places = self._in_use.get(name)
+        if places is None:
+            places = self._in_use[name] = _Places(asyncio.Semaphore(self._places))
+        places.users += 1
         try:
-            async with queue.places:
+            async with places.free:
                 yield
         finally:
-            queue.users -= 1
-            if not queue.users:
-                del self._queues[name]
+            places.users -= 1
+            if not places.users:
+                del self._in_use[name]

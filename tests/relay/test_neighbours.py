@@ -205,7 +205,7 @@ def test_forged_keys_take_turns() -> None:
             await logins.end_delays()
         assert [type(each.exception()) for each in tries] == [ServiceError] * 20
         assert len(logins.reads) == 20
-        assert not logins.limiter._turns._queues
+        assert not logins.limiter._turns._in_use
 
     run(scenario)
 
@@ -331,7 +331,7 @@ def test_turns_are_taken_in_order() -> None:
         ends[1].set()
         ends[2].set()
         await asyncio.gather(*tasks)
-        assert not turns._queues
+        assert not turns._in_use
 
     asyncio.run(scenario())
 
