@@ -31,7 +31,7 @@ class ServerLimits:
     content: float = 600
     #: Octets of a message that buy its client one more second, and how far ahead it can buy.
     content_rate: int = 512
-    content_stall: float = 30
+    content_stall: float = 60
     #: Younger messages are not judged by their speed.
     content_grace: float = 10
     #: A whole session, once the client is logged in.
