@@ -139,6 +139,27 @@ def test_revoked_key_is_no_longer_known(error: str) -> None:
     run(scenario)
 
 
+def test_only_so_many_keys_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the keys that have worked, the one that was used longest ago is forgotten first."""
+    monkeypatch.setattr("relay.logins._MAX_KNOWN", 1)
+
+    async def scenario(logins: Logins) -> None:
+        first, second = logins.good
+        await logins.try_key(first, client())
+        await logins.try_key(second, client())
+        forged = [logins.try_key(builders.key_text(), client()) for _ in range(3)]
+        await run_pending_tasks()
+        waiting = logins.try_key(first, client())
+        assert (await logins.try_key(second, client())).account == builders.account()
+        await run_pending_tasks()
+        assert not waiting.done()
+        await logins.end_delays()
+        assert (await waiting).account == builders.account()
+        assert all(each.exception() for each in forged)
+
+    run(scenario)
+
+
 def test_clients_that_have_gone_cost_no_read() -> None:
     """A login whose client has disconnected gives its turn to the next without a read."""
 
