@@ -15,7 +15,7 @@ from cryptography.x509.oid import NameOID
 
 from pillarbox.wiring import Wiring
 from relay import log
-from relay.limits import MemoryBudget, ServerLimits
+from relay.limits import ServerLimits
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import ServerContext
@@ -37,7 +37,6 @@ async def serving(listener: socket.socket, state: Path, wiring: Wiring) -> Async
         name=_NAME,
         limits=limits,
         service=ThreadedService(lambda: wiring.smtp_submission),
-        budget=MemoryBudget(limits.memory),
     )
     tls_context = make_context(certificate)
     server = Server(server_context, lambda: tls_context)

@@ -14,7 +14,6 @@ from pillarbox.wiring import read_secret, services
 from relay import certificates, log, settings
 from relay.certificates import CertificateStore
 from relay.launcher import launch
-from relay.limits import MemoryBudget
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import ServerContext
@@ -52,7 +51,6 @@ async def serve(relay_settings: RelaySettings) -> None:
         name=relay_settings.name,
         limits=relay_settings.limits,
         service=ThreadedService(lambda: services().smtp_submission),
-        budget=MemoryBudget(relay_settings.limits.memory),
     )
     server = Server(context, certificate_store.tls_context, relay_settings.proxies)
     address = (relay_settings.host, relay_settings.port)

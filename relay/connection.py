@@ -12,8 +12,8 @@ from typing import Any, Final, cast
 
 from pillarbox.observability import log_failure
 from relay import framing, proxy, replies
+from relay.admission import Admission
 from relay.framing import ContentBuffer, LineBuffer
-from relay.limits import ConnectionLimiter
 from relay.replies import AfterReply, Reply
 from relay.session import PendingReply, ServerContext, SmtpSession
 from relay.tls import TlsRecords
@@ -31,17 +31,16 @@ class Connection(asyncio.Protocol):
     def __init__(
         self,
         context: ServerContext,
-        limiter: ConnectionLimiter,
         proxies: proxy.Networks,
         tls_context: Callable[[], ssl.SSLContext],
         connections: "set[Connection]",
     ) -> None:
-        self._context, self._limiter, self._proxies = context, limiter, proxies
+        self._context, self._proxies = context, proxies
         self._tls_context = tls_context
         self._connections = connections
         self._loop = asyncio.get_running_loop()
         self._transport: asyncio.Transport
-        self._address: str | None = None
+        self._admission: Admission | None = None
         #: The octets of an incomplete PROXY header; None if no header is expected.
         self._proxy_header: bytearray | None = None
         self._records: TlsRecords | None = None
@@ -52,7 +51,9 @@ class Connection(asyncio.Protocol):
         #: The running call of the service; its reply comes next.
         self._call_task: asyncio.Task[None] | None = None
         self._replies_unread = self._closing = self._draining = self._lost = False
-        self._started = self._deadline = self._loop.time()
+        self._started = self._deadline = context.clock()
+        #: By then more of the message must have arrived.
+        self._content_deadline = 0.0
 
     # --- called by asyncio ----------------------------------------------------------------------
 
@@ -112,8 +113,7 @@ class Connection(asyncio.Protocol):
         if self._call_task is None:
             self._connections.discard(self)
             self._drop_content()
-        if self._address is not None:
-            self._limiter.release(self._address)
+        self._release_admission()
 
     # --- called by the server -------------------------------------------------------------------
 
@@ -131,22 +131,26 @@ class Connection(asyncio.Protocol):
             authenticated = session is not None and session.authenticated
             allowed = limits.session if authenticated else limits.authentication
             deadline = min(deadline, self._started + allowed)
-        if now <= deadline:
+        elif now > self._content_deadline:
+            self.disconnect(replies.TOO_SLOW)
             return
-        if session is None or (self._records is not None and not self._records.established):
-            self._transport.abort()
-        else:
-            self._end(replies.TIMED_OUT)
+        if now > deadline:
+            self.disconnect(replies.TIMED_OUT)
 
     def drain(self) -> None:
         """Close: at once if idle, else after the message in progress."""
         self._draining = True
-        if self._closing or self._call_task or self._content is not None:
+        if not (self._call_task or self._content is not None):
+            self.disconnect(replies.SHUTTING_DOWN)
+
+    def disconnect(self, reply: Reply) -> None:
+        """End the connection, with a reply if the client can read one."""
+        if self._closing:
             return
         if self._session is None or (self._records is not None and not self._records.established):
             self._transport.abort()
         else:
-            self._end(replies.SHUTTING_DOWN)
+            self._end(reply)
 
     def abort(self) -> None:
         """Close without a reply."""
@@ -168,24 +172,19 @@ class Connection(asyncio.Protocol):
         return b"" if self._closing else header.rest
 
     def _admit(self, address: str) -> None:
-        limits, now = self._context.limits, self._loop.time()
-        if self._limiter.count >= limits.connections:
-            self._end(replies.SERVER_FULL)
-        elif not self._limiter.admit(address, now):
-            self._end(replies.TOO_MANY_CONNECTIONS)
-        else:
-            self._address = address
-            self._deadline = now + limits.idle
-            self._session = SmtpSession(
-                self._context, lambda: self._limiter.record_failed_login(address, self._loop.time())
-            )
-            self._send_reply(self._session.greet())
+        admission = self._context.connections.admit(address, self.disconnect)
+        if not isinstance(admission, Admission):
+            self._end(admission)
+            return
+        self._admission = admission
+        self._session = SmtpSession(self._context, admission)
+        self._send_reply(self._session.greet())
 
     def _decrypt(self, records: TlsRecords, data: bytes) -> bytes:
         established = records.established
         content = records.decrypt(data)
         if records.established and not established and self._session is not None:
-            self._deadline = self._loop.time() + self._context.limits.idle
+            self._deadline = self._context.clock() + self._context.limits.idle
             self._session.tls_established()
         return content
 
@@ -218,9 +217,14 @@ class Connection(asyncio.Protocol):
     def _begin_content(self, session: SmtpSession) -> None:
         if session.content is not None:
             self._content = session.content
-            self._deadline = self._loop.time() + self._context.limits.content
+            now, limits = self._context.clock(), self._context.limits
+            self._deadline = now + limits.content
+            self._content_deadline = now + limits.content_stall
 
     def _add_content(self, session: SmtpSession, content: ContentBuffer, octets: bytes) -> None:
+        limits = self._context.limits
+        bought = self._content_deadline + len(octets) / limits.content_rate
+        self._content_deadline = min(bought, self._context.clock() + limits.content_stall)
         rest = content.feed(octets)
         if rest is None:
             return
@@ -264,7 +268,7 @@ class Connection(asyncio.Protocol):
         if self._closing:
             return
         self._replies.append(reply.wire)
-        self._deadline = self._loop.time() + self._context.limits.idle
+        self._deadline = self._context.clock() + self._context.limits.idle
         if reply.then is AfterReply.START_TLS:
             self._start_tls()
         elif reply.then is AfterReply.CLOSE:
@@ -277,7 +281,7 @@ class Connection(asyncio.Protocol):
         self._flush()
         self._lines.pop_all()
         self._records = TlsRecords(self._tls_context())
-        self._deadline = self._loop.time() + self._context.limits.handshake
+        self._deadline = self._context.clock() + self._context.limits.handshake
 
     def _end(self, reply: Reply) -> None:
         self._replies.append(reply.wire)
@@ -291,8 +295,9 @@ class Connection(asyncio.Protocol):
         """
         self._flush(last=True)
         self._closing = True
-        self._deadline = self._loop.time() + _LINGER
+        self._deadline = self._context.clock() + _LINGER
         self._drop_content()
+        self._release_admission()
         if client_quit:
             self._transport.close()
         elif not self._transport.is_closing():
@@ -301,6 +306,10 @@ class Connection(asyncio.Protocol):
             except OSError:  # the client has disconnected
                 self._transport.abort()
         self._update_reading()
+
+    def _release_admission(self) -> None:
+        if self._admission is not None:
+            self._context.connections.release(self._admission)
 
     def _drop_content(self) -> None:
         if self._content is not None:

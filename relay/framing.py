@@ -7,7 +7,7 @@ is refused, and so is NUL.
 
 from typing import Final
 
-from relay.limits import MemoryBudget
+from relay.memory import MessageMemory
 
 #: RFC 5321 section 4.5.3.1: octets including CR LF.
 MAX_COMMAND: Final = 512
@@ -103,13 +103,13 @@ class ContentBuffer:
     checked in steps of a thousand octets.
     """
 
-    def __init__(self, limit: int, budget: MemoryBudget) -> None:
+    def __init__(self, limit: int, memory: MessageMemory) -> None:
         self._limit = limit + len(b".\r\n")
-        self._budget = budget
+        self._memory = memory
         # Begin as after a line end, since a message may be empty.
         self._octets = bytearray(_CRLF)
         self._checked = len(_CRLF)
-        self._total = self._reserved = 0
+        self._total = 0
         self.too_large = self.out_of_memory = False
 
     def feed(self, chunk: bytes | bytearray) -> bytes | None:
@@ -141,6 +141,7 @@ class ContentBuffer:
         Raises:
             LineTooLong: a line has more than 1,000 octets.
         """
+        self._memory.arriving = False
         octets, self._octets = self._octets, bytearray()
         _check_lines(octets)
         if octets.find(b"\r\n.") >= 0:
@@ -150,8 +151,7 @@ class ContentBuffer:
 
     def release(self) -> None:
         """Release the memory after the message has been handed over or dropped."""
-        self._budget.release(self._reserved)
-        self._reserved = 0
+        self._memory.release()
         self._octets = bytearray()
 
     @property
@@ -163,10 +163,7 @@ class ContentBuffer:
         if self.discarding:
             return
         # Twice the size, since unstuffing and handing over each make a short-lived copy.
-        if self._budget.reserve(2 * size):
-            self._reserved += 2 * size
-        else:
-            self.out_of_memory = True
+        self.out_of_memory = not self._memory.reserve(2 * size)
 
     def _enforce_limit(self) -> None:
         if self._total > self._limit:
@@ -177,8 +174,7 @@ class ContentBuffer:
         if len(self._octets) > kept:
             self._checked -= len(self._octets) - kept
             del self._octets[:-kept]
-        self._budget.release(self._reserved)
-        self._reserved = 0
+        self._memory.release()
         if self._total > 2 * self._limit:
             raise ContentFarTooLarge
 

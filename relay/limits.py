@@ -1,9 +1,6 @@
-"""Limits on time, connections, login attempts and memory, and the counters that enforce them."""
+"""Limits on time, connections, login attempts and memory of one server process."""
 
-from collections import Counter, OrderedDict
 from dataclasses import dataclass
-from functools import lru_cache
-from ipaddress import IPv6Address, ip_address
 from typing import Final
 
 from pillarbox.settings import Settings
@@ -21,7 +18,10 @@ class ServerLimits:
     #: All messages in transit, each counted twice (see `framing.ContentBuffer`).
     memory: int = _DEFAULTS.smtp_memory_mib * MIB
     connections: int = _DEFAULTS.smtp_connections
+    #: Of one address, as long as they have not logged in.
     connections_of_address: int = _DEFAULTS.smtp_connections_of_address
+    #: Younger connections that have not logged in do not make room for new ones.
+    login_grace: float = 1
     handshake: float = 30
     #: From the greeting to a successful AUTH.
     authentication: float = 60
@@ -29,12 +29,19 @@ class ServerLimits:
     idle: float = 300
     #: From DATA to the end of the message.
     content: float = 600
+    #: Octets of a message that buy its client one more second, and how far ahead it can buy.
+    content_rate: int = 512
+    content_stall: float = 60
+    #: Younger messages are not judged by their speed.
+    content_grace: float = 10
     #: A whole session, once the client is logged in.
     session: float = 3_600
     #: Failed AUTH attempts in one session.
     failed_logins: int = 3
-    #: Failed AUTH attempts in all sessions of an address, in ten minutes.
-    failed_logins_of_address: int = 30
+    #: Unknown keys of one address that are read at a time, and how long one that does not work
+    #: keeps its place. So an address can try twenty keys a second.
+    logins_of_address: int = 10
+    failed_login_delay: float = 0.5
     #: Refused commands since the last accepted message.
     errors: int = 20
     #: Successful commands that led to no message, since the last accepted one.
@@ -42,86 +49,27 @@ class ServerLimits:
     #: How long a shutdown waits for messages in progress.
     drain: float = _DEFAULTS.smtp_drain_seconds
 
+    @property
+    def largest_message(self) -> int:
+        """The memory of the largest message, and what a read may return beyond its end."""
+        return 2 * self.message_size + 2 * MIB
 
-class ConnectionLimiter:
-    """Limit the connections and failed logins of each address.
+    @property
+    def memory_of_account(self) -> int:
+        """A quarter, but enough for the largest message."""
+        return max(self.memory // 4, min(self.memory, self.largest_message))
 
-    An IPv6 network of 64 bits counts as one address, since one host gets a whole network.
-    """
+    @property
+    def memory_of_address(self) -> int:
+        """Half, so that one account does not use up the share of its neighbours."""
+        return max(self.memory // 2, self.memory_of_account)
 
-    _PERIOD: Final = 600.0
-    #: How many addresses with failed logins are remembered; the oldest are forgotten first.
-    _MAX_ADDRESSES: Final = 10_000
+    @property
+    def connections_of_account(self) -> int:
+        """A quarter, whatever the number of its addresses."""
+        return max(self.connections // 4, 1)
 
-    def __init__(self, limits: ServerLimits) -> None:
-        self._limits = limits
-        self._open: Counter[str] = Counter()
-        #: The number of open connections of all addresses.
-        self.count = 0
-        self._failures: OrderedDict[str, tuple[float, int]] = OrderedDict()
-
-    def admit(self, address: str, now: float) -> bool:
-        """Count a new connection; return False if there are too many, or too many failed logins."""
-        host = _host(address)
-        since, failures = self._failures.get(host, (now, 0))
-        barred = failures >= self._limits.failed_logins_of_address and now - since < self._PERIOD
-        if barred or self._open[host] >= self._limits.connections_of_address:
-            return False
-        self._open[host] += 1
-        self.count += 1
-        return True
-
-    def release(self, address: str) -> None:
-        """Stop counting a connection that has ended."""
-        host = _host(address)
-        self._open[host] -= 1
-        self.count -= 1
-        if not self._open[host]:
-            del self._open[host]
-
-    def record_failed_login(self, address: str, now: float) -> None:
-        """Count a failed login."""
-        host = _host(address)
-        since, failures = self._failures.pop(host, (now, 0))
-        if now - since >= self._PERIOD:
-            since, failures = now, 0
-        self._failures[host] = since, failures + 1
-        if len(self._failures) > self._MAX_ADDRESSES:
-            self._failures.popitem(last=False)
-
-
-class MemoryBudget:
-    """The octets that all messages in transit may occupy.
-
-    A message over the ceiling is refused; otherwise the system would kill the process.
-    """
-
-    def __init__(self, ceiling: int) -> None:
-        self._ceiling = ceiling
-        self._used = 0
-
-    def has_room(self, size: int) -> bool:
-        """Return whether `size` more octets fit now."""
-        return self._used + size <= self._ceiling
-
-    def reserve(self, size: int) -> bool:
-        """Reserve octets; return False and reserve nothing if they do not fit."""
-        if not self.has_room(size):
-            return False
-        self._used += size
-        return True
-
-    def release(self, size: int) -> None:
-        """Return reserved octets."""
-        self._used -= size
-
-
-@lru_cache
-def _host(address: str) -> str:
-    """Return what counts as one address: IPv4, also if mapped, or an IPv6 network of 64 bits."""
-    ip = ip_address(address)
-    if isinstance(ip, IPv6Address):
-        if ip.ipv4_mapped:
-            return str(ip.ipv4_mapped)
-        return str(IPv6Address(int(ip) >> 64 << 64))
-    return address
+    @property
+    def all_connections_of_address(self) -> int:
+        """Half, with those that have logged in."""
+        return max(self.connections // 2, self.connections_of_address)

@@ -109,7 +109,10 @@ UNKNOWN_PARAMETER: Final = _reply(555, "5.5.4", "Parameter not recognized")
 
 # --- temporary failures -------------------------------------------------------------------------
 TOO_MANY_CONNECTIONS: Final = _reply(
-    421, "4.7.0", "Too many connections or failed logins from your address", AfterReply.CLOSE
+    421, "4.7.0", "Too many connections from your address", AfterReply.CLOSE
+)
+TOO_MANY_OF_ACCOUNT: Final = _reply(
+    421, "4.7.0", "Too many connections of your account", AfterReply.CLOSE
 )
 SERVER_FULL: Final = _reply(421, "4.3.2", "Too many connections; try again later", AfterReply.CLOSE)
 TOO_MANY_FAILURES: Final = _reply(421, "4.7.0", "Too many failed logins", AfterReply.CLOSE)
@@ -122,6 +125,10 @@ KEY_NO_LONGER_VALID: Final = _reply(
 TIMED_OUT: Final = _reply(421, "4.4.2", "Timed out", AfterReply.CLOSE)
 SHUTTING_DOWN: Final = _reply(421, "4.3.2", "Shutting down; connect again", AfterReply.CLOSE)
 OUT_OF_MEMORY: Final = _reply(452, "4.3.1", "Too many messages in progress; try again later")
+SLOWEST_MESSAGE: Final = _reply(
+    421, "4.3.2", "Too many messages in progress, and yours was slow; try again", AfterReply.CLOSE
+)
+TOO_SLOW: Final = _reply(421, "4.4.2", "The message arrived too slowly", AfterReply.CLOSE)
 TOO_MANY_RECIPIENTS: Final = _reply(452, "4.5.3", "A message can have at most 50 recipients")
 AUTH_UNAVAILABLE: Final = _reply(454, "4.7.0", "Authentication is temporarily unavailable")
 TEMPORARY_FAILURE: Final = _reply(451, "4.3.0", "Temporary failure; nothing was sent")

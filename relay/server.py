@@ -8,7 +8,6 @@ from collections.abc import Callable
 from typing import Final
 
 from relay.connection import Connection
-from relay.limits import ConnectionLimiter
 from relay.proxy import Networks
 from relay.session import ServerContext
 
@@ -31,7 +30,6 @@ class Server:
         self._context = context
         self._tls_context = tls_context
         self._proxies = proxies
-        self._limiter = ConnectionLimiter(context.limits)
         self._connections: set[Connection] = set()
         self._listening: asyncio.Server | None = None
         self._deadline_task: asyncio.Task[None] | None = None
@@ -40,7 +38,7 @@ class Server:
         """Accept connections, also those that wait already."""
         loop = asyncio.get_running_loop()
         self._listening = await loop.create_server(self._connect, sock=listener, backlog=_BACKLOG)
-        self._deadline_task = asyncio.create_task(self._check_deadlines())
+        self._deadline_task = asyncio.create_task(self._check_periodically())
 
     async def drain(self) -> None:
         """Stop listening, close idle connections, and wait for the others up to the drain limit."""
@@ -57,15 +55,16 @@ class Server:
             connection.abort()
         self._deadline_task.cancel()
 
-    def _connect(self) -> Connection:
-        return Connection(
-            self._context, self._limiter, self._proxies, self._tls_context, self._connections
-        )
+    def check_deadlines(self) -> None:
+        """End the connections whose deadline has passed."""
+        now = self._context.clock()
+        for connection in tuple(self._connections):
+            connection.check_deadline(now)
 
-    async def _check_deadlines(self) -> None:
-        loop = asyncio.get_running_loop()
+    def _connect(self) -> Connection:
+        return Connection(self._context, self._proxies, self._tls_context, self._connections)
+
+    async def _check_periodically(self) -> None:
         while True:
             await asyncio.sleep(_CHECK_INTERVAL)
-            now = loop.time()
-            for connection in tuple(self._connections):
-                connection.check_deadline(now)
+            self.check_deadlines()

@@ -13,8 +13,9 @@ from pillarbox.application.ports import AcceptedMessage
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.key import Principal
+from pillarbox.domain.key import Principal, account_of_key
 from relay.batcher import SubmissionBatcher
+from relay.turns import Turns
 
 _LOG: Final = logging.getLogger("relay")
 
@@ -49,6 +50,8 @@ class SubmissionService(Protocol):
 
 #: Concurrent use-case calls. Each spends most of its time waiting for AWS.
 THREADS: Final = 32
+#: Of these, calls for one account: an account whose calls take long does not stop the others.
+THREADS_OF_ACCOUNT: Final = THREADS // 4
 
 
 def write_response(accepted: AcceptedMessage) -> str:
@@ -66,6 +69,7 @@ class ThreadedService:
         """Store the function that returns the use case; the first call of it opens connections."""
         self._get_submission = get_submission
         self._threads = ThreadPoolExecutor(THREADS, "submission")
+        self._turns = Turns(THREADS_OF_ACCOUNT)
         # Batches are per key, so an account's messages do not wait for those of others.
         self._batcher = SubmissionBatcher(self._accept)
 
@@ -82,13 +86,16 @@ class ThreadedService:
         began, size = time.monotonic(), len(octets)
         fields: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}
         try:
-            prepared = await self._run(
-                lambda: self._get_submission().prepare(key_text, envelope.recipients, octets)
+            prepared = await self._run_in_turn(
+                key_text,
+                lambda: self._get_submission().prepare(key_text, envelope.recipients, octets),
             )
             if prepared.groupable:
                 message_id = await self._batcher.submit(key_text, prepared)
             else:
-                message_id = await self._run(lambda: self._submit_one(key_text, prepared))
+                message_id = await self._run_in_turn(
+                    key_text, lambda: self._submit_one(key_text, prepared)
+                )
         except ServiceError as error:
             _log_refusal(error, **fields)
             raise
@@ -102,11 +109,18 @@ class ThreadedService:
         self, key_text: str, prepared: Sequence[SmtpMessage]
     ) -> Sequence[str | Exception]:
         if len(prepared) == 1:  # a single put costs half as much as a put in a transaction
-            return [await self._run(lambda: self._submit_one(key_text, prepared[0]))]
-        return await self._run(lambda: self._get_submission().submit_all(key_text, prepared))
+            only = prepared[0]
+            return [await self._run_in_turn(key_text, lambda: self._submit_one(key_text, only))]
+        return await self._run_in_turn(
+            key_text, lambda: self._get_submission().submit_all(key_text, prepared)
+        )
 
     def _submit_one(self, key_text: str, message: SmtpMessage) -> str:
         return self._get_submission().submit(key_text, message, write_response)
+
+    async def _run_in_turn[T](self, key_text: str, call: Callable[[], T]) -> T:
+        async with self._turns.take(account_of_key(key_text) or key_text):
+            return await self._run(call)
 
     async def _run[T](self, call: Callable[[], T]) -> T:
         return await asyncio.get_running_loop().run_in_executor(self._threads, call)

@@ -4,7 +4,9 @@ A session reads and writes no sockets. A connection passes lines and messages to
 the replies that it returns.
 """
 
-from collections.abc import Callable, Coroutine, Mapping
+import asyncio
+import time
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
@@ -13,9 +15,12 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_RECIPIENTS
 from relay import framing, replies, sasl
+from relay.admission import Admission, ConnectionLimiter
 from relay.commands import CommandRejected, check_host, parse_command, parse_mail, parse_rcpt
 from relay.framing import ContentBuffer
-from relay.limits import MemoryBudget, ServerLimits
+from relay.limits import ServerLimits
+from relay.logins import LoginLimiter
+from relay.memory import MemoryBudget
 from relay.replies import AfterReply, Reply
 from relay.service import Envelope, SubmissionService
 
@@ -23,14 +28,25 @@ from relay.service import Envelope, SubmissionService
 type PendingReply = Reply | Coroutine[Any, Any, Reply]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)
 class ServerContext:
     """The objects that all sessions of a server share."""
 
     name: str
     limits: ServerLimits
     service: SubmissionService
-    budget: MemoryBudget
+    clock: Callable[[], float] = time.monotonic
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep
+    budget: MemoryBudget = field(init=False)
+    connections: ConnectionLimiter = field(init=False)
+    logins: LoginLimiter = field(init=False)
+
+    def __post_init__(self) -> None:
+        """Create what counts for all sessions."""
+        limits = self.limits
+        self.budget = MemoryBudget(limits, self.clock)
+        self.connections = ConnectionLimiter(limits, self.clock)
+        self.logins = LoginLimiter(limits, self.service.authenticate, self.sleep)
 
 
 @dataclass(slots=True)
@@ -52,9 +68,9 @@ class _Login:
 class SmtpSession:
     """One client's session (RFC 5321 section 3, RFC 6409)."""
 
-    def __init__(self, context: ServerContext, record_failed_login: Callable[[], None]) -> None:
+    def __init__(self, context: ServerContext, client: Admission) -> None:
         self._context = context
-        self._record_failed_login = record_failed_login
+        self._client = client
         self._greeted = self._secure = False
         self._login: _Login | None = None
         self._exchange: sasl.Exchange | None = None
@@ -185,18 +201,19 @@ class SmtpSession:
         try:
             if credentials.user != sasl.USER:
                 return self._failed_login()
-            principal = await self._context.service.authenticate(credentials.password)
+            principal = await self._context.logins.authenticate(self._client, credentials.password)
         except ServiceError as error:
             if error.code in replies.KEY_ERRORS:
                 return self._failed_login()
             return replies.AUTH_UNAVAILABLE
+        if not self._context.connections.log_in(self._client, principal.account.account_id):
+            return replies.TOO_MANY_OF_ACCOUNT
         self._login = _Login(credentials.password, principal)
         self._idle_commands = 0
         return replies.AUTHENTICATED
 
     def _failed_login(self) -> Reply:
         self._failed_logins += 1
-        self._record_failed_login()
         if self._failed_logins >= self._context.limits.failed_logins:
             return replies.TOO_MANY_FAILURES
         return replies.AUTH_FAILED
@@ -208,7 +225,9 @@ class SmtpSession:
         mail = parse_mail(argument)
         if mail.size > self._context.limits.message_size:
             return replies.TOO_LARGE
-        if not self._context.budget.has_room(2 * mail.size):
+        account_id, host = login.principal.account.account_id, self._client.host
+        if not self._context.budget.has_room(account_id, host, 2 * mail.size):
+            self._idle_commands += 1
             return replies.OUT_OF_MEMORY
         if mail.sender is None:
             return replies.SENDER_REFUSED
@@ -242,12 +261,17 @@ class SmtpSession:
         return replies.RECIPIENT_OK
 
     def _data(self, argument: bytes | None) -> Reply:
-        self._require_login()
+        login = self._require_login()
         if argument is not None:
             return replies.BAD_ARGUMENTS
         if self._transaction is None or not self._transaction.recipients:
             return replies.BAD_SEQUENCE
-        self.content = ContentBuffer(self._context.limits.message_size, self._context.budget)
+        memory = self._context.budget.begin(
+            login.principal.account.account_id,
+            self._client.host,
+            lambda: self._client.disconnect(replies.SLOWEST_MESSAGE),
+        )
+        self.content = ContentBuffer(self._context.limits.message_size, memory)
         return replies.START_CONTENT
 
     async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> Reply:

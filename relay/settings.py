@@ -7,8 +7,8 @@ from pillarbox.settings import SettingError, Settings
 from relay.limits import MIB, ServerLimits
 from relay.proxy import Networks
 
-#: In MiB: the largest message, which counts twice, and what a read may return beyond its end.
-_LEAST_MEMORY: Final = 2 * ServerLimits().message_size // MIB + 2
+#: In MiB.
+_LEAST_MEMORY: Final = ServerLimits().largest_message // MIB
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

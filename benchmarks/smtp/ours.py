@@ -11,7 +11,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from pillarbox.domain.key import Principal
-from relay.limits import MemoryBudget, ServerLimits
+from relay.limits import ServerLimits
 from relay.server import Server
 from relay.service import Envelope
 from relay.session import ServerContext
@@ -38,12 +38,11 @@ class InstantService:
 
 async def serve(folder: Path, port: int) -> None:
     """Serve until killed."""
-    limits = ServerLimits(connections_of_address=1_000)
+    limits = ServerLimits(connections=4_000, connections_of_address=1_000)
     context = ServerContext(
         name="relay.example",
         limits=limits,
         service=InstantService(),
-        budget=MemoryBudget(limits.memory),
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     tls_context = make_context(certificate)

@@ -13,7 +13,7 @@ from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.wiring import services
 from relay import batcher
-from relay.limits import MemoryBudget, ServerLimits
+from relay.limits import ServerLimits
 from relay.server import Server
 from relay.service import ThreadedService
 from relay.session import ServerContext
@@ -34,12 +34,11 @@ async def serve(folder: Path, port: int, *, together: bool) -> None:
         batcher.MAX_BATCH_SIZE = 1  # type: ignore[misc]
     ports = replace(services().sending_ports, domains=CachedDomains())
     submission = SmtpSubmission(ports)
-    limits = ServerLimits(connections_of_address=1_000)
+    limits = ServerLimits(connections=4_000, connections_of_address=1_000)
     context = ServerContext(
         name="relay.example",
         limits=limits,
         service=ThreadedService(lambda: submission),
-        budget=MemoryBudget(limits.memory),
     )
     certificate = Certificate((folder / "cert.pem").read_bytes(), (folder / "key.pem").read_bytes())
     tls_context = make_context(certificate)

@@ -9,8 +9,9 @@ import smtplib
 import socket
 import ssl
 import threading
+import time
 from base64 import b64encode
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, Self
 
@@ -22,7 +23,8 @@ from cryptography.x509.oid import NameOID
 
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
-from relay.limits import MemoryBudget, ServerLimits
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
 from relay.server import Server
 from relay.service import Envelope
 from relay.session import ServerContext
@@ -74,6 +76,16 @@ def trusting_context() -> ssl.SSLContext:
 
 
 @dataclass
+class ManualClock:
+    """A clock that only a test moves."""
+
+    now: float = 0.0
+
+    def __call__(self) -> float:
+        return self.now
+
+
+@dataclass
 class RecordingService:
     """A `SubmissionService` that knows one key and records the accepted messages."""
 
@@ -89,6 +101,8 @@ class RecordingService:
     gate: threading.Event = field(default_factory=threading.Event)
     entered: threading.Event = field(default_factory=threading.Event)
     authentications: int = 0
+    #: More keys that it knows.
+    others: dict[str, Principal] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.gate.set()
@@ -97,12 +111,14 @@ class RecordingService:
         self.authentications += 1
         if self.key_fault:
             raise self.key_fault
+        if key_text in self.others:
+            return self.others[key_text]
         if key_text != KEY:
             raise ServiceError("invalid_api_key", "not valid")
         return self.principal
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
-        assert key_text == KEY
+        assert key_text == KEY or key_text in self.others
         self.entered.set()
         if not self.gate.is_set():
             await asyncio.to_thread(self.gate.wait)
@@ -118,31 +134,39 @@ class RunningRelay:
 
     port: int
     service: RecordingService
-    budget: MemoryBudget
+    context: ServerContext
     server: Server
     loop: asyncio.AbstractEventLoop
 
-    def connect(self) -> "Client":
-        """Connect, and read nothing."""
-        return Client(socket.create_connection(("127.0.0.1", self.port), PATIENCE))
+    @property
+    def budget(self) -> MemoryBudget:
+        return self.context.budget
 
-    def connect_plaintext(self) -> "Client":
+    def connect(self, address: str = "127.0.0.1") -> "Client":
+        """Connect from an address, and read nothing."""
+        target = ("127.0.0.1", self.port)
+        sock = socket.create_connection(target, PATIENCE, source_address=(address, 0))
+        # Small pieces arrive as they are, and without the delay of Nagle's algorithm.
+        sock.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        return Client(sock)
+
+    def connect_plaintext(self, address: str = "127.0.0.1") -> "Client":
         """Connect and read the greeting."""
-        client = self.connect()
+        client = self.connect(address)
         assert client.reply().startswith(b"220 ")
         return client
 
-    def connect_tls(self) -> "Client":
+    def connect_tls(self, address: str = "127.0.0.1") -> "Client":
         """Connect, start TLS and send EHLO."""
-        client = self.connect_plaintext()
+        client = self.connect_plaintext(address)
         client.start_tls()
         assert client.command("EHLO client.example").startswith(b"250")
         return client
 
-    def connect_authenticated(self) -> "Client":
+    def connect_authenticated(self, address: str = "127.0.0.1", key: str = KEY) -> "Client":
         """Connect and log in, so that the client can send messages."""
-        client = self.connect_tls()
-        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
+        client = self.connect_tls(address)
+        assert client.command(f"AUTH PLAIN {plain(key)}") == AUTHENTICATED
         return client
 
     def smtplib(self) -> smtplib.SMTP:
@@ -151,6 +175,14 @@ class RunningRelay:
         client.starttls(context=trusting_context())
         client.login("apikey", KEY)
         return client
+
+    def check_deadlines(self) -> None:
+        """Let the server check its deadlines now."""
+
+        async def check() -> None:
+            self.server.check_deadlines()
+
+        self.call(check())
 
     def call(self, work: Any) -> Any:
         """Run a coroutine in the server's event loop."""
@@ -247,6 +279,8 @@ def serve(
     service: Any = None,
     certificates: Any = None,
     buffers: int = 0,
+    clock: Callable[[], float] = time.monotonic,
+    sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     **limits: Any,
 ) -> Iterator[RunningRelay]:
     """Run a server within a block; `limits` replace single default limits.
@@ -261,11 +295,14 @@ def serve(
         if buffers:
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, buffers)
             listener.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffers)
-        server_limits = replace(ServerLimits(drain=1), **limits)
-        budget = MemoryBudget(server_limits.memory)
+        server_limits = replace(ServerLimits(drain=1, failed_login_delay=0), **limits)
         submission_service = service or RecordingService()
         context = ServerContext(
-            name="relay.example", limits=server_limits, service=submission_service, budget=budget
+            name="relay.example",
+            limits=server_limits,
+            service=submission_service,
+            clock=clock,
+            sleep=sleep,
         )
         default_tls_context = make_context(certificate())
         tls_context = certificates.tls_context if certificates else lambda: default_tls_context
@@ -273,7 +310,7 @@ def serve(
         await server.start(listener)
         loop = asyncio.get_running_loop()
         started.append(
-            RunningRelay(listener.getsockname()[1], submission_service, budget, server, loop)
+            RunningRelay(listener.getsockname()[1], submission_service, context, server, loop)
         )
         ready.set()
         await stop.wait()
@@ -290,4 +327,4 @@ def serve(
         started[0].loop.call_soon_threadsafe(stop.set)
         thread.join(PATIENCE)
         assert not thread.is_alive()
-        assert started[0].budget.has_room(replace(ServerLimits(), **limits).memory)
+        assert started[0].budget.used == 0

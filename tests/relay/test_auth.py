@@ -5,7 +5,7 @@ from base64 import b64encode
 import pytest
 
 from pillarbox.domain.errors import ServiceError
-from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain, serve
+from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain
 
 AUTH_FAILED = (
     b"535 5.7.8 Authentication failed: use the user apikey and a live API key as the password\r\n"
@@ -71,18 +71,6 @@ def test_third_failed_login_ends_the_session(relay: RunningRelay) -> None:
             assert client.command(f"AUTH PLAIN {plain('wrong')}") == AUTH_FAILED
         assert client.command(f"AUTH PLAIN {plain('wrong')}").startswith(b"421 4.7.0 ")
         assert client.closed()
-
-
-def test_failed_logins_of_an_address_add_up() -> None:
-    """An address with too many failed logins in all its sessions gets 421 when it connects."""
-    with serve(failed_logins_of_address=4) as relay:
-        for _ in range(2):
-            with relay.connect_tls() as client:
-                for _ in range(2):
-                    client.command(f"AUTH PLAIN {plain('wrong')}")
-        with relay.connect() as client:
-            assert client.reply().startswith(b"421 4.7.0 ")
-            assert client.closed()
 
 
 @pytest.mark.parametrize("response", ["!!!", "YR==", "YWJj ZGVm", encoded("no nul"), "=x"])

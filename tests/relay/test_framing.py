@@ -14,7 +14,8 @@ from relay.framing import (
     LineBuffer,
     LineTooLong,
 )
-from relay.limits import MemoryBudget
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget, MessageMemory
 from relay.proxy import ProxyHeaderError, read_header
 
 PIECES = st.lists(
@@ -42,6 +43,12 @@ def end_of(octets: bytes) -> int | None:
     return None
 
 
+def memory_of(ceiling: int) -> MessageMemory:
+    """Return the memory of a message that may use all of a budget."""
+    budget = MemoryBudget(ServerLimits(memory=ceiling))
+    return budget.begin("account", "192.0.2.1", lambda: None)
+
+
 def feed(content: ContentBuffer, octets: bytes, step: int) -> None:
     """Feed octets in pieces of `step` octets."""
     for start in range(0, len(octets), step):
@@ -60,7 +67,7 @@ def message_of(octets: bytes) -> bytes:
 def test_messages(pieces: list[bytes], step: int) -> None:
     """A message ends at the same octet, or is refused, however it is split."""
     octets = b"".join(pieces)
-    content = ContentBuffer(10**6, MemoryBudget(10**8))
+    content = ContentBuffer(10**6, memory_of(10**8))
     try:
         end = end_of(octets)
     except BareControlCharacter:
@@ -89,8 +96,8 @@ def test_messages(pieces: list[bytes], step: int) -> None:
 def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, limit: int) -> None:
     """A message over the limit or the memory ends at the same octet and keeps no memory."""
     octets = b"".join(pieces)
-    budget = MemoryBudget(limit)
-    small, large = ContentBuffer(limit, budget), ContentBuffer(10**6, MemoryBudget(10**8))
+    memory = memory_of(limit)
+    small, large = ContentBuffer(limit, memory), ContentBuffer(10**6, memory_of(10**8))
     ends: list[object] = []
     for content in (small, large):
         end: object = None
@@ -105,7 +112,7 @@ def test_refused_messages_end_in_the_same_place(pieces: list[bytes], step: int, 
                 break
         ends.append(end)
     small.release()
-    assert budget.has_room(limit)
+    assert memory.size == 0
     assert ends[0] in {ends[1], ContentFarTooLarge}
 
 

@@ -6,7 +6,6 @@ import threading
 
 import pytest
 
-from relay.limits import ConnectionLimiter, ServerLimits
 from tests.relay.running_relay import MESSAGE, SENDER, RunningRelay, serve
 
 
@@ -64,28 +63,6 @@ def test_fifty_connections_of_an_address() -> None:
             open_connections.enter_context(relay.connect_plaintext())
         with relay.connect() as client:
             assert client.reply().startswith(b"421 4.7.0 ")
-
-
-def test_failed_logins_are_forgotten_after_ten_minutes() -> None:
-    """An address with too many failed logins may connect again ten minutes after the first."""
-    limiter = ConnectionLimiter(ServerLimits(failed_logins_of_address=2))
-    for now in (0.0, 599.0):
-        assert limiter.admit("192.0.2.1", now)
-        limiter.record_failed_login("192.0.2.1", now)
-    assert not limiter.admit("192.0.2.1", 599.9)
-    assert limiter.admit("192.0.2.2", 599.9)
-    assert limiter.admit("192.0.2.1", 600.0)
-    limiter.record_failed_login("192.0.2.1", 600.0)
-    assert limiter.admit("192.0.2.1", 600.0)
-
-
-def test_remembered_addresses_are_limited() -> None:
-    """Only 10,000 addresses with failed logins are remembered; the oldest are forgotten first."""
-    limiter = ConnectionLimiter(ServerLimits(failed_logins_of_address=1))
-    for number in range(10_001):
-        limiter.record_failed_login(f"2001:db8:{number:x}::1", 0)
-    assert limiter.admit("2001:db8:0::1", 1)
-    assert not limiter.admit("2001:db8:1::1", 1)
 
 
 # --- shutdown -----------------------------------------------------------------------------------

@@ -140,9 +140,9 @@ def test_memory_of_one_message(make: Callable[[], bytes], spooled: list[int]) ->
 
 
 def test_memory_of_many_messages() -> None:
-    """Of six simultaneous messages of 14 MB two fit in memory; the others get 452."""
+    """Of six simultaneous messages of 14 MB two fit in an account's share; the others get 452."""
     large = files()
-    with serve(memory=64 * MIB) as relay, ThreadPoolExecutor(6) as clients:
+    with serve(memory=256 * MIB, clock=lambda: 0.0) as relay, ThreadPoolExecutor(6) as clients:
         relay.service.gate.clear()
         with measured() as peak_and_end:
             replies = [clients.submit(deliver, relay, large) for _ in range(6)]

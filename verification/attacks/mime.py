@@ -83,7 +83,7 @@ def _submit(counts: Counts, label: str, message: bytes) -> bytes | None:
     started = time.thread_time()
     try:
         submission = SmtpSubmission(world.ports)
-        prepared = submission.prepare(("ann@example.com",), bytearray(message))
+        prepared = submission.prepare(world.live, ("ann@example.com",), bytearray(message))
         submission.submit(world.live, prepared, write_response)
         (job,) = world.store.queue
         assert job.mail is not None

@@ -27,13 +27,14 @@ with atheris.instrument_imports(include=["relay", "pillarbox"]):
     from pillarbox.mime.content import decoded_size, first_octets
     from pillarbox.mime.parse import parse
     from relay import framing, proxy
-    from relay.limits import MemoryBudget, ServerLimits
+    from relay.admission import Admission
+    from relay.limits import ServerLimits
+    from relay.memory import MemoryBudget
     from relay.service import Envelope, write_response
     from relay.session import ServerContext, SmtpSession
     from tests.fakes import builders
     from tests.fakes.world import World
 
-_MEMORY: Final = 10**8
 _REFUSALS: Final = (framing.BareControlCharacter, framing.LineTooLong, framing.ContentFarTooLarge)
 _REPLY: Final = re.compile(rb"(?:([2-5]\d\d)-[ -~]*\r\n)*([2-5]\d\d) [ -~]*\r\n")
 _FROM: Final = f"From: {builders.SENDER}\r\n".encode()
@@ -58,14 +59,14 @@ class _Service:
         return "id"
 
 
-_CONTEXT: Final = ServerContext(
-    name="relay.example", limits=ServerLimits(), service=_Service(), budget=MemoryBudget(_MEMORY)
-)
+_CONTEXT: Final = ServerContext(name="relay.example", limits=ServerLimits(), service=_Service())
 
 
 def message_of(octets: bytes, step: int) -> tuple[type[Exception] | None, bytes | None]:
     """Return the refusal or the octets of a message that arrives in pieces of `step` octets."""
-    content = framing.ContentBuffer(10**6, MemoryBudget(_MEMORY))
+    content = framing.ContentBuffer(
+        10**6, MemoryBudget(ServerLimits()).begin("account", "192.0.2.1", lambda: None)
+    )
     try:
         for start in range(0, len(octets), step):
             if content.feed(octets[start : start + step]) is not None:
@@ -98,7 +99,16 @@ def check_message(octets: bytes) -> None:
 
 def check_dialogue(octets: bytes, *, secure: bool) -> None:
     """Run a session; every command must get a well-formed reply."""
-    session, lines = SmtpSession(_CONTEXT, lambda: None), framing.LineBuffer()
+    client = _CONTEXT.connections.admit("192.0.2.1", lambda _: None)
+    assert isinstance(client, Admission), "there is room for one connection"
+    try:
+        _run_session(SmtpSession(_CONTEXT, client), octets, secure=secure)
+    finally:
+        _CONTEXT.connections.release(client)
+
+
+def _run_session(session: SmtpSession, octets: bytes, *, secure: bool) -> None:
+    lines = framing.LineBuffer()
     if secure:
         session.tls_established()
     lines.feed(octets)
@@ -108,14 +118,17 @@ def check_dialogue(octets: bytes, *, secure: bool) -> None:
             while True:
                 reply = _result_of(answer) if isinstance(answer, Coroutine) else answer
                 assert _REPLY.fullmatch(reply.wire), "a reply has lines of printable ASCII"
-                if session.content is None:
+                content = session.content
+                if content is None:
                     break
-                rest = session.content.feed(lines.pop_all())
-                if rest is None:
-                    session.content.release()
-                    return
-                lines.feed(rest)
-                answer = session.content_ended(session.content)
+                try:
+                    rest = content.feed(lines.pop_all())
+                    if rest is None:
+                        return
+                    lines.feed(rest)
+                    answer = session.content_ended(content)
+                finally:
+                    content.release()
     assert session.authenticated <= secure, "no key is accepted without TLS"
 
 

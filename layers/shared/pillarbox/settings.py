@@ -244,7 +244,7 @@ class Settings:
     )
     smtp_connections = Setting(number(), "connections at a time", ("user",), default="1000")
     smtp_connections_of_address = Setting(
-        number(), "connections of one address at a time", ("user",), default="50"
+        number(), "connections of one address that have not logged in", ("user",), default="50"
     )
     smtp_drain_seconds = Setting(
         number(), "how long a shutdown waits for messages in transit", ("relay",), default="90"

@@ -23,7 +23,7 @@ def sent(message: str | bytes) -> bytes:
     world = World()
     octets = bytearray(message.encode() if isinstance(message, str) else message)
     submission = SmtpSubmission(world.ports)
-    prepared = submission.prepare(("ann@example.com",), octets)
+    prepared = submission.prepare(world.live, ("ann@example.com",), octets)
     submission.submit(world.live, prepared, write_response)
     (job,) = world.store.queue
     assert job.mail

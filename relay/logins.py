@@ -1,0 +1,71 @@
+"""Logins: how fast an address can try keys, without keeping out others that share it.
+
+A failed login is not held against its address, because a neighbour with a good key may share it.
+Instead, keys that this process has not seen work take turns, and one that does not work keeps its
+place for a while. So forged keys cost a bounded number of reads, and a new good key waits a few
+seconds at most. A key that has worked before does not wait at all. It is read all the same, since
+it may have been revoked.
+"""
+
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from typing import Final
+
+from pillarbox.domain.errors import ServiceError, Unavailable
+from pillarbox.domain.key import Principal, account_of_key, digest_of_key
+from relay import replies
+from relay.admission import Admission
+from relay.limits import ServerLimits
+from relay.turns import Turns
+
+#: How many keys that worked are remembered, as digests; the one unused for longest is forgotten.
+_MAX_KNOWN: Final = 10_000
+
+
+class LoginLimiter:
+    """Authenticate keys, and limit how fast the clients of one address can try them."""
+
+    def __init__(
+        self,
+        limits: ServerLimits,
+        authenticate: Callable[[str], Awaitable[Principal]],
+        sleep: Callable[[float], Awaitable[None]],
+    ) -> None:
+        self._delay = limits.failed_login_delay
+        self._authenticate = authenticate
+        self._sleep = sleep
+        self._turns = Turns(limits.logins_of_address)
+        self._known: OrderedDict[str, None] = OrderedDict()
+
+    async def authenticate(self, client: Admission, key_text: str) -> Principal:
+        """Return the principal of a key.
+
+        Raises:
+            ServiceError: the key does not work, or `service_unavailable`.
+        """
+        digest = digest_of_key(key_text)
+        # A malformed key costs no read.
+        if digest in self._known or account_of_key(key_text) is None:
+            return await self._read(key_text, digest)
+        async with self._turns.take(client.host):
+            if client.ended:
+                raise Unavailable("client")
+            try:
+                return await self._read(key_text, digest)
+            except ServiceError as error:
+                if error.code in replies.KEY_ERRORS:
+                    await self._sleep(self._delay)
+                raise
+
+    async def _read(self, key_text: str, digest: str) -> Principal:
+        try:
+            principal = await self._authenticate(key_text)
+        except ServiceError as error:
+            if error.code in replies.KEY_ERRORS:
+                self._known.pop(digest, None)
+            raise
+        self._known[digest] = None
+        self._known.move_to_end(digest)
+        if len(self._known) > _MAX_KNOWN:
+            self._known.popitem(last=False)
+        return principal

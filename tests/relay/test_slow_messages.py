@@ -1,0 +1,215 @@
+"""Messages that arrive slowly, on real sockets and with a clock that only the test moves."""
+
+import contextlib
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from pillarbox.domain.key import Principal
+from relay.limits import ServerLimits
+from tests.fakes import builders
+from tests.relay.running_relay import (
+    MESSAGE,
+    PATIENCE,
+    SENDER,
+    Client,
+    ManualClock,
+    RecordingService,
+    RunningRelay,
+    serve,
+)
+from tests.stack import wait_for
+
+LINE = b"x" * 98 + b"\r\n"
+MIB = 2**20
+#: Of 16 MiB an account can hold 4, an address 8; a message of 1 MB counts for 2.
+MEMORY: dict[str, Any] = {"memory": 16 * MIB, "message_size": MIB}
+ANOTHER, THIRD = "acct00000002", "acct00000003"
+
+
+@pytest.fixture
+def clock() -> ManualClock:
+    return ManualClock()
+
+
+@pytest.fixture
+def relay(clock: ManualClock) -> Iterator[RunningRelay]:
+    """Run a server with little memory whose time stands still."""
+    keys = {builders.key_text(account_id): account_id for account_id in (ANOTHER, THIRD)}
+    service = RecordingService(
+        others={
+            key: Principal(builders.api_key(key, account_id), builders.account(account_id))
+            for key, account_id in keys.items()
+        }
+    )
+    with serve(service=service, clock=clock, **MEMORY) as running:
+        yield running
+
+
+def key_of(relay: RunningRelay, account_id: str) -> str:
+    """Return the key of an account."""
+    others = relay.service.others
+    return next(key for key in others if others[key].account.account_id == account_id)
+
+
+def send_part(relay: RunningRelay, client: Client, octets: bytes) -> None:
+    """Send a part of a message, and wait until the server has counted it."""
+    before = relay.budget.used
+    client.send(octets)
+    wait_for(lambda: relay.budget.used >= before + 2 * len(octets), PATIENCE)
+
+
+def begin(relay: RunningRelay, stack: contextlib.ExitStack, client: Client, size: int) -> Client:
+    """Begin a message, and send a part of it."""
+    stack.enter_context(client)
+    client.envelope()
+    send_part(relay, client, LINE * (size // len(LINE)))
+    return client
+
+
+def test_line_of_a_kilobyte_a_second_passes(relay: RunningRelay, clock: ManualClock) -> None:
+    """A message that arrives at 1 KB a second, with a pause of 59 seconds, is accepted."""
+    with relay.connect_authenticated() as client:
+        client.envelope()
+        for number in range(20):
+            clock.now += 59 if number == 10 else 5
+            relay.check_deadlines()
+            send_part(relay, client, LINE * 50)
+        client.send(b".\r\n")
+        assert client.reply().startswith(b"250 ")
+
+
+def test_message_below_the_minimum_rate(relay: RunningRelay, clock: ManualClock) -> None:
+    """A message of 400 octets a second gets 421 4.4.2 within minutes and is not accepted."""
+    with relay.connect_authenticated() as client:
+        client.envelope()
+        while relay.budget.used == 2 * 400 * clock.now:
+            send_part(relay, client, LINE * 40)
+            clock.now += 10
+            relay.check_deadlines()
+        # 60 s ahead, of which each 10 s cost 10 s and bring 4,000 / 512 s.
+        assert clock.now == 240
+        assert client.reply() == b"421 4.4.2 The message arrived too slowly\r\n"
+        assert client.closed()
+    assert relay.budget.used == 0
+    assert relay.service.accepted == []
+
+
+def test_burst_buys_no_time(relay: RunningRelay, clock: ManualClock) -> None:
+    """A client that sends most of a message at once and then nothing gets 421 after a minute."""
+    with contextlib.ExitStack() as stack:
+        client = begin(relay, stack, relay.connect_authenticated(), MIB)
+        clock.now = 60
+        relay.check_deadlines()
+        assert relay.budget.used
+        clock.now = 60.1
+        relay.check_deadlines()
+        assert client.reply().startswith(b"421 4.4.2 ")
+        assert relay.budget.used == 0
+
+
+def test_discarded_message_is_timed_too(relay: RunningRelay, clock: ManualClock) -> None:
+    """A message that is refused already and only read to its end must arrive as fast."""
+    with relay.connect_authenticated() as client:
+        client.envelope()
+        send_part(relay, client, LINE * 1_000)
+        client.send(LINE * (MIB // len(LINE)))
+        wait_for(lambda: not relay.budget.used, PATIENCE)
+        clock.now = 61
+        relay.check_deadlines()
+        assert client.reply().startswith(b"421 4.4.2 ")
+
+
+def test_slow_connections_of_one_key(relay: RunningRelay, clock: ManualClock) -> None:
+    """Eight slow connections of a key hold its share; a neighbour of their address sends."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000)
+        for _ in range(6):
+            client = stack.enter_context(relay.connect_authenticated())
+            client.envelope()
+            client.send(LINE * 1_000)
+        assert relay.budget.used <= 4 * MIB
+        for address in ("127.0.0.1", "127.0.0.2"):
+            neighbour = relay.connect_authenticated(address, key_of(relay, ANOTHER))
+            stack.enter_context(neighbour)
+            assert neighbour.deliver(MESSAGE + LINE * 10_000).startswith(b"250 ")
+        assert clock.now == 0
+
+
+def test_slowest_message_makes_room(relay: RunningRelay, clock: ManualClock) -> None:
+    """When memory is short the slowest message gets 421 4.3.2, and a healthy one is accepted."""
+    with contextlib.ExitStack() as stack:
+        slow = [
+            begin(relay, stack, relay.connect_authenticated(address, key), MIB - 1_000)
+            for address, key in (
+                ("127.0.0.2", key_of(relay, ANOTHER)),
+                ("127.0.0.2", key_of(relay, ANOTHER)),
+                ("127.0.0.2", key_of(relay, THIRD)),
+                ("127.0.0.2", key_of(relay, THIRD)),
+            )
+        ]
+        clock.now = 11
+        for client in slow[1:]:
+            client.send(LINE)
+        neighbour = stack.enter_context(relay.connect_authenticated("127.0.0.2"))
+        size = f"MAIL FROM:<{SENDER}> SIZE=100000"
+        wait_for(lambda: relay.budget.used >= 2 * (4 * (MIB - 1_100) + 300), PATIENCE)
+        assert neighbour.command(size).startswith(b"250 ")
+        assert neighbour.command("RSET").startswith(b"250 ")
+        assert neighbour.deliver(MESSAGE + LINE * 1_000).startswith(b"250 ")
+        assert slow[0].reply().startswith(b"421 4.3.2 ")
+        assert slow[0].closed()
+        slow[1].send(b".\r\n")
+        assert slow[1].reply().startswith(b"250 ")
+    assert len(relay.service.accepted) == 2
+
+
+def test_young_messages_are_not_disconnected(relay: RunningRelay) -> None:
+    """In their first ten seconds messages keep their memory, and a new one gets 452 4.3.1."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000)
+        client = stack.enter_context(relay.connect_authenticated())
+        assert client.command(f"MAIL FROM:<{SENDER}> SIZE=20000").startswith(b"452 4.3.1 ")
+        assert client.deliver(MESSAGE + LINE * 200).startswith(b"452 4.3.1 ")
+
+
+def test_asking_for_room_again_and_again(relay: RunningRelay) -> None:
+    """A client that keeps asking whether there is room gets 421 4.7.0."""
+    with contextlib.ExitStack() as stack:
+        for _ in range(2):
+            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000)
+        client = stack.enter_context(relay.connect_authenticated())
+        command = f"MAIL FROM:<{SENDER}> SIZE=20000"
+        for _ in range(ServerLimits().idle_commands):
+            assert client.command(command).startswith(b"452 4.3.1 ")
+        assert client.command(command).startswith(b"421 4.7.0 ")
+
+
+def test_message_that_is_being_accepted_keeps_its_memory(
+    relay: RunningRelay, clock: ManualClock
+) -> None:
+    """A complete message that waits for the service is not disconnected, and gets its 250."""
+    with contextlib.ExitStack() as stack:
+        relay.service.gate.clear()
+        complete = [
+            begin(relay, stack, relay.connect_authenticated(), MIB - 1_000) for _ in range(2)
+        ]
+        for client in complete:
+            client.send(b".\r\n")
+        assert relay.service.entered.wait(PATIENCE)
+        clock.now = 60
+        newcomer = stack.enter_context(relay.connect_authenticated())
+        newcomer.envelope()
+        newcomer.send(LINE * 200 + b".\r\n")
+        assert newcomer.reply().startswith(b"452 4.3.1 ")
+        relay.service.gate.set()
+        assert all(client.reply().startswith(b"250 ") for client in complete)
+
+
+def test_default_rate() -> None:
+    """By default 512 octets a second are enough, and a message may pause for a minute."""
+    limits = ServerLimits()
+    assert (limits.content_rate, limits.content_stall, limits.content_grace) == (512, 60, 10)
