@@ -21,7 +21,7 @@ from pillarbox.domain.key import (
 )
 from pillarbox.domain.mail import HtmlBody, Job, Mail, SendRequest
 from pillarbox.domain.message import Event, EventKind, Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Amount, Limits
 from pillarbox.domain.template import SavedTemplate
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)
@@ -33,6 +33,11 @@ HASH = "a" * 64
 OTHER_HASH = "b" * 64
 DIGEST = "d" * 64
 UNLIMITED = Limits(per_minute=None, per_day=None, per_month=None)
+
+
+def messages(count: int, recipients: int = 1) -> Amount:
+    """Return what messages take from a quota, each with this many recipients."""
+    return Amount(count, count * recipients)
 
 
 def at(seconds: float) -> datetime:

@@ -15,7 +15,7 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import Event, Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Amount, Limits
 from pillarbox.domain.template import SavedTemplate
 
 
@@ -123,9 +123,9 @@ class Claims(Protocol):
 
 
 class Quotas(Protocol):
-    """Counts of accepted messages in the current minute, day and month."""
+    """Counts of accepted messages in the current minute, day and month, and of their recipients."""
 
-    def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
+    def reserve(self, account_id: str, amount: Amount, limits: Limits, now: datetime) -> None:
         """Count messages, all of them or none.
 
         Raises:
@@ -133,7 +133,7 @@ class Quotas(Protocol):
         """
         ...
 
-    def refund(self, account_id: str, count: int, now: datetime) -> None:
+    def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
         """Undo the count of messages that were reserved at `now` and not accepted."""
         ...
 
