@@ -355,7 +355,8 @@ class FakeSendingRate:
         self.slowed_down = 0
         self._tokens = tokens
 
-    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
+        del account_id
         if self.wait is not None:
             return self.wait
         if self._tokens <= (-1 if urgent else 0):

@@ -326,7 +326,7 @@ class SendUncertain(Exception):
 class SendingRate(Protocol):
     """The recipients per second that SES grants, shared by all workers."""
 
-    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
         """Take the tokens of one email; return None, or the wait before another try.
 
         A short wait is spent here. After a returned wait no token was taken.
