@@ -48,8 +48,8 @@ _LEASED_PART: Final = 0.1
 
 
 #: While accounts compete, one that is ahead of its share leaves the tokens of this time to the
-#: others, and twice as many if it is far ahead. Longer than the tries of the others are apart; twice
-#: it is less than the bucket.
+#: others, and twice as many if it is far ahead. It is longer than the tries of the others are
+#: apart, and twice it is less than the bucket.
 _YIELD: Final = round(0.3 * SECOND)
 #: How long accounts compete after one of them had to wait for another one.
 _SHARED: Final = 60 * SECOND
@@ -109,27 +109,23 @@ class DynamoSendingRate:
             return None
         patience, spread = (_URGENT_PATIENCE, _URGENT_SPREAD) if urgent else (_PATIENCE, _SPREAD)
         gives_up_at = self._now() + patience
-        if self._had_to_wait:
-            state = self._bucket.read() or state
-        self._had_to_wait = False
+        state = self._fresh(state)
         for _ in range(_TRIES):
             now = self._now()
             state, excess = self._compete(state, account_id, now, urgent=urgent)
-            is_first = urgent and not excess
-            tokens = Tokens(recipients, state.rate(now), urgent=is_first)
-            latest = now + tokens.reserve if is_first else now - (excess or 0) * _YIELD
-            if excess == _FAR or (excess and urgent):
+            tokens = Tokens(recipients, state.rate(now), urgent=urgent and not excess)
+            latest = now + tokens.reserve if tokens.urgent else now - (excess or 0) * _YIELD
+            if excess and (urgent or excess == _FAR):  # its worker has others to serve
                 gives_up_at = min(gives_up_at, now)
             # `empty_at` never moves back, so an ordinary email needs no write to learn that it
             # has to wait.
-            if is_first or state.empty_at <= latest:
+            if tokens.urgent or state.empty_at <= latest:
                 try:
                     departs_at = self._take(state, tokens, now, latest, account_id)
                 except Refused as refusal:
                     self._state = state = refusal.state
                 else:
-                    if excess is not None:
-                        self._shares.charge(account_id, tokens.time(self._lease_size), now)
+                    self._charge(account_id, tokens, now, excess)
                     self._wait_until(departs_at)
                     return None
             wait = state.empty_at - latest
@@ -143,6 +139,13 @@ class DynamoSendingRate:
                 # Others waited too. A read costs less than a refused write.
                 self._state = state = self._bucket.read() or state
         return self._turn(state, tokens, now, account_id, excess)
+
+    def _fresh(self, state: BucketState) -> BucketState:
+        """Return the state, read again if the last email had to wait."""
+        if self._had_to_wait:
+            state = self._bucket.read() or state
+        self._had_to_wait = False
+        return state
 
     def _compete(
         self, state: BucketState, account_id: str, now: int, *, urgent: bool
@@ -160,6 +163,10 @@ class DynamoSendingRate:
             elif not urgent:
                 return state, None
         return state, self._shares.excess(account_id, now)
+
+    def _charge(self, account_id: str, tokens: Tokens, now: int, excess: int | None) -> None:
+        if excess is not None:
+            self._shares.charge(account_id, tokens.time(self._lease_size), now)
 
     def _take(self, state: BucketState, tokens: Tokens, now: int, latest: int, taker: str) -> int:
         """Take the tokens of an email, or of a lease with it, and return when it departs.
