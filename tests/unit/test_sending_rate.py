@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
 from tests.fakes.builders import ACCOUNT, NOW
 from tests.fakes.quick_table import QuickTable
@@ -308,3 +309,93 @@ def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
         for end, recipients in departures[first:]:
             taken += recipients
             assert taken <= rate * (end - start) + burst + 0.001
+
+
+OTHER = "acct00000002"
+
+
+def share_of(case: Case, account_id: str) -> dict[str, int]:
+    """Return the item of an account's share; empty without one."""
+    return case.table.get(keys.account_share(account_id)) or {}
+
+
+def compete(case: Case) -> None:
+    """Let one account take more tokens than there are, and the other one wait for it."""
+    case.drain()
+    case.send(50)
+    assert case.other.acquire(OTHER, 1, urgent=False) is None
+
+
+def test_an_account_alone_has_no_share(case: Case) -> None:
+    """While one account sends, however much, nothing is read or written for its share."""
+    for _ in range(100):
+        case.send()
+    assert share_of(case, ACCOUNT) == {}
+
+
+def test_an_account_that_waits_for_another_one_begins_the_sharing(case: Case) -> None:
+    """What each account takes from then on is charged to it, at a half of the rate."""
+    compete(case)
+    before = share_of(case, OTHER)["paid_at"]
+    assert share_of(case, ACCOUNT) == {}
+    assert case.other.acquire(OTHER, 7, urgent=False) is None
+    assert share_of(case, OTHER)["paid_at"] - before == pytest.approx(1_000_000, rel=0.01)
+
+
+def test_an_account_ahead_of_its_share_leaves_tokens_to_the_others(case: Case) -> None:
+    """Ahead of its share an account tries 0.3 seconds later; another one gets the token."""
+    compete(case)
+    case.other.acquire(OTHER, 14, urgent=False)
+    case.other.acquire(OTHER, 14, urgent=False)
+    ahead = share_of(case, OTHER)["paid_at"] / 1e6 - case.now.timestamp()
+    assert ahead > 2
+    before = case.seconds()
+    assert case.one.acquire(ACCOUNT, 1, urgent=False) is None
+    waited = case.seconds() - before
+    before = case.seconds()
+    assert case.other.acquire(OTHER, 1, urgent=False) is None
+    assert case.seconds() - before > max(0.3, waited)
+
+
+def test_urgent_email_of_an_account_ahead_of_its_share_is_ordinary(case: Case) -> None:
+    """It leaves no debt, so the other account's code goes at once."""
+    compete(case)
+    for _ in range(40):
+        case.other.acquire(OTHER, 1, urgent=True)
+    assert case.one.acquire(ACCOUNT, 1, urgent=True) is None
+    state = case.table.get(keys.sending_rate())
+    assert state is not None
+    assert state["empty_at"] / 1e6 - case.now.timestamp() <= 0.2 + 2 / 14
+
+
+def test_an_item_of_an_older_version_is_read(case: Case) -> None:
+    """An item without the account that took tokens last serves new workers."""
+    case.send()
+    case.table.update(keys.sending_rate(), "REMOVE taker, shared_until")
+    assert case.other.acquire(OTHER, 1, urgent=False) is None
+    state = case.table.get(keys.sending_rate())
+    assert state is not None
+    assert state["taker"] == OTHER
+
+
+def test_a_flood_is_charged_for_two_minutes_at_most(case: Case) -> None:
+    """What an account took long ago does not count against it for hours."""
+    compete(case)
+    for _ in range(30):
+        case.other.acquire(OTHER, 50, urgent=False)
+        case.now += timedelta(seconds=3)
+    ahead = share_of(case, OTHER)["paid_at"] / 1e6 - case.now.timestamp()
+    assert ahead <= 120 + 2 * 50 / 14
+
+
+def test_each_account_has_a_line_of_its_own(case: Case) -> None:
+    """An account's email does not come back after all that waits of another one."""
+    case.rate = 1 / USED
+    case.send(50)
+    waits = [case.one.acquire(ACCOUNT, 1, urgent=False) for _ in range(200)]
+    assert waits[-1] is not None
+    assert waits[-1] > timedelta(seconds=200)
+    for _ in range(3):
+        wait = case.other.acquire(OTHER, 1, urgent=False)
+        assert wait is not None
+        assert wait < timedelta(seconds=52)
