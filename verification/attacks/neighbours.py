@@ -3,10 +3,10 @@
     .venv/bin/python -m verification.attacks.neighbours
 
 The real Delivery and the real sending rate run on a simulated clock (tests/fakes/simulation.py). A
-flood has more email than SES takes; the neighbour sends a third of what SES grants. Its share is what
-it gets sent in the time, compared with what it gets alone. The time ends when SES could have sent
-one more email to 50 recipients, because everybody waits for such an email. The acceptance runs in
-process, with the real use case and quotas.
+flood has more email than SES takes. The neighbour sends a third of what SES grants. Its share is
+what it gets sent in the time, compared with what it gets alone. The time ends when SES could have
+sent one more email to 50 recipients, because everybody waits for such an email. The acceptance runs
+in process, with the real use case and quotas.
 
 What is not modelled: the firewall and API Gateway in front of the acceptance.
 """

@@ -83,8 +83,8 @@ def judge(
     verdict.wrong += len(_bounced(system) ^ system.suppressed())
     recipients = sum(len(message.recipients) for message in messages)
     for window, counts in system.quota_counts().items():
-        used, expected = sum(counts), recipients if window == "recipients" else len(messages)
-        verdict.quota += used < expected or (exact and used > expected)
+        used, due = sum(counts), recipients if window == "recipients" else len(messages)
+        verdict.quota += used < due or (exact and used > due)
         verdict.quota += min(counts, default=0) < 0
     verdict.left += len(system.spool_keys()) if spool else 0
     return verdict

@@ -116,7 +116,7 @@ class DynamoSendingRate:
             tokens = Tokens(recipients, state.rate(now), urgent=urgent and not excess)
             latest = now + tokens.reserve if tokens.urgent else now - (excess or 0) * _YIELD
             if excess and (urgent or excess == _FAR):  # its worker has others to serve
-                gives_up_at = min(gives_up_at, now)
+                gives_up_at = min(gives_up_at, now - urgent)
             # `empty_at` never moves back, so an ordinary email needs no write to learn that it
             # has to wait.
             if tokens.urgent or state.empty_at <= latest:
