@@ -345,8 +345,8 @@ def test_an_account_that_waits_for_another_one_begins_the_sharing(case: Case) ->
 def test_an_account_ahead_of_its_share_leaves_tokens_to_the_others(case: Case) -> None:
     """Ahead of its share an account tries 0.3 seconds later; another one gets the token."""
     compete(case)
-    case.other.acquire(OTHER, 14, urgent=False)
-    case.other.acquire(OTHER, 14, urgent=False)
+    for _ in range(6):
+        assert case.other.acquire(OTHER, 14, urgent=False) is None
     ahead = share_of(case, OTHER)["paid_at"] / 1e6 - case.now.timestamp()
     assert ahead > 2
     before = case.seconds()
@@ -354,7 +354,7 @@ def test_an_account_ahead_of_its_share_leaves_tokens_to_the_others(case: Case) -
     waited = case.seconds() - before
     before = case.seconds()
     assert case.other.acquire(OTHER, 1, urgent=False) is None
-    assert case.seconds() - before > max(0.3, waited)
+    assert case.seconds() - before > waited + 0.2
 
 
 def test_urgent_email_of_an_account_ahead_of_its_share_is_ordinary(case: Case) -> None:
