@@ -22,6 +22,10 @@ PerDay = Annotated[
 PerMonth = Annotated[
     int | None, typer.Option(help="Emails per month (UTC), instead of the plan's limit.")
 ]
+RecipientsPerDay = Annotated[
+    int | None,
+    typer.Option(help="Recipients per day (UTC), instead of five for each email of the day."),
+]
 _HOLD = (
     "Mark an email as failed when SES did not answer and may have sent it. Without this, it is"
     " sent again."
@@ -37,6 +41,7 @@ def create(  # noqa: PLR0913  one parameter for each option
     per_minute: PerMinute = None,
     per_day: PerDay = None,
     per_month: PerMonth = None,
+    recipients_per_day: RecipientsPerDay = None,
     hold_uncertain: Annotated[bool, typer.Option(help=_HOLD)] = False,
 ) -> None:
     """Create an account. It can send after you add a sender and create a key.
@@ -47,7 +52,12 @@ def create(  # noqa: PLR0913  one parameter for each option
     account = session.wiring.accounts.create(
         name,
         plan,
-        limits=Limits(per_minute=per_minute, per_day=per_day, per_month=per_month),
+        limits=Limits(
+            per_minute=per_minute,
+            per_day=per_day,
+            per_month=per_month,
+            recipients_per_day=recipients_per_day,
+        ),
         hold_uncertain=hold_uncertain,
     )
     session.show(account_view(account))
@@ -65,6 +75,7 @@ def update(  # noqa: PLR0913  one parameter for each option
     per_minute: PerMinute = None,
     per_day: PerDay = None,
     per_month: PerMonth = None,
+    recipients_per_day: RecipientsPerDay = None,
     plan_limits: Annotated[
         bool,
         typer.Option("--plan-limits", help="Use the plan's limits, except those you set here."),
@@ -79,7 +90,12 @@ def update(  # noqa: PLR0913  one parameter for each option
     changes = AccountChanges(
         name=name,
         plan=plan,
-        limits=Limits(per_minute=per_minute, per_day=per_day, per_month=per_month),
+        limits=Limits(
+            per_minute=per_minute,
+            per_day=per_day,
+            per_month=per_month,
+            recipients_per_day=recipients_per_day,
+        ),
         plan_limits=plan_limits,
         hold_uncertain=hold_uncertain,
     )

@@ -17,12 +17,13 @@ type View = dict[str, Json]
 
 def account_view(account: Account) -> View:
     """Return an account. `limits` are in force; `ownLimits` override the plan's."""
+    limits, own = account.limits, account.overrides
     return {
         "accountId": account.account_id,
         "name": account.name,
         "plan": account.plan.value,
-        "limits": _limits_view(account.limits),
-        "ownLimits": _limits_view(account.overrides),
+        "limits": _limits_view(limits, limits.of("recipients")),
+        "ownLimits": _limits_view(own, own.recipients_per_day),
         "defaultSender": account.default_sender,
         "senders": [*sorted(account.senders)],
         "holdUncertain": account.hold_uncertain,
@@ -114,11 +115,12 @@ def to_text(value: Json) -> str:
     return "".join(letter if letter.isprintable() else "\ufffd" for letter in str(value))
 
 
-def _limits_view(limits: Limits) -> View:
+def _limits_view(limits: Limits, recipients_per_day: int | None) -> View:
     return {
         "perMinute": limits.per_minute,
         "perDay": limits.per_day,
         "perMonth": limits.per_month,
+        "recipientsPerDay": recipients_per_day,
     }
 
 

@@ -125,6 +125,7 @@ class OperatorWiring(Wiring):
             configuration_set=settings.configuration_set,
             preview_sender=settings.preview_sender,
             workers=settings.delivery_concurrency,
+            reserve=settings.delivery_reserve,
         )
 
     @cached_property

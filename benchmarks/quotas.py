@@ -19,7 +19,7 @@ from pillarbox.adapters.dynamodb import quota_chunks
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.quota import Limits, QuotaExceeded
+from pillarbox.domain.quota import Amount, Limits, QuotaExceeded
 
 ACCOUNT: Final = "acct00000001"
 START: Final = datetime(2026, 3, 14, 15, 0, tzinfo=UTC)
@@ -138,7 +138,7 @@ def run(
         if draw.random() < deaths / rate:
             pool[number] = process(item)
         try:
-            pool[number].reserve(ACCOUNT, 1, limits, now)
+            pool[number].reserve(ACCOUNT, Amount(1, 1), limits, now)
         except QuotaExceeded:
             result.refused += 1
         except Unavailable:

@@ -216,11 +216,12 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         details={"limit_per_minute": 60},
     ),
     "daily_limit_exceeded": ErrorText(
-        when="The account's limit for this day is reached.",
-        about_details="`details.limit_per_day` is the limit.",
+        when="The account's limit for this day is reached, of messages or of recipients.",
+        about_details="`details` has the limit that is reached: `limit_per_day` of messages, or"
+        " `limit_recipients_per_day` of recipients.",
         remedy="Wait until midnight UTC (`RateLimit-Reset`).",
         message="The account may send 300 messages a day; 0 are left in this one.",
-        details={"limit_per_day": 300},
+        details={"limit_per_day": 300, "limit_recipients_per_day": 1_500},
     ),
     "monthly_limit_exceeded": ErrorText(
         when="The account's limit for this month is reached.",

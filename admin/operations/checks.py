@@ -3,7 +3,7 @@
 A check reads nothing itself. It returns findings, and each problem comes with a remedy.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -49,6 +49,8 @@ _HIGH_USAGE: Final = 0.8
 _MAX_WORKER_RATE: Final = 8
 #: The fewest concurrent functions to leave for requests, events and statistics.
 _FREE_FUNCTIONS: Final = 50
+#: What Lambda leaves unreserved in each AWS account.
+_UNRESERVED: Final = 100
 #: The maximum age of a queue's oldest message in seconds, as in the alarms.
 _MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300, "sweep": 10_800}
 #: The function that empties each queue.
@@ -161,6 +163,41 @@ def check_concurrency(limit: int, workers: int) -> Iterator[Finding]:
         )
     else:
         yield Finding("functions", Verdict.PASS, message)
+
+
+def check_reserve(workers: int, reserve: int) -> Finding:
+    """Check whether a flood of requests can take the functions that deliver."""
+    remedy = f"Deploy with DeliveryReserve={workers}."
+    if not reserve:
+        message = "No function is reserved for delivery: a flood of requests can use all of them."
+        remedy += f" Lambda accepts it from a limit of {workers * 3 // 2 + _UNRESERVED} on."
+        return Finding("functions", Verdict.WARN, message, remedy)
+    message = f"{reserve} functions are reserved for {workers} that deliver."
+    if reserve < workers:  # Lambda throttles the others, and each throttle counts as a receipt
+        return Finding("functions", Verdict.FAIL, message, remedy)
+    return Finding("functions", Verdict.PASS, message)
+
+
+def check_limits(accounts: Iterable[Account], status: SendingStatus) -> Iterator[Finding]:
+    """Check whether one account can use up the daily quota of all."""
+    if status.sandbox or status.daily_quota <= 0:
+        yield Finding("limits", Verdict.SKIPPED, "SES grants no quota of a production account.")
+        return
+    large = [
+        account.account_id
+        for account in accounts
+        if (limit := account.limits.of("recipients")) is None or limit >= status.daily_quota
+    ]
+    if large:
+        yield Finding(
+            "limits",
+            Verdict.WARN,
+            f"Each of these accounts can use up SES's {status.daily_quota:.0f} recipients of a day"
+            f" alone: {', '.join(large)}.",
+            "pillarbox account update ID --recipients-per-day N, or ask SES for a higher quota.",
+        )
+    else:
+        yield Finding("limits", Verdict.PASS, "No account can use up SES's daily quota alone.")
 
 
 def check_events(configuration_set: ConfigurationSet | None) -> Iterator[Finding]:

@@ -34,6 +34,7 @@ class Doctor:
         configuration_set: the name of the configuration set that emails are sent with.
         preview_sender: the address that preview keys send from.
         workers: how many functions deliver at the same time, for each of the two queues.
+        reserve: how many functions Lambda reserves for them; 0 for none.
     """
 
     provider: ProviderAccount
@@ -49,6 +50,7 @@ class Doctor:
     configuration_set: str
     preview_sender: str
     workers: int
+    reserve: int
 
     def run(
         self,
@@ -68,9 +70,7 @@ class Doctor:
             "rate": lambda: checks.check_quota_and_rate(
                 self.provider.sending_status(), self.workers
             ),
-            "functions": lambda: checks.check_concurrency(
-                self.monitoring.function_concurrency(), 2 * self.workers
-            ),
+            "functions": self._check_functions,
             "events": lambda: checks.check_events(
                 self.provider.configuration_set(self.configuration_set)
             ),
@@ -84,6 +84,9 @@ class Doctor:
             ),
             "table": lambda: checks.check_table(self.table.read()),
             "shards": self._check_shards,
+            "limits": lambda: checks.check_limits(
+                self.accounts.all(), self.provider.sending_status()
+            ),
             "alarms": lambda: checks.check_alarms(
                 self.monitoring.firing_alarms(), self.monitoring.alarm_subscribers()
             ),
@@ -99,6 +102,11 @@ class Doctor:
             except ServiceError as error:
                 remedy = "Fix the error that the message names, then run the doctor again."
                 yield Finding(name, Verdict.FAIL, error.message, remedy)
+
+    def _check_functions(self) -> Iterator[Finding]:
+        limit, workers = self.monitoring.function_concurrency(), 2 * self.workers
+        yield from checks.check_concurrency(limit, workers)
+        yield checks.check_reserve(workers, self.reserve)
 
     def _check_domains(self) -> Iterator[Finding]:
         senders = {

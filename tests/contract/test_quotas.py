@@ -125,6 +125,30 @@ def test_a_message_counts_once_for_any_number_of_recipients(service: Service) ->
     assert service.quota_used(account) == 1
 
 
+def test_a_day_has_a_limit_of_recipients(service: Service) -> None:
+    """Decisions: recipients beyond the day's limit are 429 with the limit of recipients."""
+    limits = Limits(per_minute=MANY, per_day=MANY, per_month=MANY, recipients_per_day=4)
+    api = service.live(limits=limits)
+    with service.at(NOW):
+        assert api.send(otp(to=[TO, TO.upper(), "b@customer.example"])).status == 200
+        refused = api.send(otp(to=[f"{n}@customer.example" for n in range(3)]))
+        assert api.send(otp(to=["c@customer.example", "d@customer.example"])).status == 200
+    assert (refused.status, refused.code) == (429, "daily_limit_exceeded")
+    assert refused.error["type"] == "rate_limit_error"
+    assert refused.error["details"] == {"limit_recipients_per_day": 4}
+    assert refused.headers["ratelimit-limit"] == "4"
+    assert refused.headers["ratelimit-remaining"] == "2"
+    assert int(refused.headers["ratelimit-reset"]) == WINDOWS["day"][2]
+    assert "retry-after" not in refused.headers
+
+
+def test_a_preview_key_sends_to_250_recipients_a_day(service: Service) -> None:
+    """Decisions: a preview key's day has five recipients for each of its 50 messages."""
+    api = service.preview()
+    service.spend(api, recipients=250)
+    assert api.send(otp()).error["details"] == {"limit_recipients_per_day": 250}
+
+
 @pytest.mark.parametrize(
     "refused",
     [

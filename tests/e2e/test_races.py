@@ -27,7 +27,7 @@ from pillarbox.application.ports import Claim, ProviderEvent, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.quota import Limits, QuotaExceeded, window_name
+from pillarbox.domain.quota import Amount, Limits, QuotaExceeded, window_name
 from tests.aws import forget_sessions
 from tests.fakes import builders
 from tests.stack import AGENT, PATIENCE, operate
@@ -58,7 +58,7 @@ def test_a_quota_is_never_exceeded(table: Table) -> None:
 
     def send(_: int) -> bool:
         try:
-            quotas.reserve(account, 1, limits, now)
+            quotas.reserve(account, Amount(1, 1), limits, now)
         except QuotaExceeded:
             return False
         return True
@@ -75,7 +75,7 @@ def test_chunks_never_exceed_a_quota(table: Table) -> None:
 
     def send(number: int) -> bool:
         try:
-            processes[number % len(processes)].reserve(account, 1, limits, now)
+            processes[number % len(processes)].reserve(account, Amount(1, 1), limits, now)
         except QuotaExceeded:
             return False
         return True

@@ -21,7 +21,7 @@ from pillarbox.domain.key import (
 )
 from pillarbox.domain.mail import HtmlBody, Job, Mail, SendRequest
 from pillarbox.domain.message import Event, EventKind, Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Amount, Limits
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.settings import all_settings
 
@@ -43,6 +43,11 @@ def sending_variables(value: str) -> dict[str, str]:
         for row in all_settings()
         if row.default is None and {"functions", "relay", "front"} <= set(row.set_by)
     }
+
+
+def messages(count: int, recipients: int = 1) -> Amount:
+    """Return what messages take from a quota, each with this many recipients."""
+    return Amount(count, count * recipients)
 
 
 def at(seconds: float) -> datetime:

@@ -108,7 +108,9 @@ class FairQueue:
 
     def receive(self, at_most: int, visibility: timedelta) -> list[Queued]:
         now = self._clock()
-        in_flight = Counter(m.job.account_id for m in self.messages if m.visible_at > now)
+        in_flight = Counter(
+            m.job.account_id for m in self.messages if m.receipts and m.visible_at > now
+        )
         noisy = {g for g, n in in_flight.items() if n >= 30 and n > in_flight.total() / 10}
         visible = [m for m in self.messages if m.visible_at <= now]
         visible.sort(key=lambda m: (m.job.account_id in noisy, m.visible_at))

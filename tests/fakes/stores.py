@@ -22,7 +22,15 @@ from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import EventKind, Lease, Message
-from pillarbox.domain.quota import WINDOWS, Limits, Window, first_full, window_name
+from pillarbox.domain.quota import (
+    NOTHING,
+    WINDOWS,
+    Amount,
+    Limits,
+    Window,
+    first_full,
+    window_name,
+)
 from pillarbox.domain.quota_counts import QuotaCounts, refusals_name
 from pillarbox.domain.template import SavedTemplate
 
@@ -162,22 +170,22 @@ class FakeQuotas:
     def __init__(self, store: Store) -> None:
         self._counts = store.counts
 
-    def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
+    def reserve(self, account_id: str, amount: Amount, limits: Limits, now: datetime) -> None:
         used: dict[Window, int] = {
             window: self._counts.get((account_id, window_name(window, now)), 0)
             for window in WINDOWS
         }
-        if full := first_full(limits, used, count, now):
+        if full := first_full(limits, used, amount, now):
             raise full
-        self._add(account_id, count, now)
+        self._add(account_id, amount, now)
 
-    def refund(self, account_id: str, count: int, now: datetime) -> None:
-        self._add(account_id, -count, now)
+    def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
+        self._add(account_id, NOTHING - amount, now)
 
-    def _add(self, account_id: str, count: int, now: datetime) -> None:
+    def _add(self, account_id: str, amount: Amount, now: datetime) -> None:
         for window in WINDOWS:
             name = (account_id, window_name(window, now))
-            self._counts[name] = self._counts.get(name, 0) + count
+            self._counts[name] = self._counts.get(name, 0) + amount.of(window)
 
 
 class FakeRefusals:
@@ -371,7 +379,8 @@ class FakeSendingRate:
         self.slowed_down = 0
         self._tokens = tokens
 
-    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
+        del account_id
         if self.wait is not None:
             return self.wait
         if self._tokens <= (-1 if urgent else 0):

@@ -281,7 +281,7 @@ def save(table: Table) -> Callable[[], object]:
 
 
 def reserve(table: Table) -> Callable[[], object]:
-    return lambda: DynamoQuotas(table).reserve(ACCOUNT, 1, UNLIMITED, NOW)
+    return lambda: DynamoQuotas(table).reserve(ACCOUNT, builders.messages(1), UNLIMITED, NOW)
 
 
 WRITES = [write_claim, release_claim, finish_claim, commit_unkeyed, lease, save, reserve]

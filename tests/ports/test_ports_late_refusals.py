@@ -11,7 +11,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import Limits, QuotaExceeded
 from pillarbox.domain.quota_counts import REFUSALS, QuotaCounts, refusals_name
-from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED
+from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, messages
 from tests.ports.implementations import Ports
 
 OTHER = "acct00000002"
@@ -37,7 +37,7 @@ def test_the_directory_reads_a_full_quota(ports: Ports) -> None:
     """What `reserve` counted is read with the key, so that a full window refuses early."""
     limits = Limits(per_minute=1, per_day=None, per_month=None)
     counts(ports).check(limits, NOW)
-    ports.quotas.reserve(ACCOUNT, 1, limits, NOW)
+    ports.quotas.reserve(ACCOUNT, messages(1), limits, NOW)
     with pytest.raises(QuotaExceeded) as error:
         counts(ports).check(limits, NOW)
     assert error.value.details == {"limit_per_minute": 1}
@@ -51,7 +51,7 @@ def test_refusals_use_no_quota(ports: Ports) -> None:
     with pytest.raises(ServiceError) as error:
         counts(ports).check(limits, NOW)
     assert error.value.code == "rate_limit_exceeded"
-    ports.quotas.reserve(ACCOUNT, 1, limits, NOW)
+    ports.quotas.reserve(ACCOUNT, messages(1), limits, NOW)
 
 
 def test_the_quota_is_read_only_if_it_is_requested(ports: Ports) -> None:
@@ -77,7 +77,7 @@ def test_refusals_and_quotas_share_their_record(table: Table) -> None:
     for minute in range(60):
         now = NOW + timedelta(minutes=minute)
         refusals.count(ACCOUNT, 1, now)
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, now)
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, now)
     item = table.get(keys.quota(ACCOUNT)) or {}
     assert item["day:2026-03-14"] == 60 - item.get("day:2026-03-15", 0)
     assert item[refusals_name(now)] == 1

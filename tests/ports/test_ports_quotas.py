@@ -4,27 +4,41 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from botocore.exceptions import ReadTimeoutError
+from botocore.model import OperationModel
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb import quotas as quotas_module
+from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import Limits, QuotaExceeded, window_name
+from pillarbox.domain.quota import (
+    MESSAGE_WINDOWS,
+    WINDOWS,
+    Limits,
+    QuotaExceeded,
+    window_name,
+)
 from pillarbox.domain.timing import CLOCK_MARGIN
-from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, at
+from tests.fakes.builders import ACCOUNT, NOW, UNLIMITED, at, messages
 from tests.fakes.stores import FakeQuotas, Store
 from tests.ports.implementations import Ports
 
 TIGHT = Limits(per_minute=3, per_day=5, per_month=7)
 
 
-def reserve(ports: Ports, count: int = 1, seconds: float = 0, limits: Limits = TIGHT) -> str | None:
+def reserve(
+    ports: Ports,
+    count: int = 1,
+    seconds: float = 0,
+    limits: Limits = TIGHT,
+    recipients: int = 1,
+) -> str | None:
     """Reserve, and return None, or the error code with the remaining count."""
     try:
-        ports.quotas.reserve(ACCOUNT, count, limits, at(seconds))
+        ports.quotas.reserve(ACCOUNT, messages(count, recipients), limits, at(seconds))
     except QuotaExceeded as error:
         return f"{error.code} {error.headers['RateLimit-Remaining']}"
     return None
@@ -71,11 +85,33 @@ def test_none_is_no_limit_and_zero_is_always_full(
     assert reserve(ports, limits=limits) == code
 
 
+def test_recipients_fill_a_window_of_their_own(ports: Ports) -> None:
+    """Emails to many recipients use up the day's recipients before its messages."""
+    limits = Limits(per_minute=None, per_day=9, per_month=None, recipients_per_day=120)
+    assert [reserve(ports, limits=limits, recipients=50) for _ in range(3)] == [
+        None,
+        None,
+        "daily_limit_exceeded 20",
+    ]
+    assert reserve(ports, 2, limits=limits, recipients=10) is None
+    assert reserve(ports, limits=limits) == "daily_limit_exceeded 0"
+    assert reserve(ports, limits=limits, recipients=50, seconds=24 * 3600) is None
+
+
+def test_a_refund_gives_recipients_back(ports: Ports) -> None:
+    """A refund of an email to 50 recipients makes room for all of them."""
+    limits = Limits(per_minute=None, per_day=9, per_month=None, recipients_per_day=60)
+    assert reserve(ports, limits=limits, recipients=50) is None
+    assert reserve(ports, limits=limits, recipients=50) == "daily_limit_exceeded 10"
+    ports.quotas.refund(ACCOUNT, messages(1, 50), at(0))
+    assert reserve(ports, limits=limits, recipients=50) is None
+
+
 def test_a_refund_makes_room(ports: Ports) -> None:
     """A refund subtracts from the windows in which the send was counted."""
     for _ in range(3):
         reserve(ports)
-    ports.quotas.refund(ACCOUNT, 1, at(0))
+    ports.quotas.refund(ACCOUNT, messages(1), at(0))
     assert [reserve(ports), reserve(ports)] == [None, "rate_limit_exceeded 0"]
 
 
@@ -83,7 +119,7 @@ def test_a_refund_for_the_previous_minute_leaves_this_one(ports: Ports) -> None:
     """A refund applies to the minute, day and month of the reservation."""
     for seconds in (0, 60, 60, 60):
         assert reserve(ports, seconds=seconds) is None
-    ports.quotas.refund(ACCOUNT, 1, at(0))
+    ports.quotas.refund(ACCOUNT, messages(1), at(0))
     assert reserve(ports, seconds=60) == "rate_limit_exceeded 0"
     assert [reserve(ports, seconds=120) for _ in range(3)] == [None] * 2 + [
         "daily_limit_exceeded 0"
@@ -94,7 +130,7 @@ def test_accounts_do_not_share(ports: Ports) -> None:
     """The sends of one account do not use the quota of another."""
     while reserve(ports) is None:
         pass
-    ports.quotas.reserve("acct00000002", 3, TIGHT, NOW)
+    ports.quotas.reserve("acct00000002", messages(3), TIGHT, NOW)
 
 
 LIMITS = st.builds(
@@ -102,9 +138,15 @@ LIMITS = st.builds(
     per_minute=st.none() | st.integers(0, 5),
     per_day=st.none() | st.integers(0, 8),
     per_month=st.none() | st.integers(0, 12),
+    recipients_per_day=st.none() | st.integers(0, 15),
 )
 STEPS = st.lists(
-    st.tuples(st.sampled_from([0, 20, 60, 3600, 86_400]), st.integers(1, 4), st.booleans()),
+    st.tuples(
+        st.sampled_from([0, 20, 60, 3600, 86_400]),
+        st.integers(1, 4),
+        st.integers(1, 3),
+        st.booleans(),
+    ),
     max_size=12,
 )
 
@@ -114,24 +156,52 @@ STEPS = st.lists(
 )
 @given(LIMITS, STEPS)
 def test_fake_and_adapter_count_alike(
-    table: Table, limits: Limits, steps: list[tuple[int, int, bool]]
+    table: Table, limits: Limits, steps: list[tuple[int, int, int, bool]]
 ) -> None:
     """The adapter and the fake give the same results for any reservations and refunds."""
     table.delete(keys.quota(ACCOUNT))
     implementations, seconds = (FakeQuotas(Store()), DynamoQuotas(table)), 0
-    for wait, count, refund in steps:
+    for wait, count, recipients, refund in steps:
         seconds += wait
         outcomes = []
+        amount = messages(count, recipients)
         for quotas in implementations:
             try:
-                quotas.reserve(ACCOUNT, count, limits, at(seconds))
+                quotas.reserve(ACCOUNT, amount, limits, at(seconds))
             except QuotaExceeded as error:
                 outcomes.append((error.code, error.details, error.headers))
             else:
                 outcomes.append(("reserved", None, {}))
                 if refund:
-                    quotas.refund(ACCOUNT, count, at(seconds))
+                    quotas.refund(ACCOUNT, amount, at(seconds))
         assert outcomes[0] == outcomes[1]
+
+
+def test_a_record_without_recipients_has_room_for_them(table: Table) -> None:
+    """A record of an older version has no count of recipients; it counts as zero."""
+    quotas, limits = DynamoQuotas(table), Limits(per_minute=9, per_day=9, per_month=9)
+    counts: dict[str, object] = {window_name(w, NOW): 3 for w in MESSAGE_WINDOWS}
+    table.put(keys.quota(ACCOUNT) | to_item(counts))
+    quotas.reserve(ACCOUNT, messages(1, 50), limits, NOW)
+    item = table.get(keys.quota(ACCOUNT))
+    assert item is not None
+    assert [item[window_name(window, NOW)] for window in WINDOWS] == [4, 4, 50, 4]
+    with pytest.raises(QuotaExceeded):
+        quotas.reserve(ACCOUNT, messages(1), limits, NOW)
+
+
+def test_recipients_are_counted_in_the_same_update(table: Table) -> None:
+    """A reservation is one write, with or without many recipients."""
+    calls: list[str] = []
+
+    def note(model: OperationModel, **_: object) -> None:
+        calls.append(model.name)
+
+    events = table.client.meta.events
+    events.register("before-call.dynamodb", note)
+    DynamoQuotas(table).reserve(ACCOUNT, messages(3, 50), UNLIMITED, NOW)
+    events.unregister("before-call.dynamodb", note)
+    assert calls == ["UpdateItem"]
 
 
 def size(item: dict[str, object]) -> int:
@@ -144,7 +214,7 @@ def test_the_record_stays_within_a_write_unit(table: Table) -> None:
     quotas = DynamoQuotas(table)
     for step in range(100):
         now = NOW + timedelta(days=31 * step)
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, now)
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, now)
         if step % 12 == 11:  # also at its largest, just before a removal
             item = table.get(keys.quota(ACCOUNT))
             assert item is not None
@@ -153,24 +223,24 @@ def test_the_record_stays_within_a_write_unit(table: Table) -> None:
 
 
 def test_past_windows_are_removed_only_when_needed(table: Table) -> None:
-    """A removal is an extra write, so only the 25th attribute causes one."""
+    """A removal is an extra write, so only the 26th attribute causes one."""
     quotas, sizes = DynamoQuotas(table), []
     for minute in range(22):
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * minute))
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * minute))
         sizes.append(len(table.get(keys.quota(ACCOUNT)) or ()))
-    assert sizes == [*range(5, 25), 6, 7]
+    assert sizes == [*range(6, 26), 7, 8]
 
 
 def test_the_previous_minute_is_not_removed(table: Table) -> None:
     """A refund in the next minute finds the minute of its reservation, in any month."""
     quotas = DynamoQuotas(table)
     for minute in range(30):
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, NOW - timedelta(days=30, minutes=minute))
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, NOW - timedelta(days=30, minutes=minute))
     for minute in range(30):
         now = NOW + timedelta(minutes=minute)
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, now)
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, now)
         if minute:
-            quotas.refund(ACCOUNT, 1, now - timedelta(minutes=1))
+            quotas.refund(ACCOUNT, messages(1), now - timedelta(minutes=1))
             item = table.get(keys.quota(ACCOUNT))
             assert item is not None
             assert item[window_name("minute", now - timedelta(minutes=1))] == 0
@@ -187,13 +257,13 @@ def test_a_removal_keeps_the_windows_of_other_clocks(
     """Around midnight, a removal by a slow or fast clock gives no other clock a second quota."""
     now, past = MIDNIGHT + timedelta(seconds=since_midnight), MIDNIGHT - timedelta(days=40)
     quotas, limits = DynamoQuotas(table), Limits(per_minute=None, per_day=10, per_month=10)
-    quotas.reserve(ACCOUNT, 1, UNLIMITED, past)
-    quotas.reserve(ACCOUNT, 10, limits, now)
+    quotas.reserve(ACCOUNT, messages(1), UNLIMITED, past)
+    quotas.reserve(ACCOUNT, messages(10), limits, now)
     with monkeypatch.context() as always:
         always.setattr(quotas_module, "_MAX_ATTRIBUTES", 0)
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, now + skew)
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, now + skew)
     with pytest.raises(QuotaExceeded):
-        quotas.reserve(ACCOUNT, 1, limits, now)
+        quotas.reserve(ACCOUNT, messages(1), limits, now)
     item = table.get(keys.quota(ACCOUNT))
     assert item is not None
     assert window_name("day", past) not in item
@@ -203,8 +273,8 @@ def test_a_refund_does_not_restore_a_removed_minute(table: Table) -> None:
     """A refund for a removed minute applies only to its day and month."""
     quotas = DynamoQuotas(table)
     for minute in range(30):
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * minute))
-    quotas.refund(ACCOUNT, 1, NOW)
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * minute))
+    quotas.refund(ACCOUNT, messages(1), NOW)
     item = table.get(keys.quota(ACCOUNT))
     assert item is not None
     assert window_name("minute", NOW) not in item
@@ -225,9 +295,9 @@ def test_a_failed_removal_does_not_fail_the_send(
 
     monkeypatch.setattr(table, "update", update)
     for minute in range(40):
-        quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * minute))
+        quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * minute))
     monkeypatch.undo()
-    quotas.reserve(ACCOUNT, 1, UNLIMITED, at(60 * 40))
+    quotas.reserve(ACCOUNT, messages(1), UNLIMITED, at(60 * 40))
     item = table.get(keys.quota(ACCOUNT))
     assert item is not None
     assert len(item) < 10
@@ -242,9 +312,9 @@ def test_a_refund_is_tried_once(table: Table) -> None:
         tries.append(1)
         raise ReadTimeoutError(endpoint_url="http://table.invalid")
 
-    quotas.reserve(ACCOUNT, 1, UNLIMITED, NOW)
+    quotas.reserve(ACCOUNT, messages(1), UNLIMITED, NOW)
     events = quotas._refunds.client.meta.events
     events.register_first("before-send.dynamodb.UpdateItem", fail)
     with pytest.raises(ServiceError):
-        quotas.refund(ACCOUNT, 1, NOW)
+        quotas.refund(ACCOUNT, messages(1), NOW)
     assert len(tries) == 1

@@ -13,7 +13,7 @@ from pillarbox.application.ports import SendingRate
 from tests.aws import Aws
 from tests.contract.service import aws_response
 from tests.fakes import stores
-from tests.fakes.builders import NOW
+from tests.fakes.builders import ACCOUNT, NOW
 
 
 @pytest.fixture(params=["fake", "adapter"])
@@ -32,17 +32,17 @@ def test_tokens_are_taken_until_there_are_none(
 ) -> None:
     """At first there are tokens; after many emails the answer is a wait, for every worker."""
     one, other = make(), make()
-    assert one.acquire(1, urgent=urgent) is None
-    waits = [one.acquire(50, urgent=urgent) for _ in range(20)]
+    assert one.acquire(ACCOUNT, 1, urgent=urgent) is None
+    waits = [one.acquire(ACCOUNT, 50, urgent=urgent) for _ in range(20)]
     assert isinstance(waits[-1], timedelta)
-    wait = other.acquire(1, urgent=urgent)
+    wait = other.acquire(ACCOUNT, 1, urgent=urgent)
     assert wait is not None
     assert wait > timedelta(0)
 
 
 def test_an_email_to_many_is_sent_with_a_full_bucket(make: Callable[[], SendingRate]) -> None:
     """No email has too many recipients for the rate."""
-    assert make().acquire(50, urgent=False) is None
+    assert make().acquire(ACCOUNT, 50, urgent=False) is None
 
 
 def test_urgent_mail_goes_when_ordinary_mail_has_to_wait(
@@ -51,16 +51,16 @@ def test_urgent_mail_goes_when_ordinary_mail_has_to_wait(
     """Ordinary mail leaves tokens to urgent mail."""
     rate = make()
     for _ in range(20):
-        waits = rate.acquire(1, urgent=False)
+        waits = rate.acquire(ACCOUNT, 1, urgent=False)
     assert waits
-    assert rate.acquire(1, urgent=True) is None
+    assert rate.acquire(ACCOUNT, 1, urgent=True) is None
 
 
 def test_slowing_down_takes_no_token(make: Callable[[], SendingRate]) -> None:
     """It can be called at any time, also before the first email."""
     rate = make()
     rate.slow_down()
-    assert rate.acquire(1, urgent=False) is None
+    assert rate.acquire(ACCOUNT, 1, urgent=False) is None
     rate.slow_down()
 
 

@@ -14,7 +14,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
 from tests.aws import create_table, forget_sessions
-from tests.fakes.builders import NOW
+from tests.fakes.builders import ACCOUNT, NOW
 from tests.stack import free_port
 
 _WORKERS = 8
@@ -52,7 +52,7 @@ def _race(rate: float) -> tuple[int, int]:
         worker = DynamoSendingRate(table, lambda: rate, lambda: NOW, lambda _: None)
         barrier.wait()
         return sum(
-            worker.acquire(1, urgent=bool(number % 4 == 0)) is None
+            worker.acquire(ACCOUNT, 1, urgent=bool(number % 4 == 0)) is None
             for _ in range(_EMAILS * max(round(rate / 14), 1))
         )
 

@@ -120,7 +120,7 @@ def prepare_commit(ports: Ports) -> Callable[[], object]:
 
 
 def prepare_reserve(ports: Ports) -> Callable[[], object]:
-    return lambda: ports.quotas.reserve(ACCOUNT, 1, LIMITS, NOW)
+    return lambda: ports.quotas.reserve(ACCOUNT, builders.messages(1), LIMITS, NOW)
 
 
 def prepare_claim(ports: Ports) -> Callable[[], object]:

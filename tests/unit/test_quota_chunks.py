@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from math import inf
 from typing import Any
@@ -17,13 +17,14 @@ from benchmarks.quotas import ACCOUNT, PARTITION, START, UNLIMITED, QuotaItem, p
 from pillarbox.adapters.dynamodb import quota_chunks, quotas
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.domain.errors import ServiceError, Unavailable
-from pillarbox.domain.quota import WINDOWS, Limits, QuotaExceeded, window_name
+from pillarbox.domain.quota import NOTHING, WINDOWS, Amount, Limits, QuotaExceeded, window_name
+from tests.fakes.builders import messages
 
 
 @contextmanager
 def chunks_of(spare: int) -> Iterator[None]:
     """Let the processes count this many messages in advance from now on."""
-    with patch.object(quota_chunks.Chunk, "spare", lambda _: spare):
+    with patch.object(quota_chunks.Chunk, "spare", lambda _: messages(spare)):
         yield
 
 
@@ -64,13 +65,13 @@ def test_a_slow_account_counts_each_message_by_itself() -> None:
 @pytest.mark.parametrize(("rate", "spare"), [(0, 0), (299, 0), (300, 1), (1_000, 3), (3_000, 10)])
 def test_a_chunk_grows_with_the_rate(rate: float, spare: int) -> None:
     """A chunk has a spare message for each 300 a second, so about 300 updates remain."""
-    assert quota_chunks.Chunk(START, UNLIMITED, rate=rate, room=None).spare() == spare
+    assert quota_chunks.Chunk(START, UNLIMITED, rate=rate, room=None).spare().messages == spare
 
 
 @pytest.mark.parametrize(("room", "spare"), [(0, 0), (999, 0), (1_000, 1), (3_000, 3), (9**9, 10)])
 def test_a_chunk_ends_before_the_room(room: int, spare: int) -> None:
     """A chunk is at most a thousandth of the room that is left, so the last messages fit."""
-    assert quota_chunks.Chunk(START, UNLIMITED, rate=3_000, room=room).spare() == spare
+    assert quota_chunks.Chunk(START, UNLIMITED, rate=3_000, room=room).spare().messages == spare
 
 
 def test_a_full_window_has_accepted_its_limit() -> None:
@@ -85,7 +86,7 @@ def test_a_chunk_serves_several_messages() -> None:
     quota = process(item)
     with chunks_of(3):
         for _ in range(8):
-            quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+            quota.reserve(ACCOUNT, messages(1), UNLIMITED, START)
     assert (units(item), counted(item)) == (2, {8})
 
 
@@ -94,8 +95,8 @@ def test_several_messages_use_up_the_chunk_first() -> None:
     item = QuotaItem()
     quota = process(item)
     with chunks_of(3):
-        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
-        quota.reserve(ACCOUNT, 100, UNLIMITED, START)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, START)
+        quota.reserve(ACCOUNT, messages(100), UNLIMITED, START)
     assert counted(item) == {104}
 
 
@@ -104,9 +105,9 @@ def test_spare_messages_never_cost_the_last_ones() -> None:
     item = QuotaItem()
     with chunks_of(3):
         for _ in range(2):
-            process(item).reserve(ACCOUNT, 1, limit_of(5), START)
+            process(item).reserve(ACCOUNT, messages(1), limit_of(5), START)
         with pytest.raises(QuotaExceeded):
-            process(item).reserve(ACCOUNT, 1, limit_of(5), START)
+            process(item).reserve(ACCOUNT, messages(1), limit_of(5), START)
     assert counted(item) == {5}
 
 
@@ -114,13 +115,13 @@ def test_a_refusal_reports_the_room_with_the_chunk() -> None:
     """What is left of a process's own chunk is not used, so a smaller batch gets it."""
     quota = process(QuotaItem())
     with chunks_of(3):
-        quota.reserve(ACCOUNT, 1, limit_of(5), START)
+        quota.reserve(ACCOUNT, messages(1), limit_of(5), START)
         with pytest.raises(QuotaExceeded) as error:
-            quota.reserve(ACCOUNT, 6, limit_of(5), START)
+            quota.reserve(ACCOUNT, messages(6), limit_of(5), START)
         assert error.value.headers["RateLimit-Remaining"] == "4"
-        quota.reserve(ACCOUNT, 4, limit_of(5), START)
+        quota.reserve(ACCOUNT, messages(4), limit_of(5), START)
         with pytest.raises(QuotaExceeded):
-            quota.reserve(ACCOUNT, 1, limit_of(5), START)
+            quota.reserve(ACCOUNT, messages(1), limit_of(5), START)
 
 
 @pytest.mark.parametrize("frozen", [60, 3_600, 86_400 * 40])
@@ -129,8 +130,8 @@ def test_a_thawed_process_refunds_its_chunk(frozen: float) -> None:
     item = QuotaItem()
     quota, later = process(item), START + timedelta(seconds=frozen)
     with chunks_of(3):
-        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
-    quota.reserve(ACCOUNT, 1, UNLIMITED, later)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, START)
+    quota.reserve(ACCOUNT, messages(1), UNLIMITED, later)
     assert item.counts[window_name("minute", START)] == 1
     assert item.counts[window_name("minute", later)] == 1
     same_day = frozen < 9 * 3_600
@@ -143,10 +144,10 @@ def test_a_refund_that_fails_does_not_fail_the_send() -> None:
     quota = process(item)
     vars(quota)["_refunds"] = refunds
     with chunks_of(3):
-        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, START)
     later = START + timedelta(minutes=1)
     for _ in range(2):
-        quota.reserve(ACCOUNT, 1, UNLIMITED, later)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, later)
     assert refunds.throttled == 1
     assert item.counts[window_name("day", START)] == 6
 
@@ -156,10 +157,10 @@ def test_a_new_limit_applies_at_once() -> None:
     item = QuotaItem()
     quota = process(item)
     with chunks_of(3):
-        quota.reserve(ACCOUNT, 1, limit_of(100), START)
-    quota.reserve(ACCOUNT, 1, limit_of(2), START)
+        quota.reserve(ACCOUNT, messages(1), limit_of(100), START)
+    quota.reserve(ACCOUNT, messages(1), limit_of(2), START)
     with pytest.raises(QuotaExceeded):
-        quota.reserve(ACCOUNT, 1, limit_of(2), START)
+        quota.reserve(ACCOUNT, messages(1), limit_of(2), START)
     assert counted(item) == {2}
 
 
@@ -168,10 +169,10 @@ def test_a_failed_update_keeps_the_chunk() -> None:
     item = QuotaItem()
     quota = process(item)
     with chunks_of(3):
-        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, START)
         with patch.object(item, "_most", 0), pytest.raises(Unavailable):
-            quota.reserve(ACCOUNT, 5, UNLIMITED, START)
-        quota.reserve(ACCOUNT, 3, UNLIMITED, START)
+            quota.reserve(ACCOUNT, messages(5), UNLIMITED, START)
+        quota.reserve(ACCOUNT, messages(3), UNLIMITED, START)
     assert (units(item), counted(item)) == (1, {4})
 
 
@@ -181,11 +182,11 @@ def test_accounts_have_chunks_of_their_own() -> None:
     quota = process(item)
     with chunks_of(1):
         for number in range(1_001):
-            quota.reserve(f"acct{number}", 1, UNLIMITED, START)
+            quota.reserve(f"acct{number}", messages(1), UNLIMITED, START)
         assert counted(item) == {2_002}
-        quota.reserve("acct1000", 1, UNLIMITED, START)
+        quota.reserve("acct1000", messages(1), UNLIMITED, START)
         assert counted(item) == {2_002}, "the newest account has its chunk"
-        quota.reserve("acct0", 1, UNLIMITED, START)
+        quota.reserve("acct0", messages(1), UNLIMITED, START)
         assert counted(item) == {2_004}, "the oldest account's chunk is forgotten"
 
 
@@ -195,12 +196,47 @@ def test_a_rate_is_known_for_a_minute(pause: float, *, in_chunks: bool) -> None:
     item = QuotaItem(most=inf)
     quota = process(item)
     for step in range(1_000):
-        quota.reserve(ACCOUNT, 1, UNLIMITED, START + timedelta(milliseconds=step))
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, START + timedelta(milliseconds=step))
     assert units(item) < 1_000
     later = START + timedelta(seconds=pause + 1)
     for _ in range(2):  # the first finds how much room the new minute has
-        quota.reserve(ACCOUNT, 1, UNLIMITED, later)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, later)
     assert (item.counts[window_name("minute", later)] > 2) == in_chunks
+
+
+@pytest.mark.parametrize("recipients", [1, 3, 50])
+def test_a_chunk_has_the_recipients_of_its_messages(recipients: int) -> None:
+    """An account that sends to several recipients at 1,000 a second needs as few updates."""
+    item = QuotaItem(most=inf)
+    quota = process(item)
+    for step in range(4_000):
+        now = START + timedelta(milliseconds=step)
+        quota.reserve(ACCOUNT, messages(1, recipients), UNLIMITED, now)
+    assert units(item) < 2_000
+    assert 4_000 <= item.counts[window_name("minute", START)] <= 4_010
+    unused = item.counts[window_name("recipients", START)] - 4_000 * recipients
+    assert 0 <= unused <= 10 * recipients
+
+
+def test_messages_of_mixed_sizes_stay_in_chunks() -> None:
+    """If every tenth message has fifty recipients, the item is still updated less often."""
+    item = QuotaItem(most=inf)
+    quota = process(item)
+    for step in range(4_000):
+        amount = messages(1, 50 if step % 10 == 0 else 1)
+        quota.reserve(ACCOUNT, amount, UNLIMITED, START + timedelta(milliseconds=step))
+    assert units(item) < 2_500
+
+
+def test_chunks_end_before_the_recipients_do() -> None:
+    """The last recipients of a day are not lost in a chunk."""
+    item = QuotaItem(most=inf)
+    quota, limits, accepted = process(item), replace(UNLIMITED, recipients_per_day=3_000), 0
+    with suppress(QuotaExceeded):
+        for step in range(4_000):
+            quota.reserve(ACCOUNT, messages(1), limits, START + timedelta(milliseconds=step))
+            accepted += 1
+    assert accepted == 3_000
 
 
 class FaultyItem(QuotaItem):
@@ -230,10 +266,10 @@ def test_threads_share_a_chunk(seconds: float, updates: int) -> None:
     item = FaultyItem()
     quota, now = process(item), START + timedelta(seconds=seconds)
     with chunks_of(3):
-        item.first = lambda: quota.reserve(ACCOUNT, 1, UNLIMITED, now)
-        quota.reserve(ACCOUNT, 1, UNLIMITED, START)
+        item.first = lambda: quota.reserve(ACCOUNT, messages(1), UNLIMITED, now)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, START)
     for _ in range(6 if seconds == 0 else 4):
-        quota.reserve(ACCOUNT, 1, UNLIMITED, now)
+        quota.reserve(ACCOUNT, messages(1), UNLIMITED, now)
     assert units(item) == updates
     assert item.counts[window_name("minute", now)] == (8 if seconds == 0 else 5)
 
@@ -244,7 +280,7 @@ class Member:
 
     quotas: DynamoQuotas
     skew: timedelta
-    accepted: list[tuple[int, datetime]] = field(default_factory=list)
+    accepted: list[tuple[Amount, datetime]] = field(default_factory=list)
 
 
 class Fleet:
@@ -258,28 +294,28 @@ class Fleet:
     def _start(self, skew: float) -> Member:
         return Member(process(self.item), timedelta(seconds=skew))
 
-    def reserve(self, number: int, count: int, limits: Limits) -> None:
+    def reserve(self, number: int, amount: Amount, limits: Limits) -> None:
         member = self.members[number]
         now = self.now + member.skew
         with suppress(QuotaExceeded, Unavailable):
-            member.quotas.reserve(ACCOUNT, count, limits, now)
-            member.accepted.append((count, now))
-            self.add(count, now)
+            member.quotas.reserve(ACCOUNT, amount, limits, now)
+            member.accepted.append((amount, now))
+            self.add(amount, now)
 
     def refund(self, number: int) -> None:
         member = self.members[number]
         if member.accepted:
-            count, now = member.accepted.pop()
-            self.add(-count, now)
+            amount, now = member.accepted.pop()
+            self.add(NOTHING - amount, now)
             with suppress(ServiceError):
-                member.quotas.refund(ACCOUNT, count, now)
+                member.quotas.refund(ACCOUNT, amount, now)
 
     def die(self, number: int) -> None:
         self.members[number] = self._start(self.members[number].skew.total_seconds())
 
-    def add(self, count: int, now: datetime) -> None:
+    def add(self, amount: Amount, now: datetime) -> None:
         for window in WINDOWS:
-            self.accepted[window_name(window, now)] += count
+            self.accepted[window_name(window, now)] += amount.of(window)
 
 
 MEMBERS = st.integers(0, 3)
@@ -287,7 +323,7 @@ STEPS = st.lists(
     st.tuples(
         st.sampled_from(["reserve"] * 8 + ["refund", "die"]),
         MEMBERS,
-        st.integers(1, 4),
+        st.builds(messages, st.integers(1, 4), st.integers(1, 3)),
         st.sampled_from([0.0] * 4 + [0.1, 0.6, 7.0, 31.0, 59.0, 60.0, 7_000.0]),
         st.sampled_from([None] * 8 + ["before", "after"]),
         st.none() | MEMBERS,
@@ -299,14 +335,15 @@ LIMITS = st.builds(
     per_minute=st.none() | st.integers(0, 25),
     per_day=st.none() | st.integers(0, 60),
     per_month=st.none() | st.integers(0, 90),
+    recipients_per_day=st.none() | st.integers(0, 100),
 )
 
 
 @settings(max_examples=400, deadline=None)
 @given(LIMITS, STEPS, st.integers(0, 86_400 * 2))
-@example(limit_of(25), [("reserve", 1, 1, 0.6, None, None)] * 40, 0)
+@example(limit_of(25), [("reserve", 1, messages(1), 0.6, None, None)] * 40, 0)
 def test_no_schedule_exceeds_a_quota(
-    limits: Limits, steps: list[tuple[str, int, int, float, str | None, int | None]], start: int
+    limits: Limits, steps: list[tuple[str, int, Amount, float, str | None, int | None]], start: int
 ) -> None:
     """Processes with different clocks that die, freeze and fail never exceed a limit (promise 6).
 
@@ -319,16 +356,16 @@ def test_no_schedule_exceeds_a_quota(
         patch.object(quota_chunks, "_SHARE", 3),
         patch.object(quotas, "_MAX_ATTRIBUTES", 6),
     ):
-        for action, number, count, wait, fault, other in steps:
+        for action, number, amount, wait, fault, other in steps:
             fleet.now += timedelta(seconds=wait)
             fleet.item.fault = fault
             if other is not None and other != number:
-                fleet.item.first = lambda other=other, count=count: fleet.reserve(
-                    other, count, limits
+                fleet.item.first = lambda other=other, amount=amount: fleet.reserve(
+                    other, amount, limits
                 )
             match action:
                 case "reserve":
-                    fleet.reserve(number, count, limits)
+                    fleet.reserve(number, amount, limits)
                 case "refund":
                     fleet.refund(number)
                 case "die":
@@ -348,5 +385,5 @@ def test_chunks_form_in_the_schedules() -> None:
     with patch.object(quota_chunks, "CHUNKED_RATE", 1), patch.object(quota_chunks, "_SHARE", 3):
         for _ in range(40):
             fleet.now += timedelta(seconds=0.1)
-            fleet.reserve(1, 1, limit_of(1_000))
+            fleet.reserve(1, messages(1), limit_of(1_000))
     assert units(fleet.item) < 20

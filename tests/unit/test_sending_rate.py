@@ -8,8 +8,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
-from tests.fakes.builders import NOW
+from tests.fakes.builders import ACCOUNT, NOW
 from tests.fakes.quick_table import QuickTable
 from tests.fakes.simulation import Simulation
 
@@ -43,7 +44,7 @@ class Case:
     def send(self, recipients: int = 1, *, urgent: bool = False) -> float:
         """Take the tokens of an email at once or after a pause, and return the pause."""
         before = self.seconds()
-        assert self.one.acquire(recipients, urgent=urgent) is None
+        assert self.one.acquire(ACCOUNT, recipients, urgent=urgent) is None
         return self.seconds() - before
 
     def drain(self) -> None:
@@ -71,7 +72,7 @@ def test_a_lone_worker_sends_at_the_full_rate(case: Case, rate: float) -> None:
 def test_workers_share_one_bucket(case: Case) -> None:
     """What one worker takes, another one lacks."""
     case.drain()
-    assert case.other.acquire(1, urgent=False) is None
+    assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
     assert case.send() > 0.07
 
 
@@ -91,7 +92,7 @@ def test_an_email_above_the_rate_is_sent_and_delays_the_next(case: Case) -> None
 def test_a_large_email_is_not_overtaken_for_ever(case: Case) -> None:
     """An email to 14 recipients gets its tokens while others take every token that comes."""
     case.drain()
-    assert case.other.acquire(14, urgent=False) is None
+    assert case.other.acquire(ACCOUNT, 14, urgent=False) is None
     assert case.send() == pytest.approx(1 / 14, abs=0.01)
 
 
@@ -115,7 +116,7 @@ def test_urgent_mail_goes_before_mail_that_waits_for_its_tokens(case: Case) -> N
 
     waiting = DynamoSendingRate(case.table, case.read_rate, lambda: case.now, depart)
     case.pause(0.5)
-    assert waiting.acquire(1, urgent=False) is None
+    assert waiting.acquire(ACCOUNT, 1, urgent=False) is None
     assert departures == [pytest.approx(1.1, abs=0.01)]
     case.pause(0.5)
     # The other one departs 0.1 seconds from now, with a whole token; the code leaves a debt.
@@ -126,7 +127,7 @@ def test_mail_that_has_to_wait_comes_back_one_after_another(case: Case) -> None:
     """After a large email each other one gets a turn of its own, when its tokens come."""
     case.rate = 1 / USED
     case.send(50)
-    waits = [case.one.acquire(2, urgent=False) for _ in range(10)]
+    waits = [case.one.acquire(ACCOUNT, 2, urgent=False) for _ in range(10)]
     seconds = [wait.total_seconds() for wait in waits if wait]
     assert seconds[0] >= 49
     assert [later - earlier for earlier, later in pairwise(seconds)] == [
@@ -139,8 +140,8 @@ def test_urgent_mail_has_turns_of_its_own(case: Case) -> None:
     case.rate = 1 / USED
     case.send(50)
     for _ in range(10):
-        ordinary = case.one.acquire(10, urgent=False)
-    urgent = case.one.acquire(1, urgent=True)
+        ordinary = case.one.acquire(ACCOUNT, 10, urgent=False)
+    urgent = case.one.acquire(ACCOUNT, 1, urgent=True)
     assert ordinary
     assert urgent
     assert urgent < timedelta(seconds=51) < ordinary
@@ -150,7 +151,7 @@ def test_no_wait_is_longer_than_a_quarter_of_an_hour(case: Case) -> None:
     """If very many wait, they come back at different times within 10 to 15 minutes."""
     case.rate = 1 / USED
     case.send(50)
-    waits = [case.one.acquire(50, urgent=False) for _ in range(40)]
+    waits = [case.one.acquire(ACCOUNT, 50, urgent=False) for _ in range(40)]
     assert max(wait for wait in waits if wait) <= timedelta(minutes=15)
     late = {wait for wait in waits[20:] if wait and wait >= timedelta(minutes=10)}
     assert len(late) == 20
@@ -160,8 +161,8 @@ def test_a_returned_wait_took_no_token(case: Case) -> None:
     """An email that has to wait does not delay the next one."""
     case.rate = 1 / USED
     case.send(50)
-    assert case.other.acquire(50, urgent=False)
-    assert case.one.acquire(1, urgent=True)
+    assert case.other.acquire(ACCOUNT, 50, urgent=False)
+    assert case.one.acquire(ACCOUNT, 1, urgent=True)
     case.now += timedelta(seconds=50)
     assert case.send() <= 1.01
 
@@ -171,7 +172,7 @@ def test_a_throttle_halves_the_rate_of_all_workers(case: Case) -> None:
     case.drain()
     case.one.slow_down()
     case.other.slow_down()
-    assert case.other.acquire(1, urgent=False) is None
+    assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
     assert case.send() == pytest.approx(2 / 14, rel=0.1)
     case.now += timedelta(seconds=6)
     case.drain()
@@ -191,14 +192,14 @@ def test_the_rate_never_falls_below_a_tenth(case: Case) -> None:
 def test_the_rate_is_read_once_an_hour_by_one_worker(case: Case) -> None:
     """SES may raise the rate, so one worker reads it again after an hour."""
     case.send()
-    assert case.other.acquire(1, urgent=False) is None
+    assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
     case.now += timedelta(minutes=59)
     case.send()
     assert case.reads == 1
     case.now += timedelta(minutes=2)
     case.rate = 28 / USED
     case.send()
-    assert case.other.acquire(1, urgent=False) is None
+    assert case.other.acquire(ACCOUNT, 1, urgent=False) is None
     assert case.reads == 2
     case.drain()
     assert sum(case.send() for _ in range(28)) == pytest.approx(1, abs=0.1)
@@ -293,7 +294,7 @@ def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
         worker = DynamoSendingRate(table, lambda: rate, lambda: simulation.now, simulation.sleep)
         for pause, recipients, urgent in schedule:
             simulation.sleep(pause)
-            if worker.acquire(recipients, urgent=urgent) is None:
+            if worker.acquire(ACCOUNT, recipients, urgent=urgent) is None:
                 departures.append(((simulation.now - NOW).total_seconds(), recipients))
         running -= 1
 
@@ -308,3 +309,93 @@ def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
         for end, recipients in departures[first:]:
             taken += recipients
             assert taken <= rate * (end - start) + burst + 0.001
+
+
+OTHER = "acct00000002"
+
+
+def share_of(case: Case, account_id: str) -> dict[str, int]:
+    """Return the item of an account's share; empty without one."""
+    return case.table.get(keys.account_share(account_id)) or {}
+
+
+def compete(case: Case) -> None:
+    """Let one account take more tokens than there are, and the other one wait for it."""
+    case.drain()
+    case.send(50)
+    assert case.other.acquire(OTHER, 1, urgent=False) is None
+
+
+def test_an_account_alone_has_no_share(case: Case) -> None:
+    """While one account sends, however much, nothing is read or written for its share."""
+    for _ in range(100):
+        case.send()
+    assert share_of(case, ACCOUNT) == {}
+
+
+def test_an_account_that_waits_for_another_one_begins_the_sharing(case: Case) -> None:
+    """What each account takes from then on is charged to it, at a half of the rate."""
+    compete(case)
+    before = share_of(case, OTHER)["paid_at"]
+    assert share_of(case, ACCOUNT) == {}
+    assert case.other.acquire(OTHER, 7, urgent=False) is None
+    assert share_of(case, OTHER)["paid_at"] - before == pytest.approx(1_000_000, rel=0.01)
+
+
+def test_an_account_ahead_of_its_share_leaves_tokens_to_the_others(case: Case) -> None:
+    """Ahead of its share an account tries 0.3 seconds later; another one gets the token."""
+    compete(case)
+    for _ in range(6):
+        assert case.other.acquire(OTHER, 14, urgent=False) is None
+    ahead = share_of(case, OTHER)["paid_at"] / 1e6 - case.now.timestamp()
+    assert ahead > 2
+    before = case.seconds()
+    assert case.one.acquire(ACCOUNT, 1, urgent=False) is None
+    waited = case.seconds() - before
+    before = case.seconds()
+    assert case.other.acquire(OTHER, 1, urgent=False) is None
+    assert case.seconds() - before > waited + 0.2
+
+
+def test_urgent_email_of_an_account_ahead_of_its_share_is_ordinary(case: Case) -> None:
+    """It leaves no debt, so the other account's code goes at once."""
+    compete(case)
+    for _ in range(40):
+        case.other.acquire(OTHER, 1, urgent=True)
+    assert case.one.acquire(ACCOUNT, 1, urgent=True) is None
+    state = case.table.get(keys.sending_rate())
+    assert state is not None
+    assert state["empty_at"] / 1e6 - case.now.timestamp() <= 0.2 + 2 / 14
+
+
+def test_an_item_of_an_older_version_is_read(case: Case) -> None:
+    """An item without the account that took tokens last serves new workers."""
+    case.send()
+    case.table.update(keys.sending_rate(), "REMOVE taker, shared_until")
+    assert case.other.acquire(OTHER, 1, urgent=False) is None
+    state = case.table.get(keys.sending_rate())
+    assert state is not None
+    assert state["taker"] == OTHER
+
+
+def test_a_flood_is_charged_for_two_minutes_at_most(case: Case) -> None:
+    """What an account took long ago does not count against it for hours."""
+    compete(case)
+    for _ in range(30):
+        case.other.acquire(OTHER, 50, urgent=False)
+        case.now += timedelta(seconds=3)
+    ahead = share_of(case, OTHER)["paid_at"] / 1e6 - case.now.timestamp()
+    assert ahead <= 120 + 2 * 50 / 14
+
+
+def test_each_account_has_a_line_of_its_own(case: Case) -> None:
+    """An account's email does not come back after all that waits of another one."""
+    case.rate = 1 / USED
+    case.send(50)
+    waits = [case.one.acquire(ACCOUNT, 1, urgent=False) for _ in range(200)]
+    assert waits[-1] is not None
+    assert waits[-1] > timedelta(seconds=200)
+    for _ in range(3):
+        wait = case.other.acquire(OTHER, 1, urgent=False)
+        assert wait is not None
+        assert wait < timedelta(seconds=52)

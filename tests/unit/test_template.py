@@ -265,6 +265,31 @@ def test_urgent_jobs_have_workers_of_their_own() -> None:
     assert _RESOURCES["UrgentJobsQueue"]["Properties"] == _RESOURCES["JobsQueue"]["Properties"]
 
 
+def test_requests_take_no_function_from_delivery() -> None:
+    """Workers and events can have a reservation, which is as large as what their queues use."""
+    assert _SOURCE["Parameters"]["DeliveryReserve"]["Default"] == 0
+    assert _SOURCE["Conditions"]["WithReserve"] == {
+        "Fn::Not": [{"Fn::Equals": [{"Ref": "DeliveryReserve"}, "0"]}]
+    }
+    reserves = {
+        name: function["ReservedConcurrentExecutions"]["Fn::If"]
+        for name, function in _FUNCTIONS.items()
+        if "ReservedConcurrentExecutions" in function
+    }
+    none = {"Ref": "AWS::NoValue"}
+    assert reserves == {
+        "DeliverMessage": ["WithReserve", {"Ref": "DeliveryReserve"}, none],
+        "RecordFeedback": ["WithReserve", {"Ref": "DeliveryConcurrency"}, none],
+    }
+
+
+@pytest.mark.parametrize("function", ["DeliverMessage", "RecordFeedback", "SweepAccount"])
+def test_workers_of_a_queue_have_a_maximum(function: str) -> None:
+    """No backlog of a queue takes the functions that answer requests."""
+    for source in _FUNCTIONS[function]["Events"].values():
+        assert source["Properties"]["ScalingConfig"]["MaximumConcurrency"]
+
+
 def test_ses_events_reach_their_queue_unwrapped() -> None:
     """The rule matches only this configuration set's events and queues the SES record itself."""
     rule = _RESOURCES["EventsRule"]["Properties"]

@@ -32,6 +32,7 @@ from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.ports import Claim
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
+from pillarbox.domain.quota import Amount
 from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import random_schedule
@@ -232,8 +233,8 @@ def _forget_poison_jobs() -> AbstractContextManager[object]:
 def _refund_the_next_minute() -> AbstractContextManager[object]:
     refund = DynamoQuotas.refund
 
-    def refund_later(self: DynamoQuotas, account_id: str, count: int, now: datetime) -> None:
-        refund(self, account_id, count, now + timedelta(minutes=1))
+    def refund_later(self: DynamoQuotas, account_id: str, amount: Amount, now: datetime) -> None:
+        refund(self, account_id, amount, now + timedelta(minutes=1))
 
     return mock.patch.object(DynamoQuotas, "refund", refund_later)
 

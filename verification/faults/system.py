@@ -398,7 +398,7 @@ class System:
         return self.mailbox.newest_first()
 
     def quota_counts(self) -> dict[Window, list[int]]:
-        """Return the sends that the account's quota counts in each minute, day and month."""
+        """Return what the account's quota counts in each window."""
         item = wiring.services().table.get(keys.quota(self.account_id)) or {}
         return {
             window: [n for name, n in item.items() if name.startswith(f"{window}:")]

@@ -81,9 +81,10 @@ def judge(
         ):
             verdict.wrong += 1
     verdict.wrong += len(_bounced(system) ^ system.suppressed())
-    for counts in system.quota_counts().values():
-        used = sum(counts)
-        verdict.quota += used < len(messages) or (exact and used > len(messages))
+    recipients = sum(len(message.recipients) for message in messages)
+    for window, counts in system.quota_counts().items():
+        used, due = sum(counts), recipients if window == "recipients" else len(messages)
+        verdict.quota += used < due or (exact and used > due)
         verdict.quota += min(counts, default=0) < 0
     verdict.left += len(system.spool_keys()) if spool else 0
     return verdict

@@ -106,15 +106,15 @@ BUGS: Final = (
     SeededBug(
         "a refund goes into the current minute",
         f"{_SENDING}/acceptance.py",
-        "self.ports.quotas.refund(account_id, 1, prepared.now)",
-        "self.ports.quotas.refund(account_id, 1, self.ports.clock())",
+        "self.ports.quotas.refund(account_id, prepared.amount, prepared.now)",
+        "self.ports.quotas.refund(account_id, prepared.amount, self.ports.clock())",
         f"{_UNIT}_retries.py",
     ),
     SeededBug(
         "a refund of several goes into the current minute",
         f"{_SENDING}/acceptance.py",
-        "self.ports.quotas.refund(account_id, len(moments), moments[0])",
-        "self.ports.quotas.refund(account_id, len(moments), self.ports.clock())",
+        "self.ports.quotas.refund(account_id, _amount(prepared), moments[0])",
+        "self.ports.quotas.refund(account_id, _amount(prepared), self.ports.clock())",
         f"{_UNIT}_retries.py",
     ),
     SeededBug(

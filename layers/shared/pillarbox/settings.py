@@ -205,6 +205,13 @@ class Settings:
         ("command",),
         parameter="DeliveryConcurrency",
     )
+    delivery_reserve = Setting(
+        number(),
+        "invocations of deliver_message that are reserved for it",
+        ("command",),
+        default="0",  # a stack of an older release has no such parameter
+        parameter="DeliveryReserve",
+    )
     preview_sender = Setting(str, "the sender of preview keys", _SENDING, output="PreviewSender")
     upgrade_url = Setting(
         str,

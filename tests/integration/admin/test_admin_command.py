@@ -41,17 +41,23 @@ def test_the_commands_for_accounts(run: Operator) -> None:
         *("--per-minute", 9, "--per-month", 50_000),
     )
     account_id = made["accountId"]
-    assert made["limits"] == {"perMinute": 9, "perDay": 5_000, "perMonth": 50_000}
+    assert made["limits"] == {
+        "perMinute": 9,
+        "perDay": 5_000,
+        "perMonth": 50_000,
+        "recipientsPerDay": 25_000,
+    }
     assert run("account", "show", account_id) == made
     changed = run(
         *("account", "update", account_id, "--plan", "enterprise", "--hold-uncertain"),
-        *("--plan-limits", "--per-day", 0),
+        *("--plan-limits", "--per-day", 0, "--recipients-per-day", 7),
     )
+    no_limits = {"perMinute": None, "perMonth": None}
     assert changed == made | {
         "plan": "enterprise",
         "holdUncertain": True,
-        "limits": {"perMinute": None, "perDay": 0, "perMonth": None},
-        "ownLimits": {"perMinute": None, "perDay": 0, "perMonth": None},
+        "limits": no_limits | {"perDay": 0, "recipientsPerDay": 7},
+        "ownLimits": no_limits | {"perDay": 0, "recipientsPerDay": 7},
     }
     assert run("account", "list") == {"items": [changed]}
     assert (changed["shards"], changed["shardedFrom"]) == (1, None)

@@ -59,6 +59,9 @@ class FakeAccounts:
                 per_minute=old.per_minute if new.per_minute is None else new.per_minute,
                 per_day=old.per_day if new.per_day is None else new.per_day,
                 per_month=old.per_month if new.per_month is None else new.per_month,
+                recipients_per_day=old.recipients_per_day
+                if new.recipients_per_day is None
+                else new.recipients_per_day,
             ),
             hold_uncertain=account.hold_uncertain
             if changes.hold_uncertain is None

@@ -31,9 +31,17 @@ def account(account_id: str = ACCOUNT) -> Account:
 
 
 def limits(
-    per_minute: int | None = None, per_day: int | None = None, per_month: int | None = None
+    per_minute: int | None = None,
+    per_day: int | None = None,
+    per_month: int | None = None,
+    recipients_per_day: int | None = None,
 ) -> Limits:
-    return Limits(per_minute=per_minute, per_day=per_day, per_month=per_month)
+    return Limits(
+        per_minute=per_minute,
+        per_day=per_day,
+        per_month=per_month,
+        recipients_per_day=recipients_per_day,
+    )
 
 
 def api_key(number: int, account_id: str = ACCOUNT) -> ApiKey:
@@ -77,7 +85,7 @@ class AccountRecordsSuite:
         """An added account is read as it was added, and an unknown id gives None."""
         full = replace(
             account(),
-            overrides=limits(0, 20, 300),
+            overrides=limits(0, 20, 300, 40),
             senders={SENDER: True, OTHER_SENDER: False},
             default_sender=SENDER,
             hold_uncertain=True,
@@ -99,14 +107,15 @@ class AccountRecordsSuite:
         records.put_sender(ACCOUNT, SENDER, verified=True, default=False)
         records.change(ACCOUNT, AccountChanges(plan=Plan.ENTERPRISE, limits=limits(per_day=0)))
         changed = records.change(
-            ACCOUNT, AccountChanges(name="Store", limits=limits(7), hold_uncertain=True)
+            ACCOUNT,
+            AccountChanges(name="Store", limits=limits(7, None, None, 8), hold_uncertain=True),
         )
         assert changed == records.get(ACCOUNT)
         assert changed == replace(
             account(),
             name="Store",
             plan=Plan.ENTERPRISE,
-            overrides=limits(7, 0),
+            overrides=limits(7, 0, None, 8),
             senders={SENDER: True},
             default_sender=SENDER,
             hold_uncertain=True,
@@ -114,7 +123,7 @@ class AccountRecordsSuite:
 
     def test_own_limits_can_be_removed(self, records: AccountRecords) -> None:
         """With `plan_limits` only the limits of the same change remain."""
-        records.add(replace(account(), overrides=limits(1, 2, 3), hold_uncertain=True))
+        records.add(replace(account(), overrides=limits(1, 2, 3, 4), hold_uncertain=True))
         one = records.change(ACCOUNT, AccountChanges(plan_limits=True, limits=limits(per_day=9)))
         assert one is not None
         assert one.overrides == limits(per_day=9)

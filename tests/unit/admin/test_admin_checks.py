@@ -1,5 +1,6 @@
 """The doctor's checks on given values."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -8,6 +9,8 @@ import pytest
 from admin.operations import checks
 from admin.operations.checks import Finding, Verdict
 from admin.operations.ports import ConfigurationSet, QueueStatus, TableProtectionState
+from pillarbox.domain.account import Plan
+from tests.fakes import builders
 from tests.unit.admin.doctor_fakes import ALL_EVENTS, sending_status
 from tests.unit.admin.fakes import NOW
 
@@ -55,6 +58,45 @@ def test_the_quota_and_the_rate_for_the_workers(
     findings = list(checks.check_quota_and_rate(sending_status(**changes), workers))
     assert verdicts(findings) == expected
     assert remedy in findings[1].remedy
+
+
+@pytest.mark.parametrize(
+    ("reserve", "verdict", "remedy"),
+    [
+        (0, "warn", "DeliveryReserve=20. Lambda accepts it from a limit of 130 on."),
+        (19, "fail", "DeliveryReserve=20."),
+        (20, "pass", ""),
+        (40, "pass", ""),
+    ],
+)
+def test_functions_are_reserved_for_delivery(reserve: int, verdict: str, remedy: str) -> None:
+    """No reservation warns; one that is smaller than the workers fails."""
+    finding = checks.check_reserve(20, reserve)
+    assert verdicts([finding]) == [verdict]
+    assert remedy in finding.remedy
+
+
+@pytest.mark.parametrize(
+    ("plan", "recipients_per_day", "changes", "verdict"),
+    [
+        (Plan.STANDARD, None, {}, "pass"),
+        (Plan.STANDARD, 49_999, {}, "pass"),
+        (Plan.STANDARD, 50_000, {}, "warn"),
+        (Plan.ENTERPRISE, None, {}, "warn"),
+        (Plan.ENTERPRISE, 0, {}, "pass"),
+        (Plan.ENTERPRISE, None, {"sandbox": True}, "skipped"),
+        (Plan.ENTERPRISE, None, {"daily_quota": -1.0}, "skipped"),
+    ],
+)
+def test_no_account_can_use_up_the_quota_of_all(
+    plan: Plan, recipients_per_day: int | None, changes: dict[str, Any], verdict: str
+) -> None:
+    """An account whose recipients of a day are as many as SES grants is named."""
+    overrides = replace(builders.UNLIMITED, recipients_per_day=recipients_per_day)
+    account = builders.account(plan=plan, overrides=overrides)
+    (finding,) = checks.check_limits([account], sending_status(**changes))
+    assert verdicts([finding]) == [verdict]
+    assert (builders.ACCOUNT in finding.message) == (verdict == "warn")
 
 
 @pytest.mark.parametrize(

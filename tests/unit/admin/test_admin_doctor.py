@@ -83,6 +83,7 @@ class HealthyStack(UseCases):
             configuration_set="set",
             preview_sender=f"preview@{SHOP}",
             workers=2,
+            reserve=4,
         )
         return list(doctor.run(not_applicable))
 
@@ -115,7 +116,7 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     findings = stack.findings()
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "functions", "events", "domains"),
-        *("queues", "waiting", "table", "shards", "alarms", "relay", "mail"),
+        *("queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
     }
     assert stack.problems() == []
     assert [f.check for f in findings if f.verdict is Verdict.SKIPPED] == ["mail"]
@@ -152,7 +153,7 @@ def test_a_check_that_does_not_apply_is_skipped(stack: HealthyStack) -> None:
 def test_a_failing_check_does_not_stop_the_others(stack: HealthyStack) -> None:
     """If AWS refuses a call, its checks fail with AWS's message, and the other checks run."""
     stack.provider.failing = True
-    assert stack.problems() == [(name, "fail") for name in ("clock", "sending", "rate")]
+    assert stack.problems() == [(name, "fail") for name in ("clock", "sending", "rate", "limits")]
     assert any("AccessDenied" in finding.message for finding in stack.findings())
 
 

@@ -16,7 +16,7 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Limits, window_name
 from pillarbox.domain.timing import CLOCK_MARGIN
 from pillarbox.http.replies import batch_result
 from tests.fakes import builders
@@ -267,7 +267,9 @@ def test_a_failed_takeover_does_not_repeat_the_accepted_part(world: World) -> No
 
 def reserve_elsewhere(world: World, count: int) -> None:
     """Let another process reserve quota of the account."""
-    FakeQuotas(world.store).reserve(ACCOUNT, count, builders.UNLIMITED, world.now)
+    FakeQuotas(world.store).reserve(
+        ACCOUNT, builders.messages(count), builders.UNLIMITED, world.now
+    )
 
 
 def test_a_takeover_with_a_full_quota_reports_the_accepted_part() -> None:
@@ -306,6 +308,35 @@ def test_the_quota_is_used_in_order() -> None:
     assert world.used() == {2}
     assert error_of(world, batch(request(), INVALID), DIGEST).code == QUOTA_EXCEEDED
     assert not world.store.claims
+
+
+def to(count: int) -> SendRequest:
+    """Return a request with this many recipients."""
+    return request(to=tuple(f"a{number}@example.com" for number in range(count)))
+
+
+def test_a_message_that_does_not_fit_leaves_room_for_later_ones() -> None:
+    """A message with too many recipients is refused; the others are accepted in their order."""
+    limits = replace(builders.UNLIMITED, recipients_per_day=60)
+    world = World(builders.account(overrides=limits))
+    results = submit(world, batch(to(40), to(30), to(15), to(6), to(5)))
+    assert codes(results) == [None, QUOTA_EXCEEDED, None, QUOTA_EXCEEDED, None]
+    assert results[1]["error"]["details"] == {"limit_recipients_per_day": 60}
+    assert "5 are left" in results[3]["error"]["message"]
+    assert recipients_used(world) == 60
+    assert error_of(world, batch(to(1), to(2)), DIGEST).code == QUOTA_EXCEEDED
+
+
+def test_a_failed_batch_gives_its_recipients_back() -> None:
+    """If the queue fails, the refund has the recipients of all messages."""
+    world = World()
+    fail_last(world, LOOK_UP, DNS, RESERVE, PUT)
+    error_of(world, batch(to(40), to(3)))
+    assert recipients_used(world) == 0
+
+
+def recipients_used(world: World) -> int:
+    return world.store.counts[ACCOUNT, window_name("recipients", world.now)]
 
 
 @pytest.mark.parametrize(("others", "accepted"), [(0, 10), (1, 9), (4, 6)])

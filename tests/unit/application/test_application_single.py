@@ -15,7 +15,7 @@ from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.mail import SavedBody, StarterBody
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Limits, window_name
 from pillarbox.http.replies import send_result
 from tests.fakes import builders
 from tests.fakes.builders import (
@@ -476,3 +476,18 @@ def test_repeated_recipients_count_each_time(world: World) -> None:
     assert error_of(world, request(to=("a@example.com",) * 51)).code == "recipient_limit_exceeded"
     submit(world, request(to=("a@example.com",) * 50))
     assert world.message().recipients == ("a@example.com",)
+
+
+def test_a_mailbox_gets_one_copy_and_counts_once(world: World) -> None:
+    """Any case of an address in to, cc and bcc is one mailbox: one copy, one recipient."""
+    fields = request(
+        to=("dup@x.example", "b@X.example"), cc=("DUP@x.example",), bcc=("Dup@X.EXAMPLE",)
+    )
+    submit(world, fields)
+    message = world.message()
+    assert message.recipients == ("dup@x.example", "b@x.example")
+    assert (message.cc, message.bcc) == (("DUP@x.example",), ("Dup@x.example",))
+    assert world.store.counts[ACCOUNT, window_name("recipients", world.now)] == 2
+    world.settle()
+    ((_, recipients, _),) = world.mailer.taken
+    assert recipients == ("dup@x.example", "b@x.example")

@@ -17,7 +17,7 @@ from pillarbox.application.sending.smtp_message import may_send_as
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import RawBody
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Limits, window_name
 from relay.service import write_response
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
@@ -115,6 +115,19 @@ def test_private_fields_are_removed() -> None:
             f"{FROM}X-Sesame: stays\r\nDate: d\r\nMessage-ID: <m>\r\n\r\nBcc: in the body\r\n"
         ).encode()
     )
+
+
+def test_a_mailbox_that_is_given_twice_gets_one_copy() -> None:
+    """Two forms of an address in the envelope are one mailbox: one copy, one recipient."""
+    world = World()
+    recipients = ("dup@x.example", "DUP@X.example", "b@x.example", "dup@x.example")
+    submit(world, FROM + "To: dup@x.example, b@x.example\r\n\r\nHello\r\n", *recipients)
+    message = world.message()
+    assert (message.to, message.cc, message.bcc) == (("dup@x.example", "b@x.example"), (), ())
+    assert world.store.counts[builders.ACCOUNT, window_name("recipients", world.now)] == 2
+    world.settle()
+    ((_, handed_over, _),) = world.mailer.taken
+    assert handed_over == ("dup@x.example", "b@x.example")
 
 
 @pytest.mark.parametrize(

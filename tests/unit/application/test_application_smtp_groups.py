@@ -11,7 +11,7 @@ import pytest
 from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SMALL, SmtpMessage
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Amount, Limits
 from tests.fakes import builders
 from tests.fakes.world import Fault, Killed, World
 
@@ -134,10 +134,10 @@ def test_a_message_over_quota_keeps_its_error_when_the_next_reservation_fails() 
     ports = world.ports
     reserve = ports.quotas.reserve
 
-    def fail_for_two(account_id: str, count: int, *more: Any) -> None:
-        if count == 2:
+    def fail_for_two(account_id: str, amount: Amount, *more: Any) -> None:
+        if amount.messages == 2:
             raise ServiceError("service_unavailable", "planted")
-        reserve(account_id, count, *more)
+        reserve(account_id, amount, *more)
 
     vars(ports.quotas)["reserve"] = fail_for_two
     outcomes = SmtpSubmission(ports).submit_all(world.live, ready)

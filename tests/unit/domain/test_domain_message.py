@@ -178,6 +178,13 @@ def test_each_recipient_is_listed_once() -> None:
     assert message.recipients == (BOB, ANN, "eve@example.com")
 
 
+def test_a_mailbox_in_two_cases_is_listed_once() -> None:
+    """Addresses that differ only in case are one mailbox, in the form that comes first."""
+    to, cc = ("Ann@example.com",), ("ann@example.com",)
+    message: Message = builders.message(to=to, cc=cc, bcc=(BOB,))
+    assert message.recipients == ("Ann@example.com", BOB)
+
+
 def test_a_lease_does_not_change_the_status() -> None:
     """A message that was leased has the status pending and no error."""
     leased = builders.message(attempt=3)

@@ -1,24 +1,27 @@
 """Quotas: UTC windows, and the refusal when a window is full (contract 8.1)."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.domain.account import PREVIEW_LIMITS, Plan
+from pillarbox.domain.account import PLAN_LIMITS, PREVIEW_LIMITS, Plan
 from pillarbox.domain.key import KeyType, Principal
 from pillarbox.domain.quota import (
     WINDOWS,
+    Amount,
     Limits,
     Window,
+    add,
     first_full,
     remaining_quota,
     window_end,
     window_name,
 )
 from tests.fakes import builders
-from tests.fakes.builders import NOW, UNLIMITED
+from tests.fakes.builders import NOW, UNLIMITED, messages
 
 TIGHT = Limits(per_minute=2, per_day=5, per_month=9)
 
@@ -30,6 +33,7 @@ TIGHT = Limits(per_minute=2, per_day=5, per_month=9)
         ("minute", "2026-12-31T23:59:59+00:00", "minute:2026-12-31T23:59", "2027-01-01T00:00"),
         ("day", "2026-03-14T15:09:26+00:00", "day:2026-03-14", "2026-03-15T00:00"),
         ("day", "2024-02-28T23:00:00+00:00", "day:2024-02-28", "2024-02-29T00:00"),
+        ("recipients", "2026-12-31T23:00:00+00:00", "recipients:2026-12-31", "2027-01-01T00:00"),
         ("month", "2026-01-31T12:00:00+00:00", "month:2026-01", "2026-02-01T00:00"),
         ("month", "2026-12-01T00:00:00+00:00", "month:2026-12", "2027-01-01T00:00"),
         ("day", "2026-03-15T01:00:00+02:00", "day:2026-03-14", "2026-03-15T00:00"),
@@ -72,7 +76,7 @@ def test_the_shortest_full_window_refuses(
     used: dict[Window, int], room: int, full: tuple[str, dict[str, int], str, str] | None
 ) -> None:
     """A 429 names the shortest full window, its limit and its end, without Retry-After."""
-    refusal = first_full(TIGHT, used, 1, NOW)
+    refusal = first_full(TIGHT, used, messages(1), NOW)
 
     assert remaining_quota(TIGHT, used) == room
     if full is None:
@@ -90,7 +94,7 @@ def test_the_shortest_full_window_refuses(
 
 def test_several_messages_need_room_for_all() -> None:
     """Two messages do not fit where one does, and the refusal says how many are left."""
-    refusal = first_full(TIGHT, {"minute": 1}, 2, NOW)
+    refusal = first_full(TIGHT, {"minute": 1}, messages(2), NOW)
     assert refusal is not None
     assert refusal.headers["RateLimit-Remaining"] == "1"
 
@@ -98,7 +102,7 @@ def test_several_messages_need_room_for_all() -> None:
 def test_no_limit_is_never_full() -> None:
     """None means no limit, and 0 means no messages."""
     assert remaining_quota(UNLIMITED, {"minute": 10**9}) is None
-    assert first_full(UNLIMITED, {"month": 10**9}, 10**6, NOW) is None
+    assert first_full(UNLIMITED, {"month": 10**9}, messages(10**6), NOW) is None
     assert remaining_quota(Limits(per_minute=0, per_day=None, per_month=None), {}) == 0
 
 
@@ -141,9 +145,49 @@ def test_preview_keys_have_their_own_limits() -> None:
 def test_a_send_that_fits_is_not_refused(used: dict[Window, int], count: int, room: int) -> None:
     """There is no refusal up to the last message that fits; one more gets what was left."""
     limits = Limits(per_minute=2 if not used else 10, per_day=None, per_month=None)
-    refusal = first_full(limits, used, count, NOW)
+    refusal = first_full(limits, used, messages(count), NOW)
 
     assert remaining_quota(limits, used) == room
     assert (refusal is None) == (count <= room)
     if refusal is not None:
         assert refusal.headers["RateLimit-Remaining"] == str(room)
+
+
+@pytest.mark.parametrize(
+    ("limits", "recipients"),
+    [
+        (UNLIMITED, None),
+        (Limits(per_minute=None, per_day=300, per_month=None), 1_500),
+        (Limits(per_minute=None, per_day=1, per_month=None), 50),
+        (Limits(per_minute=None, per_day=0, per_month=None), 50),
+        (replace(UNLIMITED, recipients_per_day=7), 7),
+        (Limits(per_minute=None, per_day=300, per_month=None, recipients_per_day=0), 0),
+        (PREVIEW_LIMITS, 250),
+        (PLAN_LIMITS[Plan.FREE], 1_500),
+        (PLAN_LIMITS[Plan.STANDARD], 7_500),
+        (PLAN_LIMITS[Plan.ENTERPRISE], None),
+    ],
+)
+def test_the_recipients_of_a_day_follow_from_its_messages(
+    limits: Limits, recipients: int | None
+) -> None:
+    """Without a limit of its own, there are five recipients a message, and 50 at least."""
+    assert limits.of("recipients") == recipients
+
+
+def test_recipients_are_counted_in_a_window_of_their_own() -> None:
+    """Messages that fit into every other window are refused if their recipients do not fit."""
+    limits = replace(UNLIMITED, per_day=9, recipients_per_day=60)
+    used = add({}, Amount(1, 50))
+    assert used == {"minute": 1, "day": 1, "recipients": 50, "month": 1}
+    assert first_full(limits, used, Amount(1, 10), NOW) is None
+    refusal = first_full(limits, used, Amount(1, 11), NOW)
+    assert refusal is not None
+    assert (refusal.status, refusal.code) == (429, "daily_limit_exceeded")
+    assert refusal.details == {"limit_recipients_per_day": 60}
+    assert refusal.message == "The account may send to 60 recipients per day; 10 are left."
+    assert refusal.headers == {
+        "RateLimit-Limit": "60",
+        "RateLimit-Remaining": "10",
+        "RateLimit-Reset": "31834",
+    }

@@ -15,7 +15,7 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import Event, Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Amount, Limits
 from pillarbox.domain.quota_counts import QuotaCounts
 from pillarbox.domain.template import SavedTemplate
 
@@ -126,9 +126,9 @@ class Claims(Protocol):
 
 
 class Quotas(Protocol):
-    """Counts of accepted messages in the current minute, day and month."""
+    """Counts of accepted messages in the current minute, day and month, and of their recipients."""
 
-    def reserve(self, account_id: str, count: int, limits: Limits, now: datetime) -> None:
+    def reserve(self, account_id: str, amount: Amount, limits: Limits, now: datetime) -> None:
         """Count messages, all of them or none.
 
         Raises:
@@ -136,7 +136,7 @@ class Quotas(Protocol):
         """
         ...
 
-    def refund(self, account_id: str, count: int, now: datetime) -> None:
+    def refund(self, account_id: str, amount: Amount, now: datetime) -> None:
         """Undo the count of messages that were reserved at `now` and not accepted."""
         ...
 
@@ -341,7 +341,7 @@ class SendUncertain(Exception):
 class SendingRate(Protocol):
     """The recipients per second that SES grants, shared by all workers."""
 
-    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
         """Take the tokens of one email; return None, or the wait before another try.
 
         A short wait is spent here. After a returned wait no token was taken.

@@ -62,6 +62,7 @@ def check_limits(limits: Limits) -> None:
         "perMinute": limits.per_minute,
         "perDay": limits.per_day,
         "perMonth": limits.per_month,
+        "recipientsPerDay": limits.recipients_per_day,
     }
     errors = [
         FieldError(field, f"must be from 0 to {MAX_LIMIT}", "out_of_range")

@@ -94,6 +94,7 @@ class Account:
             per_minute=plan.per_minute if own.per_minute is None else own.per_minute,
             per_day=plan.per_day if per_day is None else per_day,
             per_month=plan.per_month if own.per_month is None else own.per_month,
+            recipients_per_day=own.recipients_per_day,
         )
 
     def sender(self, requested: str | None) -> str:

@@ -1,7 +1,7 @@
 """Email addresses: each is one bare addr-spec (RFC 5321 section 4.1.2)."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Final
 
 #: RFC 5321 section 4.5.3.1, in octets: local part, domain, and path without its angle brackets.
@@ -54,12 +54,22 @@ def domain_of(address: str) -> str:
 
 
 def mailbox_key(address: str) -> str:
-    """Return one key for all forms of a mailbox's address. Suppressions are stored under it.
+    """Return one key for all forms of a mailbox's address.
+
+    Suppressions are stored under it, and an email goes to each key once.
 
     RFC 5321 allows local parts that differ only by case, but mailbox providers
     ignore case. So a complaint from Ann@ also stops email to ann@.
     """
     return address.lower()
+
+
+def distinct_mailboxes(addresses: Iterable[str]) -> tuple[str, ...]:
+    """Return each mailbox once, in the form and at the place of its first address."""
+    mailboxes: dict[str, str] = {}
+    for address in addresses:
+        mailboxes.setdefault(mailbox_key(address), address)
+    return tuple(mailboxes.values())
 
 
 def _parse_domain(domain: str, to_a_label: Callable[[str], str]) -> str:

@@ -11,6 +11,8 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
+from pillarbox.domain.address import distinct_mailboxes
+
 
 class Status(StrEnum):
     """The statuses of the contract (section 2.5)."""
@@ -153,8 +155,8 @@ class Message:
 
     @property
     def recipients(self) -> tuple[str, ...]:
-        """Every recipient once, in the order of the request."""
-        return tuple(dict.fromkeys(self.to + self.cc + self.bcc))
+        """Every mailbox once, in the order of the request: the envelope."""
+        return distinct_mailboxes(self.to + self.cc + self.bcc)
 
     def with_events(
         self, events: Iterable[Event], provider_message_id: str | None = None

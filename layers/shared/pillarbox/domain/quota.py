@@ -1,4 +1,8 @@
-"""Send quotas: UTC calendar minutes, days and months (contract section 8.1)."""
+"""Send quotas: UTC calendar minutes, days and months (contract section 8.1).
+
+Three windows count messages. A fourth counts recipients a day, because the provider's own quota
+does: an email to 50 recipients costs it as much as 50 emails.
+"""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,28 +11,76 @@ from typing import Final, Literal
 
 from pillarbox.domain.errors import ServiceError
 
-type Window = Literal["minute", "day", "month"]
+#: "recipients" is the window of a day that counts recipients; the others count messages.
+type Window = Literal["minute", "day", "recipients", "month"]
 
-WINDOWS: Final[tuple[Window, ...]] = ("minute", "day", "month")
+#: From the shortest to the longest.
+WINDOWS: Final[tuple[Window, ...]] = ("minute", "day", "recipients", "month")
+MESSAGE_WINDOWS: Final[tuple[Window, ...]] = ("minute", "day", "month")
+RECIPIENT_WINDOWS: Final[tuple[Window, ...]] = ("recipients",)
 
 _CODES: Final[Mapping[Window, str]] = {
     "minute": "rate_limit_exceeded",
     "day": "daily_limit_exceeded",
+    "recipients": "daily_limit_exceeded",
     "month": "monthly_limit_exceeded",
 }
+
+#: Without a limit of its own, an account may send to so many recipients for each message of its
+#: day. Transactional email has one or two. At least one message to the most recipients fits.
+RECIPIENTS_PER_MESSAGE: Final = 5
+_LEAST_RECIPIENTS: Final = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Amount:
+    """What messages take from a quota: their number, and the number of their recipients."""
+
+    messages: int
+    recipients: int
+
+    def of(self, window: Window) -> int:
+        """Return what is counted in one window."""
+        return self.recipients if window == "recipients" else self.messages
+
+    def __add__(self, other: "Amount") -> "Amount":
+        return Amount(self.messages + other.messages, self.recipients + other.recipients)
+
+    def __sub__(self, other: "Amount") -> "Amount":
+        return Amount(self.messages - other.messages, self.recipients - other.recipients)
+
+    def __bool__(self) -> bool:
+        """Whether it is more than nothing."""
+        return self.messages > 0 or self.recipients > 0
+
+
+NOTHING: Final = Amount(0, 0)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Limits:
-    """How many messages an account may send in each window. None means no limit."""
+    """How many messages an account may send in each window. None means no limit.
+
+    Without a limit of its own, the number of recipients follows from the messages of a day.
+    """
 
     per_minute: int | None
     per_day: int | None
     per_month: int | None
+    recipients_per_day: int | None = None
 
     def of(self, window: Window) -> int | None:
         """Return the limit of one window."""
-        return {"minute": self.per_minute, "day": self.per_day, "month": self.per_month}[window]
+        match window:
+            case "minute":
+                return self.per_minute
+            case "day":
+                return self.per_day
+            case "month":
+                return self.per_month
+        if self.recipients_per_day is not None or self.per_day is None:
+            return self.recipients_per_day
+        return max(self.per_day * RECIPIENTS_PER_MESSAGE, _LEAST_RECIPIENTS)
 
 
 class QuotaExceeded(ServiceError):
@@ -43,10 +95,14 @@ class QuotaExceeded(ServiceError):
         self.used = used
         remaining = max(limit - used.get(window, 0), 0)
         reset = -(-(window_end(window, now) - now) // timedelta(seconds=1))
+        if window == "recipients":
+            text, name = f"to {limit} recipients per day", "limit_recipients_per_day"
+        else:
+            text, name = f"{limit} messages per {window}", f"limit_per_{window}"
         super().__init__(
             _CODES[window],
-            f"The account may send {limit} messages per {window}; {remaining} are left.",
-            details={f"limit_per_{window}": limit},
+            f"The account may send {text}; {remaining} are left.",
+            details={name: limit},
             headers={
                 "RateLimit-Limit": str(limit),
                 "RateLimit-Remaining": str(remaining),
@@ -57,7 +113,7 @@ class QuotaExceeded(ServiceError):
 
 def window_name(window: Window, now: datetime) -> str:
     """Return the name of the window that contains a time, such as `minute:2026-11-20T23:12`."""
-    length = {"minute": 16, "day": 10, "month": 7}[window]
+    length = {"minute": 16, "day": 10, "recipients": 10, "month": 7}[window]
     return f"{window}:{now.astimezone(UTC).isoformat()[:length]}"
 
 
@@ -67,30 +123,37 @@ def window_end(window: Window, now: datetime) -> datetime:
     if window == "minute":
         return start + timedelta(minutes=1)
     start = start.replace(hour=0, minute=0)
-    if window == "day":
+    if window != "month":
         return start + timedelta(days=1)
     return (start.replace(day=1) + timedelta(days=32)).replace(day=1)
 
 
-def remaining_quota(limits: Limits, used: Mapping[Window, int]) -> int | None:
-    """Return how many messages still fit into every window. None means no limit."""
+def remaining_quota(
+    limits: Limits, used: Mapping[Window, int], windows: tuple[Window, ...] = MESSAGE_WINDOWS
+) -> int | None:
+    """Return how many messages, or recipients, still fit into some windows. None means no limit."""
     remaining = [
         limit - used.get(window, 0)
-        for window in WINDOWS
+        for window in windows
         if (limit := limits.of(window)) is not None
     ]
     return max(min(remaining), 0) if remaining else None
 
 
 def first_full(
-    limits: Limits, used: Mapping[Window, int], count: int, now: datetime
+    limits: Limits, used: Mapping[Window, int], amount: Amount, now: datetime
 ) -> QuotaExceeded | None:
-    """Return the refusal of `count` more messages, or None if every window has room for them.
+    """Return the refusal of more messages, or None if every window has room for them.
 
     The refusal names the shortest window that has too little room.
     """
     for window in WINDOWS:
         limit = limits.of(window)
-        if limit is not None and used.get(window, 0) + count > limit:
+        if limit is not None and used.get(window, 0) + amount.of(window) > limit:
             return QuotaExceeded(window, limit, used, now)
     return None
+
+
+def add(used: Mapping[Window, int], amount: Amount) -> dict[Window, int]:
+    """Return the counts after some messages."""
+    return {window: used.get(window, 0) + amount.of(window) for window in WINDOWS}

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import WINDOWS, Limits, first_full, window_end, window_name
+from pillarbox.domain.quota import WINDOWS, Amount, Limits, first_full, window_end, window_name
 
 #: The start of the names of the windows of late refusals.
 REFUSALS: Final = "refusals:"
@@ -48,7 +48,7 @@ class QuotaCounts:
             ServiceError: a quota error; `rate_limit_exceeded` for too many late refusals.
         """
         used = {window: self.by_window.get(window_name(window, now), 0) for window in WINDOWS}
-        if full := first_full(limits, used, 1, now):
+        if full := first_full(limits, used, Amount(1, 1), now):
             raise full
         limit = refusal_limit(limits)
         if limit is not None and self.by_window.get(refusals_name(now), 0) >= limit:

@@ -56,6 +56,7 @@ class DynamoAccounts:
             "per_minute": changes.limits.per_minute,
             "per_day": changes.limits.per_day,
             "per_month": changes.limits.per_month,
+            "recipients_per_day": changes.limits.recipients_per_day,
         }
         values = {name: value for name, value in (fields | limits).items() if value is not None}
         removed = [name for name in limits if name not in values] if changes.plan_limits else []

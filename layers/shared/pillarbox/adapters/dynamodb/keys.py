@@ -18,6 +18,7 @@ strings.
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
 | sending rate| RATE                | -              |
+| share of it | RATE                | <account>      |
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
@@ -96,6 +97,11 @@ def seen_event(account_id: str, message_id: UUID) -> Item:
 def sending_rate() -> Item:
     """Return the key of the token bucket of the SES account."""
     return _key("RATE")
+
+
+def account_share(account_id: str) -> Item:
+    """Return the key of an account's share in the sending rate."""
+    return _key("RATE", account_id)
 
 
 def messages_from(account_id: str, shard: int, moment: int) -> Item:

@@ -7,15 +7,27 @@ the same limits. The rest is refunded by the next send of the process, or is los
 dies or stays frozen. So a quota is never exceeded. It may be too strict by what the processes have
 not used: for each process at most the spare messages of one chunk, and never more than a
 `_SHARE`th of the room that was left.
+
+A chunk has recipients as well, as many for each message as the account's last sends had. If
+either runs out, one update counts what both lack.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from math import ceil
 from threading import Lock
 from typing import Final
 
-from pillarbox.domain.quota import Limits, Window, remaining_quota, window_name
+from pillarbox.domain.quota import (
+    NOTHING,
+    RECIPIENT_WINDOWS,
+    Amount,
+    Limits,
+    Window,
+    remaining_quota,
+    window_name,
+)
 
 #: The messages a second of an account from which on it reserves chunks, and at most how many
 #: updates of its item a second then remain. A third of what a partition takes, so that refunds,
@@ -38,15 +50,20 @@ class Chunk:
     #: A moment in the minute.
     at: datetime
     limits: Limits
-    #: Messages that are counted and not used.
-    left: int = 0
+    #: What is counted and not used.
+    left: Amount = NOTHING
     #: How many messages fit into every window, as the last update found; None: any number.
     room: int | None = 0
+    #: The same for recipients.
+    recipient_room: int | None = None
     #: The messages a second of all processes, measured until the moment at which the item had
     #: counted `measured_count` messages in this minute.
     rate: float = 0
     measured_at: datetime | None = None
     measured_count: int = 0
+    #: The recipients of a message, measured in the same time.
+    recipients_per_message: float = 1
+    measured_recipients: int = 0
 
     def is_for(self, limits: Limits, now: datetime) -> bool:
         """Return whether its messages may be used at a moment."""
@@ -54,21 +71,35 @@ class Chunk:
             "minute", self.at
         )
 
-    def spare(self) -> int:
-        """Return how many messages to count in advance: none at up to `CHUNKED_RATE`."""
-        spare = int(self.rate // CHUNKED_RATE)
-        return spare if self.room is None else min(spare, self.room // _SHARE)
+    def spare(self) -> Amount:
+        """Return what to count in advance: nothing at up to `CHUNKED_RATE`."""
+        messages = _at_most(int(self.rate // CHUNKED_RATE), self.room)
+        recipients = _at_most(ceil(messages * self.recipients_per_message), self.recipient_room)
+        if recipients < messages:  # too few for these messages
+            return NOTHING
+        return Amount(
+            max(messages - self.left.messages, 0), max(recipients - self.left.recipients, 0)
+        )
 
     def measure(self, used: Mapping[Window, int], now: datetime) -> None:
         """Note the counts that an update returned."""
         self.room = remaining_quota(self.limits, used)
+        self.recipient_room = remaining_quota(self.limits, used, RECIPIENT_WINDOWS)
         if self.measured_at is not None:
             elapsed = now - self.measured_at
             if timedelta() <= elapsed < _PERIOD:
                 return
             counted = used["minute"] - self.measured_count
             self.rate = max(counted / elapsed.total_seconds(), 0)  # a clock may be set back
+            if counted > 0:
+                recipients = used["recipients"] - self.measured_recipients
+                self.recipients_per_message = max(recipients / counted, 1)
         self.measured_at, self.measured_count = now, used["minute"]
+        self.measured_recipients = used["recipients"]
+
+
+def _at_most(count: int, room: int | None) -> int:
+    return count if room is None else min(count, room // _SHARE)
 
 
 class Chunks:
@@ -79,12 +110,12 @@ class Chunks:
         self._chunks: dict[str, Chunk] = {}
 
     def take(
-        self, account_id: str, count: int, limits: Limits, now: datetime
-    ) -> tuple[int, int, Chunk | None]:
+        self, account_id: str, amount: Amount, limits: Limits, now: datetime
+    ) -> tuple[Amount, Amount, Chunk | None]:
         """Take messages from the account's chunk.
 
         Returns:
-            How many of `count` it had; how many spare ones to count with the others; and a
+            How much of `amount` it had; the spare amount to count with the rest; and a
             chunk that is over, whose rest is to be refunded.
         """
         with self._lock:
@@ -95,17 +126,21 @@ class Chunks:
                     over = old if old.left else None
                     if old.measured_at and abs(now - old.measured_at) < _OUTDATED:
                         chunk.rate = old.rate
+                        chunk.recipients_per_message = old.recipients_per_message
             self._chunks[account_id] = chunk
             if len(self._chunks) > _MAX_ACCOUNTS:
                 del self._chunks[next(iter(self._chunks))]
-            taken = min(chunk.left, count)
+            taken = Amount(
+                min(chunk.left.messages, amount.messages),
+                min(chunk.left.recipients, amount.recipients),
+            )
             chunk.left -= taken
             return taken, chunk.spare(), over
 
     def put(
         self,
         account_id: str,
-        left: int,
+        left: Amount,
         limits: Limits,
         now: datetime,
         used: Mapping[Window, int] | None = None,

@@ -14,6 +14,7 @@ from contextlib import suppress
 from datetime import datetime, timedelta
 from typing import Final
 
+from pillarbox.adapters.dynamodb.account_shares import AccountShares
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.adapters.dynamodb.token_bucket import (
     LONGEST_WAIT,
@@ -46,6 +47,17 @@ _LEASE: Final = SECOND
 _LEASED_PART: Final = 0.1
 
 
+#: While accounts compete, one that is ahead of its share leaves the tokens of this time to the
+#: others, and twice as many if it is far ahead. It is longer than the tries of the others are
+#: apart, and twice it is less than the bucket.
+_YIELD: Final = round(0.3 * SECOND)
+#: How long accounts compete after one of them had to wait for another one.
+_SHARED: Final = 60 * SECOND
+
+
+_FAR: Final = 2
+
+
 class DynamoSendingRate:
     """Implements `ports.SendingRate`.
 
@@ -64,6 +76,7 @@ class DynamoSendingRate:
         pause: Callable[[float], None],
     ) -> None:
         self._bucket = TokenBucket(table)
+        self._shares = AccountShares(table)
         self._read_rate = read_rate
         self._clock = clock
         self._pause = pause
@@ -74,12 +87,12 @@ class DynamoSendingRate:
         self._lease_size = 1
         self._lease_ends_at = 0
 
-    def acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
         """Take the tokens of one email, or return when to try again."""
         if self._use_lease(recipients):
             return None
         try:
-            return self._acquire(recipients, urgent=urgent)
+            return self._acquire(account_id, recipients, urgent=urgent)
         except ServiceError:
             return None
 
@@ -90,27 +103,30 @@ class DynamoSendingRate:
             if state := self._known_state():
                 self._state = self._bucket.slow_down(state, self._now())
 
-    def _acquire(self, recipients: int, *, urgent: bool) -> timedelta | None:
+    def _acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
         state = self._known_state()
         if state is None:
             return None
         patience, spread = (_URGENT_PATIENCE, _URGENT_SPREAD) if urgent else (_PATIENCE, _SPREAD)
         gives_up_at = self._now() + patience
-        if self._had_to_wait:
-            state = self._bucket.read() or state
-        self._had_to_wait = False
+        state = self._fresh(state)
         for _ in range(_TRIES):
             now = self._now()
-            tokens = Tokens(recipients, state.rate(now), urgent=urgent)
-            latest = now + tokens.reserve if urgent else now
+            state, excess = self._compete(state, account_id, now, urgent=urgent)
+            tokens = Tokens(recipients, state.rate(now), urgent=urgent and not excess)
+            latest = now + tokens.reserve if tokens.urgent else now - (excess or 0) * _YIELD
+            if excess and (urgent or excess == _FAR):  # its worker has others to serve
+                gives_up_at = min(gives_up_at, now - urgent)
             # `empty_at` never moves back, so an ordinary email needs no write to learn that it
             # has to wait.
-            if urgent or state.empty_at <= latest:
+            if tokens.urgent or state.empty_at <= latest:
                 try:
-                    self._wait_until(self._take(state, tokens, now, latest))
+                    departs_at = self._take(state, tokens, now, latest, account_id)
                 except Refused as refusal:
                     self._state = state = refusal.state
                 else:
+                    self._charge(account_id, tokens, now, excess)
+                    self._wait_until(departs_at)
                     return None
             wait = state.empty_at - latest
             if now > gives_up_at or wait > _LONGEST_PAUSE:
@@ -122,9 +138,37 @@ class DynamoSendingRate:
                 self._wait_until(now + wait + round(spread * _fraction()))
                 # Others waited too. A read costs less than a refused write.
                 self._state = state = self._bucket.read() or state
-        return self._turn(state, tokens, now)
+        return self._turn(state, tokens, now, account_id, excess)
 
-    def _take(self, state: BucketState, tokens: Tokens, now: int, latest: int) -> int:
+    def _fresh(self, state: BucketState) -> BucketState:
+        """Return the state, read again if the last email had to wait."""
+        if self._had_to_wait:
+            state = self._bucket.read() or state
+        self._had_to_wait = False
+        return state
+
+    def _compete(
+        self, state: BucketState, account_id: str, now: int, *, urgent: bool
+    ) -> tuple[BucketState, int | None]:
+        """Return how far an account is ahead of its share; None if no accounts compete.
+
+        This costs nothing if only one account sends, or if the email need not wait. Urgent emails
+        always compete: those of one account must not hold every urgent worker.
+        """
+        if now >= state.shared_until:
+            if state.empty_at <= now:
+                return state, None
+            if state.taker not in {"", account_id}:
+                self._state = state = self._bucket.start_sharing(now + _SHARED)
+            elif not urgent:
+                return state, None
+        return state, self._shares.excess(account_id, now)
+
+    def _charge(self, account_id: str, tokens: Tokens, now: int, excess: int | None) -> None:
+        if excess is not None:
+            self._shares.charge(account_id, tokens.time(self._lease_size), now)
+
+    def _take(self, state: BucketState, tokens: Tokens, now: int, latest: int, taker: str) -> int:
         """Take the tokens of an email, or of a lease with it, and return when it departs.
 
         Raises:
@@ -138,7 +182,7 @@ class DynamoSendingRate:
             latest = all_there if wants_lease else latest
         else:
             taken = lease if lease.count > tokens.count else tokens
-        self._state = self._bucket.take(state, taken, now, latest)
+        self._state = self._bucket.take(state, taken, now, latest, taker)
         departs_at = _departure(self._state, taken)
         self._lease_size, self._leased = taken.count, taken.count - tokens.count
         self._lease_ends_at = max(departs_at, now) + _LEASE
@@ -156,8 +200,22 @@ class DynamoSendingRate:
         size = 2 * self._lease_size if self._now() < self._lease_ends_at else used
         return max(min(size, int(rate * _LEASED_PART)), 1)
 
-    def _turn(self, state: BucketState, tokens: Tokens, now: int) -> timedelta:
-        turn = self._bucket.take_turn(state, tokens, now)
+    def _turn(
+        self,
+        state: BucketState,
+        tokens: Tokens,
+        now: int,
+        account_id: str,
+        excess: int | None,
+    ) -> timedelta:
+        soonest = max(now + SECOND, min(state.empty_at, now + LONGEST_WAIT))
+        if excess == 0:
+            return timedelta(microseconds=soonest - now + round(SECOND * _fraction()))
+        turn = None
+        if excess:
+            turn = self._shares.take_turn(account_id, tokens.cost, soonest, state.next_ordinary)
+        if turn is None:
+            turn = self._bucket.take_turn(state, tokens, now)
         if turn is None:  # too many wait already
             turn = now + round(LONGEST_WAIT * (2 + _fraction()) / 3)
         return timedelta(microseconds=turn - now)

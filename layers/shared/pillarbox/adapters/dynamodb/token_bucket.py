@@ -10,6 +10,9 @@ urgent email departs before the one that waits for its tokens, if the debt that 
 a reserve, or as soon as it is. `overdraft` is how far the urgent emails moved `empty_at`
 since the departure of the last ordinary one; it bounds that debt at each departure.
 
+`taker` is the account that took tokens last. If an email of another one has to wait, accounts
+compete for the rate until `shared_until`, and each has a share of it (`account_shares`).
+
 All times are in microseconds since 1970. Workers compare them with their own clocks. A worker
 whose clock is fast makes the others wait for as long as it is fast, and sends no more for it.
 """
@@ -61,6 +64,9 @@ class BucketState:
     #: When the next email that has to wait comes back, for each lane.
     next_ordinary: int = 0
     next_urgent: int = 0
+    #: Who took tokens last, and until when several accounts compete for the rate.
+    taker: str = ""
+    shared_until: int = 0
 
     def share(self, now: int) -> float:
         """Return the part of the granted rate that is used at a time."""
@@ -145,7 +151,9 @@ class TokenBucket:
             {"max_rate": max_rate, "read_at": read_at, "seen": state.rate_read_at},
         )
 
-    def take(self, state: BucketState, tokens: Tokens, now: int, latest: int) -> BucketState:
+    def take(
+        self, state: BucketState, tokens: Tokens, now: int, latest: int, taker: str
+    ) -> BucketState:
         """Move `empty_at` forward by the cost of some tokens.
 
         Args:
@@ -154,6 +162,7 @@ class TokenBucket:
             now: the time.
             latest: the `empty_at` up to which they may be taken. For urgent tokens an
                 `overdraft` within the reserve is enough.
+            taker: the account.
 
         Raises:
             Refused: there are too few tokens, or the rate changed.
@@ -163,26 +172,28 @@ class TokenBucket:
             "max_rate": state.max_rate,
             "slowed_at": state.slowed_at,
             "full": full,
+            "taker": taker,
             "overdraft": tokens.cost if tokens.urgent else tokens.cost - tokens.hold,
         }
         if state.empty_at < full:  # a full bucket is enough for any email
             after = full + tokens.cost
             overdraft = tokens.cost if tokens.urgent else after - now
             return self._update(
-                "SET empty_at = :after, overdraft = :overdraft",
+                "SET empty_at = :after, overdraft = :overdraft, taker = :taker",
                 f"empty_at < :full AND {_SAME_RATE}",
                 values | {"after": after, "overdraft": overdraft},
             )
         values |= {"cost": tokens.cost, "latest": latest}
         if tokens.urgent:
             return self._update(
-                "SET empty_at = empty_at + :cost, overdraft = overdraft + :overdraft",
+                "SET empty_at = empty_at + :cost, overdraft = overdraft + :overdraft,"
+                " taker = :taker",
                 "empty_at >= :full AND (empty_at <= :latest OR overdraft <= :reserve)"
                 f" AND {_SAME_RATE}",
                 values | {"reserve": tokens.reserve},
             )
         return self._update(
-            "SET empty_at = empty_at + :cost, overdraft = :overdraft",
+            "SET empty_at = empty_at + :cost, overdraft = :overdraft, taker = :taker",
             f"empty_at >= :full AND empty_at <= :latest AND {_SAME_RATE}",
             values,
         )
@@ -221,6 +232,10 @@ class TokenBucket:
                 return after - tokens.cost
         return None
 
+    def start_sharing(self, until: int) -> BucketState:
+        """Note that several accounts compete for the rate."""
+        return self._update("SET shared_until = :until", "attribute_exists(pk)", {"until": until})
+
     def slow_down(self, state: BucketState, now: int) -> BucketState:
         """Halve the rate, at most once a second for all workers."""
         return self._update(
@@ -233,7 +248,7 @@ class TokenBucket:
             },
         )
 
-    def _update(self, expression: str, condition: str, values: dict[str, int]) -> BucketState:
+    def _update(self, expression: str, condition: str, values: dict[str, Any]) -> BucketState:
         try:
             item = self._table.update(
                 keys.sending_rate(),
@@ -249,4 +264,6 @@ class TokenBucket:
 
 
 def _state(item: dict[str, Any]) -> BucketState:
-    return BucketState(**{field.name: item[field.name] for field in fields(BucketState)})
+    # An item of an older version lacks some of them.
+    names = [field.name for field in fields(BucketState) if field.name in item]
+    return BucketState(**{name: item[name] for name in names})

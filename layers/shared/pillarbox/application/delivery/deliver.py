@@ -202,7 +202,7 @@ class Delivery:
         now = self.clock()
         if now >= job.deadline:
             return self._refuse(message, "expired", _EXPIRED)
-        wait = self.rate.acquire(len(message.recipients), urgent=job.urgent)
+        wait = self.rate.acquire(job.account_id, len(message.recipients), urgent=job.urgent)
         if wait is not None:
             return DeliveryResult(Outcome.WAITING, min(wait, job.deadline - now))
         suppressed_keys = self.suppressions.find_suppressed(

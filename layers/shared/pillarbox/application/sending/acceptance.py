@@ -9,7 +9,7 @@ comes before everything slow. What fails after the claim gives back what it rese
 |-----------|-------------------------------------------|---------------------------------------|
 | 1 claim   | acquire it, or replay the response        | the same                              |
 | 2 prepare | the slow checks                           | the same (a), for each message        |
-| 3 quota   | reserve 1                                 | reserve all, or as many as fit (b)    |
+| 3 quota   | reserve it                                | reserve all, or as many as fit (b)    |
 | 4 queue   | SendMessage                               | SendMessageBatch, by tens (c)         |
 | 5 commit  | one transaction: record and response;     | one transaction: the records; then    |
 |           | without a claim, one conditional put      | the response (d)                      |
@@ -19,7 +19,8 @@ comes before everything slow. What fails after the claim gives back what it rese
 Why many differ from one:
 (a) One bad message does not stop the others (contract 4.2). Messages that an owner of the claim
     accepted before it died are not prepared again.
-(b) A batch is accepted in order until the quota is used up (docs/decisions.md).
+(b) A batch is accepted in order. A message that does not fit is refused; a later one with fewer
+    recipients may fit (docs/decisions.md).
 (c) Ten messages cost one call. SQS may refuse some messages of a call.
 (d) A transaction holds at most 100 writes, so the claim's response does not fit.
 (e) Some of the messages may be recorded. A retry must find them under the same ids.
@@ -31,6 +32,7 @@ message separately, so an error of a step is the outcome of each message that it
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Final
 from uuid import UUID
 
@@ -54,7 +56,7 @@ from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.message import Message
-from pillarbox.domain.quota import QuotaExceeded, first_full, remaining_quota
+from pillarbox.domain.quota import NOTHING, Amount, Limits, QuotaExceeded, Window, add, first_full
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5
@@ -124,7 +126,7 @@ class Acceptance:
             prepared = prepare()
             if claim is not None:
                 prepared = prepared.with_id(derived_id(claim.generation, 0))
-            self.ports.quotas.reserve(account_id, 1, principal.limits, prepared.now)
+            self.ports.quotas.reserve(account_id, prepared.amount, principal.limits, prepared.now)
         except Exception:
             if claim is not None:
                 self.ports.claims.release(claim)
@@ -139,7 +141,7 @@ class Acceptance:
         except Exception:
             if self._was_committed(message, claim):
                 return response
-            self.ports.quotas.refund(account_id, 1, prepared.now)
+            self.ports.quotas.refund(account_id, prepared.amount, prepared.now)
             raise
         return response
 
@@ -265,15 +267,13 @@ class Acceptance:
                 return
             now = self.ports.clock()
             try:
-                self.ports.quotas.reserve(account_id, len(prepared), limits, now)
+                self.ports.quotas.reserve(account_id, _amount(prepared.values()), limits, now)
             except QuotaExceeded as exceeded:
-                room = remaining_quota(limits, exceeded.used) or 0
-                if not room and not may_refuse_all:
-                    raise
-                used = {window: count + room for window, count in exceeded.used.items()}
-                error = first_full(limits, used, 1, now) or exceeded
-                for position in list(prepared)[room:]:
-                    outcomes[position] = error
+                refusals = _refusals(prepared, limits, exceeded.used, now)
+                if len(refusals) == len(prepared) and not may_refuse_all:
+                    raise next(iter(refusals.values())) from exceeded
+                for position, refusal in refusals.items():
+                    outcomes[position] = refusal
                     del prepared[position]
             else:
                 for position, message in prepared.items():
@@ -325,7 +325,28 @@ class Acceptance:
                 self._refund(account_id, lost)
                 raise
 
-    def _refund(self, account_id: str, prepared: Iterable[PreparedMessage]) -> None:
+    def _refund(self, account_id: str, prepared: Collection[PreparedMessage]) -> None:
         moments = [message.now for message in prepared]
         if moments:
-            self.ports.quotas.refund(account_id, len(moments), moments[0])
+            self.ports.quotas.refund(account_id, _amount(prepared), moments[0])
+
+
+def _amount(prepared: Iterable[PreparedMessage]) -> Amount:
+    return sum((message.amount for message in prepared), NOTHING)
+
+
+def _refusals(
+    prepared: Mapping[int, PreparedMessage],
+    limits: Limits,
+    used: Mapping[Window, int],
+    now: datetime,
+) -> dict[int, QuotaExceeded]:
+    """Return the refusals of the messages that do not fit, if each takes its room in order."""
+    refusals = {}
+    for position, message in prepared.items():
+        refusal = first_full(limits, used, message.amount, now)
+        if refusal is None:
+            used = add(used, message.amount)
+        else:
+            refusals[position] = refusal
+    return refusals

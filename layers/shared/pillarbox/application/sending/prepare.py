@@ -15,6 +15,7 @@ from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import Job, Mail, SendRequest
 from pillarbox.domain.message import Message
+from pillarbox.domain.quota import Amount
 from pillarbox.domain.template import SavedTemplate, StarterTemplate
 from pillarbox.rendering.fuel import RequestFuel
 
@@ -66,6 +67,11 @@ class PreparedMessage:
     def accepted(self) -> AcceptedMessage:
         """What to tell the caller once the record is committed."""
         return AcceptedMessage(self.message.message_id, self.message.sender)
+
+    @property
+    def amount(self) -> Amount:
+        """What it takes from the quota. A mailbox counts once, because it gets one copy."""
+        return Amount(1, len(self.message.recipients))
 
     def job(self) -> Job:
         """Return the job that delivers the message."""

@@ -18,7 +18,7 @@ from pillarbox.application.sending.prepare import PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.account import Account
-from pillarbox.domain.address import AddressSyntaxError, parse_address
+from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.attachment import check_attachments
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.filename import is_safe_filename
@@ -236,7 +236,7 @@ def _mail(
     subject: str,
     recipients: Recipients,
 ) -> Mail:
-    envelope = dict.fromkeys(recipients.normalized.values())
+    envelope = distinct_mailboxes(recipients.normalized.values())
     in_to, in_cc = _addresses(structure, b"to"), _addresses(structure, b"cc")
     to = tuple(address for address in envelope if address.lower() in in_to)
     others = [address for address in envelope if address not in to]
