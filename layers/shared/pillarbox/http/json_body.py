@@ -2,18 +2,29 @@
 
 import json
 import math
+import re
+from itertools import islice
 from typing import Any, Final, NoReturn
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 
 MAX_DEPTH: Final = 32
+#: Values of any kind in one body. Parsing and checking as many takes a second and 200 MB at most.
+MAX_VALUES: Final = 500_000
 #: In characters: how much of a duplicate name an error message shows.
 _MAX_SHOWN_NAME: Final = 64
+
+#: What comes directly before a value in a list or a member of an object.
+_BEFORE_VALUES: Final = (b",", b"[", b"{")
+#: A string, or one of these. Each alternative matches without backtracking.
+_TOKEN: Final = re.compile(rb'"(?:[^"\\]++|\\.?)*+"?|[,\[{]', re.DOTALL)
+_BLOCK: Final = 64 * 1024
 
 
 class RoundedNumber(float):
     """A number that a double only approximates, with its exact value as text."""
 
+    __slots__ = ("exact",)
     exact: str
 
 
@@ -21,12 +32,15 @@ def parse_json(raw: bytes) -> Json:
     """Parse a JSON text (RFC 8259) in UTF-8.
 
     Refuse duplicate names, NaN and infinities, numbers that exceed a double or
-    4,300 digits, lone surrogates, a byte order mark, and more than 32 levels.
+    4,300 digits, lone surrogates, a byte order mark, more than 32 levels, and more
+    than 500,000 values.
     A number with more digits than a double holds becomes a `RoundedNumber`.
 
     Raises:
         ValidationFailed: with one error on the whole body (field "").
     """
+    if _has_too_many_values(raw):
+        _refuse(f"the body has more than {MAX_VALUES} values", "too_many_values")
     try:
         text = raw.decode()
     except UnicodeDecodeError:
@@ -60,6 +74,24 @@ def depth_of(value: Json) -> int:
     if isinstance(value, list):
         return 1 + max(map(depth_of, value), default=0)
     return 0
+
+
+def _has_too_many_values(raw: bytes) -> bool:
+    """Count before any object is built: a value may take 100 times the memory of its text."""
+    if sum(_count(raw, octet) for octet in _BEFORE_VALUES) < MAX_VALUES:
+        return False
+    # Some of the octets may be in strings. A name and a value are at most two strings.
+    tokens = [token[0][:1] for token in islice(_TOKEN.finditer(raw), 3 * MAX_VALUES)]
+    return sum(map(tokens.count, _BEFORE_VALUES)) >= MAX_VALUES or len(tokens) == 3 * MAX_VALUES
+
+
+def _count(raw: bytes, octet: bytes) -> int:
+    """Return how often an octet occurs. The search jumps over long texts without it."""
+    count, position = 0, raw.find(octet)
+    while position >= 0:
+        count += raw.count(octet, position, position + _BLOCK)
+        position = raw.find(octet, position + _BLOCK)
+    return count
 
 
 def _parse_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -105,7 +137,9 @@ def _check(value: Json, levels: int) -> None:
     """Refuse values that are nested too deeply and text that UTF-8 cannot encode."""
     match value:
         case str():
-            if not value.isascii() and any("\ud800" <= c <= "\udfff" for c in value):
+            try:
+                value.isascii() or value.encode()
+            except UnicodeEncodeError:
                 _refuse("the body has a lone surrogate")
         case dict() | list():
             if levels == 0:
@@ -119,5 +153,5 @@ def _check(value: Json, levels: int) -> None:
             pass
 
 
-def _refuse(message: str) -> NoReturn:
-    raise ValidationFailed(FieldError("", message, "invalid_json"))
+def _refuse(message: str, code: str = "invalid_json") -> NoReturn:
+    raise ValidationFailed(FieldError("", message, code))
