@@ -12,10 +12,9 @@ from front.events import FUNCTIONS, event_of, route_of
 from front.turns import Owners
 from front.uploads import BODY_LIMIT, Receive, Uploads, busy, too_large
 from front.workers import NoWorkerFree, WorkerDied
-from pillarbox.application.authentication import parse_key
 from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 from pillarbox.http.replies import reply_error
-from pillarbox.http.requests import read_api_key
+from pillarbox.http.requests import parse_api_key
 from pillarbox.http.routes import ROUTES
 from pillarbox.observability import make_logger
 
@@ -80,7 +79,7 @@ class Front:
         function = _function(scope["method"], route_of(scope["path"]))
         event = event_of(scope, request_id)
         # Before the body: a request without a key of the right form takes no memory.
-        key = parse_key(read_api_key(APIGatewayProxyEvent(event)))
+        key = parse_api_key(APIGatewayProxyEvent(event))
         if _content_length(scope) > BODY_LIMIT:
             raise too_large()
         address = event["requestContext"]["identity"]["sourceIp"]

@@ -156,5 +156,12 @@ _SPECIAL: Final[Mapping[str, Callable[[], bytes]]] = {
             % (_ASTRAL * 250, b"\\u0001" * 500),
         )
     ),
+    "refused files with astral types": lambda: _batch(
+        _send(
+            "attachments",
+            b'[{"filename":"%b.png","contentType":"%b","content":""}]'
+            % (_ASTRAL * 250, _ASTRAL * 250),
+        )
+    ),
     "missing variables": lambda: _batch(b'{"to":"a@example.com","starterTemplate":"invite"}'),
 }

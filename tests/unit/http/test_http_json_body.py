@@ -135,8 +135,15 @@ def test_too_many_values_are_refused(unit: bytes) -> None:
     message = error_of(raw, "too_many_values")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "more than 500000 values" in message
+    assert "more than 250000 values" in message
     assert peak < 32 * 1024 * 1024
+
+
+def test_long_integers_are_limited_together() -> None:
+    """Attack 78: a few integers of thousands of digits are valid, thousands of them are not."""
+    number = b"9" * 4300
+    assert len(parse_json(b"[" + b",".join([number] * 200) + b"]")) == 200  # type: ignore[arg-type]
+    assert "long numbers" in error_of(b"[" + b",".join([number] * 300) + b"]")
 
 
 def test_as_many_values_as_allowed_are_parsed() -> None:

@@ -122,6 +122,16 @@ def test_the_messages_of_a_batch_share_the_faults(count: int, listed: int) -> No
         assert result["error"]["message"].endswith("(and 100 more)")
 
 
+@pytest.mark.parametrize("character", ["\x01", "\U0001f600"])
+def test_a_batch_of_refused_files_gets_a_bounded_response(character: str) -> None:
+    """Attack 79: long names and types of files in every message make at most 1 MB."""
+    file = {"filename": "\U0001f600" * 255, "contentType": character * 9999, "content": ""}
+    wrong = {"to": "a@example.com", "subject": "s", "html": "h", "attachments": [file]}
+    _, response = answer({"messages": [wrong] * 100}, batch=True)
+    assert response.count("attachment_type_not_allowed") == 100
+    assert len(response.encode()) <= LIMIT * 3 / 4
+
+
 def test_a_batch_of_refused_recipients_lists_some_of_each_message() -> None:
     """Refused recipients count as faults; the message of the error says how many there are."""
     wrong = {"to": ["\x01" * 400] * 2 + ["b" * 400] * 8, "subject": "s", "html": "h"}

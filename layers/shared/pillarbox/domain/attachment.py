@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, cut
 
 MAX_ATTACHMENTS: Final = 10
 MAX_BYTES_EACH: Final = 5 * 1024 * 1024
@@ -30,7 +30,7 @@ ALLOWED_TYPES: Final = frozenset(
     }
 )
 
-#: How many characters of a content type a response repeats. A valid one is shorter
+#: How many bytes of a content type a response repeats. A valid one is shorter
 #: (RFC 6838 section 4.2).
 _MAX_LABEL: Final = 255
 
@@ -142,7 +142,7 @@ def _check_type(position: int, attachment: AttachedFile) -> None:
     is_allowed_type = attachment.content_type.lower() in ALLOWED_TYPES
     if is_allowed_type and not attachment.first_octets.startswith(_EXECUTABLE_MAGIC):
         return
-    label = attachment.content_type[:_MAX_LABEL]
+    label = cut(attachment.content_type, _MAX_LABEL)
     raise ServiceError(
         "attachment_type_not_allowed",
         f"{attachment.filename} is a program; programs cannot be attached."

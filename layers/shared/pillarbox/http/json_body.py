@@ -9,10 +9,14 @@ from typing import Any, Final, NoReturn
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 
 MAX_DEPTH: Final = 32
-#: Values of any kind in one body. Parsing and checking as many takes a second and 200 MB at most.
-MAX_VALUES: Final = 500_000
+#: Values of any kind in one body.
+MAX_VALUES: Final = 250_000
 #: In characters: how much of a duplicate name an error message shows.
 _MAX_SHOWN_NAME: Final = 64
+#: In digits. To read or write an integer takes the square of its length; shorter ones take no time.
+_LONG: Final = 100
+#: In digits, of all longer integers together.
+_MAX_LONG_DIGITS: Final = 1_000_000
 
 #: What comes directly before a value in a list or a member of an object.
 _BEFORE_VALUES: Final = (b",", b"[", b"{")
@@ -32,8 +36,8 @@ def parse_json(raw: bytes) -> Json:
     """Parse a JSON text (RFC 8259) in UTF-8.
 
     Refuse duplicate names, NaN and infinities, numbers that exceed a double or
-    4,300 digits, lone surrogates, a byte order mark, more than 32 levels, and more
-    than 500,000 values.
+    4,300 digits, lone surrogates, a byte order mark, more than 32 levels, more than
+    250,000 values, and a million digits in long integers.
     A number with more digits than a double holds becomes a `RoundedNumber`.
 
     Raises:
@@ -45,12 +49,23 @@ def parse_json(raw: bytes) -> Json:
         text = raw.decode()
     except UnicodeDecodeError:
         _refuse("the body is not UTF-8")
+    long_digits = 0
+
+    def parse_integer(digits: str) -> int:
+        nonlocal long_digits
+        if len(digits) > _LONG:
+            long_digits += len(digits)
+            if long_digits > _MAX_LONG_DIGITS:
+                _refuse("the body has too many digits in long numbers")
+        return int(digits)
+
     try:
         value = json.loads(
             text,
             object_pairs_hook=_parse_object,
             parse_constant=_refuse_constant,
             parse_float=_parse_float,
+            parse_int=parse_integer,
         )
     except RecursionError:
         _refuse(f"the body is nested deeper than {MAX_DEPTH} levels")

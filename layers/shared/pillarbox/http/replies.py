@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.application.ports import AcceptedMessage
-from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed
+from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed, cut
 from pillarbox.domain.message import EventKind, Status
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 type Reply = Response[str]
 
 _JSON: Final = "application/json"
+#: In bytes. A message may contain a name from the request.
+_MAX_MESSAGE: Final = 512
 
 #: What our own error codes mean; the codes of providers and remote servers explain themselves.
 _MEANINGS: Final = {
@@ -122,6 +124,7 @@ def _error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
     if isinstance(error, ValidationFailed):
         error = error.listing(faults)
     body = error.envelope()
+    body["message"] = cut(error.message, _MAX_MESSAGE)
     details = error.details or {}
     if isinstance(recipients := details.get("recipients"), list):
         # The message says how many there are.
