@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Final
 
 from front.uploads import BODY_LIMIT
-from pillarbox.http.json_body import MAX_VALUES
+from pillarbox.http.json_body import MAX_COSTLY, MAX_VALUES
 
 #: One JSON value, and how many values it contains.
 _UNITS: Final[Mapping[str, tuple[bytes, int]]] = {
@@ -43,10 +43,16 @@ def bodies() -> Iterator[tuple[str, Callable[[], bytes]]]:
         for place, (start, end) in _PLACES.items():
             room = BODY_LIMIT - len(start) - len(end)
             most = room // (len(text) + 1)
-            allowed = min(most, (MAX_VALUES - 10) // values)
+            allowed = min(most, (_allowed(text) - 10) // values)
             yield f"{unit} in {place}, as many as fit", _fill(start, text, end, most)
             yield f"{unit} in {place}, as many as are allowed", _fill(start, text, end, allowed)
     yield from _SPECIAL.items()
+
+
+def _allowed(text: bytes) -> int:
+    """Return how many values of a kind are allowed."""
+    is_costly = text[:1] in b"[{" or (b"." in text and b"@" not in text) or text == b"1e308"
+    return MAX_COSTLY if is_costly else MAX_VALUES
 
 
 def _fill(start: bytes, text: bytes, end: bytes, count: int) -> Callable[[], bytes]:
@@ -83,8 +89,8 @@ _SPECIAL: Final[Mapping[str, Callable[[], bytes]]] = {
     "an open string": lambda: _pad(b'"', b"\\", b""),
     "open lists": lambda: b"[" * BODY_LIMIT,
     "open objects": lambda: b'{"":' * (BODY_LIMIT // 4),
-    "open lists, as many as are allowed": lambda: b"[" * (MAX_VALUES - 1),
-    "open objects, as many as are allowed": lambda: b'{"":' * (MAX_VALUES - 1),
+    "open lists, as many as are allowed": lambda: b"[" * (MAX_COSTLY - 1),
+    "open objects, as many as are allowed": lambda: b'{"":' * (MAX_COSTLY - 1),
     "one number": lambda: b"9" * BODY_LIMIT,
     "one fraction": lambda: _pad(b"0.", b"1", b""),
     "one small fraction": lambda: _pad(b"0.", b"0", b"1"),

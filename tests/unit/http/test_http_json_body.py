@@ -10,7 +10,14 @@ from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.http import json_body
-from pillarbox.http.json_body import MAX_DEPTH, MAX_VALUES, canonical, depth_of, parse_json
+from pillarbox.http.json_body import (
+    MAX_COSTLY,
+    MAX_DEPTH,
+    MAX_VALUES,
+    canonical,
+    depth_of,
+    parse_json,
+)
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 SCALARS = (
@@ -125,6 +132,7 @@ def count_values(value: object) -> int:
 
 
 UNITS = [b"[]", b"{}", b'{"a":[1]}', b"7", b"0.1", b'""', b'",[{"', b'"\\"[[["', b"null"]
+COSTLY = [b"[]", b"{}", b"0.1", b"1e5", b"0.10000000000000000001"]
 
 
 @pytest.mark.parametrize("unit", UNITS)
@@ -135,8 +143,15 @@ def test_too_many_values_are_refused(unit: bytes) -> None:
     message = error_of(raw, "too_many_values")
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert "more than 250000 values" in message
+    assert "more than 1100000 values" in message
     assert peak < 32 * 1024 * 1024
+
+
+@pytest.mark.parametrize("unit", COSTLY)
+def test_costly_values_have_a_lower_limit(unit: bytes) -> None:
+    """Attack 78: lists, objects and fractions take more memory and time, so fewer are valid."""
+    assert parse_json(b"[" + b",".join([unit] * (MAX_COSTLY - 1)) + b"]")
+    error_of(b"[" + b",".join([unit] * (MAX_COSTLY + 1)) + b"]", "too_many_values")
 
 
 def test_long_integers_are_limited_together() -> None:
