@@ -6,20 +6,15 @@ import os
 import signal
 import sys
 from collections.abc import Iterator
-from typing import Final
 
 import uvicorn
 
 from front import settings
 from front.app import Front
-from front.protocol import Protocol
+from front.protocol import IDLE_TIMEOUT, Protocol
 from front.settings import FrontSettings
 from front.workers import WorkerDied, Workers
 from pillarbox.settings import SettingError, Settings
-
-#: In seconds. It exceeds the load balancer's idle timeout (60), so that the load balancer never
-#: sends a request on a connection that the front is closing.
-_KEEP_ALIVE: Final = 75
 
 
 class _FrontServer(uvicorn.Server):
@@ -66,7 +61,7 @@ async def serve(front_settings: FrontSettings) -> None:
             proxy_headers=False,
             server_header=False,
             timeout_graceful_shutdown=front_settings.drain_seconds,
-            timeout_keep_alive=_KEEP_ALIVE,
+            timeout_keep_alive=IDLE_TIMEOUT,
         )
         await _FrontServer(config).serve()
 

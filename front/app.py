@@ -1,35 +1,34 @@
-"""The ASGI application: checks each request's origin, route and size, then runs its handler."""
+"""The ASGI application: checks a request's origin, route, key and size, then runs its handler."""
 
-import asyncio
 import hmac
 from base64 import b64decode
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, Final, Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
 from front.events import FUNCTIONS, event_of, route_of
+from front.turns import Owners
+from front.uploads import BODY_LIMIT, Receive, Uploads, busy, too_large
 from front.workers import NoWorkerFree, WorkerDied
-from pillarbox.domain.errors import MethodNotAllowed, ServiceError, Unavailable
+from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 from pillarbox.http.replies import common_headers, reply_error
+from pillarbox.http.requests import parse_api_key
 from pillarbox.http.routes import ROUTES
 from pillarbox.observability import make_logger
 
-#: In bytes. Two attachments of 5 MB are 14 MB of base64 (contract 2.3), and html and text take up
-#: to 2 MB. The edge in template.yaml uses the same figure.
-BODY_LIMIT: Final = 16 * 1024 * 1024
-#: The seconds that a body may take to arrive. The edge gives up after 60.
-_BODY_TIMEOUT: Final = 50.0
-
 type Scope = dict[str, Any]
-type Receive = Callable[[], Awaitable[Mapping[str, Any]]]
 type Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 
 class Handlers(Protocol):
     """Runs the functions, as `workers.Workers` does."""
 
-    async def run(self, function: str, event: dict[str, Any], body: bytes) -> Mapping[str, Any]:
-        """Return a function's response to an event.
+    async def run(
+        self, function: str, event: dict[str, Any], body: bytes, owners: Owners
+    ) -> Mapping[str, Any]:
+        """Return a function's response to an event, when it is the owners' turn.
 
         Raises:
             NoWorkerFree, WorkerDied: there is no response.
@@ -46,11 +45,11 @@ class Front:
         Args:
             handlers: runs the functions.
             edge_secret: the value that the edge sends in X-Pillarbox-Edge.
-            memory: the bytes that all bodies in progress may occupy.
+            memory: the bytes that all large bodies in progress may occupy.
         """
         self._handlers = handlers
         self._edge_secret = edge_secret.encode()
-        self._free = memory
+        self._uploads = Uploads(memory)
         self._logger = make_logger()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -78,19 +77,18 @@ class Front:
         if not hmac.compare_digest(secret, self._edge_secret):
             raise ServiceError("client_blocked", "Send requests to the service's public address.")
         function = _function(scope["method"], route_of(scope["path"]))
-        content_length = _content_length(scope)
-        size = BODY_LIMIT if content_length is None else content_length
-        if size > BODY_LIMIT:
-            raise _too_large()
-        if size > self._free:
-            raise _busy("memory")
-        self._free -= size
+        event = event_of(scope, request_id)
+        # Before the body: a request without a key of the right form takes no memory.
+        key = parse_api_key(APIGatewayProxyEvent(event))
+        if _content_length(scope) > BODY_LIMIT:
+            raise too_large()
+        address = event["requestContext"]["identity"]["sourceIp"]
         try:
-            body = await _read_body(receive)
-            event = event_of(scope, request_id)
-            return await self._handlers.run(function, event, body)
+            with self._uploads.begin(key.digest, address) as upload:
+                body = await self._uploads.read(upload, receive)
+                return await self._handlers.run(function, event, body, upload.owners)
         except NoWorkerFree:
-            raise _busy("worker") from None
+            raise busy("worker") from None
         except WorkerDied as error:
             self._logger.error(  # noqa: TRY400  a traceback says nothing about the dead process
                 "worker died", extra={"request_id": request_id, "handler": function}
@@ -101,8 +99,6 @@ class Front:
                 " Try again with the same Idempotency-Key.",
                 headers={"Retry-After": "5"},
             ) from error
-        finally:
-            self._free += size
 
 
 def _function(method: str, route: str) -> str:
@@ -118,63 +114,9 @@ def _function(method: str, route: str) -> str:
     return FUNCTIONS[route]
 
 
-def _content_length(scope: Scope) -> int | None:
-    for name, value in scope["headers"]:
-        if name == b"content-length":
-            return int(value)
-    return None
-
-
-async def _read_body(receive: Receive) -> bytes:
-    """Return the whole body.
-
-    A body that is too large is read to its end but not kept. Otherwise a client that is still
-    sending would see a broken connection instead of the response.
-
-    Raises:
-        ServiceError: `request_too_large`, or `service_unavailable` if the body does not arrive.
-    """
-    body = bytearray()
-    size, more = 0, True
-    try:
-        async with asyncio.timeout(_BODY_TIMEOUT):
-            while more:
-                message = await receive()
-                if message["type"] == "http.disconnect":
-                    raise _not_received()
-                more = message.get("more_body", False)
-                size += len(message["body"])
-                if size <= BODY_LIMIT:
-                    body += message["body"]
-                else:
-                    body.clear()
-    except TimeoutError:
-        raise _not_received() from None
-    if size > BODY_LIMIT:
-        raise _too_large()
-    return bytes(body)
-
-
-def _busy(resource: str) -> Unavailable:
-    return Unavailable(
-        resource,
-        "Too many large requests are in progress. Try again later.",
-        headers={"Retry-After": "5"},
-    )
-
-
-def _not_received() -> ServiceError:
-    return ServiceError(
-        "service_unavailable",
-        "The request did not arrive in time. Nothing was sent.",
-        headers={"Connection": "close"},
-    )
-
-
-def _too_large() -> ServiceError:
-    return ServiceError(
-        "request_too_large", "The request is too large.", details={"limit_bytes": BODY_LIMIT}
-    )
+def _content_length(scope: Scope) -> int:
+    """Return the announced size; 0 if the body is chunked."""
+    return next((int(value) for name, value in scope["headers"] if name == b"content-length"), 0)
 
 
 def _envelope(error: ServiceError) -> Mapping[str, Any]:

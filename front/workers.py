@@ -18,6 +18,8 @@ from multiprocessing.process import BaseProcess
 from time import monotonic
 from typing import Any, Final, Self
 
+from front.turns import Owners, Turns
+
 #: In seconds, for one request. A claim can be taken over after these and CLOCK_MARGIN.
 TIME_LIMIT: Final = 30.0
 #: Seconds that a worker may take to start; a container busier than that is of no use.
@@ -74,7 +76,7 @@ class _Worker:
 
 
 class Workers:
-    """A pool of workers; waiting requests get one in the order of their arrival.
+    """A pool of workers; addresses and keys take turns.
 
     A worker that dies or takes too long is replaced. Use the pool with `async with`.
     """
@@ -99,7 +101,7 @@ class Workers:
         self._work = work or serve_handlers
         self._time_limit = time_limit
         self._wait_limit = wait_limit
-        self._idle: asyncio.Queue[_Worker] = asyncio.Queue()
+        self._turns: Turns[_Worker] = Turns()
         self._all: set[_Worker] = set()
         self._replacements: set[asyncio.Task[None]] = set()
 
@@ -114,8 +116,16 @@ class Workers:
         for worker in self._all:
             worker.kill()
 
-    async def run(self, function: str, event: Event, body: bytes) -> LambdaResponse:
-        """Return a function's response to an event. The body is passed separately, as raw bytes.
+    async def run(
+        self, function: str, event: Event, body: bytes, owners: Owners = ("", "")
+    ) -> LambdaResponse:
+        """Return a function's response to an event.
+
+        Args:
+            function: its name.
+            event: the event without its body.
+            body: the body, as raw bytes.
+            owners: whose turn it takes.
 
         Raises:
             NoWorkerFree: no worker was free in time.
@@ -123,7 +133,7 @@ class Workers:
         """
         try:
             async with asyncio.timeout(self._wait_limit):
-                worker = await self._idle.get()
+                worker = await self._turns.get(owners)
         except TimeoutError:
             raise NoWorkerFree from None
         try:
@@ -135,7 +145,7 @@ class Workers:
             self._replacements.add(task)
             task.add_done_callback(self._replacements.discard)
             raise
-        self._idle.put_nowait(worker)
+        self._turns.add(worker)
         return response
 
     async def _replace(self) -> None:
@@ -148,7 +158,7 @@ class Workers:
     async def _add(self) -> None:
         worker = await asyncio.to_thread(_start, self._work)
         self._all.add(worker)
-        self._idle.put_nowait(worker)
+        self._turns.add(worker)
 
 
 def _start(work: Callable[[Connection], None]) -> _Worker:

@@ -199,7 +199,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "validation_failed": ErrorText(
         when="The body, a header or a parameter does not have the documented shape,"
         " or a value that the template needs is missing.",
-        about_details="`details.errors[]` lists every error.",
+        about_details="`details.errors[]` lists the first 100 errors; a last item with the code"
+        " `more_errors` says how many more there are.",
         remedy="Correct the fields.",
         message="limit: must be at most 100",
         details={
@@ -208,7 +209,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     ),
     "rate_limit_exceeded": ErrorText(
         when="The account's limit for this minute is reached, too many of its messages were"
-        " refused in this minute, or an IP address sends too many requests.",
+        " refused in this minute, an IP address sends too many requests, or a key or an"
+        " address has too many large requests in progress.",
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",

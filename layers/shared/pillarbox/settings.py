@@ -278,7 +278,7 @@ class Settings:
         number(), "how long a shutdown waits for requests", ("front", "local"), default="60"
     )
     front_memory_mib = Setting(
-        number(least=16), "MiB for the bodies of all requests", ("user",), default="96"
+        number(least=64), "MiB for the large bodies of all requests", ("user",), default="128"
     )
 
     # The operator's command.

@@ -17,7 +17,7 @@ import psutil
 import pytest
 
 from front import health
-from front.app import BODY_LIMIT
+from front.uploads import BODY_LIMIT
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
 from tests.stack import free_port
 
@@ -146,7 +146,7 @@ def test_an_invalid_setting_stops_the_start(name: str, value: str) -> None:
 def test_the_program_enforces_its_limits(
     aws: socket.socket, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """On real connections: 403 without the secret, 413 for a chunked body, 401 from a handler."""
+    """On real connections: 403 without the secret, 413 for a chunked body, 401 without a key."""
     with program(port_of(aws)) as (process, port):
         monkeypatch.setenv("PILLARBOX_FRONT_PORT", str(port))
         assert health.main() == 0
@@ -159,7 +159,13 @@ def test_the_program_enforces_its_limits(
         assert (code, error["code"]) == (413, "request_too_large")
         assert error["details"] == {"limit_bytes": BODY_LIMIT}
 
-        code, error = finish(begin(port, **{"X-API-Key": ""}))
+        # The client sees the response although it is still sending, and the connection stays.
+        connection = begin(port, b" " * BODY_LIMIT, **{"X-API-Key": ""})
+        socket_before = connection.sock
+        assert connection.getresponse().read()
+        connection.request("POST", "/api/v1/emails", b"{}", {"X-Pillarbox-Edge": SECRET})
+        assert connection.sock is socket_before
+        code, error = finish(connection)
         assert (code, error["code"]) == (401, "missing_api_key")
 
         process.send_signal(signal.SIGTERM)
@@ -178,9 +184,11 @@ def test_a_killed_worker_is_replaced(aws: socket.socket) -> None:
             killed.kill()
             code, error = finish(pending)
         assert (code, error["code"]) == (503, "service_unavailable")
-        code, error = finish(begin(port, **{"X-API-Key": ""}))
-        assert (code, error["code"]) == (401, "missing_api_key")
-        assert worker_of(process).pid != killed.pid
+        again = begin(port)
+        aws_request, _ = aws.accept()
+        with aws_request:
+            assert worker_of(process).pid != killed.pid
+        assert finish(again)[0] == 503
 
 
 def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:

@@ -5,18 +5,23 @@ import json
 from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 from uuid import UUID
 
 import pytest
 
-from front import app
-from front.app import BODY_LIMIT, Front
+from front import uploads
+from front.app import Front
+from front.turns import Owners
+from front.uploads import BODY_LIMIT
 from front.workers import NoWorkerFree, WorkerDied
 from local import template
 from local.route import Route
+from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
 
 SECRET = "edge-secret"
+KEY = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)
 MIB = 1024 * 1024
 
 
@@ -27,7 +32,10 @@ class Handlers:
     failure: Exception | None = None
     requests: list[tuple[str, dict[str, Any], bytes]] = field(default_factory=list)
 
-    async def run(self, function: str, event: dict[str, Any], body: bytes) -> Mapping[str, Any]:
+    async def run(
+        self, function: str, event: dict[str, Any], body: bytes, owners: Owners
+    ) -> Mapping[str, Any]:
+        assert owners
         self.requests.append((function, event, body))
         await asyncio.sleep(0)
         if self.failure:
@@ -63,7 +71,7 @@ async def request(
     parts: Iterable[bytes] = (b"{}",),
     headers: Mapping[str, str] | None = None,
 ) -> ApiResponse:
-    all_headers = {"x-pillarbox-edge": SECRET} | dict(headers or {})
+    all_headers = {"x-pillarbox-edge": SECRET, "x-api-key": KEY} | dict(headers or {})
     messages = [{"type": "http.request", "body": part, "more_body": True} for part in parts] + [
         {"type": "http.request", "body": b"", "more_body": False}
     ]
@@ -105,13 +113,13 @@ def ask(handlers: Handlers, memory: int = 64 * MIB, **options: Any) -> ApiRespon
 def test_a_send_reaches_its_function(path: str, function: str) -> None:
     """A send route runs its function with the event that API Gateway would pass."""
     handlers = Handlers()
-    headers = {"x-api-key": "k", "x-pillarbox-client": "192.0.2.7"}
+    headers = {"x-pillarbox-client": "192.0.2.7"}
     answer = ask(handlers, path=path, parts=[b"ab", b"c"], headers=headers)
     ((name, event, body),) = handlers.requests
     assert (name, body) == (function, b"abc")
     assert event["path"] == event["resource"] == path.removeprefix("/api").rstrip("/")
     assert event["httpMethod"] == "POST"
-    assert event["multiValueHeaders"]["x-api-key"] == ["k"]
+    assert event["multiValueHeaders"]["x-api-key"] == [KEY]
     assert event["multiValueQueryStringParameters"] == {"a": ["1", "2"]}
     assert event["queryStringParameters"] == {"a": "2"}
     assert event["requestContext"]["identity"]["sourceIp"] == "192.0.2.7"
@@ -171,29 +179,64 @@ def test_the_edge_knows_the_same_limit() -> None:
     assert Route(template.load()).front_bytes == BODY_LIMIT
 
 
-def test_bodies_beyond_the_memory_are_refused() -> None:
-    """A body beyond the memory ceiling gets 503 with Retry-After; finished requests free memory."""
+@pytest.mark.parametrize(
+    ("keys", "code"),
+    [
+        ([], "missing_api_key"),
+        ([""], "missing_api_key"),
+        (["k"], "invalid_api_key"),
+        ([KEY[:-1]], "invalid_api_key"),
+        ([KEY[:-1] + "x"], "invalid_api_key"),
+        ([KEY, KEY], "invalid_api_key"),
+        (["ü" * 8000], "invalid_api_key"),
+    ],
+)
+def test_a_malformed_key_is_401_before_the_body(keys: list[str], code: str) -> None:
+    """A missing, malformed, mistyped or second key gets 401, and no octet of the body is read."""
     handlers = Handlers()
-    headers = {"content-length": str(10 * MIB)}
+    sent: list[dict[str, Any]] = []
 
-    async def send_four() -> list[ApiResponse]:
-        front = Front(handlers, SECRET, memory=25 * MIB)
-        together = await asyncio.gather(*(request(front, headers=headers) for _ in range(3)))
-        return [*together, await request(front, headers=headers)]
+    async def receive() -> Mapping[str, Any]:
+        pytest.fail("the body was read")
 
-    first, second, third, later = asyncio.run(send_four())
-    assert [response.status for response in (first, second, third, later)] == [200, 200, 503, 200]
-    assert third.error["code"] == "service_unavailable"
-    assert third.header("retry-after") == "5"
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/v1/emails",
+        "query_string": b"",
+        "headers": [(b"x-pillarbox-edge", SECRET.encode())]
+        + [(b"x-api-key", key.encode("latin-1")) for key in keys],
+    }
+    asyncio.run(Front(handlers, SECRET, 64 * MIB)(scope, receive, send))
+    assert sent[0]["status"] == 401
+    assert json.loads(sent[1]["body"])["error"]["code"] == code
+    # The client may still be sending: it gets the answer if the connection stays.
+    assert b"connection" not in dict(sent[0]["headers"])
+    assert handlers.requests == []
+
+
+def test_an_announced_size_takes_no_memory() -> None:
+    """Many requests may announce the largest body; only octets that arrive count."""
+    handlers = Handlers()
+    headers = {"content-length": str(BODY_LIMIT)}
+
+    async def send_many() -> list[ApiResponse]:
+        front = Front(handlers, SECRET, memory=16 * MIB)
+        return await asyncio.gather(*(request(front, headers=headers) for _ in range(20)))
+
+    assert [response.status for response in asyncio.run(send_many())] == [200] * 20
 
 
 def test_a_failed_request_releases_its_memory() -> None:
     """A failed request releases its memory for the next one."""
 
     async def send_two() -> list[int]:
-        front = Front(Handlers(failure=WorkerDied()), SECRET, memory=MIB)
-        headers = {"content-length": str(MIB)}
-        return [(await request(front, headers=headers)).status for _ in range(2)]
+        front = Front(Handlers(failure=WorkerDied()), SECRET, memory=4 * MIB)
+        parts = [b"x" * MIB]
+        return [(await request(front, parts=parts)).status for _ in range(2)]
 
     answers = asyncio.run(send_two())
     assert answers == [503, 503]
@@ -214,9 +257,36 @@ def test_no_free_worker_is_503() -> None:
     assert answer.header("retry-after") == "5"
 
 
+async def send_to_full_front() -> ApiResponse:
+    """Fill the memory with four bodies that wait for workers, and send a fifth."""
+
+    @dataclass
+    class BusyHandlers(Handlers):
+        async def run(self, *_: Any) -> Mapping[str, Any]:
+            await asyncio.Event().wait()
+            raise AssertionError
+
+    front = Front(BusyHandlers(), SECRET, memory=16 * MIB)
+    send = partial(request, front, parts=[b"x" * (4 * MIB)])
+    async with asyncio.TaskGroup() as group:
+        waiting = [
+            group.create_task(send(headers={"x-pillarbox-client": f"192.0.2.{n}"} | new_key()))
+            for n in range(4)
+        ]
+        await asyncio.sleep(0.01)
+        answer = await send(headers={"x-pillarbox-client": "192.0.2.9"} | new_key())
+        for task in waiting:
+            task.cancel()
+    return answer
+
+
+def new_key() -> dict[str, str]:
+    return {"x-api-key": new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)}
+
+
 def test_the_log_names_the_exhausted_resource(caplog: pytest.LogCaptureFixture) -> None:
     """A 503 for lack of capacity leaves a log line with the cause; a 403 leaves none."""
-    full = ask(Handlers(), memory=MIB, headers={"content-length": str(2 * MIB)})
+    full = asyncio.run(send_to_full_front())
     busy = ask(Handlers(failure=NoWorkerFree()))
     assert ask(Handlers(), headers={"x-pillarbox-edge": "wrong"}).status == 403
     lines = [vars(record) for record in caplog.records if record.msg == "refused"]
@@ -228,7 +298,7 @@ def test_the_log_names_the_exhausted_resource(caplog: pytest.LogCaptureFixture) 
 
 def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body that does not arrive in time gets 503, and the connection is closed."""
-    monkeypatch.setattr(app, "_BODY_TIMEOUT", 0.01)
+    monkeypatch.setattr(uploads, "_BODY_TIMEOUT", 0.01)
     handlers = Handlers()
     sent: list[dict[str, Any]] = []
 
@@ -245,7 +315,7 @@ def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
             "method": "POST",
             "path": "/api/v1/emails",
             "query_string": b"",
-            "headers": [(b"x-pillarbox-edge", SECRET.encode())],
+            "headers": [(b"x-pillarbox-edge", SECRET.encode()), (b"x-api-key", KEY.encode())],
         }
         await Front(handlers, SECRET, 64 * MIB)(scope, receive, send)
 

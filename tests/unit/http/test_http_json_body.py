@@ -1,13 +1,23 @@
 """JSON bodies: a text that two parsers could read differently is refused."""
 
 import json
+import tracemalloc
+from unittest import mock
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.http.json_body import MAX_DEPTH, canonical, depth_of, parse_json
+from pillarbox.http import json_body
+from pillarbox.http.json_body import (
+    MAX_COSTLY,
+    MAX_DEPTH,
+    MAX_VALUES,
+    canonical,
+    depth_of,
+    parse_json,
+)
 
 NAMES = st.text(st.characters(exclude_categories=["Cs"]), max_size=4)
 SCALARS = (
@@ -24,11 +34,11 @@ JSON = st.recursive(
 )
 
 
-def error_of(raw: bytes) -> str:
+def error_of(raw: bytes, code: str = "invalid_json") -> str:
     with pytest.raises(ValidationFailed) as refused:
         parse_json(raw)
     (only,) = refused.value.errors
-    assert (only.field, only.code) == ("", "invalid_json")
+    assert (only.field, only.code) == ("", code)
     return only.message
 
 
@@ -114,6 +124,77 @@ def test_ambiguous_json_is_refused(raw: bytes, words: str) -> None:
 def test_json_at_the_limits_is_parsed(raw: bytes) -> None:
     """32 levels, surrogate pairs, large finite numbers and names that differ in case are valid."""
     assert parse_json(raw) == json.loads(raw)
+
+
+def count_values(value: object) -> int:
+    inner = value.values() if isinstance(value, dict) else value if isinstance(value, list) else ()
+    return 1 + sum(map(count_values, inner))
+
+
+UNITS = [b"[]", b"{}", b'{"a":[1]}', b"7", b"0.1", b'""', b'",[{"', b'"\\"[[["', b"null"]
+COSTLY = [b"[]", b"{}", b"0.1", b"1e5", b"0.10000000000000000001"]
+
+
+@pytest.mark.parametrize("unit", UNITS)
+def test_too_many_values_are_refused(unit: bytes) -> None:
+    """Attack 78: more values than allowed, of any kind, are refused before one is built."""
+    raw = b"[" + b",".join([unit] * MAX_VALUES) + b"]"
+    tracemalloc.start()
+    message = error_of(raw, "too_many_values")
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert "more than 1100000 values" in message
+    assert peak < 32 * 1024 * 1024
+
+
+@pytest.mark.parametrize("unit", COSTLY)
+def test_costly_values_have_a_lower_limit(unit: bytes) -> None:
+    """Attack 78: lists, objects and fractions take more memory and time, so fewer are valid."""
+    assert parse_json(b"[" + b",".join([unit] * (MAX_COSTLY - 1)) + b"]")
+    error_of(b"[" + b",".join([unit] * (MAX_COSTLY + 1)) + b"]", "too_many_values")
+
+
+def test_long_integers_are_limited_together() -> None:
+    """Attack 78: a few integers of thousands of digits are valid, thousands of them are not."""
+    number = b"9" * 4300
+    assert len(parse_json(b"[" + b",".join([number] * 200) + b"]")) == 200  # type: ignore[arg-type]
+    assert "long numbers" in error_of(b"[" + b",".join([number] * 300) + b"]")
+
+
+def test_as_many_values_as_allowed_are_parsed() -> None:
+    """A list and as many numbers as fit into the limit are valid, one more is not."""
+    numbers = [b"7"] * (MAX_VALUES - 1)
+    assert parse_json(b"[" + b",".join(numbers) + b"]") == [7] * (MAX_VALUES - 1)
+    error_of(b"[" + b",".join([*numbers, b"7"]) + b"]", "too_many_values")
+
+
+@pytest.mark.parametrize(
+    "text", [b",", b"[", b"{", b'\\",', b'\\\\\\"{', b"\\\\\\\\,", b" " * 70_000 + b","]
+)
+def test_octets_in_strings_are_no_values(text: bytes) -> None:
+    """Commas and brackets in strings do not count, wherever quotes and backslashes are."""
+    raw = b'{"html":"' + text * (2_000_000 // len(text)) + b'","a":[1,2]}'
+    assert parse_json(raw) == json.loads(raw)
+
+
+@given(value=JSON, indent=st.sampled_from([None, 1]))
+def test_values_are_never_counted_short(value: object, indent: int | None) -> None:
+    """The count is at least the number of values, so that no text slips through."""
+    raw = json.dumps(value, indent=indent).encode()
+    with mock.patch.object(json_body, "MAX_VALUES", count_values(value) - 1):
+        error_of(raw, "too_many_values")
+
+
+@given(st.text('{}[]",:\\u01 ', max_size=60).map(str.encode))
+def test_the_exact_count_agrees_with_the_parser(raw: bytes) -> None:
+    """Valid JSON with octets in strings has at most twice as many counted values as values."""
+    try:
+        value = json.loads(b"[" + raw + b"]")
+    except ValueError:
+        return
+
+    with mock.patch.object(json_body, "MAX_VALUES", 2 * count_values(value) + 1):
+        assert not json_body._has_too_many_values(b"[" + raw + b"]")
 
 
 def test_a_long_duplicate_name_is_cut() -> None:

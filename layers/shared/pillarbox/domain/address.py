@@ -8,6 +8,8 @@ from typing import Final
 MAX_LOCAL: Final = 64
 MAX_DOMAIN: Final = 255
 MAX_ADDRESS: Final = 254
+#: In characters, before the domain becomes A-labels: these are longer, apart from what they ignore.
+_MAX_TEXT: Final = 4 * MAX_ADDRESS
 
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _DOT_STRING: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
@@ -33,6 +35,8 @@ def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
     Raises:
         AddressSyntaxError: with a reason in plain words.
     """
+    if len(text) > _MAX_TEXT:
+        raise AddressSyntaxError(f"longer than {MAX_ADDRESS} characters")
     local, at, domain = text.rpartition("@")
     if not at or not local or not domain:
         raise AddressSyntaxError("not an address of the form name@domain")

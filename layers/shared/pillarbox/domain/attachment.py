@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final, Protocol
 
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, cut
 from pillarbox.domain.filename import unsupported_extension
 
 MAX_ATTACHMENTS: Final = 10
@@ -31,7 +31,7 @@ ALLOWED_TYPES: Final = frozenset(
     }
 )
 
-#: How many characters of a content type a response repeats. A valid one is shorter
+#: How many bytes of a content type a response repeats. A valid one is shorter
 #: (RFC 6838 section 4.2).
 _MAX_LABEL: Final = 255
 
@@ -150,7 +150,7 @@ def is_canonical_base64(text: str) -> bool:
 
 
 def _check_type(position: int, attachment: AttachedFile) -> None:
-    label = attachment.content_type[:_MAX_LABEL]
+    label = cut(attachment.content_type, _MAX_LABEL)
     if attachment.content_type.lower() not in ALLOWED_TYPES:
         reason = f"{attachment.filename}: {label} files cannot be attached."
     elif extension := next(filter(None, map(unsupported_extension, attachment.names)), None):

@@ -7,6 +7,10 @@ from typing import Final
 type Json = bool | int | float | str | list[Json] | dict[str, Json] | None
 
 _INVALID: Final = "invalid_request_error"
+#: The faults that one response lists: errors of fields, and refused recipients.
+MAX_FAULTS: Final = 100
+#: In bytes, of a text that a response repeats from the request or from a template.
+_MAX_SHOWN: Final = 256
 
 #: code -> (HTTP status, error type): contract section 7; the rows that the
 #: contract leaves open are in docs/errors.md.
@@ -142,17 +146,41 @@ class FieldError:
 
 
 class ValidationFailed(ServiceError):
-    """422: the body, a header or a query parameter is not of the documented shape."""
+    """422: the body, a header or a query parameter is not of the documented shape.
 
-    def __init__(self, *errors: FieldError) -> None:
+    Args:
+        errors: what is wrong; at least one.
+        unlisted: how many more errors there are.
+    """
+
+    def __init__(self, *errors: FieldError, unlisted: int = 0) -> None:
         first = errors[0]
-        where = f"{first.field}: " if first.field else ""
-        more = f" (and {len(errors) - 1} more)" if len(errors) > 1 else ""
+        field = cut(first.field, _MAX_SHOWN)
+        where = f"{field}: " if field else ""
+        more = len(errors) - 1 + unlisted
+        items: list[Json] = [
+            {"field": cut(f.field, _MAX_SHOWN), "message": f.message, "code": f.code}
+            for f in errors
+        ]
+        if unlisted:
+            message = f"{unlisted} more errors are not listed"
+            items.append({"field": "", "message": message, "code": "more_errors"})
         super().__init__(
             "validation_failed",
-            f"{where}{first.message}{more}",
-            details={
-                "errors": [{"field": f.field, "message": f.message, "code": f.code} for f in errors]
-            },
+            f"{where}{first.message}{f' (and {more} more)' if more else ''}",
+            details={"errors": items},
         )
         self.errors = errors
+        self.unlisted = unlisted
+
+    def listing(self, most: int) -> "ValidationFailed":
+        """Return the same failure with at most so many of its errors."""
+        if len(self.errors) <= most:
+            return self
+        unlisted = self.unlisted + len(self.errors) - most
+        return ValidationFailed(*self.errors[:most], unlisted=unlisted)
+
+
+def cut(text: str, most: int) -> str:
+    """Return the start of a text that is at most so many bytes in UTF-8."""
+    return text[:most].encode(errors="ignore")[:most].decode(errors="ignore")

@@ -45,6 +45,7 @@ def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
 
 def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]) -> ParsedSend[T]:
     errors: list[FieldError] = []
+    unlisted = 0
     digest = request = None
     try:
         digest = idempotency_digest(event, route)
@@ -54,8 +55,9 @@ def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]
         request = parse(read_json(event))
     except ValidationFailed as failed:
         errors += failed.errors
+        unlisted = failed.unlisted
     if errors or request is None:
-        return ParsedSend(ValidationFailed(*errors), None)
+        return ParsedSend(ValidationFailed(*errors, unlisted=unlisted), None)
     return ParsedSend(request, digest)
 
 
@@ -84,5 +86,6 @@ def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
             *(
                 replace(error, field=f"{path}.{error.field}" if error.field else path)
                 for error in failed.errors
-            )
+            ),
+            unlisted=failed.unlisted,
         )

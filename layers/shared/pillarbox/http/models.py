@@ -41,7 +41,7 @@ MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
 #: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
 #: not cost an error for each item.
-_MAX_ITEMS: Final = 1000
+_MAX_ITEMS: Final = 100
 
 
 def _header_safe(value: str) -> str:

@@ -7,7 +7,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
-from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.message import Status
 from pillarbox.http.validation import MAX_NAME, validate
 from pillarbox.http.wire import (
@@ -153,14 +153,14 @@ def read_query[M: WireModel](event: "APIGatewayProxyEvent", shape: type[M]) -> M
     """
     parameters = event.raw_event.get("multiValueQueryStringParameters") or {}
     errors = [
-        FieldError(name[:MAX_NAME], "must be given once", "repeated")
+        FieldError(cut(name, MAX_NAME), "must be given once", "repeated")
         for name, values in parameters.items()
         if len(values) > 1
     ]
     try:
         query = validate(shape, {name: values[-1] for name, values in parameters.items()})
     except ValidationFailed as failed:
-        raise ValidationFailed(*errors, *failed.errors) from None
+        raise ValidationFailed(*errors, *failed.errors, unlisted=failed.unlisted) from None
     if errors:
         raise ValidationFailed(*errors)
     return query

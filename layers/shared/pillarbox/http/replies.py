@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, cast
 from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.application.ports import AcceptedMessage
+from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed, cut
 from pillarbox.domain.message import EventKind, Status
 
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.templates.starters import Preview
-    from pillarbox.domain.errors import ServiceError
     from pillarbox.domain.message import Event, Message
     from pillarbox.domain.template import SavedTemplate, StarterTemplate
     from pillarbox.http import reply_types
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 type Reply = Response[str]
 
 _JSON: Final = "application/json"
+#: In bytes. A message may contain a name from the request.
+_MAX_MESSAGE: Final = 512
 
 #: What our own error codes mean; the codes of providers and remote servers explain themselves.
 _MEANINGS: Final = {
@@ -86,9 +88,16 @@ def send_result(accepted: AcceptedMessage) -> str:
 
 
 def batch_result(outcomes: Sequence[AcceptedMessage | ServiceError]) -> str:
-    """Write the response to a batch (contract 2.4)."""
+    """Write the response to a batch (contract 2.4).
+
+    Its messages share the faults that a response lists.
+    """
+    lists = sum(isinstance(outcome, ServiceError) for outcome in outcomes)
+    faults = max(1, MAX_FAULTS // max(1, lists))
     result: reply_types.BatchResult = {
-        "results": [_batch_item(position, outcome) for position, outcome in enumerate(outcomes)]
+        "results": [
+            _batch_item(position, outcome, faults) for position, outcome in enumerate(outcomes)
+        ]
     }
     return _write(result)
 
@@ -98,7 +107,7 @@ def _send_result(accepted: AcceptedMessage) -> reply_types.SendResult:
 
 
 def _batch_item(
-    position: int, outcome: AcceptedMessage | ServiceError
+    position: int, outcome: AcceptedMessage | ServiceError, faults: int
 ) -> reply_types.BatchResultItem:
     if isinstance(outcome, AcceptedMessage):
         return {"idx": position, **_send_result(outcome), "error": None}
@@ -107,7 +116,7 @@ def _batch_item(
         "messageId": None,
         "status": None,
         "from": None,
-        "error": cast("reply_types.ErrorBody", outcome.envelope()),
+        "error": _error_body(outcome, faults),
     }
 
 
@@ -117,7 +126,20 @@ def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
 
 def reply_error(error: ServiceError) -> Reply:
     """Reply with the envelope of an error."""
-    return reply({"error": error.envelope()}, error.status, error.headers)
+    return reply({"error": _error_body(error, MAX_FAULTS)}, error.status, error.headers)
+
+
+def _error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
+    """Return the `error` object with at most so many faults: a response has a limited size."""
+    if isinstance(error, ValidationFailed):
+        error = error.listing(faults)
+    body = error.envelope()
+    body["message"] = cut(error.message, _MAX_MESSAGE)
+    details = error.details or {}
+    if isinstance(recipients := details.get("recipients"), list):
+        # The message says how many there are.
+        body["details"] = {**details, "recipients": recipients[:faults]}
+    return cast("reply_types.ErrorBody", body)
 
 
 def message_list_item(message: Message) -> reply_types.MessageItem:

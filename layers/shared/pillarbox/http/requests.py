@@ -9,7 +9,7 @@ from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
-from pillarbox.application.authentication import invalid_api_key
+from pillarbox.application.authentication import ParsedKey, invalid_api_key, parse_key
 from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
@@ -30,6 +30,15 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
             "missing_api_key", "The header X-API-Key is missing. Send the API key in it."
         )
     return keys[0]
+
+
+def parse_api_key(event: APIGatewayProxyEvent) -> ParsedKey:
+    """Return the API key if it has the right form; only the directory knows whether it exists.
+
+    Raises:
+        ServiceError: `missing_api_key`, `invalid_api_key`.
+    """
+    return parse_key(read_api_key(event))
 
 
 def read_uuid(text: str, field: str) -> UUID:

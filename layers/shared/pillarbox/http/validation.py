@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Final
 
 from pydantic_core._pydantic_core import ValidationError
 
-from pillarbox.domain.errors import FieldError, Json, ValidationFailed
+from pillarbox.domain.errors import MAX_FAULTS, FieldError, Json, ValidationFailed, cut
 from pillarbox.http.wire import (
     WireModel,
     field_named,
@@ -17,9 +17,7 @@ from pillarbox.http.wire import (
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
-#: A response lists no more errors than this.
-_MAX_ERRORS: Final = 100
-#: In characters, of a name that the client chose: a response must not grow with the request.
+#: In bytes, of a name that the client chose: a response must not grow with the request.
 MAX_NAME: Final = 64
 
 _TYPES: Final[Mapping[str, str]] = {
@@ -36,21 +34,22 @@ def validate[M: WireModel](shape: type[M], value: Json) -> M:
     """Validate a JSON value against a wire model.
 
     Raises:
-        ValidationFailed: with all errors.
+        ValidationFailed: with the first `MAX_FAULTS` errors and the number of the others.
     """
     try:
         valid: M = shape.validator().validate_python(value)
     except ValidationError as error:
         details = error.errors(include_url=False, include_input=False)
         raise ValidationFailed(
-            *(_field_error(item, shape) for item in details[:_MAX_ERRORS])
+            *(_field_error(item, shape) for item in details[:MAX_FAULTS]),
+            unlisted=max(0, len(details) - MAX_FAULTS),
         ) from None
     return valid
 
 
 def _field_error(error: "ErrorDetails", shape: type[WireModel]) -> FieldError:
     kind, context = error["type"], error.get("ctx", {})
-    steps = [str(step)[:MAX_NAME] for step in error["loc"]]
+    steps = [cut(str(step), MAX_NAME) for step in error["loc"]]
     if kind != "extra_forbidden":
         # An error of a default has the attribute's name.
         steps = list(map(to_camel, steps))

@@ -7,7 +7,7 @@ from typing import Final
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.address import AddressSyntaxError, domain_of, mailbox_key, parse_address
-from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.errors import Json, ServiceError, cut
 
 #: Every other verdict is accepted: if the DNS gave no answer, delivery will find out.
 _REFUSALS: Final[Mapping[DomainVerdict, str]] = {
@@ -16,7 +16,7 @@ _REFUSALS: Final[Mapping[DomainVerdict, str]] = {
     DomainVerdict.NULL_MX: "the domain accepts no mail: its MX record says so (RFC 7505)",
 }
 
-#: The response repeats at most this many characters of an invalid address.
+#: The response repeats at most this many bytes of an invalid address.
 _MAX_SHOWN: Final = 320
 
 
@@ -97,7 +97,7 @@ class Recipients:
 
 
 def _recipient(address: str, reason: str, **more: str) -> Json:
-    return {"address": address[:_MAX_SHOWN], "reason": reason, **more}
+    return {"address": cut(address, _MAX_SHOWN), "reason": reason, **more}
 
 
 def _refuse_invalid(recipients: list[Json]) -> None:

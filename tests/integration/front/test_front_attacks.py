@@ -1,0 +1,39 @@
+"""Attacks 78 to 82 on the front as a program: a short run of `verification/attacks`."""
+
+from verification.attacks import large_requests
+from verification.attacks.large_requests import Counts
+
+MIB = 1024 * 1024
+
+
+def test_costly_bodies_stay_cheap() -> None:
+    """No body ends as 5xx, takes over 2 s of CPU or 400 MiB, or gets over 1 MB of response."""
+    counts = Counts()
+    with large_requests.front() as target:
+        large_requests.attack_parser(target, counts, step=23)
+    assert counts.findings == []
+    assert counts.tried >= 20
+    assert (counts.server_errors, counts.slow) == (0, 0)
+    assert counts.largest_response <= 1_000_000
+    assert 0 < counts.peak <= 400 * MIB
+
+
+def test_held_sockets_block_nobody() -> None:
+    """While idle, stalled and slow sockets hold the front, large sends are accepted."""
+    counts = Counts()
+    with large_requests.front() as target:
+        large_requests.attack_sockets(target, counts, number=10)
+    assert counts.findings == []
+    assert (counts.sockets, counts.accepted) == (30, counts.sent)
+    assert counts.sent == 15
+
+
+def test_a_flood_of_one_key_blocks_nobody() -> None:
+    """While one key floods the front with large sends, those of another key are accepted."""
+    counts = Counts()
+    with large_requests.front() as target:
+        large_requests.attack_by_flood(target, counts, number=12)
+    assert counts.findings == []
+    assert counts.tried > 12
+    assert (counts.server_errors, counts.accepted) == (0, counts.sent)
+    assert counts.sent == 5
