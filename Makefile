@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up test quick unit format faults overload dynamodb-local mutants fuzz bench check openapi build image audit sbom deploy setup
+.PHONY: help up test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi build image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -52,6 +52,9 @@ check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and 
 	$(RUN)cfn-lint template.yaml stacks/*.yaml
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
+
+attacks: setup ## try what attackers, careless tenants and hostile mail would try: 50 minutes
+	$(RUN)python -m verification.attacks
 
 bench: setup ## measure what an email costs, rendering, MIME and waits: minutes
 	$(RUN)python -m benchmarks.accepting

@@ -14,6 +14,7 @@ What is not modelled: the firewall and API Gateway in front of the acceptance.
 # ruff: noqa: T201  a program that prints its figures
 
 import random
+import sys
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Final, Literal
@@ -139,8 +140,8 @@ def shares(*, short: bool = False) -> Iterator[Share]:
                 yield delivery(rate, seconds, flood, urgent=urgent)
 
 
-def main() -> None:
-    """Print the figures as a table, and the counts in the last line."""
+def main() -> int:
+    """Print the figures as a table and the counts; return 1 if a neighbour lost its share."""
     print("| SES's rate | flood | the neighbour's email | alone | in the flood | kept | p50 |")
     print("|---|---|---|---|---|---|---|")
     measured = []
@@ -160,7 +161,8 @@ def main() -> None:
         f" throttled by SES {sum(share.throttled for share in measured)},"
         f" recipients accepted of a flood {accepted.flood_recipients} (limit {accepted.limit})"
     )
+    return int(least < GOAL or accepted.flood_recipients > accepted.limit)
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
