@@ -19,10 +19,12 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 
 SECOND: Final = 1_000_000
-#: How far an account may be ahead of its share before it leaves tokens to the others, and before
-#: it leaves more of them. The second allows for the time in which nobody gets tokens, because an
-#: email to many recipients has taken those of a minute.
+#: How far an account may be ahead of its share before it leaves tokens to the others: by a time,
+#: or by some emails at a low rate, which may have waited while one to many recipients was paid.
 _BURST: Final = 2 * SECOND
+_BURST_TOKENS: Final = 20
+#: Before it leaves more of them. This allows for the time in which nobody gets tokens, because an
+#: email to many recipients has taken those of a minute.
 _CREDIT: Final = 60 * SECOND
 #: Nothing is charged beyond this, so that a flood costs few writes and is forgiven in minutes.
 _MOST: Final = 2 * _CREDIT
@@ -49,12 +51,16 @@ class AccountShares:
         self._table = table
         self._known: dict[str, _Share] = {}
 
-    def excess(self, account_id: str, now: int) -> int:
-        """Return how far an account is ahead of its share: 0 within it, 1 ahead, 2 far ahead."""
+    def excess(self, account_id: str, token: int, now: int) -> int:
+        """Return how far an account is ahead of its share: 0 within it, 1 ahead, 2 far ahead.
+
+        `token` is the time in which the bucket gets one.
+        """
         known = self._known.get(account_id)
         if known is None or known.paid_at <= now + _CREDIT:  # other processes may have charged it
             known = self._read(account_id)
-        return (known.paid_at > now + _BURST) + (known.paid_at > now + _CREDIT)
+        burst = max(_BURST, _BURST_TOKENS * token * _ACCOUNTS)
+        return (known.paid_at > now + burst) + (known.paid_at > now + _CREDIT)
 
     def charge(self, account_id: str, cost: int, now: int) -> None:
         """Count tokens that an account took, as the time in which the bucket gets them."""

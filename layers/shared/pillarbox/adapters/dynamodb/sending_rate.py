@@ -45,16 +45,13 @@ _URGENT_SPREAD: Final = SECOND // 20
 #: a tenth of a second.
 _LEASE: Final = SECOND
 _LEASED_PART: Final = 0.1
-
-
 #: While accounts compete, one that is ahead of its share leaves the tokens of this time to the
 #: others, and twice as many if it is far ahead. It is longer than the tries of the others are
 #: apart, and twice it is less than the bucket.
 _YIELD: Final = round(0.3 * SECOND)
 #: How long accounts compete after one of them had to wait for another one.
 _SHARED: Final = 60 * SECOND
-
-
+#: An account that is so far ahead lets its workers serve others (`AccountShares.excess`).
 _FAR: Final = 2
 
 
@@ -162,7 +159,7 @@ class DynamoSendingRate:
                 self._state = state = self._bucket.start_sharing(now + _SHARED)
             elif not urgent:
                 return state, None
-        return state, self._shares.excess(account_id, now)
+        return state, self._shares.excess(account_id, Tokens(1, state.rate(now)).cost, now)
 
     def _charge(self, account_id: str, tokens: Tokens, now: int, excess: int | None) -> None:
         if excess is not None:
