@@ -16,7 +16,7 @@ from pillarbox.domain.key import Principal, account_of_key, digest_of_key
 from relay import replies
 from relay.admission import Admission
 from relay.limits import ServerLimits
-from relay.turns import Turns
+from relay.places import PlacesByName
 
 #: How many keys that worked are remembered, as digests; the one unused for longest is forgotten.
 _MAX_KNOWN: Final = 10_000
@@ -34,7 +34,7 @@ class LoginLimiter:
         self._delay = limits.failed_login_delay
         self._authenticate = authenticate
         self._sleep = sleep
-        self._turns = Turns(limits.logins_of_address)
+        self._turns = PlacesByName(limits.logins_of_address)
         self._known: OrderedDict[str, None] = OrderedDict()
 
     async def authenticate(self, client: Admission, key_text: str) -> Principal:

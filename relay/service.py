@@ -15,7 +15,7 @@ from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.key import Principal, account_of_key
 from relay.batcher import SubmissionBatcher
-from relay.turns import Turns
+from relay.places import PlacesByName
 
 _LOG: Final = logging.getLogger("relay")
 
@@ -69,7 +69,7 @@ class ThreadedService:
         """Store the function that returns the use case; the first call of it opens connections."""
         self._get_submission = get_submission
         self._threads = ThreadPoolExecutor(THREADS, "submission")
-        self._turns = Turns(THREADS_OF_ACCOUNT)
+        self._places = PlacesByName(THREADS_OF_ACCOUNT)
         # Batches are per key, so an account's messages do not wait for those of others.
         self._batcher = SubmissionBatcher(self._accept)
 
@@ -119,7 +119,7 @@ class ThreadedService:
         return self._get_submission().submit(key_text, message, write_response)
 
     async def _run_in_turn[T](self, key_text: str, call: Callable[[], T]) -> T:
-        async with self._turns.take(account_of_key(key_text) or key_text):
+        async with self._places.take(account_of_key(key_text) or key_text):
             return await self._run(call)
 
     async def _run[T](self, call: Callable[[], T]) -> T:

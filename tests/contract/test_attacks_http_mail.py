@@ -85,7 +85,8 @@ def test_34_to_40_invalid_recipients(live: Api, address: str) -> None:
     response = live.send(otp(to=[TO, address]))
     assert (response.status, response.code) == (400, "invalid_recipient")
     (listed,) = response.error["details"]["recipients"]
-    assert listed["address"] == address[:320]
+    assert address.startswith(listed["address"])
+    assert listed["address"] == address or 310 < len(listed["address"].encode()) <= 320
     assert listed["reason"]
 
 

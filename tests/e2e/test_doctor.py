@@ -18,5 +18,14 @@ def test_the_running_stack_passes_the_doctor(stack: dict[str, Any]) -> None:
         item["check"]: item["verdict"] for item in json.loads(process.stdout)["items"]
     }
     passed = {name for name, verdict in verdicts.items() if verdict == "pass"}
-    assert passed == {"address", "sending", "events", "queues", "shards", "relay", "mail"}
+    assert passed == {
+        "address",
+        "sending",
+        "events",
+        "queues",
+        "shards",
+        "limits",
+        "relay",
+        "mail",
+    }
     assert set(verdicts.values()) == {"pass", "skipped"}

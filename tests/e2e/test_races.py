@@ -81,7 +81,7 @@ def test_chunks_never_exceed_a_quota(table: Table) -> None:
         return True
 
     with (
-        mock.patch.object(Chunk, "spare", return_value=3),
+        mock.patch.object(Chunk, "spare", return_value=Amount(3, 3)),
         ThreadPoolExecutor(PARALLEL) as pool,
     ):
         accepted = sum(pool.map(send, range(200)))

@@ -1,4 +1,4 @@
-"""Turns: how fast an address can try keys, and how many calls an account has at a time."""
+"""Places: how fast an address can try keys, and how many calls an account has at a time."""
 
 import asyncio
 import threading
@@ -14,8 +14,8 @@ from relay import replies
 from relay.admission import Admission
 from relay.limits import ServerLimits
 from relay.logins import LoginLimiter
+from relay.places import PlacesByName
 from relay.service import THREADS_OF_ACCOUNT, Envelope, ThreadedService
-from relay.turns import Turns
 from tests.fakes import builders
 from tests.fakes.world import World
 from tests.relay.running_relay import MESSAGE, PATIENCE, SENDER
@@ -207,7 +207,7 @@ def test_turns_are_taken_in_order() -> None:
     """A name has its number of places; the others wait in order, and other names do not wait."""
 
     async def scenario() -> None:
-        turns, ends, begun = Turns(1), [asyncio.Event() for _ in range(3)], []
+        turns, ends, begun = PlacesByName(1), [asyncio.Event() for _ in range(3)], []
 
         async def take(name: str, number: int) -> None:
             async with turns.take(name):

@@ -284,7 +284,9 @@ class Settings:
     # The operator's command.
 
     stack = Setting(str, "the name of the stack", ("command",))
-    api_url = Setting(str, "the API's address, without /api/v1", ("command",), output="ApiUrl")
+    api_url = Setting(
+        str, "the API's address, without /api/v1", ("command", "local"), output="ApiUrl"
+    )
     relay = Setting(server, "the relay as host:port, if there is one", ("command",), default="")
     relay_certificate = Setting(
         str,

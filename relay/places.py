@@ -1,4 +1,4 @@
-"""Things of which each name may do a few at a time, while the others of this name wait."""
+"""Let each name do a few things at a time, while others of the same name wait."""
 
 import asyncio
 from collections.abc import AsyncGenerator
@@ -14,8 +14,8 @@ class _Places:
     users: int = 0
 
 
-class Turns:
-    """Give each name a number of places; who finds none waits, in the order of arrival."""
+class PlacesByName:
+    """Give each name a number of places; callers without one wait in the order of arrival."""
 
     def __init__(self, places: int) -> None:
         self._places = places
