@@ -12,6 +12,7 @@ from admin import (
     doctor,
     domains,
     keys,
+    messages,
     queues,
     senders,
     stats,
@@ -68,6 +69,7 @@ app.add_typer(keys.app, name="key")
 app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
+app.add_typer(messages.app, name="message")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
@@ -90,7 +92,7 @@ def pillarbox(
         typer.Option("--json", help="Print JSON for programs; errors use the API's error format."),
     ] = False,
 ) -> None:
-    """Operate a Pillarbox stack: accounts, keys, senders, templates, queues and more.
+    """Operate a Pillarbox stack: accounts, keys, senders, messages, queues and more.
 
     Global options come before the command. The exit code is 0 on success, 1 if something
     failed (stderr says why), and 2 if the command line is wrong.

@@ -13,6 +13,7 @@ from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.doctor import Doctor
 from admin.operations.first_steps import FirstSteps
+from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
 from pillarbox.adapters.dns import DnsRecords
@@ -80,6 +81,15 @@ class OperatorWiring(Wiring):
             records=DynamoSuppressions(self.table),
             accounts=DynamoAccounts(self.table),
             clock=utc_now,
+        )
+
+    @cached_property
+    def message_search(self) -> MessageSearch:
+        """Find messages of any account."""
+        return MessageSearch(
+            messages=DynamoMessageLog(self.table),
+            accounts=DynamoAccounts(self.table),
+            account_ids=self.account_ids,
         )
 
     @cached_property

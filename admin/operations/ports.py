@@ -1,11 +1,33 @@
 """The ports of the operator's command."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from pillarbox.domain.errors import Json
+from pillarbox.domain.message import Message
+
+
+class AccountIds(Protocol):
+    """Return the ids of all accounts, oldest first."""
+
+    def __call__(self) -> Iterable[str]: ...
+
+
+class MessageRecords(Protocol):
+    """The records of messages, as an operator reads them; times are in milliseconds."""
+
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> Iterable[Message]:
+        """Return the messages of an account created from `since` to before `until`."""
+        ...
+
+    def in_accounts(self, account_ids: Sequence[str], message_id: UUID) -> Iterable[Message]:
+        """Return the message with an id from the account that has it, among up to a hundred."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -26,6 +26,7 @@ COMMANDS = {
     "domain": ("add", "show", "verify"),
     "sender": ("add", "list", "remove", "default"),
     "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
+    "message": ("show", "find"),
     "suppression": ("add", "list", "remove"),
     "stats": ("verify", "rebuild"),
     "queue": ("status", "redrive"),
