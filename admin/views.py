@@ -3,6 +3,7 @@
 import re
 from datetime import UTC, datetime
 
+from admin.operations.usage import WindowUsage
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.accounts.senders import AccountSender
@@ -29,7 +30,20 @@ def account_view(account: Account) -> View:
         "holdUncertain": account.hold_uncertain,
         "shards": account.shards,
         "shardedFrom": time_text(account.sharded_from) if account.sharded_from else None,
+        "suspendedAt": time_text(account.suspension.at) if account.suspension else None,
+        "suspensionReason": account.suspension.reason if account.suspension else None,
         "createdAt": time_text(account.created_at),
+    }
+
+
+def usage_view(usage: WindowUsage) -> View:
+    """Return a quota window. `left` is null if the window has no limit."""
+    return {
+        "window": usage.window,
+        "used": usage.used,
+        "limit": usage.limit,
+        "left": usage.left,
+        "ends": time_text(usage.ends),
     }
 
 

@@ -16,12 +16,14 @@ from admin.operations.first_steps import FirstSteps
 from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.round_trip import RoundTrip
+from admin.operations.usage import QuotaUsage
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.identities import SesIdentities
@@ -41,6 +43,13 @@ class OperatorWiring(Wiring):
     def accounts(self) -> Accounts:
         """Work on accounts."""
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+
+    @cached_property
+    def quota_usage(self) -> QuotaUsage:
+        """Read what accounts have used of their quotas."""
+        return QuotaUsage(
+            counts=DynamoQuotas(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+        )
 
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""

@@ -189,6 +189,8 @@ class SmtpSession:
         except ServiceError as error:
             if error.code in replies.KEY_ERRORS:
                 return self._failed_login()
+            if error.code == "account_suspended":
+                return replies.ACCOUNT_SUSPENDED
             return replies.AUTH_UNAVAILABLE
         self._login = _Login(credentials.password, principal)
         self._idle_commands = 0

@@ -1,6 +1,6 @@
 """The ports of the operator's command."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -8,12 +8,21 @@ from uuid import UUID
 
 from pillarbox.domain.errors import Json
 from pillarbox.domain.message import Message
+from pillarbox.domain.quota import Window
 
 
 class AccountIds(Protocol):
     """Return the ids of all accounts, oldest first."""
 
     def __call__(self) -> Iterable[str]: ...
+
+
+class QuotaCounts(Protocol):
+    """The counts of accepted messages."""
+
+    def used(self, account_id: str, now: datetime) -> Mapping[Window, int]:
+        """Return the counts of the windows that contain a moment."""
+        ...
 
 
 class MessageRecords(Protocol):

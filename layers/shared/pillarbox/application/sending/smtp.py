@@ -23,7 +23,8 @@ class SmtpSubmission:
         """Return the principal of an API key.
 
         Raises:
-            ServiceError: `invalid_api_key`, `scope_required` or `upgrade_required`.
+            ServiceError: `invalid_api_key`, `account_suspended`, `scope_required` or
+                `upgrade_required`.
         """
         key = parse_key(key_text)
         return self._authorize(self.ports.directory.look_up(key.account_id, key_digest=key.digest))
