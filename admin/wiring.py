@@ -15,8 +15,10 @@ from admin.operations.doctor import Doctor
 from admin.operations.first_steps import FirstSteps
 from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
+from admin.operations.ranking import Ranking
 from admin.operations.round_trip import RoundTrip
 from admin.operations.usage import QuotaUsage
+from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
@@ -99,6 +101,15 @@ class OperatorWiring(Wiring):
             messages=DynamoMessageLog(self.table),
             accounts=DynamoAccounts(self.table),
             account_ids=self.account_ids,
+        )
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """Rank the accounts by what they send."""
+        return Ranking(
+            accounts=DynamoAccounts(self.table),
+            queries=self.history_queries,
+            for_each=in_parallel,
         )
 
     @cached_property

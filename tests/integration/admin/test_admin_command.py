@@ -28,7 +28,7 @@ COMMANDS = {
     "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
     "message": ("show", "find"),
     "suppression": ("add", "list", "remove"),
-    "stats": ("verify", "rebuild"),
+    "stats": ("top", "verify", "rebuild"),
     "queue": ("status", "redrive"),
 }
 #: Commands without a group.
