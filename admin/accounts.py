@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from admin.progress import progress
 from admin.session import connected
 from admin.views import account_view, usage_view
 from pillarbox.application.accounts.ports import AccountChanges
@@ -169,7 +170,9 @@ def list_all(ctx: typer.Context) -> None:
     Example: `pillarbox account list`
     """
     session = connected(ctx)
+    with progress("Reading accounts"):
+        accounts = [*session.wiring.accounts.all()]
     session.show_list(
-        [account_view(account) for account in session.wiring.accounts.all()],
+        [*map(account_view, accounts)],
         ("accountId", "name", "plan", "limits", "defaultSender", "suspendedAt"),
     )

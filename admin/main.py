@@ -1,5 +1,6 @@
 """The operator's command line: `pillarbox`."""
 
+from importlib import metadata
 from typing import Annotated, Any
 
 import typer
@@ -77,6 +78,12 @@ app.command("doctor")(doctor.doctor)
 app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
 
 
+def _show_version(requested: bool) -> None:  # noqa: FBT001  typer's form of a callback
+    if requested:
+        typer.echo(f"pillarbox {metadata.version('pillarbox')}")
+        raise typer.Exit
+
+
 @app.callback()
 def pillarbox(
     ctx: typer.Context,
@@ -90,6 +97,12 @@ def pillarbox(
     json: Annotated[
         bool,
         typer.Option("--json", help="Print JSON for programs; errors use the API's error format."),
+    ] = False,
+    version: Annotated[  # noqa: ARG001  its callback ends the command
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Operate a Pillarbox stack: accounts, keys, senders, messages, queues and more.

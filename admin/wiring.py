@@ -17,6 +17,7 @@ from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.ranking import Ranking
 from admin.operations.round_trip import RoundTrip
+from admin.operations.suppression_files import SuppressionFiles
 from admin.operations.usage import QuotaUsage
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns import DnsRecords
@@ -101,6 +102,16 @@ class OperatorWiring(Wiring):
             messages=DynamoMessageLog(self.table),
             accounts=DynamoAccounts(self.table),
             account_ids=self.account_ids,
+        )
+
+    @cached_property
+    def suppression_files(self) -> SuppressionFiles:
+        """Import and export suppressions."""
+        return SuppressionFiles(
+            records=DynamoSuppressions(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+            for_each=in_parallel,
         )
 
     @cached_property

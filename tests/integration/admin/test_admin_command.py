@@ -27,7 +27,7 @@ COMMANDS = {
     "sender": ("add", "list", "remove", "default"),
     "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
     "message": ("show", "find"),
-    "suppression": ("add", "list", "remove"),
+    "suppression": ("add", "list", "remove", "import", "export"),
     "stats": ("top", "verify", "rebuild"),
     "queue": ("status", "redrive"),
 }
