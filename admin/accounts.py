@@ -153,6 +153,39 @@ def resume(ctx: typer.Context, account_id: AccountId) -> None:
     session.show(account_view(session.wiring.accounts.resume(account_id)))
 
 
+@app.command("delete")
+def delete(
+    ctx: typer.Context,
+    account_id: AccountId,
+    *,
+    drop_pending: Annotated[
+        bool, typer.Option("--drop-pending", help="Never send accepted emails that still wait.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+) -> None:
+    """Delete an account and all its messages, statistics, templates, suppressions and keys.
+
+    The account must be suspended for two minutes. Nothing of it can be restored, except from
+    the backup of the table. If the command is interrupted, run it again: it goes on.
+
+    These stay: senders and domains at SES, logs, backups, and for up to two days idempotency keys
+    and large emails.
+
+    Example: `pillarbox account delete qh4ybvcvbqzk`
+    """
+    session = connected(ctx)
+    if session.json and not yes:
+        raise typer.BadParameter("needs --yes with --json", param_hint="'delete'")
+    deletion = session.wiring.account_deletion
+    plan = deletion.plan(account_id, drop_pending=drop_pending)
+    if not yes:
+        session.show(account_view(plan.account) | {"messages": plan.messages})
+        typer.confirm("Delete this account with everything that it has?", abort=True, err=True)
+    with progress("Deleting", "items") as report:
+        deleted = deletion.delete(plan, report)
+    session.show({"accountId": account_id, "deleted": True, **deleted})
+
+
 @app.command("show")
 def show(ctx: typer.Context, account_id: AccountId) -> None:
     """Show an account with its limits and senders.

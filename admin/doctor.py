@@ -7,7 +7,8 @@ import typer
 
 from admin.operations.checks import Finding, Verdict
 from admin.progress import progress
-from admin.session import Record, StackSession, connected
+from admin.session import StackSession, connected
+from admin.tables import Record
 
 #: The checks that make no sense on the local stack, with the reason.
 _NOT_LOCAL: Final = {

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from time import sleep
 
+from admin.aws.account_data import DynamoAccountData
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.queues import SqsQueues
@@ -11,6 +12,7 @@ from admin.aws.route53 import Route53Zones
 from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
+from admin.operations.account_deletion import AccountDeletion
 from admin.operations.doctor import Doctor
 from admin.operations.first_steps import FirstSteps
 from admin.operations.messages import MessageSearch
@@ -52,6 +54,16 @@ class OperatorWiring(Wiring):
         """Read what accounts have used of their quotas."""
         return QuotaUsage(
             counts=DynamoQuotas(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+        )
+
+    @cached_property
+    def account_deletion(self) -> AccountDeletion:
+        """Delete accounts with everything that is stored of them."""
+        return AccountDeletion(
+            accounts=DynamoAccounts(self.table),
+            queries=self.history_queries,
+            data=DynamoAccountData(self.table),
+            clock=utc_now,
         )
 
     def account_ids(self) -> Iterable[str]:

@@ -1,6 +1,6 @@
 """The ports of the operator's command."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -15,6 +15,21 @@ class AccountIds(Protocol):
     """Return the ids of all accounts, oldest first."""
 
     def __call__(self) -> Iterable[str]: ...
+
+
+class AccountData(Protocol):
+    """Everything that is stored under an account's id."""
+
+    def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
+        """Delete all but the account's record, and yield the kind and number of each batch.
+
+        It can be repeated after it was interrupted.
+        """
+        ...
+
+    def delete_account(self, account_id: str) -> None:
+        """Delete the account's record."""
+        ...
 
 
 class QuotaCounts(Protocol):

@@ -21,7 +21,17 @@ from tests.integration.admin.operator_command import Operator, refusal
 
 NOT_RUNNING = "The local stack is not running: start it with `make up`."
 COMMANDS = {
-    "account": ("create", "update", "shard", "show", "list", "usage", "suspend", "resume"),
+    "account": (
+        "create",
+        "update",
+        "shard",
+        "show",
+        "list",
+        "usage",
+        "suspend",
+        "resume",
+        "delete",
+    ),
     "key": ("create", "list", "revoke"),
     "domain": ("add", "show", "verify"),
     "sender": ("add", "list", "remove", "default"),

@@ -10,12 +10,12 @@ from rich.console import Console
 from admin.progress import progress
 from admin.tables import print_list
 from admin.times import parse_time
-from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.errors import Json, ValidationFailed
 from tests.integration.admin.operator_command import Operator
 
 ID = "01a20242-4abb-71af-a6dc-49a3efcfd4de"
 KEY_ID = "key_qh4ybvcvbqzkkbkzysxg"
-ROWS = {
+ROWS: dict[str, dict[str, Json]] = {
     "messages": {
         "messageId": ID,
         "createdAt": "2026-03-14T15:09:26.535+00:00",
@@ -45,10 +45,10 @@ ROWS = {
 
 @pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
 @pytest.mark.parametrize("width", [40, 80, 200])
-def test_ids_stay_whole(row: dict[str, object], width: int) -> None:
+def test_ids_stay_whole(row: dict[str, Json], width: int) -> None:
     """Each id is on one line, at any width that has room for it and its label."""
     console = Console(file=io.StringIO(), width=max(width, 60), highlight=False)
-    print_list(console, [row, row], [*row])  # type: ignore[list-item]
+    print_list(console, [row, row], [*row])
     text = console.file.getvalue()  # type: ignore[attr-defined]
     lines = text.splitlines()
     for name, value in row.items():
@@ -62,7 +62,7 @@ def test_a_list_without_room_for_its_ids_becomes_records() -> None:
 
     def drawn(width: int) -> list[str]:
         console = Console(file=io.StringIO(), width=width, highlight=False)
-        print_list(console, [ROWS["keys"], ROWS["keys"]], [*ROWS["keys"]])  # type: ignore[list-item]
+        print_list(console, [ROWS["keys"], ROWS["keys"]], [*ROWS["keys"]])
         return console.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
 
     assert len(drawn(80)) == 2 * len(ROWS["keys"]) + 1

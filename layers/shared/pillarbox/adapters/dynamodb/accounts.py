@@ -84,14 +84,12 @@ class DynamoAccounts:
 
     def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
         """Set the time, unless it is set, and the reason. Every authentication reads the time."""
-        return self._update(
-            account_id,
-            "SET suspended = if_not_exists(suspended, :at)"
-            + (", suspended_for = :reason" if suspension.reason else ""),
-            condition="attribute_exists(pk)",
-            values={":at": to_text(suspension.at)}
-            | ({":reason": suspension.reason} if suspension.reason else {}),
-        )
+        expression = "SET suspended = if_not_exists(suspended, :at)"
+        values: dict[str, object] = {":at": to_text(suspension.at)}
+        if suspension.reason:
+            expression += ", suspended_for = :reason"
+            values[":reason"] = suspension.reason
+        return self._update(account_id, expression, condition="attribute_exists(pk)", values=values)
 
     def resume(self, account_id: str) -> Account | None:
         """Remove both attributes."""
