@@ -33,13 +33,8 @@ def print_list(console: Console, items: Sequence[Record], columns: Sequence[str]
 
     An id stays on one line, so that it can be copied.
     """
-    ids = {
-        column: max(len(to_text(item[column])) for item in items)
-        for column in columns
-        if _is_id(column)
-    }
-    needed = sum(ids.values()) + _FOLDED * (len(columns) - len(ids)) + _BORDER * len(columns) + 1
-    if needed > console.width:
+    widths = {column: _least_width(column, items) for column in columns}
+    if sum(widths.values()) + _BORDER * len(columns) + 1 > console.width:
         for position, item in enumerate(items):
             if position:
                 console.print()
@@ -47,10 +42,18 @@ def print_list(console: Console, items: Sequence[Record], columns: Sequence[str]
         return
     table = Table()
     for column in columns:
-        table.add_column(label(column), overflow="fold", no_wrap=column in ids)
+        table.add_column(label(column), overflow="fold", no_wrap=_is_id(column))
     for item in items:
         table.add_row(*(Text(to_text(item[column])) for column in columns))
     console.print(table)
+
+
+def _least_width(column: str, items: Sequence[Record]) -> int:
+    whole = max(len(to_text(item[column])) for item in items)
+    if _is_id(column):
+        return max(whole, len(label(column)))
+    heading = max(map(len, label(column).split()))
+    return min(_FOLDED, max(whole, heading))
 
 
 def _is_id(column: str) -> bool:

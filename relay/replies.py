@@ -102,7 +102,7 @@ AUTH_FAILED: Final = _reply(
     535, "5.7.8", "Authentication failed: use the user apikey and a live API key as the password"
 )
 #: RFC 5248 section 2.4.
-ACCOUNT_SUSPENDED: Final = _reply(525, "5.7.13", "The account is suspended", AfterReply.CLOSE)
+ACCOUNT_SUSPENDED: Final = _reply(525, "5.7.13", "The account is suspended")
 SENDER_REFUSED: Final = _reply(550, "5.7.1", "Not a verified sender of this account")
 TOO_LARGE: Final = _reply(552, "5.3.4", "Message too large")
 TOO_LARGE_BY_FAR: Final = _reply(552, "5.3.4", "Message too large", AfterReply.CLOSE)

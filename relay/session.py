@@ -190,7 +190,7 @@ class SmtpSession:
             if error.code in replies.KEY_ERRORS:
                 return self._failed_login()
             if error.code == "account_suspended":
-                return replies.ACCOUNT_SUSPENDED
+                return self._check_counts(replies.ACCOUNT_SUSPENDED)
             return replies.AUTH_UNAVAILABLE
         self._login = _Login(credentials.password, principal)
         self._idle_commands = 0

@@ -70,6 +70,15 @@ def test_a_list_without_room_for_its_ids_becomes_records() -> None:
     assert "┃" in drawn(200)[1]
 
 
+def test_counts_are_a_table_at_80_columns() -> None:
+    """Short columns take no more room than they need."""
+    console = Console(file=io.StringIO(), width=80, highlight=False)
+    names = ("emails", "bounced", "bounceRate", "complained", "complaintRate")
+    row: dict[str, Json] = {"accountId": KEY_ID[4:16], "name": "Shop", **dict.fromkeys(names, 1)}
+    print_list(console, [row], [*row])
+    assert "┃" in written(console).splitlines()[1]
+
+
 def terminal() -> Console:
     return Console(file=io.StringIO(), force_terminal=True, width=80)
 
