@@ -1,13 +1,13 @@
 """Look a message up for an operator, who knows its id or something about it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
 from typing import Final
 from uuid import UUID
 
-from admin.operations.ports import AccountIds, MessageRecords
+from admin.operations.ports import MessageRecords
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.domain.address import mailbox_key
@@ -62,7 +62,8 @@ class MessageSearch:
 
     messages: MessageRecords
     accounts: AccountRecords
-    account_ids: AccountIds
+    #: Returns the ids of all accounts.
+    account_ids: Callable[[], Iterable[str]]
 
     def get(
         self, message_id: str, account_id: str | None, report: Callable[[int], None]

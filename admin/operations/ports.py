@@ -11,12 +11,6 @@ from pillarbox.domain.message import Message
 from pillarbox.domain.quota import Window
 
 
-class AccountIds(Protocol):
-    """Return the ids of all accounts, oldest first."""
-
-    def __call__(self) -> Iterable[str]: ...
-
-
 class AccountData(Protocol):
     """Everything that is stored under an account's id."""
 
