@@ -4,8 +4,9 @@ from typing import Annotated
 
 import typer
 
+from admin.progress import progress
 from admin.session import connected
-from admin.views import account_view
+from admin.views import account_view, usage_view
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Plan
 from pillarbox.domain.quota import Limits
@@ -120,6 +121,87 @@ def shard(
     session.show(account_view(session.wiring.accounts.raise_shards(account_id, shards)))
 
 
+@app.command("usage")
+def usage(ctx: typer.Context, account_id: AccountId) -> None:
+    """Show what an account has used of its quotas, and what is left.
+
+    The windows are those of UTC. A busy account takes some emails of its quota in advance; they
+    count as used. Preview keys have smaller limits of their own, but count in the same windows.
+
+    Example: `pillarbox account usage qh4ybvcvbqzk`
+    """
+    session = connected(ctx)
+    session.show_list(
+        [usage_view(window) for window in session.wiring.quota_usage.of_account(account_id)],
+        ("window", "used", "limit", "left", "ends"),
+        {"accountId": account_id},
+    )
+
+
+@app.command("suspend")
+def suspend(
+    ctx: typer.Context,
+    account_id: AccountId,
+    *,
+    reason: Annotated[
+        str | None,
+        typer.Option(metavar="TEXT", help="A note for operators; clients do not see it."),
+    ] = None,
+) -> None:
+    """Stop an account: every request and login with its keys is refused from now on.
+
+    Clients get 403 account_suspended, and 525 over SMTP. Emails that were accepted before still
+    go out, because their senders were told so. `account resume` undoes it.
+
+    Example: `pillarbox account suspend qh4ybvcvbqzk --reason "bounces, asked on 20 Nov"`
+    """
+    session = connected(ctx)
+    session.show(account_view(session.wiring.accounts.suspend(account_id, reason)))
+
+
+@app.command("resume")
+def resume(ctx: typer.Context, account_id: AccountId) -> None:
+    """End the suspension of an account. Its keys work again, except revoked ones.
+
+    Example: `pillarbox account resume qh4ybvcvbqzk`
+    """
+    session = connected(ctx)
+    session.show(account_view(session.wiring.accounts.resume(account_id)))
+
+
+@app.command("delete")
+def delete(
+    ctx: typer.Context,
+    account_id: AccountId,
+    *,
+    drop_pending: Annotated[
+        bool, typer.Option("--drop-pending", help="Never send accepted emails that still wait.")
+    ] = False,
+    yes: Annotated[bool, typer.Option("--yes", help="Delete without asking.")] = False,
+) -> None:
+    """Delete an account and all its messages, statistics, templates, suppressions and keys.
+
+    The account must be suspended for two minutes. Nothing of it can be restored, except from
+    the backup of the table. If the command is interrupted, run it again: it goes on.
+
+    These stay: senders and domains at SES, logs, backups, and for up to two days idempotency keys
+    and large emails.
+
+    Example: `pillarbox account delete qh4ybvcvbqzk`
+    """
+    session = connected(ctx)
+    if session.json and not yes:
+        raise typer.BadParameter("needs --yes with --json", param_hint="'delete'")
+    deletion = session.wiring.account_deletion
+    plan = deletion.plan(account_id, drop_pending=drop_pending)
+    if not yes:
+        session.show(account_view(plan.account) | {"messages": plan.messages})
+        typer.confirm("Delete this account with everything that it has?", abort=True, err=True)
+    with progress("Deleting", "items") as report:
+        deleted = deletion.delete(plan, report)
+    session.show({"accountId": account_id, "deleted": True, **deleted})
+
+
 @app.command("show")
 def show(ctx: typer.Context, account_id: AccountId) -> None:
     """Show an account with its limits and senders.
@@ -137,7 +219,9 @@ def list_all(ctx: typer.Context) -> None:
     Example: `pillarbox account list`
     """
     session = connected(ctx)
+    with progress("Reading accounts"):
+        accounts = [*session.wiring.accounts.all()]
     session.show_list(
-        [account_view(account) for account in session.wiring.accounts.all()],
-        ("accountId", "name", "plan", "limits", "defaultSender"),
+        [*map(account_view, accounts)],
+        ("accountId", "name", "plan", "limits", "defaultSender", "suspendedAt"),
     )

@@ -99,13 +99,15 @@ def roll_out(  # noqa: PLR0913  the same as the command
 
     Raises:
         ValidationFailed: on `AWS_DEFAULT_REGION`, `account-name` or `sender`.
-        ServiceError: `service_unavailable`: a program or AWS failed.
+        ServiceError: `service_unavailable`: a program or AWS failed, or the credentials are
+            missing.
     """
     config, stack_name = _read_config(environment)
     region = boto3.Session().region_name
     if region is None:
         message = "is not set. Set it to the region of the service, such as eu-west-1."
         raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
+    _check_credentials()
     _execute(run, ["make", "build"])
     # Before, so that the policy covers this update; after, because a new stack had none before.
     _protect(stack_name)
@@ -121,6 +123,22 @@ def roll_out(  # noqa: PLR0913  the same as the command
     findings = doctor.run_checks(session)
     doctor.show_findings(session, findings, summary)
     return findings
+
+
+def _check_credentials() -> None:
+    """Raise before anything is built if AWS would refuse the deployment for its credentials.
+
+    Raises:
+        ServiceError: `service_unavailable`: there are none.
+        ClientError: AWS does not accept them.
+    """
+    if boto3.Session().get_credentials() is None:
+        raise ServiceError(
+            "service_unavailable",
+            "There are no AWS credentials: run `aws sso login` or set AWS_PROFILE."
+            " Nothing was built.",
+        )
+    boto3.client("sts").get_caller_identity()
 
 
 def _execute(run: Runner, words: Sequence[str]) -> None:

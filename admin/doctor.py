@@ -6,7 +6,9 @@ from typing import Annotated, Final
 import typer
 
 from admin.operations.checks import Finding, Verdict
-from admin.session import Record, StackSession, connected
+from admin.progress import progress
+from admin.session import StackSession, connected
+from admin.tables import Record
 
 #: The checks that make no sense on the local stack, with the reason.
 _NOT_LOCAL: Final = {
@@ -59,7 +61,14 @@ def run_checks(
     Raises:
         SettingError: the stack does not provide a setting that a check needs.
     """
-    return list(session.wiring.doctor.run(_NOT_LOCAL if session.local else {}, send_test_email))
+    with progress("Checking the stack", "findings") as report:
+        findings = []
+        for finding in session.wiring.doctor.run(
+            _NOT_LOCAL if session.local else {}, send_test_email
+        ):
+            findings.append(finding)
+            report(len(findings))
+    return findings
 
 
 def count_failures(findings: Iterable[Finding]) -> int:

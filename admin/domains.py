@@ -6,6 +6,7 @@ from typing import Annotated
 
 import typer
 
+from admin.progress import progress
 from admin.session import StackSession, connected
 from admin.views import View, to_text
 from pillarbox.application.accounts.domains import Domain
@@ -69,7 +70,8 @@ def verify(
     Example: `pillarbox domain verify shop.example --wait`
     """
     session = connected(ctx)
-    domain = session.wiring.domains.wait(name, timedelta(minutes=minutes if wait else 0))
+    with progress("Waiting for SES to find the records"):
+        domain = session.wiring.domains.wait(name, timedelta(minutes=minutes if wait else 0))
     _show(session, domain)
     if not domain.verified:
         raise typer.Exit(1)

@@ -1,5 +1,6 @@
 """The operator's command line: `pillarbox`."""
 
+from importlib import metadata
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from admin import (
     doctor,
     domains,
     keys,
+    messages,
     queues,
     senders,
     stats,
@@ -68,11 +70,18 @@ app.add_typer(keys.app, name="key")
 app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
+app.add_typer(messages.app, name="message")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.command("doctor")(doctor.doctor)
 app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
+
+
+def _show_version(requested: bool) -> None:  # noqa: FBT001  typer's form of a callback
+    if requested:
+        typer.echo(f"pillarbox {metadata.version('pillarbox')}")
+        raise typer.Exit
 
 
 @app.callback()
@@ -89,8 +98,14 @@ def pillarbox(
         bool,
         typer.Option("--json", help="Print JSON for programs; errors use the API's error format."),
     ] = False,
+    version: Annotated[  # noqa: ARG001  its callback ends the command
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
 ) -> None:
-    """Operate a Pillarbox stack: accounts, keys, senders, templates, queues and more.
+    """Operate a Pillarbox stack: accounts, keys, senders, messages, queues and more.
 
     Global options come before the command. The exit code is 0 on success, 1 if something
     failed (stderr says why), and 2 if the command line is wrong.

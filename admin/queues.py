@@ -4,6 +4,7 @@ from typing import Annotated
 
 import typer
 
+from admin.progress import progress
 from admin.session import connected
 
 app = typer.Typer(no_args_is_help=True, help="The queues and their dead letters.")
@@ -51,5 +52,6 @@ def redrive(
     Example: `pillarbox queue redrive jobs`
     """
     session = connected(ctx)
-    moved = session.wiring.queue_operations.redrive(queue, limit)
+    with progress("Moving messages"):
+        moved = session.wiring.queue_operations.redrive(queue, limit)
     session.show({"queue": queue, "moved": moved})

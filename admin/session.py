@@ -12,12 +12,11 @@ import boto3
 import typer
 from botocore.exceptions import BotoCoreError
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
-from admin.views import label, to_text
+from admin.tables import Record, print_list, print_record
 from admin.wiring import OperatorWiring
-from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.errors import ServiceError
 from pillarbox.settings import PREFIX, Settings, read_stack
 
 _ROOT: Final = Path(__file__).parents[1]
@@ -25,8 +24,6 @@ _ROOT: Final = Path(__file__).parents[1]
 _WIDE: Final = 200
 #: The port of the deployed relay.
 _RELAY_PORT: Final = 587
-
-type Record = Mapping[str, Json]
 
 
 @dataclass(slots=True, kw_only=True)
@@ -57,14 +54,14 @@ class StackSession:
         if self.json:
             typer.echo(json.dumps(record, indent=2))
             return
-        table = Table(box=None, show_header=False, pad_edge=False)
-        table.add_column(style="bold")
-        table.add_column(overflow="fold")
-        for name, value in record.items():
-            table.add_row(label(name), Text(to_text(value)))
-        _print(table)
+        print_record(_console(), record)
         if hint:
-            Console(stderr=True).print(Text(hint, style="yellow"))
+            self.note(hint)
+
+    def note(self, text: str) -> None:
+        """Tell people something that is not the result."""
+        if not self.json:
+            Console(stderr=True, highlight=False).print(Text(text, style="yellow"), soft_wrap=True)
 
     def show_list(
         self, items: Sequence[Record], columns: Sequence[str], more: Record | None = None
@@ -76,12 +73,7 @@ class StackSession:
         if not items:
             Console(stderr=True).print("None.")
             return
-        table = Table()
-        for column in columns:
-            table.add_column(label(column), overflow="fold")
-        for item in items:
-            table.add_row(*(Text(to_text(item[column])) for column in columns))
-        _print(table)
+        print_list(_console(), items, columns)
 
     def show_error(self, error: ServiceError) -> None:
         """Print an error on stderr."""
@@ -102,9 +94,8 @@ def connected(ctx: typer.Context) -> StackSession:
     return session
 
 
-def _print(table: Table) -> None:
-    terminal = sys.stdout.isatty()
-    Console(width=None if terminal else _WIDE, highlight=False).print(table)
+def _console() -> Console:
+    return Console(width=None if sys.stdout.isatty() else _WIDE, highlight=False)
 
 
 def _cause(error: ServiceError) -> str:

@@ -1,16 +1,50 @@
-"""The command `pillarbox stats`."""
+"""The commands `pillarbox stats …`."""
 
 from typing import Annotated
 
 import typer
 
+from admin.operations.ranking import AccountCounts, RankBy
+from admin.progress import progress
 from admin.session import connected
+from admin.times import HELP, parse_time
+from admin.views import time_text
 from pillarbox.application.history.audit import AuditReport
 from pillarbox.domain.errors import Json
+from pillarbox.wiring import utc_now
 
-app = typer.Typer(no_args_is_help=True, help="The statistics behind lists and analytics.")
+app = typer.Typer(no_args_is_help=True, help="Who sends what, and the statistics behind it.")
 
 Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
+
+
+@app.command("top")
+def top(
+    ctx: typer.Context,
+    *,
+    by: Annotated[RankBy, typer.Option(help="What to rank the accounts by.")] = RankBy.VOLUME,
+    since: Annotated[
+        str, typer.Option(metavar="TIME", help=f"The start of the range, which ends now: {HELP}")
+    ] = "24h",
+    limit: Annotated[int, typer.Option(min=1, help="The most accounts to show.")] = 10,
+) -> None:
+    """Rank the accounts by emails, bounces or complaints of the last hours or days.
+
+    The counts are those of emails that were accepted in this time: a bounce counts at the time of
+    its email. The rates are fractions of the account's emails.
+
+    Example: `pillarbox stats top --by bounces --since 6h`
+    """
+    session = connected(ctx)
+    now = utc_now()
+    start = parse_time("since", since, now)
+    with progress("Counting", "accounts") as report:
+        ranked = session.wiring.ranking.top(start, now, by, report)
+    session.show_list(
+        [_row(counts) for counts in ranked[:limit]],
+        ("accountId", "name", "emails", "bounced", "bounceRate", "complained", "complaintRate"),
+        {"since": time_text(start), "until": time_text(now), "accounts": len(ranked)},
+    )
 
 
 @app.command("verify")
@@ -33,13 +67,18 @@ def verify(
     session = connected(ctx)
     audit = session.wiring.statistics_audit
     if account is not None:
-        reports = {account: audit.verify(account)}
+        with progress("Recounting messages"):
+            reports = {account: audit.verify(account)}
         session.show(_view(account, reports[account]))
     else:
-        reports = {each: audit.verify(each) for each in session.wiring.account_ids()}
-        views = [_view(each, report) for each, report in reports.items()]
+        reports = {}
+        with progress("Recounting the messages of", "accounts") as report:
+            for each in session.wiring.account_ids():
+                reports[each] = audit.verify(each)
+                report(len(reports))
+        views = [_view(each, counted) for each, counted in reports.items()]
         session.show_list(views, ("accountId", "messages", "right", "wrong", "behind"))
-    if not all(report.is_correct for report in reports.values()):
+    if not all(counted.is_correct for counted in reports.values()):
         raise typer.Exit(1)
 
 
@@ -53,7 +92,22 @@ def rebuild(ctx: typer.Context, *, account: Account) -> None:
     Example: `pillarbox stats rebuild --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
-    session.show(_view(account, session.wiring.statistics_audit.rebuild(account)))
+    with progress("Recounting messages"):
+        rebuilt = session.wiring.statistics_audit.rebuild(account)
+    session.show(_view(account, rebuilt))
+
+
+def _row(counted: AccountCounts) -> dict[str, Json]:
+    return {
+        "accountId": counted.account.account_id,
+        "name": counted.account.name,
+        "emails": counted.number(RankBy.VOLUME),
+        "bounced": counted.number(RankBy.BOUNCES),
+        "bounceRate": counted.rate(RankBy.BOUNCES),
+        "complained": counted.number(RankBy.COMPLAINTS),
+        "complaintRate": counted.rate(RankBy.COMPLAINTS),
+        "suspended": counted.account.suspension is not None,
+    }
 
 
 def _view(account_id: str, report: AuditReport) -> dict[str, Json]:

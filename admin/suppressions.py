@@ -2,10 +2,12 @@
 
 import getpass
 from datetime import UTC, datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 
+from admin.progress import progress
 from admin.session import connected
 from admin.views import suppression_view
 
@@ -36,10 +38,62 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     Example: `pillarbox suppression list --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
+    with progress("Reading suppressions"):
+        entries = [*session.wiring.suppression_list.of_account(account)]
     session.show_list(
-        [suppression_view(entry) for entry in session.wiring.suppression_list.of_account(account)],
-        ("address", "reason", "createdAt", "messageId"),
+        [*map(suppression_view, entries)], ("address", "reason", "createdAt", "messageId")
     )
+
+
+@app.command("import")
+def import_file(
+    ctx: typer.Context,
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", exists=True, dir_okay=False, help="A text file.")
+    ],
+    *,
+    account: Account,
+) -> None:
+    """Suppress the addresses of a file: one a line, or CSV as `suppression export` writes it.
+
+    In a CSV file only the column address is required; a reason is bounced, complained or manual.
+    If a line is wrong, nothing is imported. Addresses that are suppressed already keep their
+    reason, so you can run the command again.
+
+    Example: `pillarbox suppression import --account qh4ybvcvbqzk unsubscribed.txt`
+    """
+    session = connected(ctx)
+    files = session.wiring.suppression_files
+    with file.open(encoding="utf-8-sig", newline="") as opened:
+        entries = files.read(opened)
+    with progress("Importing", "suppressions", total=len(entries)) as report:
+        result = files.store(account, entries, report)
+    session.show({"accountId": account, "added": result.added, "known": result.known})
+
+
+@app.command("export")
+def export_file(
+    ctx: typer.Context,
+    file: Annotated[Path, typer.Argument(metavar="FILE", help="The CSV file to create.")],
+    *,
+    account: Account,
+) -> None:
+    """Write an account's suppressions to a new CSV file, which `suppression import` reads.
+
+    Example: `pillarbox suppression export --account qh4ybvcvbqzk suppressions.csv`
+    """
+    session = connected(ctx)
+    try:
+        opened = file.open("x", encoding="utf-8", newline="")
+    except OSError as error:
+        raise typer.BadParameter(f"{file}: {error.strerror}", param_hint="'FILE'") from error
+    try:
+        with opened, progress("Exporting", "suppressions") as report:
+            written = session.wiring.suppression_files.write(account, opened, report)
+    except BaseException:
+        file.unlink()  # a part of the list could be taken for all of it
+        raise
+    session.show({"accountId": account, "file": str(file), "exported": written})
 
 
 @app.command("remove")

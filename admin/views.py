@@ -3,12 +3,14 @@
 import re
 from datetime import UTC, datetime
 
+from admin.operations.usage import WindowUsage
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
+from pillarbox.domain.message import Event, Message
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
 
@@ -28,8 +30,21 @@ def account_view(account: Account) -> View:
         "senders": [*sorted(account.senders)],
         "holdUncertain": account.hold_uncertain,
         "shards": account.shards,
-        "shardedFrom": _time(account.sharded_from) if account.sharded_from else None,
-        "createdAt": _time(account.created_at),
+        "shardedFrom": time_text(account.sharded_from) if account.sharded_from else None,
+        "suspendedAt": time_text(account.suspension.at) if account.suspension else None,
+        "suspensionReason": account.suspension.reason if account.suspension else None,
+        "createdAt": time_text(account.created_at),
+    }
+
+
+def usage_view(usage: WindowUsage) -> View:
+    """Return a quota window. `left` is null if the window has no limit."""
+    return {
+        "window": usage.window,
+        "used": usage.used,
+        "limit": usage.limit,
+        "left": usage.left,
+        "ends": time_text(usage.ends),
     }
 
 
@@ -56,8 +71,8 @@ def key_view(key: ApiKey) -> View:
         "prefix": key.type.prefix,
         "selfService": key.self_service,
         "scopes": [*sorted(key.scopes)],
-        "createdAt": _time(key.created_at),
-        "revokedAt": _time(key.revoked_at) if key.revoked_at else None,
+        "createdAt": time_text(key.created_at),
+        "revokedAt": time_text(key.revoked_at) if key.revoked_at else None,
     }
 
 
@@ -81,8 +96,8 @@ def template_view(template: SavedTemplate) -> View:
         "required": [*template.required],
         "internal": template.internal,
         "references": [*sorted(template.references)],
-        "createdAt": _time(template.created_at),
-        "updatedAt": _time(template.updated_at),
+        "createdAt": time_text(template.created_at),
+        "updatedAt": time_text(template.updated_at),
     }
 
 
@@ -91,8 +106,52 @@ def suppression_view(suppression: Suppression) -> View:
     return {
         "address": suppression.address,
         "reason": suppression.reason,
-        "createdAt": _time(suppression.at),
+        "createdAt": time_text(suppression.at),
         "messageId": str(suppression.message_id) if suppression.message_id else None,
+    }
+
+
+def message_row(message: Message) -> View:
+    """Return what a list of messages shows of one."""
+    return {
+        "messageId": str(message.message_id),
+        "createdAt": time_text(message.created_at),
+        "status": message.status.value,
+        "to": [*message.recipients],
+        "subject": message.subject,
+    }
+
+
+def message_view(message: Message) -> View:
+    """Return a message without its events. `providerMessageId` is SES's."""
+    error = message.error
+    return {
+        "messageId": str(message.message_id),
+        "accountId": message.account_id,
+        "status": message.status.value,
+        "error": (error.code or error.kind.value) if error else None,
+        "createdAt": time_text(message.created_at),
+        "updatedAt": time_text(message.updated_at),
+        "from": message.sender,
+        "fromName": message.from_name,
+        "to": [*message.to],
+        "cc": [*message.cc],
+        "bcc": [*message.bcc],
+        "subject": message.subject,
+        "providerMessageId": message.provider_message_id,
+        "attempts": message.attempt,
+        "leasedUntil": time_text(message.lease.expires_at) if message.lease else None,
+    }
+
+
+def event_view(event: Event) -> View:
+    """Return an event of a message, or of one of its recipients."""
+    return {
+        "at": time_text(event.at),
+        "event": event.kind.value,
+        "recipient": event.recipient,
+        "code": event.code,
+        "reason": event.reason,
     }
 
 
@@ -124,5 +183,6 @@ def _limits_view(limits: Limits, recipients_per_day: int | None) -> View:
     }
 
 
-def _time(moment: datetime) -> str:
+def time_text(moment: datetime) -> str:
+    """Return a moment in UTC, to the millisecond."""
     return moment.astimezone(UTC).isoformat(timespec="milliseconds")

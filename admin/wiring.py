@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from functools import cached_property
 from time import sleep
 
+from admin.aws.account_data import DynamoAccountData
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.queues import SqsQueues
@@ -11,16 +12,23 @@ from admin.aws.route53 import Route53Zones
 from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
+from admin.operations.account_deletion import AccountDeletion
 from admin.operations.doctor import Doctor
 from admin.operations.first_steps import FirstSteps
+from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
+from admin.operations.ranking import Ranking
 from admin.operations.round_trip import RoundTrip
+from admin.operations.suppression_files import SuppressionFiles
+from admin.operations.usage import QuotaUsage
+from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.identities import SesIdentities
@@ -40,6 +48,23 @@ class OperatorWiring(Wiring):
     def accounts(self) -> Accounts:
         """Work on accounts."""
         return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+
+    @cached_property
+    def quota_usage(self) -> QuotaUsage:
+        """Read what accounts have used of their quotas."""
+        return QuotaUsage(
+            counts=DynamoQuotas(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+        )
+
+    @cached_property
+    def account_deletion(self) -> AccountDeletion:
+        """Delete accounts with everything that is stored of them."""
+        return AccountDeletion(
+            accounts=DynamoAccounts(self.table),
+            queries=self.history_queries,
+            data=DynamoAccountData(self.table),
+            clock=utc_now,
+        )
 
     def account_ids(self) -> Iterable[str]:
         """Return the ids of all accounts."""
@@ -80,6 +105,34 @@ class OperatorWiring(Wiring):
             records=DynamoSuppressions(self.table),
             accounts=DynamoAccounts(self.table),
             clock=utc_now,
+        )
+
+    @cached_property
+    def message_search(self) -> MessageSearch:
+        """Find messages of any account."""
+        return MessageSearch(
+            messages=DynamoMessageLog(self.table),
+            accounts=DynamoAccounts(self.table),
+            account_ids=self.account_ids,
+        )
+
+    @cached_property
+    def suppression_files(self) -> SuppressionFiles:
+        """Import and export suppressions."""
+        return SuppressionFiles(
+            records=DynamoSuppressions(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+            for_each=in_parallel,
+        )
+
+    @cached_property
+    def ranking(self) -> Ranking:
+        """Rank the accounts by what they send."""
+        return Ranking(
+            accounts=DynamoAccounts(self.table),
+            queries=self.history_queries,
+            for_each=in_parallel,
         )
 
     @cached_property

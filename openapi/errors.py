@@ -17,6 +17,7 @@ COMMON_HEADERS: Final = ("X-Request-Id", "Cache-Control")
 EVERYWHERE: Final = (
     "missing_api_key",
     "invalid_api_key",
+    "account_suspended",
     "client_blocked",
     "method_not_allowed",
     "request_too_large",
@@ -148,6 +149,11 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         remedy="Follow `upgrade_url`.",
         message="Preview keys send starter templates only.",
         upgrade_url="https://pillarbox.example/upgrade",
+    ),
+    "account_suspended": ErrorText(
+        when="The operator of the service suspended the account. No key of it works.",
+        remedy="Ask the operator. Nothing was sent.",
+        message="The account is suspended. Ask the operator of the service why.",
     ),
     "client_blocked": ErrorText(
         when="The `User-Agent` is missing, empty, or the default of some libraries.",

@@ -101,6 +101,8 @@ AUTH_REQUIRED: Final = _reply(530, "5.7.0", "Authentication required")
 AUTH_FAILED: Final = _reply(
     535, "5.7.8", "Authentication failed: use the user apikey and a live API key as the password"
 )
+#: RFC 5248 section 2.4.
+ACCOUNT_SUSPENDED: Final = _reply(525, "5.7.13", "The account is suspended")
 SENDER_REFUSED: Final = _reply(550, "5.7.1", "Not a verified sender of this account")
 TOO_LARGE: Final = _reply(552, "5.3.4", "Message too large")
 TOO_LARGE_BY_FAR: Final = _reply(552, "5.3.4", "Message too large", AfterReply.CLOSE)
@@ -188,6 +190,8 @@ def refusal(error: ServiceError) -> Reply:
     """Return the reply to a refusal. An error that the client did not cause becomes a 451."""
     if error.code in KEY_ERRORS:
         return KEY_NO_LONGER_VALID
+    if error.code == "account_suspended":
+        return ACCOUNT_SUSPENDED
     if error.code not in _REFUSALS:
         return TEMPORARY_FAILURE
     code, status = _REFUSALS[error.code]

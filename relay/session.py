@@ -205,6 +205,8 @@ class SmtpSession:
         except ServiceError as error:
             if error.code in replies.KEY_ERRORS:
                 return self._failed_login()
+            if error.code == "account_suspended":
+                return self._check_counts(replies.ACCOUNT_SUSPENDED)
             return replies.AUTH_UNAVAILABLE
         if not self._context.connections.log_in(self._client, principal.account.account_id):
             return replies.TOO_MANY_OF_ACCOUNT

@@ -1,11 +1,51 @@
 """The ports of the operator's command."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
+from uuid import UUID
 
 from pillarbox.domain.errors import Json
+from pillarbox.domain.message import Message
+from pillarbox.domain.quota import Window
+
+
+class AccountData(Protocol):
+    """Everything that is stored under an account's id."""
+
+    def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
+        """Delete all but the account's record, and yield the kind and number of each batch.
+
+        It can be repeated after it was interrupted.
+        """
+        ...
+
+    def delete_account(self, account_id: str) -> None:
+        """Delete the account's record."""
+        ...
+
+
+class QuotaCounts(Protocol):
+    """The counts of accepted messages."""
+
+    def used(self, account_id: str, now: datetime) -> Mapping[Window, int]:
+        """Return the counts of the windows that contain a moment."""
+        ...
+
+
+class MessageRecords(Protocol):
+    """The records of messages, as an operator reads them; times are in milliseconds."""
+
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> Iterable[Message]:
+        """Return the messages of an account created from `since` to before `until`."""
+        ...
+
+    def in_accounts(self, account_ids: Sequence[str], message_id: UUID) -> Iterable[Message]:
+        """Return the message with an id from the account that has it, among up to a hundred."""
+        ...
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

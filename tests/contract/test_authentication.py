@@ -6,7 +6,10 @@ from uuid import uuid4
 
 import pytest
 
-from pillarbox.domain.key import Preset
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.domain.account import Suspension
+from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.wiring import services, utc_now
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
 from tests.contract.operations import OPERATIONS, Operation
@@ -73,6 +76,25 @@ def test_a_revoked_key_stops_working_at_once(
     service.revoke(api.key or "")
     response = call(api)
     assert (response.status, response.code) == (401, "invalid_api_key")
+
+
+@every_route
+def test_the_keys_of_a_suspended_account_stop_at_once(
+    service: Service, call: Callable[[Api], ApiResponse]
+) -> None:
+    """Decisions: while an account is suspended, each key of it is 403 account_suspended."""
+    account = service.account()
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    records = DynamoAccounts(services().table)
+    before = call(api)
+    records.suspend(account, Suspension(utc_now(), "bounces"))
+    response = call(api)
+    assert (response.status, response.code) == (403, "account_suspended")
+    assert response.error["type"] == "authorization_error"
+    assert "bounces" not in str(response.error)
+    records.resume(account)
+    assert call(api).code == before.code
+    assert service
 
 
 def test_after_a_rotation_the_new_key_works(service: Service) -> None:

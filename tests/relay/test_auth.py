@@ -64,6 +64,17 @@ def test_keys_that_may_not_send_get_the_same_reply(relay: RunningRelay, code: st
         assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTH_FAILED
 
 
+def test_the_login_of_a_suspended_account(relay: RunningRelay) -> None:
+    """A valid key of a suspended account gets 525 5.7.13 (RFC 5248), which is no failed login."""
+    relay.service.key_fault = ServiceError("account_suspended", "no")
+    with relay.connect_tls() as client:
+        for _ in range(4):
+            reply = client.command(f"AUTH PLAIN {plain(KEY)}")
+            assert reply == b"525 5.7.13 The account is suspended\r\n"
+        relay.service.key_fault = None
+        assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
+
+
 def test_third_failed_login_ends_the_session(relay: RunningRelay) -> None:
     """The third failed login gets 421 4.7.0, and the connection ends."""
     with relay.connect_tls() as client:

@@ -47,6 +47,29 @@ class Api(BaseHTTPRequestHandler):
         """Log nothing."""
 
 
+class _Refusal(BaseHTTPRequestHandler):
+    """Refuses every request of AWS's query protocol."""
+
+    code: str
+
+    def do_POST(self) -> None:
+        self.rfile.read(int(self.headers["Content-Length"]))
+        error = f"<Error><Code>{self.code}</Code><Message>no</Message></Error>"
+        body = f"<ErrorResponse>{error}</ErrorResponse>".encode()
+        self.send_response(403)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_: object) -> None:
+        """Log nothing."""
+
+
+def refusal(code: str) -> ThreadingHTTPServer:
+    """A service of AWS that refuses everything with a code."""
+    return ThreadingHTTPServer(("127.0.0.1", 0), type("Refusal", (_Refusal,), {"code": code}))
+
+
 @contextmanager
 def serving(server: Any) -> Iterator[int]:
     """Serve during a block, and yield the port."""

@@ -21,13 +21,24 @@ from tests.integration.admin.operator_command import Operator, refusal
 
 NOT_RUNNING = "The local stack is not running: start it with `make up`."
 COMMANDS = {
-    "account": ("create", "update", "show", "list"),
+    "account": (
+        "create",
+        "update",
+        "shard",
+        "show",
+        "list",
+        "usage",
+        "suspend",
+        "resume",
+        "delete",
+    ),
     "key": ("create", "list", "revoke"),
     "domain": ("add", "show", "verify"),
     "sender": ("add", "list", "remove", "default"),
     "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
-    "suppression": ("add", "list", "remove"),
-    "stats": ("verify", "rebuild"),
+    "message": ("show", "find"),
+    "suppression": ("add", "list", "remove", "import", "export"),
+    "stats": ("top", "verify", "rebuild"),
     "queue": ("status", "redrive"),
 }
 #: Commands without a group.

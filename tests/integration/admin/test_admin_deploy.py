@@ -18,7 +18,7 @@ from local.template import ROOT
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from tests.integration.admin.operator_command import Operator
-from tests.integration.admin.stand_in_servers import api, serving
+from tests.integration.admin.stand_in_servers import api, refusal, serving
 
 KEYS = [{"AttributeName": name, "AttributeType": "S"} for name in ("pk", "sk")]
 QUEUES = (
@@ -210,6 +210,35 @@ def test_without_a_region_nothing_is_run(script: Script, monkeypatch: pytest.Mon
     monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
     with pytest.raises(ValidationFailed, match="AWS_DEFAULT_REGION: is not set"):
         roll_out(script, Environment.DEV, json=True)
+    assert script.ran == []
+
+
+def test_without_credentials_nothing_is_run(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error is one line, before anything is built."""
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY", "AWS_SESSION_TOKEN"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("AWS_CONFIG_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_SHARED_CREDENTIALS_FILE", "/dev/null")
+    monkeypatch.setenv("AWS_EC2_METADATA_DISABLED", "true")
+    monkeypatch.setattr(deploy, "_run", script)
+    result = Operator().plain("deploy")
+    assert (result.exit_code, result.stdout, script.ran) == (1, "", [])
+    assert result.stderr.startswith("There are no AWS credentials: ")
+    assert result.stderr.count("\n") == 1
+
+
+def test_with_credentials_that_aws_refuses_nothing_is_run(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Expired credentials are found before anything is built, with AWS's reason."""
+    monkeypatch.setattr(deploy, "_run", script)
+    with serving(refusal("ExpiredToken")) as port:
+        monkeypatch.setenv("AWS_ENDPOINT_URL_STS", f"http://127.0.0.1:{port}")
+        result = Operator().plain("deploy")
+    assert result.exit_code == 1
+    assert result.stderr == "AWS refused GetCallerIdentity: ExpiredToken: no\n"
     assert script.ran == []
 
 

@@ -7,7 +7,7 @@ from uuid import UUID
 
 from pillarbox.application.accounts.ports import AccountChanges, Suppression
 from pillarbox.application.templates.ports import DeleteResult
-from pillarbox.domain.account import Account
+from pillarbox.domain.account import Account, Suspension
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
@@ -75,6 +75,22 @@ class FakeAccounts:
             return None
         since = account.sharded_from or sharded_from
         self.accounts[account_id] = replace(account, shards=shards, sharded_from=since)
+        return self.accounts[account_id]
+
+    def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
+        account = self.accounts.get(account_id)
+        if account is None:
+            return None
+        before = account.suspension or suspension
+        kept = Suspension(before.at, suspension.reason or before.reason)
+        self.accounts[account_id] = replace(account, suspension=kept)
+        return self.accounts[account_id]
+
+    def resume(self, account_id: str) -> Account | None:
+        account = self.accounts.get(account_id)
+        if account is None:
+            return None
+        self.accounts[account_id] = replace(account, suspension=None)
         return self.accounts[account_id]
 
     def put_sender(

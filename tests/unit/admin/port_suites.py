@@ -15,7 +15,7 @@ from pillarbox.application.accounts.ports import (
     SuppressionRecords,
 )
 from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
-from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account import Account, Plan, Suspension
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
 from pillarbox.domain.quota import Limits
@@ -129,6 +129,20 @@ class AccountRecordsSuite:
         assert one.overrides == limits(per_day=9)
         none = records.change(ACCOUNT, AccountChanges(plan_limits=True, hold_uncertain=False))
         assert none == account()
+
+    def test_a_suspension_keeps_its_time_until_it_ends(self, records: AccountRecords) -> None:
+        """The first time stays, a new reason replaces the old one, and resuming removes both."""
+        records.add(account())
+        suspended = records.suspend(ACCOUNT, Suspension(NOW, "bounces"))
+        assert suspended == replace(account(), suspension=Suspension(NOW, "bounces"))
+        assert records.suspend(ACCOUNT, Suspension(LATER)) == suspended
+        again = records.suspend(ACCOUNT, Suspension(LATER, "complaints"))
+        assert again == replace(account(), suspension=Suspension(NOW, "complaints"))
+        assert records.get(ACCOUNT) == again
+        assert records.resume(ACCOUNT) == account()
+        assert records.resume(ACCOUNT) == account()
+        assert records.suspend(OTHER_ACCOUNT, Suspension(NOW)) is None
+        assert records.resume(OTHER_ACCOUNT) is None
 
     def test_shards_are_raised_and_never_lowered(self, records: AccountRecords) -> None:
         """The first raise sets the time; the number never falls, in any order of raises."""

@@ -119,6 +119,8 @@ def test_an_unknown_account_is_refused(use_cases: UseCases, account_id: str) -> 
         lambda: use_cases.accounts.get(account_id),
         lambda: use_cases.accounts.update(account_id, AccountChanges(name="Store")),
         lambda: use_cases.accounts.raise_shards(account_id, 2),
+        lambda: use_cases.accounts.suspend(account_id),
+        lambda: use_cases.accounts.resume(account_id),
         lambda: use_cases.keys.issue_preview(account_id, "web"),
         lambda: use_cases.keys.issue_live(account_id, "web", Preset.SEND),
         lambda: use_cases.keys.of_account(account_id),

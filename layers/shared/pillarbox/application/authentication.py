@@ -56,11 +56,16 @@ def make_principal(directory: DirectoryResult) -> Principal:
     """Return the principal of a key and an account that were just read.
 
     Raises:
-        ServiceError: `invalid_api_key`, if one of them is absent or the key is revoked.
+        ServiceError: `invalid_api_key`, if one of them is absent or the key is revoked;
+            `account_suspended`.
     """
     key, account = directory.key, directory.account
     if key is None or account is None or key.revoked_at is not None:
         raise invalid_api_key()
+    if account.suspension is not None:
+        raise ServiceError(
+            "account_suspended", "The account is suspended. Ask the operator of the service why."
+        )
     return Principal(key, account)
 
 
@@ -74,7 +79,7 @@ class Authentication:
         """Return the principal of a key, and check that it has a scope if one is given.
 
         Raises:
-            ServiceError: `invalid_api_key`, `scope_required`.
+            ServiceError: `invalid_api_key`, `account_suspended`, `scope_required`.
         """
         key = parse_key(key_text)
         principal = make_principal(self._directory.look_up(key.account_id, key_digest=key.digest))

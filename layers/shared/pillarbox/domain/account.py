@@ -56,6 +56,14 @@ def first_sharding(now: datetime) -> datetime:
     return hour + timedelta(hours=1)
 
 
+@dataclass(frozen=True, slots=True)
+class Suspension:
+    """Since when an account's keys do not work, and the operator's note of the reason."""
+
+    at: datetime
+    reason: str | None = None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Account:
     """An account. `senders` maps each address to whether it is verified."""
@@ -74,6 +82,8 @@ class Account:
     #: never falls: the messages of a shard stay in it.
     shards: int = 1
     sharded_from: datetime | None = None
+    #: Set while the operator has suspended the account: each of its keys is refused.
+    suspension: Suspension | None = None
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

@@ -11,7 +11,7 @@ from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import account_item, account_of
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.accounts.ports import AccountChanges
-from pillarbox.domain.account import Account
+from pillarbox.domain.account import Account, Suspension
 
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
@@ -83,6 +83,21 @@ class DynamoAccounts:
             values={":shards": shards, ":from": to_text(sharded_from)},
         )
 
+    def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
+        """Set the time, unless it is set, and the reason. Every authentication reads the time."""
+        expression = "SET suspended = if_not_exists(suspended, :at)"
+        values: dict[str, object] = {":at": to_text(suspension.at)}
+        if suspension.reason:
+            expression += ", suspended_for = :reason"
+            values[":reason"] = suspension.reason
+        return self._update(account_id, expression, condition="attribute_exists(pk)", values=values)
+
+    def resume(self, account_id: str) -> Account | None:
+        """Remove both attributes."""
+        return self._update(
+            account_id, "REMOVE suspended, suspended_for", condition="attribute_exists(pk)"
+        )
+
     def put_sender(
         self, account_id: str, address: str, *, verified: bool, default: bool
     ) -> Account | None:
@@ -139,7 +154,7 @@ class DynamoAccounts:
         *,
         condition: str,
         names: dict[str, str] | None = None,
-        values: dict[str, object],
+        values: dict[str, object] | None = None,
     ) -> Account | None:
         try:
             item = self._table.update(

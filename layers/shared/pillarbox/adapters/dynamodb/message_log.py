@@ -59,6 +59,11 @@ class DynamoMessageLog:
         message_keys = [keys.message(account_id, message_id) for message_id in message_ids]
         return map(message_of, self._table.get_all(message_keys))
 
+    def in_accounts(self, account_ids: Iterable[str], message_id: UUID) -> Iterable[Message]:
+        """Read the message with an id in some accounts, up to a hundred; only one can have it."""
+        message_keys = [keys.message(account_id, message_id) for account_id in account_ids]
+        return map(message_of, self._table.get_all(message_keys))
+
     def pending(
         self, account_id: str, since: int, until: int, cursor: str | None
     ) -> ScanPage[Message]:

@@ -13,7 +13,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_milliseconds,
     to_text,
 )
-from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.account import Account, Plan, Suspension
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.key import ApiKey, KeyType, Preset
 from pillarbox.domain.message import Event, EventKind, Lease, Message
@@ -38,6 +38,8 @@ def account_item(account: Account) -> Item:
             "hold_uncertain": account.hold_uncertain or None,
             "shards": account.shards if account.shards > 1 else None,
             "sharded_from": to_text(account.sharded_from) if account.sharded_from else None,
+            "suspended": to_text(account.suspension.at) if account.suspension else None,
+            "suspended_for": account.suspension.reason if account.suspension else None,
         }
     )
 
@@ -60,6 +62,9 @@ def account_of(item: Mapping[str, Any]) -> Account:
         hold_uncertain=item.get("hold_uncertain", False),
         shards=item.get("shards", 1),
         sharded_from=from_text(item["sharded_from"]) if "sharded_from" in item else None,
+        suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
+        if "suspended" in item
+        else None,
     )
 
 

@@ -7,7 +7,14 @@ from pillarbox.application.accounts.lookup import account_not_found, find_accoun
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_limits, check_text
-from pillarbox.domain.account import NO_LIMITS, SHARD_COUNTS, Account, Plan, first_sharding
+from pillarbox.domain.account import (
+    NO_LIMITS,
+    SHARD_COUNTS,
+    Account,
+    Plan,
+    Suspension,
+    first_sharding,
+)
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH
@@ -92,6 +99,36 @@ class Accounts:
         if changed is None:
             raise _wrong_shards("must not fall, because stored messages stay in their shards")
         return changed
+
+    def suspend(self, account_id: str, reason: str | None = None) -> Account:
+        """Refuse every request with a key of the account, from the next one on.
+
+        Mail that was accepted before is still delivered. An account that is suspended already
+        keeps the time; a new reason replaces the old one.
+
+        Raises:
+            ValidationFailed: on `reason`.
+            ServiceError: `account_not_found`.
+        """
+        if reason is not None:
+            check_text("reason", reason)
+        find_account(self.records, account_id)
+        suspended = self.records.suspend(account_id, Suspension(self.clock(), reason))
+        if suspended is None:
+            raise account_not_found()
+        return suspended
+
+    def resume(self, account_id: str) -> Account:
+        """End the suspension of an account: its keys work again, except revoked ones.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        find_account(self.records, account_id)
+        resumed = self.records.resume(account_id)
+        if resumed is None:
+            raise account_not_found()
+        return resumed
 
     def get(self, account_id: str) -> Account:
         """Read one account.

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Protocol
 from uuid import UUID
 
-from pillarbox.domain.account import NO_LIMITS, Account, Plan
+from pillarbox.domain.account import NO_LIMITS, Account, Plan, Suspension
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
 
@@ -52,6 +52,17 @@ class AccountRecords(Protocol):
 
         An account that is or will be sharded keeps the time from which on it is.
         """
+        ...
+
+    def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
+        """Suspend an account; return None if there is no such account.
+
+        An account that is suspended keeps the time, and its reason unless there is a new one.
+        """
+        ...
+
+    def resume(self, account_id: str) -> Account | None:
+        """End a suspension, if there is one; return None if there is no such account."""
         ...
 
     def put_sender(

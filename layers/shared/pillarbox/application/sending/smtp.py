@@ -33,7 +33,8 @@ class SmtpSubmission:
         """Return the principal of an API key.
 
         Raises:
-            ServiceError: `invalid_api_key`, `scope_required` or `upgrade_required`.
+            ServiceError: `invalid_api_key`, `account_suspended`, `scope_required` or
+                `upgrade_required`.
         """
         return self._authentication.authenticate(key_text)
 

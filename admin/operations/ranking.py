@@ -1,0 +1,99 @@
+"""Rank the accounts by their emails, bounces or complaints: who causes the load or the trouble."""
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from itertools import batched
+from typing import Final, Protocol
+
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
+from pillarbox.domain.account import Account
+from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.message import Status
+from pillarbox.domain.statistics import milliseconds
+
+#: So many accounts are read before the progress is reported.
+_BATCH: Final = 25
+
+
+class RankBy(StrEnum):
+    """What the accounts are ranked by."""
+
+    VOLUME = "volume"
+    BOUNCES = "bounces"
+    COMPLAINTS = "complaints"
+
+
+class CountQueries(Protocol):
+    """Counts of the messages of an account."""
+
+    def analytics(
+        self, account_id: str, since: int, until: int, bucket: Bucket, shards: int | None = None
+    ) -> Analytics:
+        """Count the messages created in a window."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class AccountCounts:
+    """The messages that an account sent in a time range, and how many of these failed how."""
+
+    account: Account
+    counts: MessageCounts
+
+    def number(self, by: RankBy) -> int:
+        """Return the number that the account is ranked by."""
+        match by:
+            case RankBy.VOLUME:
+                return self.counts.count
+            case RankBy.BOUNCES:
+                return self.counts.reached[Status.BOUNCED]
+            case RankBy.COMPLAINTS:
+                return self.counts.reached[Status.COMPLAINED]
+
+    def rate(self, by: RankBy) -> float:
+        """Return the number as a fraction of the account's messages, to four places."""
+        return round(self.number(by) / (self.counts.count or 1), 4)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ranking:
+    """The accounts of a stack, by what they send."""
+
+    accounts: AccountRecords
+    queries: CountQueries
+    for_each: Callable[
+        [Callable[[Account], AccountCounts], Sequence[Account]], Iterable[AccountCounts]
+    ]
+
+    def top(
+        self, since: datetime, until: datetime, by: RankBy, report: Callable[[int], None]
+    ) -> list[AccountCounts]:
+        """Return the accounts with any such messages created in a time range, the most first.
+
+        `report` is told the number of accounts that were read.
+
+        Raises:
+            ValidationFailed: on `since`, if the range is empty.
+        """
+        if since >= until:
+            raise ValidationFailed(FieldError("since", "must be before now", "out_of_range"))
+
+        def count(account: Account) -> AccountCounts:
+            window = (milliseconds(since), milliseconds(until))
+            analytics = self.queries.analytics(
+                account.account_id, *window, Bucket.DAY, account.shards
+            )
+            return AccountCounts(account, analytics.total)
+
+        counted: list[AccountCounts] = []
+        read = 0
+        for batch in batched(self.accounts.all(), _BATCH, strict=False):
+            counted += [each for each in self.for_each(count, batch) if each.number(by)]
+            read += len(batch)
+            report(read)
+        return sorted(
+            counted, key=lambda each: (-each.number(by), -each.rate(by), each.account.account_id)
+        )

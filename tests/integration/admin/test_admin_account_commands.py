@@ -1,0 +1,66 @@
+"""`pillarbox account usage|suspend|resume`, and what a suspension stops."""
+
+import pytest
+
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.quota import Limits, window_end
+from pillarbox.settings import Settings
+from pillarbox.wiring import Wiring, utc_now
+from tests.fakes.builders import messages
+from tests.integration.admin.conftest import TABLE
+from tests.integration.admin.operator_command import Operator, refusal
+
+
+def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
+    """Each window shows what is used, what is left, and when it ends."""
+    account = run(
+        *("account", "create", "--name", "Shop", "--plan", "enterprise"),
+        *("--per-day", 10, "--per-month", 2),
+    )["accountId"]
+    unused = run("account", "usage", account)
+    assert {window["used"] for window in unused["items"]} == {0}
+    now = utc_now()
+    limits = Limits(per_minute=None, per_day=10, per_month=100)
+    DynamoQuotas(table).reserve(account, messages(3), limits, now)
+    windows = {window["window"]: window for window in run("account", "usage", account)["items"]}
+    day, month = windows["day"], windows["month"]
+    assert (day["used"], day["limit"], day["left"]) == (3, 10, 7)
+    assert day["ends"] == window_end("day", now).isoformat(timespec="milliseconds")
+    assert (month["used"], month["limit"], month["left"]) == (3, 2, 0)
+    assert (windows["minute"]["limit"], windows["minute"]["left"]) == (None, None)
+    assert refusal(lambda: run("account", "usage", "0" * 12)) == (1, "account_not_found")
+
+
+def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> None:
+    """A suspended account shows since when and why; its keys work again after it is resumed."""
+    key = run("key", "create", "--account", account, "--name", "web", "--preset", "send")["key"]
+    authentication = Wiring(Settings({"PILLARBOX_TABLE": TABLE})).authentication
+    suspended = run("account", "suspend", account, "--reason", "bounces")
+    assert suspended["suspensionReason"] == "bounces"
+    assert suspended["suspendedAt"] is not None
+    assert run("account", "list")["items"] == [suspended]
+    with pytest.raises(ServiceError) as refused:
+        authentication.authenticate(key)
+    assert refused.value.code == "account_suspended"
+    resumed = run("account", "resume", account)
+    assert (resumed["suspendedAt"], resumed["suspensionReason"]) == (None, None)
+    assert authentication.authenticate(key).account.account_id == account
+    assert refusal(lambda: run("account", "suspend", account, "--reason", "")) == (
+        1,
+        "validation_failed",
+    )
+
+
+def test_a_revoked_key_of_a_suspended_account_says_only_that_it_is_invalid(
+    run: Operator, account: str
+) -> None:
+    """Only who has a valid key learns that the account is suspended."""
+    made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
+    run("key", "revoke", made["keyId"])
+    run("account", "suspend", account)
+    authentication = Wiring(Settings({"PILLARBOX_TABLE": TABLE})).authentication
+    with pytest.raises(ServiceError) as refused:
+        authentication.authenticate(made["key"])
+    assert refused.value.code == "invalid_api_key"

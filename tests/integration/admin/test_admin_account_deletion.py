@@ -1,0 +1,143 @@
+"""`pillarbox account delete`: what it deletes, what it refuses, and that it can be run again."""
+
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from itertools import islice
+from typing import Any
+from unittest import mock
+
+import pytest
+
+from admin.aws.account_data import DynamoAccountData
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.account import Suspension
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.quota import Limits
+from tests.fakes.builders import message
+from tests.integration.admin.operator_command import Operator, refusal
+
+MESSAGES = 230
+
+
+def all_items(table: Table) -> list[dict[str, Any]]:
+    pages = table.client.get_paginator("scan").paginate(TableName=table.name)
+    return [item for page in pages for item in page["Items"]]
+
+
+def fill(run: Operator, table: Table, account: str, tmp_path: Any, messages: int) -> None:
+    """Give an account something of every kind; its messages are in four shards."""
+    now = datetime.now(UTC)
+    DynamoAccounts(table).raise_shards(account, 4, now)
+    for _ in range(messages):
+        accepted = message(account, new_id(now - timedelta(hours=1), 4))
+        delivered = accepted.with_events([Event(kind=EventKind.DELIVERED, at=now)])
+        table.put(message_item(delivered))
+    run("stats", "rebuild", "--account", account)
+    html = tmp_path / "a.html"
+    html.write_text("<p>{{ a }}</p>")
+    source = ("--name", "a", "--subject", "b", "--category", "c", "--html", html)
+    run("template", "create", "--account", account, *source)
+    run("suppression", "add", "--account", account, "ann@example.com")
+    run("key", "create", "--account", account, "--name", "web", "--preset", "send")
+    limits = Limits(per_minute=None, per_day=None, per_month=None)
+    DynamoQuotas(table).reserve(account, messages(1), limits, now)
+
+
+def suspend(table: Table, account: str, ago: timedelta = timedelta(minutes=5)) -> None:
+    DynamoAccounts(table).suspend(account, Suspension(datetime.now(UTC) - ago))
+
+
+def test_an_account_is_deleted_with_everything_of_it(
+    run: Operator, table: Table, account: str, tmp_path: Any
+) -> None:
+    """Nothing under the account's id stays, and other accounts keep everything."""
+    other = run("account", "create", "--name", "Other", "--plan", "standard")["accountId"]
+    fill(run, table, other, tmp_path, 3)
+    kept = all_items(table)
+    fill(run, table, account, tmp_path, MESSAGES)
+    suspend(table, account)
+    result = run("account", "delete", account, "--yes")
+    assert (result["messages"], result["keys"], result["templates"]) == (MESSAGES, 1, 1)
+    left = all_items(table)
+    assert [item for item in left if account in str(item)] == []
+    assert sorted(map(str, left)) == sorted(str(item) for item in kept if account not in str(item))
+    assert refusal(lambda: run("account", "delete", account, "--yes")) == (1, "account_not_found")
+
+
+def test_an_interrupted_deletion_goes_on(
+    run: Operator, table: Table, account: str, tmp_path: Any
+) -> None:
+    """After a failure the account is still there, suspended; the next run deletes the rest."""
+    fill(run, table, account, tmp_path, MESSAGES)
+    suspend(table, account)
+    whole = DynamoAccountData.delete_contents
+
+    def interrupted(*arguments: Any) -> Iterator[tuple[str, int]]:
+        yield from islice(whole(*arguments), 2)
+        raise Unavailable("data store")
+
+    with mock.patch.object(DynamoAccountData, "delete_contents", interrupted):
+        assert refusal(lambda: run("account", "delete", account, "--yes")) == (
+            1,
+            "service_unavailable",
+        )
+    assert run("account", "show", account)["suspendedAt"] is not None
+    result = run("account", "delete", account, "--yes")
+    assert 0 < result["messages"] < MESSAGES
+    assert [item for item in all_items(table) if account in str(item)] == []
+
+
+def test_deletions_that_dynamodb_leaves_out_are_repeated(
+    run: Operator, table: Table, account: str
+) -> None:
+    """DynamoDB may delete a part of a batch only; the rest is deleted by the next request."""
+    for number in range(5):
+        run("suppression", "add", "--account", account, f"u{number}@example.com")
+    suspend(table, account)
+    data = DynamoAccountData(table)
+    whole = table.client.batch_write_item
+    requests: list[int] = []
+
+    def partly(RequestItems: Any) -> Any:  # noqa: N803  the SDK's name
+        (deletions,) = RequestItems.values()
+        requests.append(len(deletions))
+        whole(RequestItems={table.name: deletions[:2]})
+        return {"UnprocessedItems": {table.name: deletions[2:]} if deletions[2:] else {}}
+
+    with mock.patch.object(table.client, "batch_write_item", partly):
+        assert list(data.delete_contents(account, 1)) == [("suppressions", 5)]
+    assert requests == [5, 3, 1]
+    assert run("suppression", "list", "--account", account) == {"items": []}
+
+
+def test_only_a_suspended_account_without_waiting_mail_is_deleted(
+    run: Operator, table: Table, account: str
+) -> None:
+    """An account that can still accept, or that has accepted mail which waits, is refused."""
+    delete = ("account", "delete", account, "--yes")
+    table.put(message_item(message(account, new_id(datetime.now(UTC) - timedelta(minutes=9)))))
+    assert refusal(lambda: run(*delete)) == (1, "validation_failed")
+    suspend(table, account, timedelta(seconds=5))
+    assert refusal(lambda: run(*delete)) == (1, "validation_failed")
+    run("account", "resume", account)
+    suspend(table, account)
+    assert refusal(lambda: run(*delete)) == (1, "validation_failed")
+    assert run("account", "show", account)["accountId"] == account
+    assert run(*delete, "--drop-pending")["messages"] == 1
+
+
+@pytest.mark.usefixtures("mailbox")
+def test_a_person_is_asked_first(run: Operator, table: Table, account: str) -> None:
+    """Without --yes the command shows the account and asks; a program must say --yes."""
+    suspend(table, account)
+    refused = run.plain("--local", "account", "delete", account)
+    assert refused.exit_code == 1
+    assert account in refused.stdout
+    assert "Delete this account" in refused.stderr
+    assert refusal(lambda: run("account", "delete", account)) == (2, "validation_failed")
+    assert run("account", "show", account)["accountId"] == account

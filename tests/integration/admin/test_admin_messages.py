@@ -1,0 +1,114 @@
+"""`pillarbox message show|find`, run by an operator or a program."""
+
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import Event, EventKind, Message
+from tests.fakes.builders import message
+from tests.integration.admin.operator_command import Operator, refusal
+
+
+def put(table: Table, account_id: str, ago: timedelta, shards: int = 1, **changes: object) -> str:
+    """Store a message of an account, and return its id."""
+    stored: Message = message(account_id, new_id(datetime.now(UTC) - ago, shards))
+    table.put(message_item(replace(stored, **changes)))  # type: ignore[arg-type]
+    return str(stored.message_id)
+
+
+def minutes(number: int) -> timedelta:
+    return timedelta(minutes=number)
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_a_message_is_found_by_its_id_alone(
+    run: Operator, table: Table, account: str, shards: int
+) -> None:
+    """The id is enough, also of a message in a shard; the account makes the search smaller."""
+    for number in range(3):
+        run("account", "create", "--name", f"Other {number}", "--plan", "free")
+    at = datetime(2026, 3, 14, 15, 9, 26, tzinfo=UTC)
+    bounce = Event(
+        kind=EventKind.BOUNCED, at=at, recipient="ann@example.com", code="no_such_user", reason="No"
+    )
+    message_id = put(table, account, minutes(5), shards, subject="Hello", events=(bounce,))
+    shown = run("message", "show", message_id)
+    assert (shown["accountId"], shown["subject"]) == (account, "Hello")
+    assert (shown["status"], shown["error"]) == ("bounced", "no_such_user")
+    assert shown["events"] == [
+        {
+            "at": "2026-03-14T15:09:26.000+00:00",
+            "event": "bounced",
+            "recipient": "ann@example.com",
+            "code": "no_such_user",
+            "reason": "No",
+        }
+    ]
+    assert run("message", "show", message_id, "--account", account) == shown
+    table_text = run.plain("--local", "message", "show", message_id).stdout
+    assert message_id in table_text
+    assert "no_such_user" in table_text
+
+
+def test_a_message_that_does_not_exist(run: Operator, table: Table, account: str) -> None:
+    """An unknown id, an id of another account and a text that is no id are errors."""
+    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    message_id = put(table, account, minutes(5))
+    unknown = new_id(datetime.now(UTC))
+    show = ("message", "show")
+    assert refusal(lambda: run(*show, unknown)) == (1, "message_not_found")
+    assert refusal(lambda: run(*show, message_id, "--account", other)) == (1, "message_not_found")
+    assert refusal(lambda: run(*show, message_id, "--account", "0" * 12)) == (
+        1,
+        "account_not_found",
+    )
+    assert refusal(lambda: run(*show, "hello")) == (1, "validation_failed")
+
+
+def test_messages_are_found_by_recipient_subject_and_time(
+    run: Operator, table: Table, account: str
+) -> None:
+    """Newest first; case does not matter; a message must match everything that is asked."""
+    receipt = put(table, account, minutes(10), to=("Ann@Example.com",), subject="Your RECEIPT 12")
+    copied = put(table, account, minutes(5), bcc=("ann@example.com",), subject="Hello")
+    put(table, account, minutes(4), to=("bob@example.com",), subject="Receipt 13")
+    old = put(table, account, minutes(60 * 30), to=("ann@example.com",), subject="Receipt 1")
+    find = ("message", "find", "--account", account)
+
+    def ids(*words: str) -> list[str]:
+        return [item["messageId"] for item in run(*find, *words)["items"]]
+
+    assert ids("--to", "ANN@example.com") == [copied, receipt]
+    assert ids("--to", "ann@example.com", "--subject", "receipt") == [receipt]
+    assert ids("--to", "ann@example.com", "--since", "2d") == [copied, receipt, old]
+    assert ids("--to", "ann@example.com", "--since", "7m") == [copied]
+    assert ids("--to", "ann@example.com", "--until", "7m") == [receipt]
+    assert ids("--to", "nn@example.com") == []
+    for wrong in ("yesterday", "1m"):
+        words = (*find, "--since", wrong, "--until", "5m")
+        assert refusal(lambda words=words: run(*words)) == (1, "validation_failed")  # type: ignore[misc]
+
+
+def test_the_search_says_what_it_read_and_how_to_go_on(
+    run: Operator, table: Table, account: str
+) -> None:
+    """A search that stops at its bound names the time before which the others were created."""
+    stored = [
+        put(table, account, minutes(number), to=("ann@example.com",)) for number in range(1, 6)
+    ]
+    find = ("message", "find", "--account", account, "--to", "ann@example.com")
+    first = run(*find, "--limit", 2)
+    assert [item["messageId"] for item in first["items"]] == stored[:2]
+    assert (first["read"], first["complete"]) == (2, False)
+    rest = run(*find, "--until", first["next"])
+    assert [item["messageId"] for item in rest["items"]] == stored[2:]
+    assert (rest["read"], rest["complete"], rest["next"]) == (3, True, None)
+    bounded = run(*find, "--max-read", 1)
+    assert (len(bounded["items"]), bounded["complete"]) == (1, False)
+    told = run.plain("--local", *find, "--limit", "2").stderr
+    assert "Read 2 messages" in told
+    assert "Go on with --until" in told

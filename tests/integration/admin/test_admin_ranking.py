@@ -1,0 +1,68 @@
+"""`pillarbox stats top`: who sends, bounces and gets complaints."""
+
+from datetime import UTC, datetime, timedelta
+
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import Event, EventKind
+from tests.fakes.builders import message
+from tests.integration.admin.operator_command import Operator, refusal
+
+
+def send(table: Table, account_id: str, hours_ago: int, *kinds: EventKind) -> None:
+    """Store a message for each kind, with an event of this kind."""
+    at = datetime.now(UTC) - timedelta(hours=hours_ago, minutes=1)
+    for kind in kinds:
+        accepted = message(account_id, new_id(at))
+        table.put(message_item(accepted.with_events([Event(kind=kind, at=at)])))
+
+
+def test_accounts_are_ranked(run: Operator, table: Table) -> None:
+    """By volume, bounces and complaints of the time range; accounts without any are left out."""
+    names = ("Busy", "Bouncing", "Complained", "Silent")
+    ids = {
+        name: run("account", "create", "--name", name, "--plan", "free")["accountId"]
+        for name in names
+    }
+    send(table, ids["Busy"], 1, *[EventKind.DELIVERED] * 5, EventKind.BOUNCED)
+    send(table, ids["Bouncing"], 1, EventKind.DELIVERED, *[EventKind.BOUNCED] * 3)
+    send(table, ids["Bouncing"], 50, *[EventKind.BOUNCED] * 9)
+    send(table, ids["Complained"], 3, EventKind.COMPLAINED)
+
+    def top(*words: str) -> list[str]:
+        return [item["name"] for item in run("stats", "top", *words)["items"]]
+
+    assert top() == ["Busy", "Bouncing", "Complained"]
+    assert top("--by", "bounces") == ["Bouncing", "Busy"]
+    assert top("--by", "complaints") == ["Complained"]
+    assert top("--since", "2h") == ["Busy", "Bouncing"]
+    assert top("--since", "3d") == ["Bouncing", "Busy", "Complained"]
+    assert top("--limit", "1") == ["Busy"]
+    (row, _) = run("stats", "top", "--by", "bounces")["items"]
+    assert row == {
+        "accountId": ids["Bouncing"],
+        "name": "Bouncing",
+        "emails": 4,
+        "bounced": 3,
+        "bounceRate": 0.75,
+        "complained": 0,
+        "complaintRate": 0.0,
+        "suspended": False,
+    }
+    assert refusal(lambda: run("stats", "top", "--since", "2999-01-01")) == (1, "validation_failed")
+    assert ids["Busy"] in run.plain("--local", "stats", "top").stdout
+
+
+def test_every_account_is_ranked(run: Operator, table: Table) -> None:
+    """Accounts beyond one batch of reads are counted too."""
+    ids = [
+        run("account", "create", "--name", f"Shop {number}", "--plan", "free")["accountId"]
+        for number in range(30)
+    ]
+    for account_id in ids:
+        send(table, account_id, 1, EventKind.BOUNCED)
+    ranked = run("stats", "top", "--by", "bounces", "--limit", "100")
+    assert sorted(item["accountId"] for item in ranked["items"]) == sorted(ids)
+    assert ranked["accounts"] == len(list(DynamoAccounts(table).all_ids()))

@@ -1,0 +1,93 @@
+"""`pillarbox suppression import|export`."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.integration.admin.operator_command import CommandFailure, Operator, refusal
+
+
+def test_an_export_is_read_by_an_import(run: Operator, account: str, tmp_path: Path) -> None:
+    """Another account gets the same addresses with their reasons and times."""
+    for number in range(130):
+        run("suppression", "add", "--account", account, f"user{number:03}@example.com")
+    exported = tmp_path / "suppressions.csv"
+    written = run("suppression", "export", "--account", account, exported)
+    assert written == {"accountId": account, "file": str(exported), "exported": 130}
+    assert exported.read_text().splitlines()[0] == "address,reason,createdAt,messageId"
+    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    read = ("suppression", "import", "--account", other, exported)
+    assert run(*read) == {"accountId": other, "added": 130, "known": 0}
+    assert run(*read) == {"accountId": other, "added": 0, "known": 130}
+    lists = [run("suppression", "list", "--account", each) for each in (account, other)]
+    assert lists[0] == lists[1]
+
+
+def test_a_file_is_not_overwritten(run: Operator, account: str, tmp_path: Path) -> None:
+    """An export neither replaces a file nor leaves one behind after a failure."""
+    file = tmp_path / "list.csv"
+    export = ("suppression", "export", "--account")
+    assert refusal(lambda: run(*export, "0" * 12, file)) == (1, "account_not_found")
+    assert not file.exists()
+    file.write_text("mine")
+    assert refusal(lambda: run(*export, account, file)) == (2, "validation_failed")
+    assert file.read_text() == "mine"
+
+
+def test_a_list_of_addresses_is_imported(run: Operator, account: str, tmp_path: Path) -> None:
+    """One address a line, with blank lines, a byte order mark and the same address twice."""
+    file = tmp_path / "list.txt"
+    file.write_bytes(b"\xef\xbb\xbfAnn@Example.com\r\n\r\n bob@example.com \nann@example.com\n")
+    run("suppression", "add", "--account", account, "bob@example.com")
+    imported = run("suppression", "import", "--account", account, file)
+    assert (imported["added"], imported["known"]) == (1, 1)
+    listed = run("suppression", "list", "--account", account)["items"]
+    assert [(entry["address"], entry["reason"]) for entry in listed] == [
+        ("ann@example.com", "manual"),
+        ("bob@example.com", "manual"),
+    ]
+
+
+def test_columns_may_be_in_any_order(run: Operator, account: str, tmp_path: Path) -> None:
+    """Only the address is required, and columns that are not known are ignored."""
+    file = tmp_path / "list.csv"
+    file.write_text(
+        "reason,address,note,createdAt\nbounced,a@example.com,x,2026-03-14\n,b@example.com\n"
+    )
+    run("suppression", "import", "--account", account, file)
+    (first, second) = run("suppression", "list", "--account", account)["items"]
+    assert (first["reason"], first["createdAt"]) == ("bounced", "2026-03-14T00:00:00.000+00:00")
+    assert (second["address"], second["reason"]) == ("b@example.com", "manual")
+
+
+@pytest.mark.parametrize(
+    ("text", "field"),
+    [
+        ("a@example.com\nnobody\n", "line 2"),
+        ("a@example.com,bounced\n", "line 1"),
+        ("address,reason\na@example.com,dislike\n", "line 2"),
+        ("address,createdAt\na@example.com,yesterday\n", "line 2"),
+        ("address,messageId\na@example.com,12\n", "line 2"),
+        ("address,reason\n,bounced\n", "line 2"),
+    ],
+)
+def test_a_wrong_line_imports_nothing(
+    run: Operator, account: str, tmp_path: Path, text: str, field: str
+) -> None:
+    """The error names the line, and no address of the file is suppressed."""
+    file = tmp_path / "list.csv"
+    file.write_text(text)
+    with pytest.raises(CommandFailure) as failed:
+        run("suppression", "import", "--account", account, file)
+    (error,) = failed.value.error["details"]["errors"]
+    assert error["field"] == field
+    assert run("suppression", "list", "--account", account) == {"items": []}
+
+
+def test_a_file_that_is_not_text(run: Operator, account: str, tmp_path: Path) -> None:
+    """A file that is not UTF-8, and one that does not exist, are errors."""
+    file = tmp_path / "list.csv"
+    read = ("suppression", "import", "--account", account, file)
+    assert refusal(lambda: run(*read)) == (2, "validation_failed")
+    file.write_bytes(b"gr\xfc\xdfe@example.com\n")
+    assert refusal(lambda: run(*read)) == (1, "validation_failed")

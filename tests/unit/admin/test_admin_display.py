@@ -1,0 +1,154 @@
+"""What people see: tables at 80 columns, progress, times and the version."""
+
+import io
+import time
+from datetime import UTC, datetime
+
+import pytest
+from rich.console import Console
+
+from admin.progress import progress
+from admin.tables import print_list
+from admin.times import parse_time
+from pillarbox.domain.errors import Json, ValidationFailed
+from tests.integration.admin.operator_command import Operator
+
+ID = "01a20242-4abb-71af-a6dc-49a3efcfd4de"
+KEY_ID = "key_qh4ybvcvbqzkkbkzysxg"
+ROWS: dict[str, dict[str, Json]] = {
+    "messages": {
+        "messageId": ID,
+        "createdAt": "2026-03-14T15:09:26.535+00:00",
+        "status": "delivered",
+        "to": ["ann.of.a.long.name@customer.example", "bob@customer.example"],
+        "subject": "Your receipt for the order of last week, with all its items",
+    },
+    "keys": {
+        "keyId": KEY_ID,
+        "name": "web",
+        "type": "live",
+        "selfService": False,
+        "preset": "send",
+        "scopes": ["emails:read", "emails:send"],
+        "createdAt": "2026-03-14T15:09:26.535+00:00",
+        "revokedAt": None,
+    },
+    "suppressions": {
+        "address": "ann.of.a.long.name@customer.example",
+        "reason": "bounced",
+        "createdAt": "2026-03-14T15:09:26.535+00:00",
+        "messageId": ID,
+    },
+    "two ids": {"id": ID, "messageId": ID.replace("0", "1")},
+}
+
+
+@pytest.mark.parametrize("row", ROWS.values(), ids=ROWS)
+@pytest.mark.parametrize("width", [40, 80, 200])
+def test_ids_stay_whole(row: dict[str, Json], width: int) -> None:
+    """Each id is on one line, at any width that has room for it and its label."""
+    console = Console(file=io.StringIO(), width=max(width, 60), highlight=False)
+    print_list(console, [row, row], [*row])
+    text = console.file.getvalue()  # type: ignore[attr-defined]
+    lines = text.splitlines()
+    for name, value in row.items():
+        if name.lower().endswith("id"):
+            assert sum(str(value) in line for line in lines) == 2, text
+    assert max(map(len, lines)) <= console.width
+
+
+def test_a_list_without_room_for_its_ids_becomes_records() -> None:
+    """Two records stand one below the other, a field a line; with room they are a table."""
+
+    def drawn(width: int) -> list[str]:
+        console = Console(file=io.StringIO(), width=width, highlight=False)
+        print_list(console, [ROWS["keys"], ROWS["keys"]], [*ROWS["keys"]])
+        return console.file.getvalue().splitlines()  # type: ignore[attr-defined,no-any-return]
+
+    assert len(drawn(80)) == 2 * len(ROWS["keys"]) + 1
+    assert drawn(80)[0].split() == ["Key", "id", KEY_ID]
+    assert "┃" in drawn(200)[1]
+
+
+def test_counts_are_a_table_at_80_columns() -> None:
+    """Short columns take no more room than they need."""
+    console = Console(file=io.StringIO(), width=80, highlight=False)
+    names = ("emails", "bounced", "bounceRate", "complained", "complaintRate")
+    row: dict[str, Json] = {"accountId": KEY_ID[4:16], "name": "Shop", **dict.fromkeys(names, 1)}
+    print_list(console, [row], [*row])
+    assert "┃" in written(console).splitlines()[1]
+
+
+def terminal() -> Console:
+    return Console(file=io.StringIO(), force_terminal=True, width=80)
+
+
+def written(console: Console) -> str:
+    return console.file.getvalue()  # type: ignore[attr-defined,no-any-return]
+
+
+def test_progress_appears_after_a_while() -> None:
+    """A terminal sees what goes on and how far it is; afterwards the line is gone."""
+    console = terminal()
+    with progress("Reading", "messages", total=5_000, console=console, delay=0.05) as report:
+        report(1_234)
+        time.sleep(0.4)
+    assert "Reading" in written(console)
+    assert "1,234 of 5,000 messages" in written(console)
+
+
+def test_a_quick_command_shows_no_progress() -> None:
+    """Within the first two seconds, and for a file or a pipe, nothing is written."""
+    quick, file = terminal(), Console(file=io.StringIO())
+    with progress("Reading", "messages", console=quick) as report:
+        report(1)
+    with progress("Reading", "messages", console=file, delay=0) as report:
+        report(1)
+        time.sleep(0.1)
+    assert (written(quick), written(file)) == ("", "")
+
+
+def test_progress_ends_with_an_error() -> None:
+    """An error in the block goes on, and the line is gone."""
+    console = terminal()
+
+    def fail() -> None:
+        with progress("Reading", console=console, delay=0):
+            raise KeyError
+
+    with pytest.raises(KeyError):
+        fail()
+    ended = written(console)
+    time.sleep(0.2)
+    assert written(console) == ended
+
+
+@pytest.mark.parametrize(
+    ("text", "moment"),
+    [
+        ("30m", datetime(2026, 3, 14, 11, 30, tzinfo=UTC)),
+        ("6h", datetime(2026, 3, 14, 6, tzinfo=UTC)),
+        ("2d", datetime(2026, 3, 12, 12, tzinfo=UTC)),
+        ("2026-03-01", datetime(2026, 3, 1, tzinfo=UTC)),
+        ("2026-03-01T09:00", datetime(2026, 3, 1, 9, tzinfo=UTC)),
+        ("2026-03-01T09:00+01:00", datetime(2026, 3, 1, 8, tzinfo=UTC)),
+    ],
+)
+def test_times(text: str, moment: datetime) -> None:
+    """A time is an ISO 8601 time, in UTC unless it has an offset, or how long ago."""
+    assert parse_time("since", text, datetime(2026, 3, 14, 12, tzinfo=UTC)) == moment
+
+
+@pytest.mark.parametrize("text", ["", "yesterday", "5", "5w", "-1h", "\u0665h", "99999999d"])
+def test_texts_that_are_no_times(text: str) -> None:
+    """Other texts are refused on the option."""
+    with pytest.raises(ValidationFailed) as failed:
+        parse_time("since", text, datetime(2026, 3, 14, 12, tzinfo=UTC))
+    assert failed.value.errors[0].field == "since"
+
+
+def test_the_version_needs_no_stack() -> None:
+    """--version prints the version of the package."""
+    result = Operator().plain("--version")
+    assert result.exit_code == 0
+    assert result.stdout.split() == ["pillarbox", "0.1.0"]
