@@ -25,6 +25,12 @@ def account_view(account: Account) -> View:
         "ownLimits": _limits_view(account.overrides),
         "defaultSender": account.default_sender,
         "senders": [*sorted(account.senders)],
+        "brand": {
+            "name": account.brand.name,
+            "logoUrl": account.brand.logo_url,
+            "accent": account.brand.accent,
+            "fromName": account.brand.from_name,
+        },
         "holdUncertain": account.hold_uncertain,
         "shards": account.shards,
         "shardedFrom": _time(account.sharded_from) if account.sharded_from else None,

@@ -61,6 +61,20 @@ def test_the_commands_for_accounts(run: Operator) -> None:
     assert run("account", "shard", account_id, 16)["shardedFrom"] == sharded["shardedFrom"]
 
 
+def test_a_brand_is_set_and_removed(run: Operator, account: str) -> None:
+    """The command sets each part of the brand that it names, and an empty text removes one."""
+    before = run("account", "show", account)
+    logo = "https://acme.example/logo.png"
+    branded = run(
+        *("account", "brand", account, "--name", "Acme", "--logo", logo),
+        *("--accent", "#0A7D5A", "--from-name", "Acme Billing"),
+    )
+    brand = {"name": "Acme", "logoUrl": logo, "accent": "#0a7d5a", "fromName": "Acme Billing"}
+    assert branded == before | {"brand": brand}
+    assert run("account", "brand", account, "--logo", "")["brand"] == brand | {"logoUrl": None}
+    assert run("account", "show", account)["brand"] == brand | {"logoUrl": None}
+
+
 def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     """A new key authenticates until it is revoked."""
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
