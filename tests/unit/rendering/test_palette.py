@@ -25,7 +25,7 @@ def accepted(colour: str) -> str:
     try:
         return check_accent(colour)
     except ValidationFailed as failed:
-        return re.findall("#[0-9a-f]{6}", failed.errors[0].message)[-1]
+        return str(re.findall("#[0-9a-f]{6}", failed.errors[0].message)[-1])
 
 
 def test_contrast_of_known_colours() -> None:

@@ -21,7 +21,9 @@ def starter_source(starter: StarterTemplate, brand: Brand, name: str) -> tuple[s
     Raises:
         ServiceError: `template_not_found`.
     """
-    values = {variable.name: Markup("{{ %s }}") % variable.name for variable in starter.variables}
+    values: dict[str, str] = {
+        variable.name: Markup("{{ %s }}") % variable.name for variable in starter.variables
+    }
     values |= {
         variable: Markup("{{ %s | default(%s) }}") % (variable, Markup(default))  # noqa: S704  both are ours
         for variable, default in _DEFAULTS.items()

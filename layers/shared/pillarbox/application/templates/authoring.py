@@ -136,7 +136,7 @@ class TemplateAuthoring:
         brand = find_account(self.accounts, account_id).brand
         template = self.get(account_id, template_id)
         branded = {"brandName": brand.name, "logoUrl": brand.logo_url}
-        own = {name: value for name, value in branded.items() if value is not None}
+        own: dict[str, Json] = {name: value for name, value in branded.items() if value is not None}
         shown = sample_values(template.required) | own if values is None else own | dict(values)
         if missing := missing_values(template.required, shown):
             raise ValidationFailed(
