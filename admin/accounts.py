@@ -9,6 +9,7 @@ from admin.session import connected
 from admin.views import account_view, usage_view
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Plan
+from pillarbox.domain.brand import Brand
 from pillarbox.domain.quota import Limits
 
 app = typer.Typer(no_args_is_help=True, help="Accounts, their plans and limits.")
@@ -100,6 +101,40 @@ def update(  # noqa: PLR0913  one parameter for each option
         plan_limits=plan_limits,
         hold_uncertain=hold_uncertain,
     )
+    session.show(account_view(session.wiring.accounts.update(account_id, changes)))
+
+
+@app.command("brand")
+def brand(  # noqa: PLR0913  one parameter for each option
+    ctx: typer.Context,
+    account_id: AccountId,
+    *,
+    name: Annotated[
+        str | None, typer.Option(help="The name at the top of starters, 1 to 128 characters.")
+    ] = None,
+    logo: Annotated[
+        str | None,
+        typer.Option(metavar="URL", help="An https: picture, shown 36 pixels high."),
+    ] = None,
+    accent: Annotated[
+        str | None,
+        typer.Option(metavar="COLOUR", help="The colour of bar, buttons and links: #rrggbb."),
+    ] = None,
+    from_name: Annotated[
+        str | None, typer.Option(help="The sender's display name, 1 to 1024 characters.")
+    ] = None,
+) -> None:
+    """Set the brand of an account's emails. An empty text removes a part of it.
+
+    Requests with brandName, logoUrl or fromName keep theirs. The accent needs a contrast of 3 to 1
+    on white and on the dark background of starters.
+
+    Example: `pillarbox account brand qh4ybvcvbqzk --name Acme --logo https://acme.example/logo.png
+    --accent #0a7d5a --from-name "Acme Billing"`
+    """
+    session = connected(ctx)
+    given = Brand(name=name, logo_url=logo, accent=accent, from_name=from_name)
+    changes = AccountChanges(brand=given)
     session.show(account_view(session.wiring.accounts.update(account_id, changes)))
 
 

@@ -1,5 +1,8 @@
 """The commands `pillarbox template …`."""
 
+import json
+from dataclasses import replace
+from tempfile import NamedTemporaryFile
 from typing import Annotated
 from uuid import UUID
 
@@ -12,7 +15,7 @@ from pillarbox.application.templates.authoring import (
     TemplateChanges,
     TemplateSource,
 )
-from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 
 app = typer.Typer(no_args_is_help=True, help="Saved templates.")
 
@@ -30,10 +33,14 @@ def create(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
     account: Account,
-    name: Annotated[str, typer.Option(help=_NAME)],
-    subject: Annotated[str, typer.Option(help=_SUBJECT)],
-    category: Annotated[str, typer.Option(help=_CATEGORY)],
-    html: Annotated[typer.FileBinaryRead, typer.Option(metavar="FILE", help=_HTML)],
+    name: Annotated[str | None, typer.Option(help=_NAME)] = None,
+    subject: Annotated[str | None, typer.Option(help=_SUBJECT)] = None,
+    category: Annotated[str | None, typer.Option(help=_CATEGORY)] = None,
+    html: Annotated[typer.FileBinaryRead | None, typer.Option(metavar="FILE", help=_HTML)] = None,
+    from_starter: Annotated[
+        str | None,
+        typer.Option(metavar="SLUG", help="Copy a starter, such as otp, with the account's brand."),
+    ] = None,
     internal: Annotated[
         bool,
         typer.Option("--internal", help="Mark it as a copy for a campaign. Lists do not show it."),
@@ -41,12 +48,25 @@ def create(  # noqa: PLR0913  one parameter for each option
 ) -> None:
     """Save a template. It can use references, a few filters, if and for.
 
+    Give --name, --subject, --category and --html, or --from-starter and those that differ from it.
+
     Example: `pillarbox template create --account qh4ybvcvbqzk --name Receipt
     --subject "Your order {{ order_id }}" --category billing --html receipt.html`
     """
+    fields = {"name": name, "subject": subject, "category": category}
+    given = {field: text for field, text in fields.items() if text is not None}
+    if html is not None:
+        given["html"] = _text(html)
+    missing = [f"--{field}" for field in (*fields, "html") if field not in given]
+    if missing and from_starter is None:
+        raise typer.BadParameter(f"Give {', '.join(missing)}, or --from-starter.")
     session = connected(ctx)
-    source = TemplateSource(name=name, subject=subject, category=category, html=_text(html))
-    template = session.wiring.template_authoring.create(account, source, internal=internal)
+    authoring = session.wiring.template_authoring
+    if from_starter is None:
+        source = TemplateSource(**given)
+    else:
+        source = replace(authoring.starter_source(account, from_starter), **given)
+    template = authoring.create(account, source, internal=internal)
     session.show(template_view(template))
 
 
@@ -106,6 +126,39 @@ def show(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> No
     session.show(template_view(template) | body)
 
 
+@app.command("preview")
+def preview(
+    ctx: typer.Context,
+    template_id: TemplateId,
+    *,
+    account: Account,
+    values: Annotated[
+        typer.FileBinaryRead | None,
+        typer.Option(metavar="FILE", help="JSON with the variables; without it, their names."),
+    ] = None,
+    open_page: Annotated[
+        bool, typer.Option("--open", help="Show it in the browser instead of printing the HTML.")
+    ] = False,
+) -> None:
+    """Render a template as a send would, without sending it.
+
+    Example: `pillarbox template preview 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
+    --account qh4ybvcvbqzk --values order.json --open`
+    """
+    session = connected(ctx)
+    variables = _variables(values) if values else None
+    subject, html = session.wiring.template_authoring.render(account, template_id, variables)
+    if open_page:
+        with NamedTemporaryFile("w", suffix=".html", encoding="utf-8", delete=False) as page:
+            page.write(html)
+        typer.launch(page.name)
+        session.show({"subject": subject, "page": page.name})
+    elif session.json:
+        session.show({"subject": subject, "html": html})
+    else:
+        typer.echo(html)
+
+
 @app.command("delete")
 def delete(ctx: typer.Context, template_id: TemplateId, *, account: Account) -> None:
     """Delete a template for good. This fails while something uses it.
@@ -147,6 +200,16 @@ def _templates(session: StackSession, account: str) -> TemplateAuthoring:
     """
     session.wiring.accounts.get(account)
     return session.wiring.template_authoring
+
+
+def _variables(file: typer.FileBinaryRead) -> dict[str, Json]:
+    try:
+        variables = json.load(file)
+    except ValueError as error:
+        raise ValidationFailed(FieldError("values", "must be JSON", "invalid_json")) from error
+    if not isinstance(variables, dict):
+        raise ValidationFailed(FieldError("values", "must be a JSON object", "invalid_type"))
+    return variables
 
 
 def _text(file: typer.FileBinaryRead) -> str:

@@ -28,6 +28,12 @@ def account_view(account: Account) -> View:
         "ownLimits": _limits_view(own, own.recipients_per_day),
         "defaultSender": account.default_sender,
         "senders": [*sorted(account.senders)],
+        "brand": {
+            "name": account.brand.name,
+            "logoUrl": account.brand.logo_url,
+            "accent": account.brand.accent,
+            "fromName": account.brand.from_name,
+        },
         "holdUncertain": account.hold_uncertain,
         "shards": account.shards,
         "shardedFrom": time_text(account.sharded_from) if account.sharded_from else None,

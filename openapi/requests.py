@@ -125,6 +125,15 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "type": "object",
             "additionalProperties": True,
         },
+        "brandName": {
+            "description": "Shown instead of the account's brand.",
+            "pattern": HEADER_TEXT,
+        },
+        "logoUrl": {
+            "description": "An https: URL. Shown instead of the account's logo.",
+            "format": "uri",
+            "pattern": "^https://",
+        },
     },
     MessagesQuery: {
         "from": {

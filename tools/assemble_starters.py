@@ -1,27 +1,33 @@
 """Assemble the starter templates from their sources: `python -m tools.assemble_starters`.
 
 Assembly resolves everything in square brackets (`[% extends %]`, the macros of parts.html) and
-moves the CSS of inline.css into style attributes. The result, `mail.html` beside each body, is
-a Jinja2 template with `{{ value }}` and `<!--% if ... %-->`. The latter is a comment because
-the inliner's HTML parser leaves comments in their place.
+moves the CSS of inline.css into style attributes. `colour-link` becomes `{{ colour.link }}`, which
+the brand of an account may change (rendering/palette.py). The result, `mail.html` beside each body,
+is a Jinja2 template with `{{ value }}` and `<!--% if ... %-->`. The latter is a comment because the
+inliner's HTML parser leaves comments in their place.
 
 The result is committed, and a test fails if it differs from what the sources produce. Assembly
 at run time would slow the first email of a new process: it takes over twice as long as compiling
 the result (benchmarks/rendering.md), and the layer would have to contain the inliner.
 """
 
+import re
 from functools import cache
 from pathlib import Path
+from typing import Final
 
 from css_inline import CSSInliner
 from jinja2 import Environment, FileSystemLoader, StrictUndefined
 
 from pillarbox.rendering.starters import SLUGS, STARTERS
 
+_COLOUR: Final = re.compile(r"\bcolour-([a-z]+(?:-[a-z]+)*)\b")
+
 
 def assemble(slug: str) -> str:
     """Assemble the template of a starter from its sources."""
-    return _inliner().inline(_sources().get_template(f"{slug}/body.html").render())
+    html = _inliner().inline(_sources().get_template(f"{slug}/body.html").render())
+    return _COLOUR.sub(lambda name: f"{{{{ colour.{name[1].replace('-', '_')} }}}}", html)
 
 
 def write_all(folder: Path = STARTERS) -> None:

@@ -69,10 +69,10 @@ def test_each_template_has_its_name(live: Api, slug: str, name: str) -> None:
     assert item["name"] == name
 
 
-def test_both_types_of_key_can_list_and_preview(live: Api, preview: Api) -> None:
-    """4.6, 5: preview keys and live keys get the same lists and previews."""
-    assert live.starters().text == preview.starters().text
-    assert live.preview("otp").text == preview.preview("otp").text
+def test_both_types_of_key_can_list_and_preview(free: Api, preview: Api) -> None:
+    """4.6, 5: preview keys and live keys of one plan get the same lists and previews."""
+    assert free.starters().text == preview.starters().text
+    assert free.preview("otp").text == preview.preview("otp").text
 
 
 @pytest.mark.parametrize("slug", STARTERS)
@@ -94,6 +94,17 @@ def test_supplied_variables_are_merged_over_the_samples(live: Api) -> None:
     assert shown["sampleVariables"]["otp_code"] == "555001"
     assert shown["sampleVariables"]["app_name"]
     assert "555001" in shown["html"]
+
+
+def test_a_preview_shows_plan_and_brand(free: Api, live: Api) -> None:
+    """Decisions: a preview has the footer of the plan, and the given brandName and logoUrl."""
+    assert "Sent with Pillarbox" in free.preview("otp").json["html"]
+    given = {"brandName": "Acme", "logoUrl": "https://acme.example/logo.png"}
+    html = live.preview("otp", given).json["html"]
+    assert "Sent with Pillarbox" not in html
+    assert 'src="https://acme.example/logo.png"' in html
+    assert 'alt="Acme"' in html
+    assert live.preview("otp", {"logoUrl": "javascript:x"}).errors == {"logoUrl": "invalid_url"}
 
 
 def test_a_preview_sends_nothing(service: Service) -> None:

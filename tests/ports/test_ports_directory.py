@@ -11,6 +11,7 @@ from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.quota import Limits
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW, at
@@ -88,13 +89,25 @@ def test_accounts_do_not_see_each_other(ports: Ports) -> None:
             senders={"a@x.example": True, "b@x.example": False},
             hold_uncertain=True,
             name="Ü 😀",
+            brand=Brand(
+                name="Ü", logo_url="https://x.example/l.png", accent="#0a7d5a", from_name="😀"
+            ),
         ),
     ],
 )
 def test_an_account_reads_back(ports: Ports, account: Account) -> None:
-    """Limits of zero and none, senders and `hold_uncertain` are stored."""
+    """Limits of zero and none, senders, `hold_uncertain` and the brand are stored."""
     ports.put(account)
     assert ports.directory.look_up(ACCOUNT).account == account
+
+
+def test_an_account_of_an_older_release_has_no_brand(table: Table) -> None:
+    """Only an account with a brand has its attributes, so that older records stay as they are."""
+    item = records.account_item(builders.account())
+    assert not [name for name in item if name.startswith("brand")]
+    table.put(item)
+    key = {name: item[name] for name in ("pk", "sk")}
+    assert records.account_of(table.get(key) or {}).brand == NO_BRAND
 
 
 @pytest.mark.parametrize("revoked", [None, at(5)])

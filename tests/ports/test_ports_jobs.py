@@ -51,6 +51,8 @@ MAILS = {
             logo_url=None,
             attribution=False,
             is_test=True,
+            accent="#0a7d5a",
+            date="20 November 2026",
         )
     ),
     "saved": mail(body=SavedBody(source="{{ a }}", values={"a": [{"b": "ü"}]})),

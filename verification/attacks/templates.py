@@ -24,6 +24,7 @@ from uuid import UUID
 from pillarbox.application.render import render
 from pillarbox.application.sending.compose import AccountTerms, compose
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.domain.brand import NO_BRAND
 from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.domain.mail import SavedBody
 from pillarbox.http.json_body import canonical, depth_of
@@ -236,7 +237,9 @@ class Attack:
         engine._compile_saved.cache_clear()
         started = time.process_time()
         try:
-            terms = AccountTerms(builders.SENDER, attribution=False)
+            terms = AccountTerms(
+                builders.SENDER, attribution=False, account_name="Shop", brand=NO_BRAND
+            )
             mail = compose(request, template, terms, recipients, datetime.now(UTC), fuel=fuel)
         except ValidationFailed:
             counts.refused_at_acceptance += 1

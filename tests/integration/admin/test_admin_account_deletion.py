@@ -17,7 +17,7 @@ from pillarbox.domain.account import Suspension
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Amount, Limits
 from tests.fakes.builders import message
 from tests.integration.admin.operator_command import Operator, refusal
 
@@ -45,7 +45,7 @@ def fill(run: Operator, table: Table, account: str, tmp_path: Any, messages: int
     run("suppression", "add", "--account", account, "ann@example.com")
     run("key", "create", "--account", account, "--name", "web", "--preset", "send")
     limits = Limits(per_minute=None, per_day=None, per_month=None)
-    DynamoQuotas(table).reserve(account, messages(1), limits, now)
+    DynamoQuotas(table).reserve(account, Amount(1, 1), limits, now)
 
 
 def suspend(table: Table, account: str, ago: timedelta = timedelta(minutes=5)) -> None:

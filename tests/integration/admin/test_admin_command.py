@@ -24,6 +24,7 @@ COMMANDS = {
     "account": (
         "create",
         "update",
+        "brand",
         "shard",
         "show",
         "list",
@@ -35,7 +36,10 @@ COMMANDS = {
     "key": ("create", "list", "revoke"),
     "domain": ("add", "show", "verify"),
     "sender": ("add", "list", "remove", "default"),
-    "template": ("create", "update", "list", "show", "delete", "reference", "unreference"),
+    "template": (
+        *("create", "update", "list", "show", "preview", "delete"),
+        *("reference", "unreference"),
+    ),
     "message": ("show", "find"),
     "suppression": ("add", "list", "remove", "import", "export"),
     "stats": ("top", "verify", "rebuild"),
@@ -78,6 +82,20 @@ def test_the_commands_for_accounts(run: Operator) -> None:
     assert run("account", "shard", account_id, 16)["shardedFrom"] == sharded["shardedFrom"]
 
 
+def test_a_brand_is_set_and_removed(run: Operator, account: str) -> None:
+    """The command sets each part of the brand that it names, and an empty text removes one."""
+    before = run("account", "show", account)
+    logo = "https://acme.example/logo.png"
+    branded = run(
+        *("account", "brand", account, "--name", "Acme", "--logo", logo),
+        *("--accent", "#0A7D5A", "--from-name", "Acme Billing"),
+    )
+    brand = {"name": "Acme", "logoUrl": logo, "accent": "#0a7d5a", "fromName": "Acme Billing"}
+    assert branded == before | {"brand": brand}
+    assert run("account", "brand", account, "--logo", "")["brand"] == brand | {"logoUrl": None}
+    assert run("account", "show", account)["brand"] == brand | {"logoUrl": None}
+
+
 def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     """A new key authenticates until it is revoked."""
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
@@ -91,6 +109,35 @@ def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     assert run("key", "revoke", made["keyId"])["revokedAt"] is not None
     with pytest.raises(Exception, match="not valid"):
         authentication.authenticate(made["key"])
+
+
+def test_a_starter_is_copied_and_shown(
+    run: Operator, account: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A copy of a starter keeps the options given with it; a preview is printed or opened."""
+    create = ("template", "create", "--account", account)
+    made = run(*create, "--from-starter", "payment_receipt", "--name", "Receipt")
+    assert (made["name"], made["category"]) == ("Receipt", "starter")
+    assert made["subject"] == "Your receipt for invoice {{ invoice_id }}"
+    values = tmp_path / "values.json"
+    values.write_text('{"amount": "49.00", "currency": "EUR", "invoice_id": "R-7"}')
+    show = ("template", "preview", made["id"], "--account", account)
+    shown = run(*show, "--values", values)
+    assert shown["subject"] == "Your receipt for invoice R-7"
+    assert "49.00 EUR" in shown["html"]
+    assert "[amount] [currency]" in run.plain("--local", *show).stdout
+    opened: list[str] = []
+    monkeypatch.setattr("admin.templates.typer.launch", opened.append)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    page = run(*show, "--values", values, "--open")["page"]
+    assert opened == [page]
+    assert Path(page).read_text() == shown["html"]
+    values.write_text("[1]")
+    assert refusal(lambda: run(*show, "--values", values)) == (1, "validation_failed")
+    values.write_text('{"amount": 1}')
+    assert refusal(lambda: run(*show, "--values", values)) == (1, "validation_failed")
+    assert refusal(lambda: run(*create, "--from-starter", "opt")) == (1, "template_not_found")
+    assert refusal(lambda: run(*create, "--name", "Receipt")) == (2, "validation_failed")
 
 
 def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:

@@ -1,7 +1,7 @@
 """Fakes of the ports for accounts and templates. They pass the tests of `port_suites`."""
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
@@ -66,6 +66,14 @@ class FakeAccounts:
             hold_uncertain=account.hold_uncertain
             if changes.hold_uncertain is None
             else changes.hold_uncertain,
+            brand=replace(
+                account.brand,
+                **{
+                    name: value or None
+                    for name, value in asdict(changes.brand).items()
+                    if value is not None
+                },
+            ),
         )
         return self.accounts[account_id]
 

@@ -16,6 +16,7 @@ from pillarbox.application.accounts.ports import (
 )
 from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
 from pillarbox.domain.account import Account, Plan, Suspension
+from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
 from pillarbox.domain.quota import Limits
@@ -143,6 +144,21 @@ class AccountRecordsSuite:
         assert records.resume(ACCOUNT) == account()
         assert records.suspend(OTHER_ACCOUNT, Suspension(NOW)) is None
         assert records.resume(OTHER_ACCOUNT) is None
+
+    def test_a_brand_is_changed_field_by_field(self, records: AccountRecords) -> None:
+        """A change sets the fields of the brand that it names; an empty text removes one."""
+        records.add(account())
+        first = Brand(name="Acme", logo_url="https://acme.example/l.png", accent="#0a7d5a")
+        assert records.change(ACCOUNT, AccountChanges(brand=first)) == replace(
+            account(), brand=first
+        )
+        second = AccountChanges(name="Store", brand=Brand(logo_url="", from_name="Ann of Acme"))
+        expected = Brand(name="Acme", accent="#0a7d5a", from_name="Ann of Acme")
+        assert records.change(ACCOUNT, second) == replace(account(), name="Store", brand=expected)
+        assert records.get(ACCOUNT) == replace(account(), name="Store", brand=expected)
+        nothing = Brand(name="", logo_url="", accent="", from_name="")
+        bare = records.change(ACCOUNT, AccountChanges(brand=nothing))
+        assert bare == replace(account(), name="Store")
 
     def test_shards_are_raised_and_never_lowered(self, records: AccountRecords) -> None:
         """The first raise sets the time; the number never falls, in any order of raises."""

@@ -1,5 +1,6 @@
 """The use cases for accounts, keys, senders and suppressions, and their errors."""
 
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -10,6 +11,7 @@ from pillarbox.application.templates.authoring import (
     TemplateSource,
 )
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.key import SCOPES, KeyType, Preset, account_of_key, digest_of_key
 from tests.unit.admin.fakes import (
@@ -83,6 +85,43 @@ def test_an_update_without_changes_returns_the_account(use_cases: UseCases) -> N
     assert use_cases.accounts.update(account_id, AccountChanges()) == use_cases.accounts.get(
         account_id
     )
+
+
+def test_a_brand_is_set_and_removed(use_cases: UseCases) -> None:
+    """An account has no brand until one is set; an empty text removes a field."""
+    account_id = use_cases.create_account()
+    assert use_cases.accounts.get(account_id).brand == NO_BRAND
+    given = Brand(name="Acme", logo_url="https://a.example/l.png", accent="#0A7D5A", from_name="A")
+    changed = use_cases.accounts.update(account_id, AccountChanges(brand=given))
+    assert changed.brand == replace(given, accent="#0a7d5a")
+    removed = AccountChanges(brand=Brand(accent="", from_name=""))
+    left = Brand(name="Acme", logo_url="https://a.example/l.png")
+    assert use_cases.accounts.update(account_id, removed).brand == left
+
+
+@pytest.mark.parametrize(
+    ("brand", "error"),
+    [
+        (Brand(name=" "), ("brandName", "too_short")),
+        (Brand(name="x" * 129), ("brandName", "too_long")),
+        (Brand(name="a\u202eb"), ("brandName", "control_character")),
+        (Brand(from_name="a\r\nBcc: x@example.com"), ("fromName", "control_character")),
+        (Brand(from_name="x" * 1025), ("fromName", "too_long")),
+        (Brand(logo_url="http://a.example/l.png"), ("logoUrl", "invalid_url")),
+        (Brand(logo_url="https://a.example/" + "x" * 2048), ("logoUrl", "too_long")),
+        (Brand(accent="green"), ("accent", "invalid_colour")),
+        (Brand(accent="#ffd500"), ("accent", "low_contrast")),
+    ],
+)
+def test_an_invalid_brand_is_refused(
+    use_cases: UseCases, brand: Brand, error: tuple[str, str]
+) -> None:
+    """Each field of a brand is checked as in a request, and the colour for its contrast."""
+    account_id = use_cases.create_account()
+    with pytest.raises(ValidationFailed) as failed:
+        use_cases.accounts.update(account_id, AccountChanges(brand=brand))
+    assert errors(failed) == [error]
+    assert use_cases.accounts.get(account_id).brand == NO_BRAND
 
 
 @pytest.mark.parametrize("shards", [0, -1, 3, 12, 257, 512])

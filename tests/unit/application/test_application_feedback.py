@@ -18,6 +18,7 @@ from pillarbox.application.templates.starters import list_starters, preview_star
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import digest_of_key
 from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.template import PreviewValues
 from tests.fakes import builders, stores
 from tests.fakes.builders import ACCOUNT, NOW, at, event
 from tests.fakes.world import World
@@ -258,10 +259,11 @@ def test_starters_are_listed_and_previewed() -> None:
     """Each of the ten starters renders with its samples; values of the request replace them."""
     assert len(list_starters()) == 10
     for starter in list_starters():
-        preview = preview_starter(starter.slug, {})
+        preview = preview_starter(starter.slug, PreviewValues(), builders.account(), NOW)
         assert preview.subject
         assert preview.html.lstrip().startswith("<!")
         assert set(preview.values) == {variable.name for variable in starter.variables}
-    assert "424242" in preview_starter("otp", {"otp_code": "424242"}).html
+    given = PreviewValues(variables={"otp_code": "424242"})
+    assert "424242" in preview_starter("otp", given, builders.account(), NOW).html
     with pytest.raises(ServiceError, match="no such starter"):
-        preview_starter("nope", {})
+        preview_starter("nope", PreviewValues(), builders.account(), NOW)

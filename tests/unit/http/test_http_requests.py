@@ -14,7 +14,8 @@ from pillarbox.application.ports import StoredResponse
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.message import EventKind
-from pillarbox.http.bodies import read_preview_variables, read_send
+from pillarbox.domain.template import PreviewValues
+from pillarbox.http.bodies import read_preview, read_send
 from pillarbox.http.replies import message_detail, reply_error, reply_stored, timestamp
 from pillarbox.http.requests import read_api_key, read_uuid
 from pillarbox.http.routes import canonical_path
@@ -132,11 +133,13 @@ def test_other_idempotency_keys_are_refused(key: Any) -> None:
 def test_the_body_of_a_preview_is_optional() -> None:
     """Without a body there are no variables; any other body is validated."""
     for body in (None, "", "{}", '{"variables": null}'):
-        assert read_preview_variables(request(body)) == {}
-    assert read_preview_variables(request('{"variables": {"a": 1}}')) == {"a": 1}
-    for body in ("[]", "x", '{"x": 1}'):
+        assert read_preview(request(body)) == PreviewValues()
+    assert read_preview(request('{"variables": {"a": 1}}')).variables == {"a": 1}
+    brand = read_preview(request('{"brandName": "Acme", "logoUrl": "https://a.example/l.png"}'))
+    assert brand == PreviewValues(brand_name="Acme", logo_url="https://a.example/l.png")
+    for body in ("[]", "x", '{"x": 1}', '{"brandName": "a\\nb"}', '{"logoUrl": 1}'):
         with pytest.raises(ValidationFailed):
-            read_preview_variables(request(body))
+            read_preview(request(body))
 
 
 @given(st.text(max_size=40))

@@ -12,9 +12,12 @@ from pillarbox.rendering.starters import all_starters, find_starter
 from pillarbox.rendering.values import (
     check_logo_url,
     contact_url,
+    currency_code,
     days_ahead,
     duration,
+    format_date,
     format_time,
+    grouped,
     preview_values,
     starter_values,
 )
@@ -33,14 +36,12 @@ def values(
     slug: str,
     given: dict[str, Json],
     *,
-    brand: str | None = None,
-    sender_name: str | None = None,
+    brand: str = "Shop",
 ) -> dict[str, Json]:
     return starter_values(
         starter(slug),
         given,
         brand=brand,
-        sender_name=sender_name,
         contact="help@shop.example",
         now=NOW,
     )
@@ -78,13 +79,12 @@ def test_all_errors_at_once() -> None:
 
 def test_fallbacks() -> None:
     """A fallback replaces each optional variable that is missing."""
-    assert values("otp", {"otp_code": 123456}, brand="Shop", sender_name="Ann") == {
+    assert values("otp", {"otp_code": 123456}, brand="Shop") == {
         "otp_code": 123456,
         "expiry_minutes": 10,
         "app_name": "Shop",
     }
-    assert values("welcome", {}, sender_name="Ann") == {"name": "there", "app_name": "Ann"}
-    assert values("welcome", {})["app_name"] == "shop.example"
+    assert values("welcome", {}, brand="Ann") == {"name": "there", "app_name": "Ann"}
     assert values("password_changed", {"name": ""}) == {
         "name": "there",
         "support_email": "help@shop.example",
@@ -229,3 +229,44 @@ def test_times_are_utc() -> None:
     assert (
         format_time(NOW.astimezone(timezone(timedelta(hours=9)))) == "20 November 2026, 14:05 UTC"
     )
+
+
+@pytest.mark.parametrize(
+    ("amount", "shown"),
+    [
+        (49, "49"),
+        (49.0, "49.00"),
+        (1234.5, "1,234.50"),
+        (1234.567, "1,234.567"),
+        (-12500, "-12,500"),
+        ("1234567.00", "1,234,567.00"),
+        (" 4900 ", "4,900"),
+        ("49.00", "49.00"),
+        ("1.234", "1.234"),
+        ("1.234,50", "1.234,50"),
+        ("1234,50", "1234,50"),
+        ("1,234.50", "1,234.50"),
+        ("EUR 1234", "EUR 1234"),
+        ("\u0661\u0662\u0663\u0664", "\u0661\u0662\u0663\u0664"),
+        (1e300, "1e+300"),
+        (10**20, "100000000000000000000"),
+    ],
+)
+def test_amounts_are_grouped(amount: Json, shown: str) -> None:
+    """A number gets groups of three digits; a text in another form stays as it is."""
+    assert grouped(amount) == shown
+
+
+@pytest.mark.parametrize(
+    ("currency", "shown"),
+    [("eur", "EUR"), (" usd", "USD"), ("EUR", "EUR"), ("kr.", "kr."), ("\u20ac", "\u20ac")],
+)
+def test_currency_codes_are_capital(currency: str, shown: str) -> None:
+    """A code of three letters gets capital letters; a symbol stays as it is."""
+    assert currency_code(currency) == shown
+
+
+def test_dates_are_in_utc() -> None:
+    """A date is the day in UTC."""
+    late = datetime(2026, 11, 20, 23, 30, tzinfo=timezone(-timedelta(hours=5)))
+    assert format_date(late) == "21 November 2026"

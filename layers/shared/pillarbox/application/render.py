@@ -19,7 +19,12 @@ def render(body: RenderedBody, request_fuel: RequestFuel | None = None) -> str:
     match body:
         case StarterBody():
             branding = Branding(
-                body.brand_name, body.logo_url, body.attribution, is_test=body.is_test
+                body.brand_name,
+                body.logo_url,
+                body.attribution,
+                is_test=body.is_test,
+                accent=body.accent,
+                date=body.date,
             )
             return render_starter(body.slug, body.values, branding)
         case SavedBody():

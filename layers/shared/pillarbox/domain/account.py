@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
+from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import MAX_SHARDS
 from pillarbox.domain.quota import Limits
@@ -75,6 +76,7 @@ class Account:
     overrides: Limits = NO_LIMITS
     senders: Mapping[str, bool] = field(default_factory=dict)
     default_sender: str | None = None
+    brand: Brand = NO_BRAND
     #: What to do with an email when the provider may or may not have accepted it:
     #: False sends it again after the wait, True marks it as failed.
     hold_uncertain: bool = False

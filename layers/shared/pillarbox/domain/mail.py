@@ -115,6 +115,10 @@ class StarterBody:
     attribution: bool
     #: Whether the top of the email says that it is a test with sample values.
     is_test: bool = False
+    #: The colour of the brand. None has the colours of the starters.
+    accent: str | None = None
+    #: The day of the send, in words. A job from an older release has none.
+    date: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -48,6 +48,15 @@ class StarterTemplate:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewValues:
+    """What a preview of a starter shows instead of its samples and the account's brand."""
+
+    variables: Mapping[str, Json] = field(default_factory=dict)
+    brand_name: str | None = None
+    logo_url: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SavedTemplate:
     """A template that an account saved. `variables` are the names that its source refers to."""
 

@@ -1,6 +1,6 @@
 """Read the bodies of POST requests: a send, a batch, a preview."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -8,6 +8,7 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.domain.batch import MAX_MESSAGES, BatchRequest
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.mail import SendRequest
+from pillarbox.domain.template import PreviewValues
 from pillarbox.http.body_hash import batch_hash
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.requests import idempotency_digest, raw_body, read_json
@@ -32,15 +33,18 @@ def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchReque
     return _read(event, route, _batch)
 
 
-def read_preview_variables(event: APIGatewayProxyEvent) -> Mapping[str, Json]:
-    """Read the variables of a preview (contract 4.7); the body is optional.
+def read_preview(event: APIGatewayProxyEvent) -> PreviewValues:
+    """Read the body of a preview (contract 4.7); it is optional.
 
     Raises:
         ValidationFailed: the body does not have the documented shape.
     """
     if not raw_body(event):
-        return {}
-    return validate(PreviewRequest, read_json(event)).variables or {}
+        return PreviewValues()
+    body = validate(PreviewRequest, read_json(event))
+    return PreviewValues(
+        variables=body.variables or {}, brand_name=body.brand_name, logo_url=body.logo_url
+    )
 
 
 def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]) -> ParsedSend[T]:

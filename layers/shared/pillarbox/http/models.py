@@ -243,6 +243,8 @@ class SendBatchRequest(WireModel):
 
 
 class PreviewRequest(WireModel):
-    """Contract 4.7."""
+    """Contract 4.7, and the brand as in a send."""
 
     variables = optional(_VARIABLES)
+    brand_name = optional(_header_text(most=128))
+    logo_url = optional(text(most=2048))

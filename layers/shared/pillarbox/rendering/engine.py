@@ -14,9 +14,16 @@ from jinja2 import Template, UndefinedError
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.rendering.allowlist import FUEL, SavedProgram, compile_saved
 from pillarbox.rendering.fuel import Fuel, RequestFuel
+from pillarbox.rendering.palette import palette
 from pillarbox.rendering.sandbox import MAX_BYTES, MailEnvironment, RenderTooLarge, render_bounded
 from pillarbox.rendering.starters import STARTERS, find_starter
-from pillarbox.rendering.values import contact_url, days_ahead, duration
+from pillarbox.rendering.values import (
+    contact_url,
+    currency_code,
+    days_ahead,
+    duration,
+    grouped,
+)
 
 __all__ = ["Branding", "RenderTooLarge", "render_saved", "render_starter"]
 
@@ -26,7 +33,7 @@ _MAX_COMPILED: Final = 32
 
 @dataclass(frozen=True, slots=True)
 class Branding:
-    """The brand in the header of an email, and whether the footer names the service.
+    """The brand of an email, its date, and whether the footer names the service.
 
     A test says at its top that it is one.
     """
@@ -35,6 +42,8 @@ class Branding:
     logo_url: str | None
     attribution: bool
     is_test: bool = False
+    accent: str | None = None
+    date: str | None = None
 
 
 def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) -> str:
@@ -59,6 +68,8 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
             "logo_url": branding.logo_url,
             "attribution": branding.attribution,
             "is_test": branding.is_test,
+            "colour": dict(palette(branding.accent)),
+            "date": branding.date,
         },
     )
 
@@ -111,7 +122,13 @@ def _compile_starter(slug: str) -> Template:
 @cache
 def _starter_environment() -> MailEnvironment:
     environment = MailEnvironment(block_start="<!--%", block_end="%-->")
-    environment.filters.update(contact_url=contact_url, days_ahead=days_ahead, duration=duration)
+    environment.filters.update(
+        contact_url=contact_url,
+        currency_code=currency_code,
+        days_ahead=days_ahead,
+        duration=duration,
+        grouped=grouped,
+    )
     return environment
 
 

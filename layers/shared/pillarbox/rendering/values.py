@@ -12,24 +12,25 @@ from urllib.parse import urlsplit
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
 
-#: Contract 8.2: characters of a brandName.
-_MAX_BRAND: Final = 128
-
 _MINUTES_PER_HOUR: Final = 60
 _MINUTES_PER_DAY: Final = 24 * _MINUTES_PER_HOUR
 #: A longer number is shown as it is.
 _MAX_DIGITS: Final = 9
 
+#: A number without groups, as JSON and programs write it. In some countries `1.234` has a group.
+#: Therefore at least four digits come before the point.
+_UNGROUPED: Final = re.compile(r"(-?)([0-9]{4,15})((?:\.[0-9]{1,4})?)")
+_CURRENCY_CODE: Final = re.compile("[A-Za-z]{3}")
+
 _WEB: Final = frozenset({"http", "https"})
 _ADDRESS: Final = re.compile(r"[^@\s:;,<>()\[\]\"\\/?#]+@[^@\s:;,<>()\[\]\"\\/?#]+")
 
 
-def starter_values(  # noqa: PLR0913  the fallbacks need each of them; callers name them
+def starter_values(
     starter: StarterTemplate,
     variables: Mapping[str, Json],
     *,
-    brand: str | None,
-    sender_name: str | None,
+    brand: str,
     contact: str,
     now: datetime,
 ) -> dict[str, Json]:
@@ -40,8 +41,7 @@ def starter_values(  # noqa: PLR0913  the fallbacks need each of them; callers n
     Args:
         starter: the template to fill.
         variables: the request's `variables`.
-        brand: the request's or the account's brand name.
-        sender_name: the display name of the sender.
+        brand: the name of the brand, as the email shows it.
         contact: the address for replies: `replyTo`, or the sender's address.
         now: the time of the send.
 
@@ -51,9 +51,7 @@ def starter_values(  # noqa: PLR0913  the fallbacks need each of them; callers n
             (`invalid_type`, `invalid_url`).
     """
     fallbacks: dict[str, Json] = {
-        # Without any name, the domain still tells the recipient who sends. A sender's name
-        # may be longer than a subject, so it is cut to the length of a brand name.
-        "app_name": brand or (sender_name or "")[:_MAX_BRAND] or contact.rpartition("@")[2],
+        "app_name": brand,
         "name": "there",
         "expiry_minutes": starter.expiry_minutes,
         "support_email": contact,
@@ -122,6 +120,30 @@ def format_time(time: datetime) -> str:
     """Return a time in words, in UTC: `20 November 2026, 14:05 UTC`."""
     time = time.astimezone(UTC)
     return f"{time.day} {time:%B %Y, %H:%M} UTC"
+
+
+def format_date(time: datetime) -> str:
+    """Return a day in words, in UTC: `20 November 2026`."""
+    time = time.astimezone(UTC)
+    return f"{time.day} {time:%B %Y}"
+
+
+def grouped(amount: Json) -> str:
+    """Return an amount with its digits in groups: `12,500.00`. Other texts stay as they are.
+
+    A number with a point has at least two decimals.
+    """
+    text = str(amount).strip()
+    if isinstance(amount, float) and re.fullmatch(r"-?[0-9]+\.[0-9]", text):
+        text += "0"
+    number = _UNGROUPED.fullmatch(text)
+    return f"{number[1]}{int(number[2]):,}{number[3]}" if number else text
+
+
+def currency_code(currency: Json) -> str:
+    """Return a code of ISO 4217 in capital letters. Other texts, such as `kr.`, stay."""
+    text = str(currency).strip()
+    return text.upper() if _CURRENCY_CODE.fullmatch(text) else text
 
 
 def contact_url(contact: Json) -> str:

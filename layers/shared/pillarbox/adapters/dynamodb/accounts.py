@@ -8,7 +8,7 @@ from typing import Final
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
-from pillarbox.adapters.dynamodb.records import account_item, account_of
+from pillarbox.adapters.dynamodb.records import account_item, account_of, brand_attributes
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.domain.account import Account, Suspension
@@ -58,8 +58,13 @@ class DynamoAccounts:
             "per_month": changes.limits.per_month,
             "recipients_per_day": changes.limits.recipients_per_day,
         }
-        values = {name: value for name, value in (fields | limits).items() if value is not None}
-        removed = [name for name in limits if name not in values] if changes.plan_limits else []
+        brand = brand_attributes(changes.brand)
+        given = fields | limits | brand
+        given = {name: value for name, value in given.items() if value is not None}
+        removed = [name for name in brand if given.get(name) == ""]
+        values = {name: value for name, value in given.items() if name not in removed}
+        if changes.plan_limits:
+            removed += [name for name in limits if name not in values]
         expression = ""
         if values:
             expression += "SET " + ", ".join(f"#{name} = :{name}" for name in values)

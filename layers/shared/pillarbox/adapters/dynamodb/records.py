@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_text,
 )
 from pillarbox.domain.account import Account, Plan, Suspension
+from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.key import ApiKey, KeyType, Preset
 from pillarbox.domain.message import Event, EventKind, Lease, Message
@@ -41,6 +42,7 @@ def account_item(account: Account) -> Item:
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
         }
+        | brand_attributes(account.brand)
     )
 
 
@@ -65,7 +67,23 @@ def account_of(item: Mapping[str, Any]) -> Account:
         suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
         if "suspended" in item
         else None,
+        brand=Brand(
+            name=item.get("brand_name"),
+            logo_url=item.get("brand_logo"),
+            accent=item.get("brand_accent"),
+            from_name=item.get("brand_from_name"),
+        ),
     )
+
+
+def brand_attributes(brand: Brand) -> dict[str, object]:
+    """Return the attributes of an account's brand; None means that one is not there."""
+    return {
+        "brand_name": brand.name,
+        "brand_logo": brand.logo_url,
+        "brand_accent": brand.accent,
+        "brand_from_name": brand.from_name,
+    }
 
 
 def key_item(key: ApiKey) -> Item:

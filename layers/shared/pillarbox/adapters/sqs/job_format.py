@@ -182,6 +182,8 @@ def _body_json(body: Body) -> dict[str, object]:
                 "logo_url": body.logo_url,
                 "attribution": body.attribution,
                 "test": body.is_test,
+                "accent": body.accent,
+                "date": body.date,
             }
         case SavedBody():
             return {"source": body.source, "values": body.values}
@@ -219,6 +221,8 @@ def _read_body(fields: Mapping[str, Any], octets: bytes) -> Body:
             logo_url=fields["logo_url"],
             attribution=fields["attribution"],
             is_test=fields.get("test", False),
+            accent=fields.get("accent"),
+            date=fields.get("date"),
         )
     if "source" in fields:
         return SavedBody(source=fields["source"], values=fields["values"])

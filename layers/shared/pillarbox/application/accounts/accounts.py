@@ -1,7 +1,7 @@
 """Create, change and read accounts."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pillarbox.application.accounts.lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
@@ -15,10 +15,13 @@ from pillarbox.domain.account import (
     Suspension,
     first_sharding,
 )
+from pillarbox.domain.brand import MAX_FROM_NAME, MAX_LOGO_URL, Brand
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 from pillarbox.domain.quota import Limits
+from pillarbox.rendering.palette import check_accent
+from pillarbox.rendering.values import check_logo_url
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,12 +70,13 @@ class Accounts:
         Keys keep their scopes, even if the plan changes.
 
         Raises:
-            ValidationFailed: on `name` or a limit.
+            ValidationFailed: on `name`, a limit or a field of the brand.
             ServiceError: `account_not_found`.
         """
         if changes.name is not None:
             check_text("name", changes.name)
         check_limits(changes.limits)
+        changes = replace(changes, brand=_checked_brand(changes.brand))
         account = find_account(self.records, account_id)
         if changes == AccountChanges():
             return account
@@ -141,6 +145,24 @@ class Accounts:
     def all(self) -> Iterable[Account]:
         """Read all accounts, sorted by id."""
         return self.records.all()
+
+
+def _checked_brand(changes: Brand) -> Brand:
+    """Return the changes of a brand with the colour in lower case. An empty text is valid.
+
+    Raises:
+        ValidationFailed: on `brandName`, `logoUrl`, `accent` or `fromName`.
+    """
+    if changes.name:
+        check_text("brandName", changes.name)
+    if changes.from_name:
+        check_text("fromName", changes.from_name, MAX_FROM_NAME)
+    if changes.logo_url:
+        check_text("logoUrl", changes.logo_url, MAX_LOGO_URL)
+        check_logo_url(changes.logo_url)
+    if changes.accent:
+        return replace(changes, accent=check_accent(changes.accent))
+    return changes
 
 
 def _wrong_shards(message: str) -> ValidationFailed:

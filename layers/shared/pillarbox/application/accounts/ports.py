@@ -10,6 +10,7 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.account import NO_LIMITS, Account, Plan, Suspension
+from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
 
@@ -18,7 +19,8 @@ from pillarbox.domain.quota import Limits
 class AccountChanges:
     """Changes to an account; None leaves a field unchanged.
 
-    `plan_limits` removes the account's own limits, except those in `limits`.
+    `plan_limits` removes the account's own limits, except those in `limits`. An empty text
+    in `brand` removes that field.
     """
 
     name: str | None = None
@@ -26,6 +28,7 @@ class AccountChanges:
     limits: Limits = NO_LIMITS
     plan_limits: bool = False
     hold_uncertain: bool | None = None
+    brand: Brand = NO_BRAND
 
 
 class AccountRecords(Protocol):

@@ -1,12 +1,13 @@
 """Compose the mail of a request: choose its template, sender, values and subject."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Final
 
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.domain.brand import Brand
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.mail import (
@@ -23,7 +24,7 @@ from pillarbox.domain.template import SavedTemplate, StarterTemplate, fill_subje
 from pillarbox.rendering.fuel import RequestFuel
 from pillarbox.rendering.saved import missing_values, surely_renders
 from pillarbox.rendering.starters import find_starter
-from pillarbox.rendering.values import check_logo_url, starter_values
+from pillarbox.rendering.values import check_logo_url, format_date, starter_values
 
 #: Below this size the rendered mail cannot come near the limit, see `_may_be_large`.
 _SURELY_SMALL: Final = 512 * 1024
@@ -53,10 +54,12 @@ def find_template(
 
 @dataclass(frozen=True, slots=True)
 class AccountTerms:
-    """What the account's plan decides: the sender, and whether mail has the footer."""
+    """What the account decides: the sender, whether mail has the footer, its name and its brand."""
 
     sender: str
     attribution: bool
+    account_name: str
+    brand: Brand
 
 
 def compose(  # noqa: PLR0913  a mail depends on each of them
@@ -74,10 +77,14 @@ def compose(  # noqa: PLR0913  a mail depends on each of them
         ValidationFailed: a required value is missing, a value is not allowed
             where the template uses it, or rendering takes too many steps.
     """
+    brand = terms.brand.override(
+        name=request.brand_name, logo_url=request.logo_url, from_name=request.from_name
+    )
+    terms = replace(terms, brand=brand)
     subject, body = _subject_and_body(request, template, terms, now, fuel)
     return Mail(
         sender=terms.sender,
-        from_name=request.from_name,
+        from_name=brand.from_name,
         to=recipients.normalize(request.to),
         cc=recipients.normalize(request.cc),
         bcc=recipients.normalize(request.bcc),
@@ -146,30 +153,34 @@ def _fill(
     now: datetime,
 ) -> StarterBody | SavedBody:
     if isinstance(template, SavedTemplate):
-        return SavedBody(source=template.html, values=_saved_values(template, request))
+        return SavedBody(source=template.html, values=_saved_values(template, request, terms.brand))
+    brand, shown_name = terms.brand, terms.brand.name_or(terms.account_name)
     values = starter_values(
         template,
         request.variables,
-        brand=request.brand_name,
-        sender_name=request.from_name,
+        brand=shown_name,
         contact=request.reply_to or terms.sender,
         now=now,
     )
     return StarterBody(
         slug=template.slug,
         values=values,
-        brand_name=request.brand_name,
-        logo_url=request.logo_url,
+        brand_name=shown_name,
+        logo_url=brand.logo_url,
         attribution=terms.attribution,
+        accent=brand.accent,
+        date=format_date(now),
     )
 
 
-def _saved_values(template: SavedTemplate, request: SendRequest) -> Mapping[str, Json]:
+def _saved_values(
+    template: SavedTemplate, request: SendRequest, brand: Brand
+) -> Mapping[str, Json]:
     values = dict(request.variables)
-    if request.brand_name is not None:
-        values.setdefault("brandName", request.brand_name)
-    if request.logo_url is not None:
-        values.setdefault("logoUrl", request.logo_url)
+    if brand.name is not None:
+        values.setdefault("brandName", brand.name)
+    if brand.logo_url is not None:
+        values.setdefault("logoUrl", brand.logo_url)
     if missing := missing_values(template.required, values):
         raise ValidationFailed(
             *(

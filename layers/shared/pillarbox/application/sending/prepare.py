@@ -130,7 +130,7 @@ class Draft:
         sender = preview.sender if principal.preview else account.sender(request.sender)
         recipients.check_syntax()
         recipients.check_suppressed(directory.suppressed)
-        terms = AccountTerms(sender, attribution=not account.plan.paid)
+        terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
         return cls(request, principal, recipients, template, terms)
 
     def prepare(

@@ -48,7 +48,7 @@ def as_test(mail: Mail) -> Mail:
 
     It keeps the sender, the recipient and the choice of the template. The values are the samples:
     the caller's were checked as in any send, but a name, an amount or a link could deceive the
-    recipient. The top of the email says so.
+    recipient. The top of the email says so. Neither the brand nor the name of the account is in it.
     """
     starter = find_starter(mail.body.slug) if isinstance(mail.body, StarterBody) else None
     if starter is None:

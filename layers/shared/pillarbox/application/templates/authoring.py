@@ -4,7 +4,7 @@ This works on all of an account's templates, including internal copies. The API'
 them, is `templates.saved.TemplateLibrary`.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import Final
@@ -15,11 +15,12 @@ from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
 from pillarbox.application.validation import check_text
-from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import MAX_SUBJECT
-from pillarbox.domain.template import SavedTemplate
-from pillarbox.rendering.saved import check_template
+from pillarbox.domain.template import SavedTemplate, fill_subject
+from pillarbox.rendering.saved import check_template, missing_values, sample_values
+from pillarbox.rendering.starters import SLUGS, find_starter
 
 #: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
 #: including the references.
@@ -100,6 +101,51 @@ class TemplateAuthoring:
         find_account(self.accounts, account_id)
         self.records.add(template)
         return template
+
+    def starter_source(self, account_id: str, slug: str) -> TemplateSource:
+        """Return a starter as the source of a new template, with the account's brand.
+
+        Raises:
+            ServiceError: `account_not_found` or `template_not_found`.
+        """
+        from pillarbox.rendering.starter_source import (  # noqa: PLC0415  loads the engine
+            starter_source,
+        )
+
+        account, starter = find_account(self.accounts, account_id), find_starter(slug)
+        if starter is None:
+            raise ServiceError(
+                "template_not_found",
+                f"There is no starter {slug}. The starters are {', '.join(SLUGS)}.",
+            )
+        name = account.brand.name_or(account.name)
+        subject, html = starter_source(starter, account.brand, name)
+        return TemplateSource(name=starter.name, subject=subject, category="starter", html=html)
+
+    def render(
+        self, account_id: str, template_id: UUID, values: Mapping[str, Json] | None
+    ) -> tuple[str, str]:
+        """Return the subject and the HTML of a template; None fills in the names of variables.
+
+        Raises:
+            ValidationFailed: a value is missing or has the wrong type.
+            ServiceError: `account_not_found` or `template_not_found`.
+        """
+        from pillarbox.rendering.engine import render_saved  # noqa: PLC0415  loads the engine
+
+        brand = find_account(self.accounts, account_id).brand
+        template = self.get(account_id, template_id)
+        branded = {"brandName": brand.name, "logoUrl": brand.logo_url}
+        own: dict[str, Json] = {name: value for name, value in branded.items() if value is not None}
+        shown = sample_values(template.required) | own if values is None else own | dict(values)
+        if missing := missing_values(template.required, shown):
+            raise ValidationFailed(
+                *(
+                    FieldError(name, "the template needs this value", "missing_variable")
+                    for name in missing
+                )
+            )
+        return fill_subject(template.subject, shown), render_saved(template.html, shown)
 
     def update(self, account_id: str, template_id: UUID, changes: TemplateChanges) -> SavedTemplate:
         """Change a template. Accepted emails keep the old content.

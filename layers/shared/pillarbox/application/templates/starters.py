@@ -2,12 +2,14 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import datetime
 
+from pillarbox.domain.account import Account
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.mail import StarterBody
-from pillarbox.domain.template import StarterTemplate, fill_subject
+from pillarbox.domain.template import PreviewValues, StarterTemplate, fill_subject
 from pillarbox.rendering.starters import all_starters, find_starter
-from pillarbox.rendering.values import preview_values
+from pillarbox.rendering.values import check_logo_url, format_date, preview_values
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +27,8 @@ def list_starters() -> tuple[StarterTemplate, ...]:
     return all_starters()
 
 
-def preview_starter(slug: str, variables: Mapping[str, Json]) -> Preview:
-    """Render a starter template with its sample values, overridden by `variables`.
+def preview_starter(slug: str, values: PreviewValues, account: Account, now: datetime) -> Preview:
+    """Render a starter template with its sample values, as a send of the account would look.
 
     Raises:
         ServiceError: `template_not_found`, or `validation_failed` for an invalid value.
@@ -36,6 +38,17 @@ def preview_starter(slug: str, variables: Mapping[str, Json]) -> Preview:
     starter = find_starter(slug)
     if starter is None:
         raise ServiceError("template_not_found", "There is no such starter template.")
-    values = preview_values(starter, variables)
-    body = StarterBody(slug=slug, values=values, brand_name=None, logo_url=None, attribution=True)
-    return Preview(slug, fill_subject(starter.subject, values), render(body), values)
+    if values.logo_url is not None:
+        check_logo_url(values.logo_url)
+    shown = preview_values(starter, values.variables)
+    brand = account.brand.override(name=values.brand_name, logo_url=values.logo_url)
+    body = StarterBody(
+        slug=slug,
+        values=shown,
+        brand_name=brand.name_or(account.name),
+        logo_url=brand.logo_url,
+        attribution=not account.plan.paid,
+        accent=brand.accent,
+        date=format_date(now),
+    )
+    return Preview(slug, fill_subject(starter.subject, shown), render(body), shown)

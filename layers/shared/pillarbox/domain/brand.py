@@ -1,0 +1,47 @@
+"""The brand of an account: what its emails show of their sender."""
+
+from dataclasses import dataclass, replace
+from typing import Final
+
+#: Contract 8.2: characters of a brandName, of a logoUrl and of a fromName.
+MAX_BRAND_NAME: Final = 128
+MAX_LOGO_URL: Final = 2048
+MAX_FROM_NAME: Final = 1024
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Brand:
+    """A brand. `from_name` is the display name of the sender, and `accent` a colour: `#c4122f`."""
+
+    name: str | None = None
+    logo_url: str | None = None
+    accent: str | None = None
+    from_name: str | None = None
+
+    def override(
+        self, *, name: str | None, logo_url: str | None, from_name: str | None = None
+    ) -> "Brand":
+        """Return the brand of one email: what its request gives, and this brand for the rest.
+
+        A request that names another brand does not get the logo of this one.
+        """
+        is_other = bool(name) and name != self.name
+        own_logo = None if is_other else self.logo_url
+        return replace(
+            self,
+            name=self.name if name is None else name,
+            logo_url=own_logo if logo_url is None else logo_url,
+            from_name=self.from_name if from_name is None else from_name,
+        )
+
+    def name_or(self, account_name: str) -> str:
+        """Return the name to show: the brand's, else the sender's, else the account's.
+
+        A sender's name may be longer than a subject, so it is cut to the length of a brand name.
+        """
+        names = (self.name, self.from_name, account_name)
+        return next((name for name in names if name and name.strip()), "")[:MAX_BRAND_NAME]
+
+
+#: The brand of an account for which nobody has set one.
+NO_BRAND: Final = Brand()

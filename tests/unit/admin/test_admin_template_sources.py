@@ -1,0 +1,76 @@
+"""Templates made from starters, and how a template looks with values."""
+
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.accounts.ports import AccountChanges
+from pillarbox.application.templates.authoring import TemplateSource
+from pillarbox.domain.brand import Brand
+from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
+from pillarbox.rendering.engine import Branding, render_starter
+from pillarbox.rendering.starters import SLUGS, find_starter
+from tests.unit.admin.use_cases import UseCases, errors
+
+LOGO = "https://acme.example/logo.png"
+#: Values for which the general words of a copy are those of the starter.
+GENERAL: dict[str, Json] = {"expiry_minutes": 25, "days_left": 3, "app_name": "Acme"}
+
+
+@pytest.mark.parametrize("slug", SLUGS)
+def test_a_copy_of_a_starter_looks_like_it(use_cases: UseCases, slug: str) -> None:
+    """A template made from a starter renders to the same email, with the account's brand."""
+    account_id = use_cases.create_account()
+    brand = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a")
+    use_cases.accounts.update(account_id, AccountChanges(brand=brand))
+    source = use_cases.templates.starter_source(account_id, slug)
+    saved = use_cases.templates.create(account_id, source)
+    starter = find_starter(slug)
+    assert starter
+    values = {variable.name: variable.sample for variable in starter.variables} | GENERAL
+    branding = Branding("Acme", LOGO, attribution=False, accent="#0a7d5a")
+    subject, html = use_cases.templates.render(account_id, UUID(saved.template_id), values)
+    assert html == render_starter(slug, values, branding)
+    assert "{{" not in subject + html
+    assert set(saved.variables) == {v.name for v in starter.variables} - {"app_name"}
+    without = {v.name for v in starter.variables if v.name in {"name", "ip", "expiry_minutes"}}
+    assert not without & set(saved.required)
+
+
+def test_a_copy_has_the_name_of_an_account_without_a_brand(use_cases: UseCases) -> None:
+    """Without a brand, a copy has the account's name where the starter has app_name."""
+    source = use_cases.templates.starter_source(use_cases.create_account(), "welcome")
+    assert (source.name, source.subject) == (
+        "Welcome email with a three-step checklist",
+        "Welcome to Shop",
+    )
+
+
+def test_an_unknown_starter_is_not_copied(use_cases: UseCases) -> None:
+    """An unknown slug is template_not_found, and the error names the ten."""
+    with pytest.raises(ServiceError) as refused:
+        use_cases.templates.starter_source(use_cases.create_account(), "opt")
+    assert refused.value.code == "template_not_found"
+    assert all(slug in refused.value.message for slug in SLUGS)
+
+
+def test_a_template_is_rendered_with_values_or_their_names(use_cases: UseCases) -> None:
+    """Without values the names stand in; with values a missing one is refused as in a send."""
+    account_id = use_cases.create_account()
+    use_cases.accounts.update(account_id, AccountChanges(brand=Brand(name="Acme")))
+    html = "<p>{{ brandName }}: {{ order.total }}</p>"
+    source = TemplateSource(name="R", subject="Order {{ order.id }}", category="c", html=html)
+    template_id = UUID(use_cases.templates.create(account_id, source).template_id)
+    render = use_cases.templates.render
+    assert render(account_id, template_id, None) == (
+        "Order [order.id]",
+        "<p>Acme: [order.total]</p>",
+    )
+    order: dict[str, Json] = {"id": 7, "total": "<9>"}
+    assert render(account_id, template_id, {"order": order}) == (
+        "Order 7",
+        "<p>Acme: &lt;9&gt;</p>",
+    )
+    with pytest.raises(ValidationFailed) as failed:
+        render(account_id, template_id, {"order": {"id": 7}})
+    assert errors(failed) == [("order.total", "missing_variable")]

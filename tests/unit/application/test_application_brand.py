@@ -1,0 +1,156 @@
+"""The brand of an account in its emails and previews."""
+
+from dataclasses import replace
+from typing import Any
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.sending.single import SingleSend
+from pillarbox.application.templates.starters import preview_starter
+from pillarbox.domain.account import Plan
+from pillarbox.domain.brand import Brand
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.mail import Mail, SavedBody, StarterBody
+from pillarbox.domain.template import PreviewValues
+from tests.fakes import builders, stores
+from tests.fakes.builders import ACCOUNT, NOW, request, starter_request
+from tests.fakes.world import World
+
+LOGO = "https://acme.example/logo.png"
+OTHER_LOGO = "https://other.example/logo.png"
+BRAND = Brand(name="Acme", logo_url=LOGO, accent="#0a7d5a", from_name="Ann of Acme")
+TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
+
+
+def submit(world: World, send_request: Any, key: str | None = None) -> Mail:
+    SingleSend(world.ports).submit(key or world.live, send_request, None, lambda _: "{}")
+    (job,) = world.store.queue
+    return stores.FakeJobs(world.store).load(job)
+
+
+def send_starter(brand: Brand, **changes: Any) -> tuple[Mail, StarterBody]:
+    mail = submit(World(builders.account(brand=brand)), starter_request(**changes))
+    assert isinstance(mail.body, StarterBody)
+    return mail, mail.body
+
+
+def test_the_brand_is_used_if_the_request_gives_none() -> None:
+    """Name, logo, colour and display name of the account are in the email and its record."""
+    world = World(builders.account(brand=BRAND))
+    mail = submit(world, starter_request())
+    assert isinstance(mail.body, StarterBody)
+    body = mail.body
+    assert (body.brand_name, body.logo_url, body.accent) == ("Acme", LOGO, "#0a7d5a")
+    assert (mail.from_name, world.message().from_name) == ("Ann of Acme", "Ann of Acme")
+    assert body.values["app_name"] == "Acme"
+    assert mail.subject == "Your Acme code"
+    assert body.date == "14 March 2026"
+
+
+def test_the_request_wins() -> None:
+    """The request's brandName, logoUrl and fromName replace the account's; the colour stays."""
+    given = {"brand_name": "Other", "logo_url": OTHER_LOGO, "from_name": "Bob"}
+    mail, body = send_starter(BRAND, **given)
+    assert (body.brand_name, body.logo_url, body.accent) == ("Other", OTHER_LOGO, "#0a7d5a")
+    assert mail.from_name == "Bob"
+    assert body.values["app_name"] == "Other"
+
+
+def test_another_brand_does_not_get_the_logo_of_the_account() -> None:
+    """A request that names another brand shows that name, not the account's logo."""
+    assert send_starter(BRAND, brand_name="Other")[1].logo_url is None
+    assert send_starter(BRAND, brand_name="Acme")[1].logo_url == LOGO
+    assert send_starter(BRAND, logo_url=OTHER_LOGO)[1].brand_name == "Acme"
+
+
+@pytest.mark.parametrize(
+    ("brand", "given", "header"),
+    [
+        (Brand(), {}, "Shop"),
+        (Brand(), {"from_name": " "}, "Shop"),
+        (Brand(), {"from_name": "Bob"}, "Bob"),
+        (Brand(), {"from_name": "B" * 200}, "B" * 128),
+        (Brand(from_name="Ann"), {}, "Ann"),
+        (Brand(from_name="Ann"), {"from_name": "Bob"}, "Bob"),
+        (Brand(name="Acme", from_name="Ann"), {"from_name": "Bob"}, "Acme"),
+        (Brand(name="Acme"), {"brand_name": ""}, "Shop"),
+    ],
+)
+def test_the_header_falls_back_to_names(brand: Brand, given: dict[str, Any], header: str) -> None:
+    """Without a brand name the header is the sender's name, else the account's name."""
+    mail, body = send_starter(brand, **given)
+    assert (body.brand_name, body.values["app_name"]) == (header, header)
+    assert mail.from_name == given.get("from_name", brand.from_name)
+
+
+def test_raw_html_has_the_display_name() -> None:
+    """An email with the caller's HTML has the display name of the account."""
+    world = World(builders.account(brand=BRAND))
+    assert submit(world, request()).from_name == "Ann of Acme"
+
+
+def test_saved_templates_get_the_brand() -> None:
+    """A saved template reads brandName and logoUrl, unless the request has its own."""
+    for given, shown in (
+        ({}, {"brandName": "Acme", "logoUrl": LOGO}),
+        ({"brand_name": "Other"}, {"brandName": "Other"}),
+        ({"variables": {"brandName": "Mine"}}, {"brandName": "Mine", "logoUrl": LOGO}),
+    ):
+        world = World(builders.account(brand=BRAND))
+        world.store.templates[ACCOUNT, TEMPLATE] = builders.template(TEMPLATE)
+        send = request(html=None, subject=None, template_id=TEMPLATE, **given)
+        body = submit(world, replace(send, variables={"name": "A", **send.variables})).body
+        assert isinstance(body, SavedBody)
+        assert body.values == {"name": "A", **shown}
+
+
+def test_a_test_of_a_self_service_key_shows_no_brand() -> None:
+    """The email of a self-service key shows neither the brand nor the name of its account."""
+    world = World(builders.account(brand=BRAND))
+    world.store.accounts = {
+        account_id: replace(account, name="Stranger", brand=BRAND)
+        for account_id, account in world.store.accounts.items()
+    }
+    world.store.keys = {
+        digest: replace(key, self_service=key.type == "preview")
+        for digest, key in world.store.keys.items()
+    }
+    mail = submit(world, starter_request(), world.preview)
+    assert isinstance(mail.body, StarterBody)
+    assert mail.body.is_test
+    assert mail.from_name is None
+    assert not {"Acme", "Stranger", LOGO, "#0a7d5a", "Ann of Acme"} & {
+        *map(str, mail.body.values.values()),
+        *map(str, (mail.body.brand_name, mail.body.logo_url, mail.body.accent, mail.body.date)),
+    }
+
+
+def test_a_preview_looks_like_a_send_of_the_account() -> None:
+    """A preview has the brand of the account, the values of its request and today's date."""
+    shown = preview_starter("payment_receipt", PreviewValues(), builders.account(brand=BRAND), NOW)
+    for text in (f'src="{LOGO}"', 'alt="Acme"', "#0a7d5a", "14 March 2026"):
+        assert text in shown.html
+    given = PreviewValues(brand_name="Other", logo_url=OTHER_LOGO)
+    other = preview_starter("otp", given, builders.account(brand=BRAND), NOW).html
+    assert f'src="{OTHER_LOGO}"' in other
+    assert 'alt="Other"' in other
+    assert LOGO not in other
+    assert "Shop" in preview_starter("otp", PreviewValues(), builders.account(), NOW).html
+
+
+@pytest.mark.parametrize("plan", Plan)
+def test_a_preview_has_the_footer_of_the_plan(plan: Plan) -> None:
+    """Only the preview of a free account says that Pillarbox sends the email."""
+    html = preview_starter("otp", PreviewValues(), builders.account(plan=plan), NOW).html
+    assert ("Sent with Pillarbox" in html) is (plan is Plan.FREE)
+
+
+def test_a_preview_checks_the_logo() -> None:
+    """A logoUrl that a send would refuse is refused in a preview, too."""
+    given = PreviewValues(logo_url="http://acme.example/logo.png")
+    with pytest.raises(ValidationFailed) as failed:
+        preview_starter("otp", given, builders.account(), NOW)
+    assert [(error.field, error.code) for error in failed.value.errors] == [
+        ("logoUrl", "invalid_url")
+    ]
