@@ -84,9 +84,7 @@ class Doctor:
             ),
             "table": lambda: checks.check_table(self.table.read()),
             "shards": self._check_shards,
-            "alarms": lambda: checks.check_alarms(
-                self.monitoring.firing_alarms(), self.monitoring.alarm_subscribers()
-            ),
+            "alarms": self._check_alarms,
             "relay": self._check_relay,
             "mail": lambda: _check_mail(send_test_email),
         }
@@ -99,6 +97,13 @@ class Doctor:
             except ServiceError as error:
                 remedy = "Fix the error that the message names, then run the doctor again."
                 yield Finding(name, Verdict.FAIL, error.message, remedy)
+
+    def _check_alarms(self) -> Iterator[Finding]:
+        now = self.clock()
+        silent = {name: now - since for name, since in self.monitoring.silent_alarms().items()}
+        yield from checks.check_alarms(
+            self.monitoring.firing_alarms(), silent, self.monitoring.alarm_subscribers()
+        )
 
     def _check_domains(self) -> Iterator[Finding]:
         senders = {

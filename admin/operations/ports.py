@@ -1,6 +1,6 @@
 """The ports of the operator's command."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
@@ -91,6 +91,10 @@ class StackMonitoring(Protocol):
 
     def firing_alarms(self) -> Sequence[str]:
         """Return the names of the stack's alarms in state ALARM."""
+        ...
+
+    def silent_alarms(self) -> Mapping[str, datetime]:
+        """Return the alarms that need data and have none, and since when they have none."""
         ...
 
     def alarm_subscribers(self) -> int:

@@ -54,7 +54,8 @@ def test_two_zones() -> None:
     assert service["LaunchType"] == "FARGATE"
     assert service["NetworkConfiguration"]["AwsvpcConfiguration"]["Subnets"] == subnets
     assert RELAY["RelayBalancer"]["Subnets"] == subnets
-    assert service["DesiredCount"] >= 2
+    # Beside a scalable target each deploy would set the count back to the template's.
+    assert "DesiredCount" not in service
     assert RELAY["RelayScaling"]["MinCapacity"] >= 2
     assert service["DeploymentConfiguration"]["MinimumHealthyPercent"] == 100
 
