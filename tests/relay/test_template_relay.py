@@ -48,8 +48,8 @@ def test_the_image_switches_all_resources() -> None:
 def test_two_zones() -> None:
     """At least two containers run in subnets of two zones, behind a load balancer in both."""
     subnets = [{"Ref": "RelaySubnetA"}, {"Ref": "RelaySubnetB"}]
-    zones = [RELAY[subnet["Ref"]]["AvailabilityZone"]["Fn::Select"][0] for subnet in subnets]
-    assert zones == [0, 1]
+    zones = [RELAY[subnet["Ref"]]["AvailabilityZone"]["Ref"] for subnet in subnets]
+    assert zones == ["RelayZoneA", "RelayZoneB"]
     service = RELAY["RelayService"]
     assert service["LaunchType"] == "FARGATE"
     assert service["NetworkConfiguration"]["AwsvpcConfiguration"]["Subnets"] == subnets
