@@ -7,7 +7,7 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import ClientError
 
-from admin.operations.preflight import Account, RelayNeeds
+from admin.operations.preflight import AwsAccount, RelayNeeds
 
 _PREFIX_LIST: Final = "com.amazonaws.global.cloudfront.origin-facing"
 _IMAGE: Final = re.compile(
@@ -19,7 +19,7 @@ _ALIAS: Final = "live"
 _KEPT_VERSIONS: Final = 3
 
 
-def read_account() -> Account:
+def read_account() -> AwsAccount:
     """Read whose credentials these are, and what the account allows.
 
     Raises:
@@ -30,7 +30,7 @@ def read_account() -> Account:
     region = session.region_name or ""
     identity = session.client("sts").get_caller_identity()
     limits = session.client("lambda").get_account_settings()["AccountLimit"]
-    return Account(
+    return AwsAccount(
         account_id=identity["Account"],
         identity=identity["Arn"],
         region=region,

@@ -13,7 +13,7 @@ _WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "c
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Account:
+class AwsAccount:
     """The AWS account of the credentials, and what it allows in a region."""
 
     account_id: str
@@ -34,7 +34,7 @@ class RelayNeeds:
     certificate: bool
 
 
-def check_account(account: Account) -> Iterator[Finding]:
+def check_account(account: AwsAccount) -> Iterator[Finding]:
     """Show the account, and check that its region has what the service needs."""
     message = f"AWS account {account.account_id} in {account.region}, as {account.identity}."
     yield Finding("account", Verdict.PASS, message)
@@ -50,7 +50,7 @@ def check_account(account: Account) -> Iterator[Finding]:
         yield Finding("region", Verdict.PASS, f"SES is in {account.region}.")
 
 
-def check_concurrency(account: Account, parameters: Parameters) -> Iterator[Finding]:
+def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
     """Check that the workers of both queues leave half of the functions to requests."""
     workers = 2 * int(parameters["DeliveryConcurrency"])
     message = (
@@ -70,7 +70,7 @@ def check_concurrency(account: Account, parameters: Parameters) -> Iterator[Find
         yield Finding("functions", Verdict.PASS, message)
 
 
-def check_cloudfront(account: Account) -> Iterator[Finding]:
+def check_cloudfront(account: AwsAccount) -> Iterator[Finding]:
     """Check that the account may use CloudFront, as far as AWS says so in advance."""
     if account.distributions is None:
         message = f"{account.identity} may not use CloudFront."

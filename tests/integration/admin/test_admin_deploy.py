@@ -13,7 +13,7 @@ from admin import deploy
 from admin.aws import deployment
 from admin.deploy import Environment, roll_out
 from admin.operations.checks import Finding, Verdict
-from admin.operations.preflight import Account
+from admin.operations.preflight import AwsAccount
 from admin.session import StackSession
 from admin.wiring import OperatorWiring
 from local import template as project_template
@@ -256,7 +256,7 @@ def test_without_credentials_one_line_says_so(
 ) -> None:
     """Without credentials the error names them, and nothing is built."""
 
-    def missing() -> Account:
+    def missing() -> AwsAccount:
         raise NoCredentialsError
 
     monkeypatch.setattr(deployment, "read_account", missing)

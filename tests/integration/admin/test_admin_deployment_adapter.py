@@ -10,7 +10,7 @@ from botocore.exceptions import ClientError
 from botocore.stub import Stubber
 
 from admin.aws import deployment
-from admin.operations.preflight import Account, RelayNeeds
+from admin.operations.preflight import AwsAccount, RelayNeeds
 
 IMAGE = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/pillarbox/relay"
 FUNCTIONS = {
@@ -97,7 +97,7 @@ def test_the_account_is_read(stubs: Stubs) -> None:
     """Identity, concurrency and distributions come from three services."""
     prepare_account(stubs)
     stubs.answer("cloudfront", "list_distributions", distributions(0), {"MaxItems": "1"})
-    assert deployment.read_account() == Account(
+    assert deployment.read_account() == AwsAccount(
         account_id="123456789012",
         identity="arn:aws:iam::123456789012:user/ops",
         region="eu-west-1",

@@ -6,9 +6,9 @@ import pytest
 
 from admin.operations import preflight
 from admin.operations.checks import Finding, Verdict
-from admin.operations.preflight import Account, RelayNeeds
+from admin.operations.preflight import AwsAccount, RelayNeeds
 
-ACCOUNT = Account(
+ACCOUNT = AwsAccount(
     account_id="123456789012",
     identity="arn:aws:iam::123456789012:user/ops",
     region="eu-west-1",
@@ -42,7 +42,7 @@ def test_the_account_is_shown() -> None:
         replace(ACCOUNT, region_has_ses=False),
     ],
 )
-def test_a_region_without_the_services_fails(account: Account) -> None:
+def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
     """Partitions without CloudFront and regions without SES are refused."""
     assert verdicts(list(preflight.check_account(account))) == ["pass", "fail"]
 
