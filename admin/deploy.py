@@ -159,7 +159,10 @@ def _check_account(chosen: parameters.Parameters) -> None:
     try:
         account = deployment.read_account()
     except (NoCredentialsError, CredentialRetrievalError) as error:
-        message = f"There are no AWS credentials: set AWS_PROFILE. ({error})"
+        message = (
+            "There are no AWS credentials: set AWS_PROFILE, or AWS_ACCESS_KEY_ID and"
+            f" AWS_SECRET_ACCESS_KEY. ({error})"
+        )
         raise ServiceError("service_unavailable", message) from None
     findings = [
         *preflight.check_account(account),

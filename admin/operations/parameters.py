@@ -51,13 +51,21 @@ def parse_overrides(texts: Iterable[str]) -> Parameters:
         ValidationFailed: one is written in another way.
     """
     parameters: dict[str, str] = {}
-    for pair in (pair for text in texts for pair in shlex.split(text)):
+    for pair in (pair for text in texts for pair in _split(text)):
         name, equals, value = pair.partition("=")
         if not equals or not name.isalnum() or name == "ParameterKey":
             message = f'must be written as Name=Value or Name="two words", not as {pair}.'
             raise ValidationFailed(FieldError(_OPTION, message, "format"))
         parameters[name] = value
     return parameters
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        message = f"has a quotation mark that is not closed: {text}"
+        raise ValidationFailed(FieldError(_OPTION, message, "format")) from None
 
 
 def choose(defaults: Parameters, configured: Parameters, overrides: Parameters) -> Parameters:

@@ -52,7 +52,12 @@ def check_account(account: AwsAccount) -> Iterator[Finding]:
 
 def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
     """Check that the workers of both queues leave half of the functions to requests."""
-    workers = 2 * int(parameters["DeliveryConcurrency"])
+    maximum = parameters["DeliveryConcurrency"]
+    if not (maximum.isascii() and maximum.isdecimal()):
+        message = f"DeliveryConcurrency is not a number: {maximum}"
+        yield Finding("functions", Verdict.FAIL, message, "Set it to a number of 2 or more.")
+        return
+    workers = 2 * int(maximum)
     message = (
         f"The account runs {account.concurrency} functions at a time; {workers} of them deliver."
     )

@@ -61,6 +61,12 @@ def test_another_form_of_a_parameter_is_refused(pair: str) -> None:
         parameters.parse_arguments(["--parameter-overrides", pair])
 
 
+def test_an_open_quotation_is_refused() -> None:
+    """The error names the text, and there is no traceback."""
+    with pytest.raises(ValidationFailed, match="not closed: A='x"):
+        parameters.parse_arguments(["--parameter-overrides", "A='x"])
+
+
 def test_only_parameters_that_change_are_shown() -> None:
     """A parameter that is new, gone or empty counts as empty."""
     before = {"A": "1", "B": "2", "C": "", "Old": "x"}

@@ -62,6 +62,14 @@ def test_half_of_the_functions_are_left_to_requests(
         assert f"DeliveryConcurrency={concurrency // 4}" in finding.remedy
 
 
+@pytest.mark.parametrize("workers", ["", "many", "-1", "²"])
+def test_a_maximum_that_is_not_a_number_fails(workers: str) -> None:
+    """The finding shows the value, and there is no traceback."""
+    (finding,) = preflight.check_concurrency(ACCOUNT, {"DeliveryConcurrency": workers})
+    assert verdicts([finding]) == ["fail"]
+    assert finding.message.endswith(f": {workers}")
+
+
 @pytest.mark.parametrize(("distributions", "verdict"), [(None, "fail"), (0, "warn"), (3, "pass")])
 def test_cloudfront_is_checked_as_far_as_possible(distributions: int | None, verdict: str) -> None:
     """Missing rights fail; an account without a distribution may need AWS's verification."""
