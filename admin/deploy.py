@@ -6,16 +6,20 @@ import subprocess
 import sys
 import tomllib
 from collections.abc import Sequence
+from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Final, Protocol
 
 import boto3
 import typer
-from botocore.exceptions import ClientError
+import yaml
+from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
 from admin import doctor
-from admin.operations.checks import Finding
+from admin.aws import deployment
+from admin.operations import parameters, preflight
+from admin.operations.checks import Finding, Verdict
 from admin.operations.first_steps import FirstStepsResult
 from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
@@ -30,6 +34,15 @@ class Environment(StrEnum):
 
     DEV = "dev"
     PROD = "prod"
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """A section of samconfig.toml: its name, the stack and its parameters."""
+
+    section: str
+    stack_name: str
+    overrides: parameters.Parameters
 
 
 class Runner(Protocol):
@@ -58,6 +71,10 @@ def deploy(
     ] = False,
 ) -> None:
     """Build the service, deploy it to AWS, and create what a first email needs.
+
+    First it checks the AWS account, and builds nothing if a check fails. It sets every
+    parameter of the template: the default, or the value of samconfig.toml, or the one on the
+    command line, and shows what changes.
 
     Arguments after `--` go to `sam deploy`. The command shows each program that it runs.
     A second run changes nothing: it creates no second account or key, and deploys only
@@ -98,25 +115,33 @@ def roll_out(  # noqa: PLR0913  the same as the command
     """Run all steps of `deploy`, and return the findings of the doctor.
 
     Raises:
-        ValidationFailed: on `AWS_DEFAULT_REGION`, `account-name` or `sender`.
-        ServiceError: `service_unavailable`: a program or AWS failed, or the credentials are
-            missing.
+        ValidationFailed: on `AWS_DEFAULT_REGION`, a parameter, `account-name` or `sender`.
+        ServiceError: `service_unavailable`: the preflight, a program or AWS failed.
     """
-    config, stack_name = _read_config(environment)
+    config = _read_config(environment)
+    stack_name = config.stack_name
     region = boto3.Session().region_name
     if region is None:
         message = "is not set. Set it to the region of the service, such as eu-west-1."
         raise ValidationFailed(FieldError("AWS_DEFAULT_REGION", message, "required"))
-    _check_credentials()
+    arguments = parameters.parse_arguments(sam)
+    chosen = parameters.choose(_read_defaults(), config.overrides, arguments.overrides)
+    _check_account(chosen)
+    deployed = deployment.deployed_parameters(stack_name)
+    chosen = _complete(chosen, deployed)
+    for line in parameters.differences(deployed or _read_defaults(), chosen):
+        typer.echo(f"parameter {line}", err=True)
     _execute(run, ["make", "build"])
     # Before, so that the policy covers this update; after, because a new stack had none before.
     _protect(stack_name)
-    _execute(run, [_SAM, "deploy", "--config-env", config, "--no-fail-on-empty-changeset", *sam])
+    words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
+    _execute(run, [_SAM, "deploy", *words, *parameters.to_words(chosen)])
     _protect(stack_name)
     session = StackSession(stack_name=stack_name, json=json)
     session.connect()
     api_url = session.wiring.settings.api_url
     result = session.wiring.first_steps.run(account_name, sender)
+    _tidy(stack_name)
     summary = _view(stack_name, region, api_url, result)
     if not json:
         session.show(summary, hint=_hint(stack_name, result))
@@ -125,20 +150,70 @@ def roll_out(  # noqa: PLR0913  the same as the command
     return findings
 
 
-def _check_credentials() -> None:
-    """Raise before anything is built if AWS would refuse the deployment for its credentials.
+def _check_account(chosen: parameters.Parameters) -> None:
+    """Show what the preflight finds.
 
     Raises:
-        ServiceError: `service_unavailable`: there are none.
-        ClientError: AWS does not accept them.
+        ServiceError: `service_unavailable`: a check failed.
     """
-    if boto3.Session().get_credentials() is None:
-        raise ServiceError(
-            "service_unavailable",
+    try:
+        account = deployment.read_account()
+    except (NoCredentialsError, CredentialRetrievalError) as error:
+        message = (
             "There are no AWS credentials: run `aws sso login` or set AWS_PROFILE."
-            " Nothing was built.",
+            f" Nothing was built. ({error})"
         )
-    boto3.client("sts").get_caller_identity()
+        raise ServiceError("service_unavailable", message) from None
+    findings = [
+        *preflight.check_account(account),
+        *preflight.check_concurrency(account, chosen),
+        *preflight.check_cloudfront(account),
+    ]
+    if chosen["RelayImage"]:
+        needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])
+        findings += preflight.check_relay(needs, chosen)
+    for finding in findings:
+        remedy = f" {finding.remedy}" if finding.remedy else ""
+        typer.echo(f"{finding.verdict.value} {finding.check}: {finding.message}{remedy}", err=True)
+    if failures := [finding for finding in findings if finding.verdict is Verdict.FAIL]:
+        checks = ", ".join(finding.check for finding in failures)
+        message = f"Nothing was built, because the account is not ready: {checks}. See above."
+        raise ServiceError("service_unavailable", message)
+
+
+def _complete(
+    chosen: parameters.Parameters, deployed: parameters.Parameters
+) -> parameters.Parameters:
+    """Look up what AWS alone knows about a region with a relay, unless the operator set it.
+
+    The zones of a relay that exists do not change, because that would replace its subnets.
+
+    Raises:
+        ServiceError: `service_unavailable`: the region has fewer than two zones that fit.
+    """
+    if not chosen["RelayImage"]:
+        return chosen
+    found: dict[str, str] = {}
+    if not chosen["CloudFrontPrefixList"]:
+        found["CloudFrontPrefixList"] = deployment.look_up_prefix_list()
+    if not (chosen["RelayZoneA"] and chosen["RelayZoneB"]):
+        before = (deployed.get("RelayZoneA", ""), deployed.get("RelayZoneB", ""))
+        pair = before if all(before) else preflight.choose_zones(deployment.zones())
+        if pair is None:
+            message = "Fewer than two zones of this region can have a VPC origin of CloudFront."
+            raise ServiceError("service_unavailable", message)
+        found["RelayZoneA"], found["RelayZoneB"] = pair
+    return {**chosen, **found}
+
+
+def _tidy(stack_name: str) -> None:
+    """Start the sweep and delete old versions. The service runs without either."""
+    try:
+        deployment.start_sweep(stack_name)
+        if removed := deployment.remove_old_versions(stack_name):
+            typer.echo(f"Deleted {removed} old versions of functions.", err=True)
+    except ClientError as error:
+        typer.echo(f"Could not start the sweep or delete old versions: {error}", err=True)
 
 
 def _execute(run: Runner, words: Sequence[str]) -> None:
@@ -166,12 +241,27 @@ def _protect(stack_name: str) -> None:
     cloudformation.set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
 
 
-def _read_config(environment: Environment) -> tuple[str, str]:
-    """Return the section of samconfig.toml and the stack's name; `default` is dev."""
+def _read_config(environment: Environment) -> Config:
+    """Read the section of samconfig.toml; `default` is dev."""
     config = tomllib.loads((_ROOT / "samconfig.toml").read_text())
     section = environment.value if environment.value in config else "default"
     name: str = config[section]["global"]["parameters"]["stack_name"]
-    return section, name
+    configured = config[section]["deploy"]["parameters"].get("parameter_overrides", [])
+    texts = [configured] if isinstance(configured, str) else configured
+    return Config(section, name, parameters.parse_overrides(texts))
+
+
+def _read_defaults() -> parameters.Parameters:
+    """Return the default of each parameter of the template."""
+    template = yaml.load((_ROOT / "template.yaml").read_text(), _TemplateLoader)  # noqa: S506  a SafeLoader
+    return {name: str(item["Default"]) for name, item in template["Parameters"].items()}
+
+
+class _TemplateLoader(yaml.SafeLoader):
+    """Reads CloudFormation's YAML. Functions such as `!Ref` are not resolved."""
+
+
+_TemplateLoader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
 
 
 def _run(words: Sequence[str]) -> int:

@@ -1,13 +1,12 @@
-"""Stands in for what is in front of the API in AWS: the edge, the firewall, API Gateway's limits.
+"""Stands in for what is in front of the API in AWS: the edge and API Gateway's limits.
 
-It reads the edge's routing, the firewall's rules and the gateway responses from template.yaml, so
-that a client gets the same responses as in AWS.
+It reads the edge's rules and the gateway responses from template.yaml, so that a client gets the
+same responses as in AWS. It has no firewall, as a stack without `Firewall`.
 """
 
 import gzip
 import json
 import re
-from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Final
 from uuid import uuid4
@@ -42,7 +41,6 @@ _HOP_BY_HOP: Final = frozenset(
         "upgrade",
     }
 )
-type Agent = str | None
 
 
 class GatewayResponses:
@@ -70,68 +68,6 @@ class GatewayResponses:
         if "MissingAuthenticationToken" in replaced.headers.get("x-amzn-errortype", ""):
             return self.response("MISSING_AUTHENTICATION_TOKEN")
         return self.response("DEFAULT_5XX" if replaced.is_server_error else "DEFAULT_4XX")
-
-
-def blocked(rules: Iterable[dict[str, Any]], agent: Agent) -> bool:
-    """Return whether a firewall rule blocks this User-Agent (None: the header is missing).
-
-    Raises:
-        KeyError: a rule uses an AWS WAF statement that this function does not implement.
-    """
-    return any(_applies(rule) and _matches(rule["Statement"], agent) for rule in rules)
-
-
-def _applies(rule: dict[str, Any]) -> bool:
-    """Return whether the stand-in applies a rule.
-
-    It skips rules that only count, the managed rule groups, rate limits, and the rule against
-    requests that bypass the edge, because this is the edge.
-    """
-    return (
-        "Block" in rule.get("Action", {})
-        and "RateBasedStatement" not in rule["Statement"]
-        and rule.get("Name") != "edge-only"
-    )
-
-
-def _matches(statement: dict[str, Any], agent: Agent) -> bool:
-    ((kind, inner),) = statement.items()
-    if kind == "NotStatement":
-        return not _matches(inner["Statement"], agent)
-    if kind in {"AndStatement", "OrStatement"}:
-        join = all if kind == "AndStatement" else any
-        return join(_matches(part, agent) for part in inner["Statements"])
-    if inner["FieldToMatch"] != {"SingleHeader": {"Name": "user-agent"}}:
-        raise KeyError(kind)
-    if agent is None:  # AWS WAF: a statement about a missing header does not match
-        return False
-    for transformation in inner["TextTransformations"]:
-        agent = _TRANSFORMATIONS[transformation["Type"]](agent)
-    if kind == "SizeConstraintStatement":
-        return _COMPARISONS[inner["ComparisonOperator"]](len(agent.encode()), inner["Size"])
-    if kind == "ByteMatchStatement":
-        return _POSITIONS[inner["PositionalConstraint"]](agent, inner["SearchString"])
-    raise KeyError(kind)
-
-
-_TRANSFORMATIONS: Final[dict[str, Callable[[str], str]]] = {
-    "NONE": str,
-    "LOWERCASE": str.lower,
-}
-_COMPARISONS: Final[dict[str, Callable[[int, int], bool]]] = {
-    "EQ": int.__eq__,
-    "GE": int.__ge__,
-    "GT": int.__gt__,
-    "LE": int.__le__,
-    "LT": int.__lt__,
-    "NE": int.__ne__,
-}
-_POSITIONS: Final[dict[str, Callable[[str, str], bool]]] = {
-    "CONTAINS": str.__contains__,
-    "ENDS_WITH": str.endswith,
-    "EXACTLY": str.__eq__,
-    "STARTS_WITH": str.startswith,
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,7 +104,6 @@ class Edge:
             front: answers sends that are too large for Lambda.
             client: sends requests to both; the caller closes it.
         """
-        self._rules = template["Resources"]["Firewall"]["Properties"]["Rules"]
         self._gateway = GatewayResponses(template)
         self._route = Route(template)
         self._stage = httpx.URL(stage.url)
@@ -183,8 +118,10 @@ class Edge:
         await response(scope, receive, send)
 
     async def _respond(self, request: Request) -> Response:
-        if blocked(self._rules, request.headers.get("user-agent")):
-            return self._gateway.response("WAF_FILTERED")
+        try:
+            self._route.check_agent(request.headers.get("user-agent"))
+        except ServiceError as error:
+            return refusal(error)
         path = self._route.canonical(request.scope["raw_path"].decode("latin-1"))
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
             return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")

@@ -9,7 +9,7 @@ import re
 from enum import Enum, auto
 
 from local.template import Template
-from pillarbox.domain.errors import MethodNotAllowed
+from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 
 
 class Origin(Enum):
@@ -35,8 +35,19 @@ class Route:
         self.front_bytes = int(_constant(code, "FRONT_BYTES"))
         self._sends = _pattern(code, "SENDS")
         self._literal = _pattern(code, "LITERAL")
+        self._default_agents = _pattern(code, "DEFAULT_AGENTS")
         #: The methods of each route, in the format of `Allow`.
         self.routes: dict[str, str] = json.loads(_constant(code, "ROUTES"))
+
+    def check_agent(self, agent: str | None) -> None:
+        """Accept a User-Agent that names an application.
+
+        Raises:
+            ServiceError: `client_blocked`: it is missing, empty or the default of a library.
+        """
+        if self._default_agents.search(agent or ""):
+            message = "Send a User-Agent header that names your application."
+            raise ServiceError("client_blocked", message)
 
     def canonical(self, path: str) -> str:
         """Return the path without the second `v1` of the literal reading `/api/v1/v1/…`."""
@@ -75,4 +86,5 @@ def _constant(code: str, name: str) -> str:
 
 def _pattern(code: str, name: str) -> re.Pattern[str]:
     """Return a regular expression of the function; JavaScript escapes the slash in it."""
-    return re.compile(_constant(code, name)[1:-1].replace(r"\/", "/"))
+    _, text, flags = _constant(code, name).replace(r"\/", "\0").split("/")
+    return re.compile(text.replace("\0", "/"), re.IGNORECASE if flags == "i" else 0)

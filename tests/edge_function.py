@@ -33,7 +33,12 @@ console.log(JSON.stringify(Object.assign({ origin: chosen }, answer)));
 
 
 def route(
-    length: int | None, *, method: str = "POST", uri: str = "/api/v1/emails", front: bool = True
+    length: int | None,
+    *,
+    method: str = "POST",
+    uri: str = "/api/v1/emails",
+    front: bool = True,
+    agent: str | None = "shop/1.0",
 ) -> Any:
     """Run the function on a request; return the request or the response, with the origin."""
     first, _, rest = CODE.partition("\n")
@@ -46,6 +51,8 @@ def route(
             "uri": uri,
             "headers": {
                 "x-pillarbox-client": {"value": "forged"},
+                "x-amzn-trace-id": {"value": "Root=1-5759e988-bd862e3fe1be46a994272793;Sampled=1"},
+                **({} if agent is None else {"user-agent": {"value": agent}}),
                 **({} if length is None else {"content-length": {"value": str(length)}}),
             },
         },

@@ -1,6 +1,6 @@
 """Monitoring data from CloudWatch, SNS and Lambda: alarms, queue ages, concurrency."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import cached_property
 from typing import Any, Final
@@ -43,16 +43,26 @@ class CloudWatchMonitoring:
 
     def firing_alarms(self) -> Sequence[str]:
         """Return the names of the alarms in state ALARM that notify the stack's topic."""
+        return [alarm["AlarmName"] for alarm in self._alarms() if alarm["StateValue"] == "ALARM"]
+
+    def silent_alarms(self) -> Mapping[str, datetime]:
+        """Return the alarms that notify the topic of missing data and have no data."""
+        return {
+            # An alarm that never changed its state may have no time of the change.
+            alarm["AlarmName"]: alarm.get(
+                "StateTransitionedTimestamp", alarm["StateUpdatedTimestamp"]
+            )
+            for alarm in self._alarms()
+            if alarm["StateValue"] == "INSUFFICIENT_DATA"
+            and self._topic in alarm["InsufficientDataActions"]
+        }
+
+    def _alarms(self) -> list[Any]:
         with operator_errors(_NAME):
             pages = self._cloudwatch.get_paginator("describe_alarms").paginate(
                 ActionPrefix=self._topic
             )
-            return [
-                alarm["AlarmName"]
-                for page in pages
-                for alarm in page["MetricAlarms"]
-                if alarm["StateValue"] == "ALARM"
-            ]
+            return [alarm for page in pages for alarm in page["MetricAlarms"]]
 
     def alarm_subscribers(self) -> int:
         """Return how many confirmed subscriptions the topic has."""

@@ -62,6 +62,8 @@ _WORKERS: Final = {
 }
 #: How much faster than on average an account is assumed to send at times in its busiest hour.
 _BURST: Final = 4
+#: The hourly sweep of a new stack has run by then, and has run again.
+_FIRST_DATA: Final = timedelta(hours=3)
 _RENEW: Final = timedelta(days=21)
 _RENEW_NOW: Final = timedelta(days=7)
 #: AWS refuses requests that are signed five minutes off.
@@ -294,11 +296,28 @@ def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:
         )
 
 
-def check_alarms(firing: Sequence[str], subscribers: int) -> Iterator[Finding]:
-    """Check whether an alarm fires, and whether somebody gets notified."""
+def check_alarms(
+    firing: Sequence[str], silent: Mapping[str, timedelta], subscribers: int
+) -> Iterator[Finding]:
+    """Check whether an alarm fires or lacks data, and whether somebody gets notified.
+
+    Args:
+        firing: the alarms that fire.
+        silent: the alarms without the data that they need, and for how long.
+        subscribers: how many get notified.
+    """
     for name in firing:
         remedy = "See docs/operations.md, Alarms."
         yield Finding("alarms", Verdict.FAIL, f"In alarm: {name}", remedy)
+    for name, duration in silent.items():
+        if duration < _FIRST_DATA:
+            message = f"No data yet: {name}"
+            remedy = "A new stack has data after the first pass of the hourly sweep."
+            yield Finding("alarms", Verdict.WARN, message, remedy)
+        else:
+            message = f"No data for {duration // timedelta(hours=1)} hours: {name}"
+            remedy = "See docs/operations.md, Alarms."
+            yield Finding("alarms", Verdict.FAIL, message, remedy)
     if not firing:
         yield Finding("alarms", Verdict.PASS, "No alarm fires.")
     if subscribers:

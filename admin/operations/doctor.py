@@ -87,9 +87,7 @@ class Doctor:
             "limits": lambda: checks.check_limits(
                 self.accounts.all(), self.provider.sending_status()
             ),
-            "alarms": lambda: checks.check_alarms(
-                self.monitoring.firing_alarms(), self.monitoring.alarm_subscribers()
-            ),
+            "alarms": self._check_alarms,
             "relay": self._check_relay,
             "mail": lambda: _check_mail(send_test_email),
         }
@@ -107,6 +105,13 @@ class Doctor:
         limit, workers = self.monitoring.function_concurrency(), 2 * self.workers
         yield from checks.check_concurrency(limit, workers)
         yield checks.check_reserve(workers, self.reserve)
+
+    def _check_alarms(self) -> Iterator[Finding]:
+        now = self.clock()
+        silent = {name: now - since for name, since in self.monitoring.silent_alarms().items()}
+        yield from checks.check_alarms(
+            self.monitoring.firing_alarms(), silent, self.monitoring.alarm_subscribers()
+        )
 
     def _check_domains(self) -> Iterator[Finding]:
         senders = {

@@ -133,6 +133,10 @@ class StackMonitoring(Protocol):
         """Return the names of the stack's alarms in state ALARM."""
         ...
 
+    def silent_alarms(self) -> Mapping[str, datetime]:
+        """Return the alarms that need data and have none, and since when they have none."""
+        ...
+
     def alarm_subscribers(self) -> int:
         """Return how many recipients get notifications of alarms."""
         ...

@@ -1,6 +1,5 @@
 """Sweep queue: find an account's stuck mail and wrong statistics, and repair what is safe."""
 
-from dataclasses import asdict
 from typing import Final
 
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
@@ -21,7 +20,7 @@ def sweep_account(record: SQSRecord, lambda_context: LambdaContext) -> RecordRes
 
     report = services().sweep.run(task, has_time)
     ids = {"account_id": task.account_id, "step": task.step.value}
-    return RecordResult(outcome="swept", ids=ids, numbers=asdict(report))
+    return RecordResult(outcome="swept", ids=ids, numbers=report.metrics())
 
 
 lambda_handler = consume_queue(sweep_account)

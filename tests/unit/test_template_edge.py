@@ -13,12 +13,18 @@ from tests.fakes import builders
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
 _, _VALUES = _RESOURCES["EdgeRoute"]["Properties"]["FunctionCode"]["Fn::Sub"]
-_FIREWALLS: Final = ("Firewall", "FrontFirewall", "EdgeFirewall")
+_FIREWALLS: Final = ("ApiFirewall", "FrontFirewall", "EdgeFirewall")
 
 #: AWS Lambda's quota on the payload of a synchronous invocation, in bytes.
 _LAMBDA_PAYLOAD: Final = 6 * 1024 * 1024
 #: API Gateway's quota on request line and headers, in bytes.
 _HEADERS: Final = 10_240
+
+
+def _rules(name: str) -> list[dict[str, Any]]:
+    """Return all rules of a firewall, those of `Firewall: managed` too."""
+    rules = _RESOURCES[name]["Properties"]["Rules"]
+    return [rule["Fn::If"][1] if "Fn::If" in rule else rule for rule in rules]
 
 
 def test_a_request_to_lambda_fits_into_an_event() -> None:
@@ -49,8 +55,8 @@ def test_origins_get_the_secret_and_check_it() -> None:
         assert origin["OriginCustomHeaders"] == [
             {"HeaderName": "X-Pillarbox-Edge", "HeaderValue": secret}
         ]
-    for name in ("Firewall", "FrontFirewall"):
-        first = min(_RESOURCES[name]["Properties"]["Rules"], key=lambda rule: rule["Priority"])
+    for name in ("ApiFirewall", "FrontFirewall"):
+        first = min(_rules(name), key=lambda rule: rule["Priority"])
         match = first["Statement"]["NotStatement"]["Statement"]["ByteMatchStatement"]
         assert match["SearchString"] == secret
         assert match["PositionalConstraint"] == "EXACTLY"
@@ -69,20 +75,45 @@ def test_origins_get_the_secret_and_check_it() -> None:
 def test_the_firewall_answers_in_the_envelope(name: str) -> None:
     """Contract 7: the response of a rule has the status and type of its error code."""
     firewall = _RESOURCES[name]["Properties"]
-    for rule in firewall["Rules"]:
+    for rule in _rules(name):
         if custom := rule.get("Action", {}).get("Block", {}).get("CustomResponse"):
             body = firewall["CustomResponseBodies"][custom["CustomResponseBodyKey"]]
             error = json.loads(body["Content"])["error"]
             assert CODES[error["code"]] == (custom["ResponseCode"], error["type"])
             assert body["ContentType"] == "APPLICATION_JSON"
         else:  # gateway responses; a load balancer and CloudFront have none
-            assert name == "Firewall" or "OverrideAction" in rule
+            assert name == "ApiFirewall" or "OverrideAction" in rule
+
+
+@pytest.mark.parametrize("name", _FIREWALLS)
+def test_each_rule_has_its_own_metric(name: str) -> None:
+    """The metric of a rule counts that rule alone."""
+    rules = _rules(name)
+    metrics = [rule["VisibilityConfig"]["MetricName"]["Fn::Sub"] for rule in rules]
+    total = _RESOURCES[name]["Properties"]["VisibilityConfig"]["MetricName"]["Fn::Sub"]
+    assert len({total, *metrics}) == len(rules) + 1
+    assert [metric.removeprefix("${AWS::StackName}-") for metric in metrics] == [
+        rule["Name"] for rule in rules
+    ]
+    # A sample would contain API keys.
+    assert not any(rule["VisibilityConfig"]["SampledRequestsEnabled"] for rule in rules)
+
+
+def test_the_firewall_says_nothing_about_its_reason() -> None:
+    """A managed rule refuses for many reasons, and an attacker learns none."""
+    blocked = _RESOURCES["Api"]["Properties"]["GatewayResponses"]["WAF_FILTERED"]
+    bodies = [
+        blocked["ResponseTemplates"]["application/json"],
+        _RESOURCES["EdgeFirewall"]["Properties"]["CustomResponseBodies"]["reputation"]["Content"],
+    ]
+    for body in bodies:
+        assert json.loads(body)["error"]["message"] == "The firewall refused the request."
 
 
 @pytest.mark.parametrize("name", _FIREWALLS)
 def test_bodies_are_counted_but_not_blocked(name: str) -> None:
     """No managed rule on a body blocks, because mail is large and contains HTML."""
-    for rule in _RESOURCES[name]["Properties"]["Rules"]:
+    for rule in _rules(name):
         if group := rule["Statement"].get("ManagedRuleGroupStatement"):
             overrides = group.get("RuleActionOverrides", [])
             assert all(override["Name"].endswith("_BODY") for override in overrides)

@@ -97,3 +97,21 @@ def test_ec2_accepts_the_descriptions_of_security_groups(name: str) -> None:
     rules = group["SecurityGroupIngress"] + group["SecurityGroupEgress"]
     for description in (group["GroupDescription"], *(rule["Description"] for rule in rules)):
         assert re.fullmatch(r"[a-zA-Z0-9 ._:/()#,@\[\]+=&;{}!$*-]{1,255}", description)
+
+
+def test_throttling_raises_an_alarm() -> None:
+    """Throttling of the table and the functions is noticed, and the API's before it begins."""
+    table = _ALARMS["TableThrottledAlarm"]["Metrics"]
+    metrics = [item["MetricStat"]["Metric"] for item in table if "MetricStat" in item]
+    assert [metric["MetricName"] for metric in metrics] == [
+        "ReadThrottleEvents",
+        "WriteThrottleEvents",
+    ]
+    assert all(metric["Dimensions"][0]["Value"] == {"Ref": "Table"} for metric in metrics)
+    functions = _ALARMS["FunctionsThrottledAlarm"]
+    assert (functions["Namespace"], functions["MetricName"]) == ("AWS/Lambda", "Throttles")
+    assert "Dimensions" not in functions
+    share, requests = _ALARMS["ApiThrottledAlarm"]["Metrics"]
+    assert share["Expression"] == {"Fn::Sub": "requests / 60 / ${RequestsPerSecond}"}
+    assert requests["MetricStat"]["Period"] == 60
+    assert _ALARMS["ApiThrottledAlarm"]["Threshold"] < 1

@@ -13,6 +13,13 @@ from typing import Any
 
 from local.relay import self_signed
 
+#: Lambda's answers about a function by the last part of the path.
+LAMBDA: dict[str, tuple[int, bytes]] = {
+    "invocations": (202, b""),
+    "live": (200, b'{"FunctionVersion": "1"}'),
+    "versions": (200, b'{"Versions": [{"Version": "$LATEST"}, {"Version": "1"}]}'),
+}
+
 
 class Api(BaseHTTPRequestHandler):
     """Accepts every email as delivered, and requires a key as the API does."""
@@ -30,6 +37,8 @@ class Api(BaseHTTPRequestHandler):
             self.path == "/2016-08-19/account-settings"
         ):  # an API of Lambda that moto does not implement
             self._write(200, json.dumps({"AccountLimit": {"ConcurrentExecutions": 10}}).encode())
+        elif self.path.startswith("/2015-03-31/functions/"):
+            self._write(*LAMBDA[self.path.partition("?")[0].rpartition("/")[2]])
         elif self.path == "/api/broken":
             self._write(502, b"<html>")
         elif self.headers["X-API-Key"] is None:

@@ -7,12 +7,16 @@ from typing import Any
 
 import boto3
 import pytest
+from botocore.exceptions import NoCredentialsError
 
 from admin import deploy
+from admin.aws import deployment
 from admin.deploy import Environment, roll_out
 from admin.operations.checks import Finding, Verdict
+from admin.operations.preflight import AwsAccount
 from admin.session import StackSession
 from admin.wiring import OperatorWiring
+from local import template as project_template
 from local.ses.store import MailStore
 from local.template import ROOT
 from pillarbox.adapters.dynamodb.table import Table
@@ -55,8 +59,39 @@ def template(address: str) -> dict[str, Any]:
         "ApiUrl": address,
     }
     return {
-        "Parameters": {"DeliveryConcurrency": {"Type": "Number", "Default": 2}},
-        "Resources": {**queues, "Table": table, "AlarmTopic": {"Type": "AWS::SNS::Topic"}},
+        "Parameters": {
+            "DeliveryConcurrency": {"Type": "Number", "Default": 2},
+            "LogLevel": {"Type": "String", "Default": "DEBUG"},
+        },
+        "Resources": {
+            **queues,
+            "Table": table,
+            "AlarmTopic": {"Type": "AWS::SNS::Topic"},
+            "SweepMessagesRole": {
+                "Type": "AWS::IAM::Role",
+                "Properties": {
+                    "AssumeRolePolicyDocument": {
+                        "Version": "2012-10-17",
+                        "Statement": [
+                            {
+                                "Effect": "Allow",
+                                "Principal": {"Service": "lambda.amazonaws.com"},
+                                "Action": "sts:AssumeRole",
+                            }
+                        ],
+                    }
+                },
+            },
+            "SweepMessages": {
+                "Type": "AWS::Lambda::Function",
+                "Properties": {
+                    "Code": {"ZipFile": "x"},
+                    "Handler": "app.lambda_handler",
+                    "Role": {"Fn::GetAtt": ["SweepMessagesRole", "Arn"]},
+                    "Runtime": "python3.13",
+                },
+            },
+        },
         "Outputs": {name: {"Value": value} for name, value in outputs.items()},
     }
 
@@ -128,9 +163,19 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
 ) -> None:
     """A first deploy shows its programs, account, key, sender, a curl line and the findings."""
     output, log = rolled_out(script, capsys, sender="hello@shop.example", sam=["--guided"])
-    deployed = ".venv-sam/bin/sam deploy --config-env default --no-fail-on-empty-changeset --guided"
-    assert script.ran == ["make build", deployed]
-    assert log == f"$ make build\n$ {deployed}\n"
+    build, deployed = script.ran
+    assert build == "make build"
+    options, _, overrides = deployed.partition(" --parameter-overrides ")
+    assert options == (
+        ".venv-sam/bin/sam deploy --config-env default --no-fail-on-empty-changeset --guided"
+    )
+    names = {pair.partition("=")[0] for pair in overrides.split()}
+    assert names == project_template.load()["Parameters"].keys()
+    assert {"LogLevel=DEBUG", "RequestsPerSecond=500", 'RelayImage=""'} <= {*overrides.split()}
+    assert "pass account: AWS account 123456789012 in us-east-1" in log
+    assert "parameter LogLevel: INFO -> DEBUG\n" in log
+    assert log.index("pass account") < log.index("$ make build\n$ .venv-sam/bin/sam deploy")
+    assert "Could not" not in log
     assert output["sender"]["status"] == "verified"
     assert (output["stack"], output["baseUrl"]) == ("pillarbox-dev", script.address)
     key = output["key"]["key"]
@@ -187,12 +232,56 @@ def test_an_unconfirmed_stack_gets_no_policy(script: Script) -> None:
 
 def test_production_is_its_own_stack(script: Script, capsys: pytest.CaptureFixture[str]) -> None:
     """Production uses the section `prod` of samconfig.toml, and the output has hints."""
-    roll_out(script, Environment.PROD, json=False)
+    sam = ["--parameter-overrides", "DeliveryConcurrency=2"]
+    roll_out(script, Environment.PROD, json=False, sam=sam)
     assert "--config-env prod" in script.ran[1]
     output = capsys.readouterr()
     assert "curl" in output.out
     assert "cannot be shown a second time" in output.err
     assert "pillarbox --stack-name pillarbox domain add" in " ".join(output.err.split())
+
+
+def test_an_account_that_is_not_ready_builds_nothing(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A new account runs ten functions: prod's workers would take them, and the remedy says so."""
+    with pytest.raises(ServiceError, match="not ready: functions"):
+        roll_out(script, Environment.PROD, json=False)
+    assert script.ran == []
+    assert "Deploy with DeliveryConcurrency=2" in capsys.readouterr().err
+
+
+def test_without_credentials_one_line_says_so(
+    script: Script, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without credentials the error names them, and nothing is built."""
+
+    def missing() -> AwsAccount:
+        raise NoCredentialsError
+
+    monkeypatch.setattr(deployment, "read_account", missing)
+    with pytest.raises(ServiceError, match="There are no AWS credentials") as refused:
+        roll_out(script, Environment.DEV, json=False)
+    assert "\n" not in refused.value.message
+    assert script.ran == []
+
+
+def test_an_update_shows_what_it_changes(
+    script: Script, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """A second deploy compares with the values of the stack, and the command line wins."""
+    rolled_out(script, capsys)
+    _, log = rolled_out(script, capsys, sam=["--parameter-overrides", "LogLevel=INFO"])
+    assert "parameter LogLevel: DEBUG -> INFO\n" in log
+    assert "parameter DeliveryConcurrency" not in log
+    assert "LogLevel=INFO" in script.ran[-1].split()
+
+
+def test_an_unknown_parameter_is_refused(script: Script) -> None:
+    """A misspelt parameter, which sam would ignore, ends the deploy."""
+    with pytest.raises(ValidationFailed, match="LogLevell"):
+        roll_out(script, Environment.DEV, json=True, sam=["--parameter-overrides", "LogLevell=x"])
+    assert script.ran == []
 
 
 @pytest.mark.parametrize(("program", "ran"), [("build", 1), ("deploy", 2)])

@@ -110,9 +110,37 @@ def test_alarms_are_those_of_the_stacks_topic(topic: str) -> None:
         cloudwatch.set_alarm_state(AlarmName=name, StateValue="ALARM", StateReason="test")
     monitoring = CloudWatchMonitoring("pillarbox", wiring.utc_now)
     assert monitoring.firing_alarms() == ["late"]
+    assert monitoring.silent_alarms() == {}
     assert monitoring.alarm_subscribers() == 0
     make_client("sns").subscribe(TopicArn=topic, Protocol="email", Endpoint="ops@shop.example")
     assert monitoring.alarm_subscribers() == 1
+
+
+def test_alarms_that_need_data_and_have_none(topic: str) -> None:
+    """Only an alarm that notifies the topic of missing data is silent; others may have none."""
+    cloudwatch = make_client("cloudwatch")
+    before = wiring.utc_now()
+    for name, actions in (("sweep", [topic]), ("mail", [])):
+        cloudwatch.put_metric_alarm(
+            AlarmName=name,
+            AlarmActions=[topic],
+            InsufficientDataActions=actions,
+            Namespace="A",
+            MetricName="b",
+            Statistic="Sum",
+            Period=60,
+            EvaluationPeriods=1,
+            Threshold=1.0,
+            ComparisonOperator="GreaterThanThreshold",
+        )
+        cloudwatch.set_alarm_state(
+            AlarmName=name, StateValue="INSUFFICIENT_DATA", StateReason="test"
+        )
+    monitoring = CloudWatchMonitoring("pillarbox", wiring.utc_now)
+    ((name, since),) = monitoring.silent_alarms().items()
+    assert name == "sweep"
+    assert timedelta() <= since - before < timedelta(minutes=1)
+    assert monitoring.firing_alarms() == []
 
 
 @pytest.mark.usefixtures("table")

@@ -10,7 +10,7 @@ from local.route import Origin
 from pillarbox.domain.errors import CODES, ServiceError
 from pillarbox.http.routes import ROUTES
 from tests.edge_function import FRONT, LAMBDA, route
-from tests.unit.local.test_route import REQUESTS, ROUTE
+from tests.unit.local.test_route import AGENTS, REQUESTS, ROUTE
 
 
 def error_of(answer: Any) -> Any:
@@ -117,6 +117,26 @@ def test_a_path_outside_the_api_is_not_found(uri: str) -> None:
 def test_the_edge_sets_the_client_address() -> None:
     """The edge replaces a client address header that the caller sent."""
     assert route(10)["headers"]["x-pillarbox-client"] == {"value": "2001:db8::1"}
+
+
+@pytest.mark.parametrize(("agent", "expected"), AGENTS)
+def test_both_edges_refuse_the_same_agents(agent: str | None, expected: bool) -> None:  # noqa: FBT001  a row of the table
+    """Contract 5: a default agent, an empty one and a missing one get 403, with the same text."""
+    answer = route(2, agent=agent)
+    if not expected:
+        assert answer["origin"] == "api"
+        assert answer["headers"]["user-agent"] == {"value": agent}
+        return
+    error = error_of(answer)
+    assert answer["statusCode"] == 403
+    with pytest.raises(ServiceError) as refused:
+        ROUTE.check_agent(agent)
+    assert error == refused.value.envelope()
+
+
+def test_a_caller_cannot_ask_for_traces() -> None:
+    """The edge removes the header that makes AWS sample a request, because traces cost money."""
+    assert "x-amzn-trace-id" not in route(2)["headers"]
 
 
 @pytest.mark.parametrize(("method", "path", "length", "origin"), REQUESTS)

@@ -1,6 +1,6 @@
 """Fakes of the doctor's ports. Everything is fine until a test breaks it."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
@@ -70,12 +70,16 @@ class FakeMonitoring:
     """Implements `StackMonitoring`."""
 
     firing: list[str] = field(default_factory=list)
+    silent: dict[str, datetime] = field(default_factory=dict)
     subscribers: int = 1
     concurrency: int = 1000
     ages: dict[str, float] = field(default_factory=dict)
 
     def firing_alarms(self) -> Sequence[str]:
         return self.firing
+
+    def silent_alarms(self) -> Mapping[str, datetime]:
+        return self.silent
 
     def alarm_subscribers(self) -> int:
         return self.subscribers

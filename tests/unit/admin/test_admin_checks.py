@@ -164,10 +164,27 @@ def test_the_protection_of_the_table(
 
 def test_alarms_and_their_subscribers() -> None:
     """Each firing alarm fails with its name; no subscriber warns."""
-    assert verdicts(list(checks.check_alarms([], 1))) == ["pass", "pass"]
-    findings = list(checks.check_alarms(["pillarbox-SlowAlarm-1"], 0))
+    assert verdicts(list(checks.check_alarms([], {}, 1))) == ["pass", "pass"]
+    findings = list(checks.check_alarms(["pillarbox-SlowAlarm-1"], {}, 0))
     assert verdicts(findings) == ["fail", "warn"]
     assert "pillarbox-SlowAlarm-1" in findings[0].message
+
+
+@pytest.mark.parametrize(
+    ("duration", "verdict"),
+    [
+        (timedelta(minutes=1), "warn"),
+        (timedelta(hours=2, minutes=59), "warn"),
+        (timedelta(hours=3), "fail"),
+        (timedelta(days=2), "fail"),
+    ],
+)
+def test_an_alarm_without_data_yet_is_a_warning(duration: timedelta, verdict: str) -> None:
+    """An alarm of a new stack may wait for the first sweep; three hours without data fail."""
+    findings = list(checks.check_alarms([], {"pillarbox-OverdueAlarm-1": duration}, 1))
+    assert verdicts(findings) == [verdict, "pass", "pass"]
+    assert "pillarbox-OverdueAlarm-1" in findings[0].message
+    assert findings[0].remedy
 
 
 @pytest.mark.parametrize(

@@ -294,3 +294,10 @@ def test_the_sweep_keeps_the_body_of_a_pending_mail(changes: dict[str, Any]) -> 
     case.store.messages[ACCOUNT, message.message_id] = sent
     assert case.run().orphaned_bodies == 1
     assert key not in case.spooled
+
+
+def test_only_what_an_alarm_needs_or_what_happened_is_a_metric() -> None:
+    """A pass that finds nothing reports the zero of `overdue` alone, because each metric costs."""
+    assert SweepReport().metrics() == {"overdue": 0}
+    assert SweepReport(statistics_repaired=2).metrics() == {"overdue": 0, "statistics_repaired": 2}
+    assert SweepReport(3, 1).metrics() == {"overdue": 3, "given_up": 1}

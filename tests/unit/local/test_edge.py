@@ -1,4 +1,4 @@
-"""The edge answers for gateway and firewall, and passes every other request on unchanged."""
+"""The edge answers for the gateway, and passes every other request on unchanged."""
 
 import asyncio
 import gzip
@@ -10,15 +10,16 @@ import httpx
 import pytest
 
 from local import template
-from local.edge import Edge, FrontOrigin, StageOrigin, blocked
+from local.edge import Edge, FrontOrigin, StageOrigin
 from local.guard import KEY_HEADER
 from local.route import Route
+from pillarbox.domain.errors import ServiceError
+from tests.unit.local.test_route import AGENTS
 
 _TEMPLATE = template.load()
 _STAGE = StageOrigin("http://engine/stage", "AKIASTACK")
 _FRONT = FrontOrigin("http://front", "secret")
 _LIMIT = Route(_TEMPLATE).lambda_bytes
-_RULES = _TEMPLATE["Resources"]["Firewall"]["Properties"]["Rules"]
 
 type Engine = Callable[[httpx.Request], httpx.Response]
 
@@ -72,48 +73,20 @@ def unreachable(_: httpx.Request) -> httpx.Response:
     raise AssertionError
 
 
-@pytest.mark.parametrize(
-    ("agent", "expected"),
-    [
-        ("Python-urllib/3.13", True),
-        ("python-urllib/2.7 and more", True),
-        ("", True),
-        (None, True),
-        ("curl/8.5.0", False),
-        ("python-requests/2.32", False),
-        ("python-httpx/0.28", False),
-        ("shop/1.0 (not Python-urllib/3)", False),
-    ],
-)
+@pytest.mark.parametrize(("agent", "expected"), AGENTS)
 def test_default_agents_are_blocked(agent: str | None, expected: bool) -> None:  # noqa: FBT001  a row of the table
     """Contract 5: a default agent, an empty one and a missing one are blocked; others pass."""
-    assert blocked(_RULES, agent) is expected
-
-
-def test_rules_mean_the_same_as_in_aws_waf() -> None:
-    """And, or, sizes and positions work as in AWS WAF; an unknown statement is an error."""
-    field = {
-        "FieldToMatch": {"SingleHeader": {"Name": "user-agent"}},
-        "TextTransformations": [{"Priority": 0, "Type": "NONE"}],
-    }
-    long = {"SizeConstraintStatement": field | {"ComparisonOperator": "GT", "Size": 3}}
-    bot = {
-        "ByteMatchStatement": field | {"PositionalConstraint": "CONTAINS", "SearchString": "bot"}
-    }
-
-    def refuses(statement: dict[str, Any], agent: str) -> bool:
-        return blocked([{"Action": {"Block": {}}, "Statement": statement}], agent)
-
-    assert refuses({"AndStatement": {"Statements": [long, bot]}}, "robot")
-    assert not refuses({"AndStatement": {"Statements": [long, bot]}}, "bot")
-    assert refuses({"OrStatement": {"Statements": [long, bot]}}, "bot")
-    assert not blocked([{"Action": {"Count": {}}, "Statement": bot}], "bot")
-    with pytest.raises(KeyError):
-        refuses({"GeoMatchStatement": field}, "robot")
+    route = Route(_TEMPLATE)
+    if not expected:
+        route.check_agent(agent)
+        return
+    with pytest.raises(ServiceError) as refused:
+        route.check_agent(agent)
+    assert (refused.value.code, refused.value.status) == ("client_blocked", 403)
 
 
 def test_a_blocked_client_gets_the_envelope() -> None:
-    """The firewall's 403 is JSON with a code and a request id; the API gets no request."""
+    """The edge's 403 is JSON with a code and a request id; the API gets no request."""
     answer = ask(unreachable, headers={"User-Agent": "Python-urllib/3.13"})
     assert answer.status_code == 403
     assert code_of(answer) == "client_blocked"

@@ -8,6 +8,17 @@ from pillarbox.http.routes import ROUTES
 
 ROUTE = Route(template.load())
 LAMBDA, FRONT = ROUTE.lambda_bytes, ROUTE.front_bytes
+#: A User-Agent, and whether the edge refuses it.
+AGENTS: list[tuple[str | None, bool]] = [
+    ("Python-urllib/3.13", True),
+    ("python-urllib/2.7 and more", True),
+    ("", True),
+    (None, True),
+    ("curl/8.5.0", False),
+    ("python-requests/2.32", False),
+    ("python-httpx/0.28", False),
+    ("shop/1.0 (not Python-urllib/3)", False),
+]
 SENDS = ["/api/v1/emails", "/api/v1/emails/batch", "/api/v1/emails/"]
 OTHERS = [
     ("GET", "/api/v1/emails/analytics"),

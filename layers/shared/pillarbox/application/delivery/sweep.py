@@ -7,7 +7,7 @@ Claims need no sweep: if the owner of one died, the next request takes it over, 
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from datetime import timedelta
 from typing import Final
 
@@ -45,6 +45,12 @@ class SweepReport:
     orphaned_bodies: int = 0
     #: Wrong entries and rollups of the statistics, correct now.
     statistics_repaired: int = 0
+
+    def metrics(self) -> dict[str, int]:
+        """Return what to report: an alarm needs the zeros of `overdue`, and each metric costs."""
+        return {
+            name: number for name, number in asdict(self).items() if number or name == "overdue"
+        }
 
     def __add__(self, other: "SweepReport") -> "SweepReport":
         return SweepReport(

@@ -1,0 +1,163 @@
+"""What `pillarbox deploy` reads from AWS and changes beside CloudFormation's own work."""
+
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, Final
+
+import boto3
+from botocore.exceptions import ClientError
+
+from admin.operations.preflight import AwsAccount, RelayNeeds
+
+_PREFIX_LIST: Final = "com.amazonaws.global.cloudfront.origin-facing"
+_IMAGE: Final = re.compile(
+    r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[\w-]+)\.amazonaws\.com/(?P<repository>[\w./-]+)"
+    r"(?::(?P<tag>[\w.-]+)|@(?P<digest>sha256:[0-9a-f]{64}))"
+)
+#: The alias to which all triggers of a function lead.
+_ALIAS: Final = "live"
+_KEPT_VERSIONS: Final = 3
+
+
+def read_account() -> AwsAccount:
+    """Read whose credentials these are, and what the account allows.
+
+    Raises:
+        NoCredentialsError: there are no credentials.
+        ClientError: AWS refuses the credentials.
+    """
+    session = boto3.Session()
+    region = session.region_name or ""
+    identity = session.client("sts").get_caller_identity()
+    limits = session.client("lambda").get_account_settings()["AccountLimit"]
+    return AwsAccount(
+        account_id=identity["Account"],
+        identity=identity["Arn"],
+        region=region,
+        region_has_ses=region in session.get_available_regions("sesv2"),
+        concurrency=limits["ConcurrentExecutions"],
+        distributions=_count_distributions(session.client("cloudfront")),
+    )
+
+
+def _count_distributions(cloudfront: Any) -> int | None:  # noqa: ANN401  no type stubs
+    """Return 0 or more; None if the credentials may not ask."""
+    try:
+        page = cloudfront.list_distributions(MaxItems="1")["DistributionList"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] in {"AccessDenied", "AccessDeniedException"}:
+            return None
+        raise
+    return len(page.get("Items", []))
+
+
+def read_relay_needs(image: str, certificate: str) -> RelayNeeds:
+    """Look up the relay's image and the secret of its certificate."""
+    match = _IMAGE.fullmatch(image)
+    return RelayNeeds(
+        image=_image_exists(match) if match else None,
+        certificate=bool(certificate) and _secret_exists(certificate),
+    )
+
+
+def _image_exists(match: re.Match[str]) -> bool:
+    image_id = (
+        {"imageTag": match["tag"]} if match["tag"] is not None else {"imageDigest": match["digest"]}
+    )
+    ecr = boto3.client("ecr", region_name=match["region"])
+    try:
+        ecr.describe_images(
+            registryId=match["account"], repositoryName=match["repository"], imageIds=[image_id]
+        )
+    except ClientError as error:
+        if error.response["Error"]["Code"].endswith("NotFoundException"):
+            return False
+        raise
+    return True
+
+
+def _secret_exists(name: str) -> bool:
+    try:
+        boto3.client("secretsmanager").describe_secret(SecretId=name)
+    except ClientError as error:
+        if error.response["Error"]["Code"] == "ResourceNotFoundException":
+            return False
+        raise
+    return True
+
+
+def look_up_prefix_list() -> str:
+    """Return the id of the region's prefix list with CloudFront's addresses towards origins."""
+    lists = boto3.client("ec2").describe_managed_prefix_lists(
+        Filters=[{"Name": "prefix-list-name", "Values": [_PREFIX_LIST]}]
+    )["PrefixLists"]
+    found: str = lists[0]["PrefixListId"]
+    return found
+
+
+def zones() -> list[tuple[str, str]]:
+    """Return the name and the id of each zone that every account of the region has."""
+    answer = boto3.client("ec2").describe_availability_zones(
+        Filters=[
+            {"Name": "opt-in-status", "Values": ["opt-in-not-required"]},
+            {"Name": "state", "Values": ["available"]},
+        ]
+    )
+    return [(zone["ZoneName"], zone["ZoneId"]) for zone in answer["AvailabilityZones"]]
+
+
+def deployed_parameters(stack_name: str) -> Mapping[str, str]:
+    """Return the parameters of a stack, and none if there is no such stack."""
+    try:
+        (stack,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
+    except ClientError as error:
+        if error.response["Error"]["Code"] != "ValidationError":
+            raise
+        return {}
+    return {item["ParameterKey"]: item["ParameterValue"] for item in stack.get("Parameters", [])}
+
+
+def functions(stack_name: str) -> Mapping[str, str]:
+    """Return the names of a stack's functions by their logical ids."""
+    pages = boto3.client("cloudformation").get_paginator("list_stack_resources")
+    return {
+        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
+        for page in pages.paginate(StackName=stack_name)
+        for resource in page["StackResourceSummaries"]
+        if resource["ResourceType"] == "AWS::Lambda::Function"
+    }
+
+
+def start_sweep(stack_name: str) -> None:
+    """Start a pass of the sweep now, so that its alarm has data."""
+    boto3.client("lambda").invoke(
+        FunctionName=functions(stack_name)["SweepMessages"],
+        Qualifier=_ALIAS,
+        InvocationType="Event",
+    )
+
+
+def remove_old_versions(stack_name: str) -> int:
+    """Delete all but the last three versions of each function, and return how many.
+
+    A version that gets traffic stays. CloudFormation keeps versions when it stops using them, and
+    SnapStart costs by version.
+    """
+    client = boto3.client("lambda")
+    removed = 0
+    for name in functions(stack_name).values():
+        alias = client.get_alias(FunctionName=name, Name=_ALIAS)
+        weights = alias.get("RoutingConfig", {}).get("AdditionalVersionWeights", {})
+        numbers = sorted(_version_numbers(client, name))
+        for number in numbers[:-_KEPT_VERSIONS]:
+            if str(number) not in {alias["FunctionVersion"], *weights}:
+                client.delete_function(FunctionName=name, Qualifier=str(number))
+                removed += 1
+    return removed
+
+
+def _version_numbers(client: Any, name: str) -> Iterator[int]:  # noqa: ANN401  no type stubs
+    for page in client.get_paginator("list_versions_by_function").paginate(FunctionName=name):
+        for version in page["Versions"]:
+            if version["Version"] != "$LATEST":
+                yield int(version["Version"])

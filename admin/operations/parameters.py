@@ -1,0 +1,102 @@
+"""The parameters of a deployment: the template's defaults, samconfig.toml and the command line."""
+
+import re
+import shlex
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from pillarbox.domain.errors import FieldError, ValidationFailed
+
+_OPTION: Final = "--parameter-overrides"
+_PLAIN: Final = re.compile(r"[\w./:@?=&%+-]+")
+
+type Parameters = Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True)
+class SamArguments:
+    """The operator's arguments for sam: its parameters, and the other words."""
+
+    overrides: Parameters
+    words: Sequence[str]
+
+
+def parse_arguments(words: Sequence[str]) -> SamArguments:
+    """Split the parameters from sam's other arguments.
+
+    Raises:
+        ValidationFailed: a parameter is not written as `Name=Value`.
+    """
+    pairs: list[str] = []
+    others: list[str] = []
+    within = False
+    for word in words:
+        if word.startswith("-"):
+            option, equals, value = word.partition("=")
+            within = option == _OPTION and not equals
+            if option != _OPTION:
+                others.append(word)
+            elif equals:
+                pairs.append(value)
+        else:
+            (pairs if within else others).append(word)
+    return SamArguments(parse_overrides(pairs), others)
+
+
+def parse_overrides(texts: Iterable[str]) -> Parameters:
+    """Read parameters that are written as `Name=Value`, or several in one text.
+
+    Raises:
+        ValidationFailed: one is written in another way.
+    """
+    parameters: dict[str, str] = {}
+    for pair in (pair for text in texts for pair in _split(text)):
+        name, equals, value = pair.partition("=")
+        if not equals or not name.isalnum() or name == "ParameterKey":
+            message = f'must be written as Name=Value or Name="two words", not as {pair}.'
+            raise ValidationFailed(FieldError(_OPTION, message, "format"))
+        parameters[name] = value
+    return parameters
+
+
+def _split(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError:
+        message = f"has a quotation mark that is not closed: {text}"
+        raise ValidationFailed(FieldError(_OPTION, message, "format")) from None
+
+
+def choose(defaults: Parameters, configured: Parameters, overrides: Parameters) -> Parameters:
+    """Return a value for every parameter: the command line wins, then samconfig.toml.
+
+    Raises:
+        ValidationFailed: the template has no parameter of that name.
+    """
+    for name in (*configured, *overrides):
+        if name not in defaults:
+            message = f"names {name}, and template.yaml has no such parameter."
+            raise ValidationFailed(FieldError(_OPTION, message, "unknown"))
+    return {**defaults, **configured, **overrides}
+
+
+def differences(before: Parameters, after: Parameters) -> list[str]:
+    """Return a line for each parameter that changes."""
+    return [
+        f"{name}: {before.get(name, '') or 'empty'} -> {after.get(name, '') or 'empty'}"
+        for name in sorted({*before, *after})
+        if before.get(name, "") != after.get(name, "")
+    ]
+
+
+def to_words(parameters: Parameters) -> list[str]:
+    """Return the arguments that pass the parameters to sam."""
+    return [_OPTION, *(f"{name}={_quote(value)}" for name, value in sorted(parameters.items()))]
+
+
+def _quote(value: str) -> str:
+    """Return a value as sam reads it: it knows no empty value without quotes."""
+    if _PLAIN.fullmatch(value):
+        return value
+    return '"' + value.replace('"', '\\"') + '"'

@@ -1,0 +1,123 @@
+"""The checks before a deployment builds anything. Each problem comes with its remedy."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final
+
+from admin.operations.checks import Finding, Verdict
+from admin.operations.parameters import Parameters
+
+#: The zones in which CloudFront cannot reach a VPC origin, by id:
+#: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
+_WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "cac1-az3"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AwsAccount:
+    """The AWS account of the credentials, and what it allows in a region."""
+
+    account_id: str
+    #: The ARN of the user or role.
+    identity: str
+    region: str
+    region_has_ses: bool
+    concurrency: int
+    #: None if AWS does not allow the question.
+    distributions: int | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RelayNeeds:
+    """Whether what the parameters of a relay name exists. None: the name is not one of AWS."""
+
+    image: bool | None
+    certificate: bool
+
+
+def check_account(account: AwsAccount) -> Iterator[Finding]:
+    """Show the account, and check that its region has what the service needs."""
+    message = f"AWS account {account.account_id} in {account.region}, as {account.identity}."
+    yield Finding("account", Verdict.PASS, message)
+    if not account.identity.startswith("arn:aws:"):
+        message = "This account belongs to another partition of AWS (GovCloud or China)."
+        remedy = "Use an account of the ordinary partition: CloudFront is not in the others."
+        yield Finding("region", Verdict.FAIL, message, remedy)
+    elif not account.region_has_ses:
+        message = f"SES is not in {account.region}."
+        remedy = "Set AWS_DEFAULT_REGION to a region that has SES, such as eu-west-1."
+        yield Finding("region", Verdict.FAIL, message, remedy)
+    else:
+        yield Finding("region", Verdict.PASS, f"SES is in {account.region}.")
+
+
+def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
+    """Check that the workers of both queues leave half of the functions to requests."""
+    maximum = parameters["DeliveryConcurrency"]
+    if not (maximum.isascii() and maximum.isdecimal()):
+        message = f"DeliveryConcurrency is not a number: {maximum}"
+        yield Finding("functions", Verdict.FAIL, message, "Set it to a number of 2 or more.")
+        return
+    workers = 2 * int(maximum)
+    message = (
+        f"The account runs {account.concurrency} functions at a time; {workers} of them deliver."
+    )
+    if workers * 2 > account.concurrency:
+        # The smallest maximum that Lambda accepts for a queue is 2.
+        fitting = max(account.concurrency // 4, 2)
+        yield Finding(
+            "functions",
+            Verdict.FAIL,
+            message,
+            f"Deploy with DeliveryConcurrency={fitting}, or ask for a higher limit first (Service"
+            " Quotas, Lambda, Concurrent executions). New accounts have 10.",
+        )
+    else:
+        yield Finding("functions", Verdict.PASS, message)
+
+
+def check_cloudfront(account: AwsAccount) -> Iterator[Finding]:
+    """Check that the account may use CloudFront, as far as AWS says so in advance."""
+    if account.distributions is None:
+        message = f"{account.identity} may not use CloudFront."
+        remedy = "Use credentials that may create everything in template.yaml and stacks/."
+        yield Finding("cloudfront", Verdict.FAIL, message, remedy)
+    elif account.distributions == 0:
+        yield Finding(
+            "cloudfront",
+            Verdict.WARN,
+            "The account has no distribution yet. AWS verifies some new accounts first.",
+            "If the deployment fails because the account must be verified, open a case with AWS"
+            " Support (Account and billing), and deploy again when it is solved.",
+        )
+    else:
+        yield Finding("cloudfront", Verdict.PASS, "The account uses CloudFront already.")
+
+
+def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
+    """Check that the relay's image and certificate exist."""
+    image, certificate = parameters["RelayImage"], parameters["RelayCertificate"]
+    if needs.image is None:
+        message = f"RelayImage is not an image in ECR: {image}"
+        remedy = "See docs/relay.md, which says how to build the image and where to push it."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+    elif needs.image:
+        yield Finding("relay", Verdict.PASS, "The image of the relay is in ECR.")
+    else:
+        message = f"ECR has no image {image}"
+        yield Finding("relay", Verdict.FAIL, message, "Push the image first: see docs/relay.md.")
+    if needs.certificate:
+        yield Finding("relay", Verdict.PASS, "The secret of the certificate exists.")
+    else:
+        message = f"Secrets Manager has no secret {certificate or '(RelayCertificate is empty)'}"
+        remedy = "Create the secret first, with the fields certificate and key: see docs/relay.md."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
+
+
+def choose_zones(zones: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
+    """Return the names of the first two zones that can have a VPC origin; None if there are fewer.
+
+    Args:
+        zones: name and id of each zone. Each account has names of its own.
+    """
+    names = sorted(name for name, zone_id in zones if zone_id not in _WITHOUT_VPC_ORIGINS)
+    return (names[0], names[1]) if len(names) > 1 else None

@@ -1,0 +1,241 @@
+"""What `pillarbox deploy` asks of AWS, checked against botocore's models."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import boto3
+import botocore.session
+import pytest
+from botocore.exceptions import ClientError
+from botocore.stub import Stubber
+
+from admin.aws import deployment
+from admin.operations.preflight import AwsAccount, RelayNeeds
+
+IMAGE = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/pillarbox/relay"
+FUNCTIONS = {
+    "StackResourceSummaries": [
+        {
+            "LogicalResourceId": "SweepMessages",
+            "PhysicalResourceId": "pillarbox-SweepMessages-1",
+            "ResourceType": "AWS::Lambda::Function",
+            "LastUpdatedTimestamp": "2026-11-22T00:00:00Z",
+            "ResourceStatus": "CREATE_COMPLETE",
+        },
+        {
+            "LogicalResourceId": "Table",
+            "PhysicalResourceId": "pillarbox-Table-1",
+            "ResourceType": "AWS::DynamoDB::Table",
+            "LastUpdatedTimestamp": "2026-11-22T00:00:00Z",
+            "ResourceStatus": "CREATE_COMPLETE",
+        },
+    ]
+}
+NAME = {"FunctionName": "pillarbox-SweepMessages-1"}
+
+
+class Stubs:
+    """Clients with prepared answers. A request or an answer that differs from its model fails."""
+
+    def __init__(self) -> None:
+        self._stubbers: dict[str, Stubber] = {}
+
+    def client(self, service: str, **_: Any) -> Any:
+        return self._stubber(service).client
+
+    def answer(self, service: str, method: str, answer: Any, expected: Any = None) -> None:
+        """Prepare the answer to the next request, which must have the expected parameters."""
+        self._stubber(service).add_response(method, answer, expected)
+
+    def refuse(self, service: str, method: str, code: str) -> None:
+        """Prepare an error for the next request."""
+        self._stubber(service).add_client_error(method, code)
+
+    def assert_asked(self) -> None:
+        """Check that every prepared answer was used."""
+        for stubber in self._stubbers.values():
+            stubber.assert_no_pending_responses()
+
+    def _stubber(self, service: str) -> Stubber:
+        if service not in self._stubbers:
+            client = botocore.session.Session().create_client(
+                service,
+                region_name="eu-west-1",
+                aws_access_key_id="test",
+                aws_secret_access_key="test",
+            )
+            self._stubbers[service] = Stubber(client)
+            self._stubbers[service].activate()
+        return self._stubbers[service]
+
+
+@pytest.fixture
+def stubs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stubs]:
+    stubs = Stubs()
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
+    monkeypatch.setattr(boto3, "client", stubs.client)
+    monkeypatch.setattr(boto3.Session, "client", lambda _, service: stubs.client(service))
+    yield stubs
+    stubs.assert_asked()
+
+
+def prepare_account(stubs: Stubs) -> None:
+    identity = {"Account": "123456789012", "Arn": "arn:aws:iam::123456789012:user/ops"}
+    stubs.answer("sts", "get_caller_identity", identity, {})
+    stubs.answer(
+        "lambda", "get_account_settings", {"AccountLimit": {"ConcurrentExecutions": 10}}, {}
+    )
+
+
+def distributions(items: int) -> Any:
+    """Return a page of CloudFront's distributions."""
+    page = {"Marker": "", "MaxItems": 1, "IsTruncated": False, "Quantity": items}
+    return {"DistributionList": page}
+
+
+def test_the_account_is_read(stubs: Stubs) -> None:
+    """Identity, concurrency and distributions come from three services."""
+    prepare_account(stubs)
+    stubs.answer("cloudfront", "list_distributions", distributions(0), {"MaxItems": "1"})
+    assert deployment.read_account() == AwsAccount(
+        account_id="123456789012",
+        identity="arn:aws:iam::123456789012:user/ops",
+        region="eu-west-1",
+        region_has_ses=True,
+        concurrency=10,
+        distributions=0,
+    )
+
+
+def test_missing_rights_for_cloudfront_are_a_finding(stubs: Stubs) -> None:
+    """A refusal is no crash, and any other error is one."""
+    prepare_account(stubs)
+    stubs.refuse("cloudfront", "list_distributions", "AccessDenied")
+    assert deployment.read_account().distributions is None
+    prepare_account(stubs)
+    stubs.refuse("cloudfront", "list_distributions", "InvalidArgument")
+    with pytest.raises(ClientError):
+        deployment.read_account()
+
+
+def test_refused_credentials_raise(stubs: Stubs) -> None:
+    """The command shows AWS's reason, such as an expired token."""
+    stubs.refuse("sts", "get_caller_identity", "ExpiredToken")
+    with pytest.raises(ClientError, match="ExpiredToken"):
+        deployment.read_account()
+
+
+@pytest.mark.parametrize(
+    ("suffix", "image_id"),
+    [
+        (":1.0", {"imageTag": "1.0"}),
+        (f"@sha256:{'a' * 64}", {"imageDigest": f"sha256:{'a' * 64}"}),
+    ],
+)
+def test_the_relays_image_is_looked_up(stubs: Stubs, suffix: str, image_id: dict[str, str]) -> None:
+    """An image is found by its tag or by its digest, and the secret by its name."""
+    stubs.answer(
+        "ecr",
+        "describe_images",
+        {},
+        {
+            "registryId": "123456789012",
+            "repositoryName": "pillarbox/relay",
+            "imageIds": [image_id],
+        },
+    )
+    stubs.answer("secretsmanager", "describe_secret", {}, {"SecretId": "smtp"})
+    needs = deployment.read_relay_needs(f"{IMAGE}{suffix}", "smtp")
+    assert needs == RelayNeeds(image=True, certificate=True)
+
+
+@pytest.mark.parametrize("code", ["ImageNotFoundException", "RepositoryNotFoundException"])
+def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs, code: str) -> None:
+    """A missing image, repository or secret is told from a missing right."""
+    stubs.refuse("ecr", "describe_images", code)
+    stubs.refuse("secretsmanager", "describe_secret", "ResourceNotFoundException")
+    needs = deployment.read_relay_needs(f"{IMAGE}:1", "smtp")
+    assert needs == RelayNeeds(image=False, certificate=False)
+    stubs.refuse("ecr", "describe_images", "AccessDeniedException")
+    with pytest.raises(ClientError):
+        deployment.read_relay_needs(f"{IMAGE}:1", "smtp")
+
+
+def test_an_image_outside_of_ecr_is_not_looked_up(stubs: Stubs) -> None:
+    """Fargate could not pull it with the role of the template; an empty secret is not asked for."""
+    assert deployment.read_relay_needs("docker.io/relay:1", "") == RelayNeeds(
+        image=None, certificate=False
+    )
+    stubs.assert_asked()
+
+
+def test_the_prefix_list_and_the_zones_of_the_region(stubs: Stubs) -> None:
+    """The list is found by its name; zones that an account must opt in to are left out."""
+    stubs.answer(
+        "ec2",
+        "describe_managed_prefix_lists",
+        {"PrefixLists": [{"PrefixListId": "pl-4fa04526"}]},
+        {
+            "Filters": [
+                {
+                    "Name": "prefix-list-name",
+                    "Values": ["com.amazonaws.global.cloudfront.origin-facing"],
+                }
+            ]
+        },
+    )
+    assert deployment.look_up_prefix_list() == "pl-4fa04526"
+    stubs.answer(
+        "ec2",
+        "describe_availability_zones",
+        {"AvailabilityZones": [{"ZoneName": "eu-west-1a", "ZoneId": "euw1-az2"}]},
+        {
+            "Filters": [
+                {"Name": "opt-in-status", "Values": ["opt-in-not-required"]},
+                {"Name": "state", "Values": ["available"]},
+            ]
+        },
+    )
+    assert deployment.zones() == [("eu-west-1a", "euw1-az2")]
+
+
+def test_the_sweep_is_started_by_its_alias(stubs: Stubs) -> None:
+    """A pass of the sweep begins at once, without waiting for its end."""
+    stubs.answer("cloudformation", "list_stack_resources", FUNCTIONS, {"StackName": "pillarbox"})
+    expected = NAME | {"Qualifier": "live", "InvocationType": "Event"}
+    stubs.answer("lambda", "invoke", {"StatusCode": 202}, expected)
+    deployment.start_sweep("pillarbox")
+
+
+@pytest.mark.parametrize(
+    ("versions", "live", "weights", "removed"),
+    [
+        ([1, 2, 3], "3", {}, []),
+        ([1, 2, 3, 9, 10, 11], "11", {}, [1, 2, 3]),
+        ([1, 2, 3, 4, 5], "1", {}, [2]),
+        ([1, 2, 3, 4, 5], "5", {"2": 0.9}, [1]),
+    ],
+)
+def test_old_versions_are_removed(
+    stubs: Stubs, versions: list[int], live: str, weights: dict[str, float], removed: list[int]
+) -> None:
+    """The last three versions and those that get traffic stay; numbers do not sort as text."""
+    stubs.answer("cloudformation", "list_stack_resources", FUNCTIONS, {"StackName": "pillarbox"})
+    routing = {"RoutingConfig": {"AdditionalVersionWeights": weights}} if weights else {}
+    stubs.answer(
+        "lambda", "get_alias", {"FunctionVersion": live, **routing}, NAME | {"Name": "live"}
+    )
+    listed = [{"Version": "$LATEST"}, *({"Version": str(number)} for number in versions)]
+    stubs.answer("lambda", "list_versions_by_function", {"Versions": listed}, NAME)
+    for number in removed:
+        stubs.answer("lambda", "delete_function", {}, NAME | {"Qualifier": str(number)})
+    assert deployment.remove_old_versions("pillarbox") == len(removed)
+
+
+def test_a_new_stack_has_no_parameters(stubs: Stubs) -> None:
+    """A stack that does not exist is no error; a missing right is one."""
+    stubs.refuse("cloudformation", "describe_stacks", "ValidationError")
+    assert deployment.deployed_parameters("pillarbox") == {}
+    stubs.refuse("cloudformation", "describe_stacks", "AccessDenied")
+    with pytest.raises(ClientError):
+        deployment.deployed_parameters("pillarbox")

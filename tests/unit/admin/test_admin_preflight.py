@@ -1,0 +1,102 @@
+"""The checks before a deployment, on given values."""
+
+from dataclasses import replace
+
+import pytest
+
+from admin.operations import preflight
+from admin.operations.checks import Finding, Verdict
+from admin.operations.preflight import AwsAccount, RelayNeeds
+
+ACCOUNT = AwsAccount(
+    account_id="123456789012",
+    identity="arn:aws:iam::123456789012:user/ops",
+    region="eu-west-1",
+    region_has_ses=True,
+    concurrency=1000,
+    distributions=1,
+)
+RELAY = {"RelayImage": "image", "RelayCertificate": "smtp"}
+
+
+def verdicts(findings: list[Finding]) -> list[str]:
+    """Return the verdicts; assert that a problem has a remedy, and other findings have none."""
+    for finding in findings:
+        assert bool(finding.remedy) == (finding.verdict in {Verdict.WARN, Verdict.FAIL})
+    return [finding.verdict.value for finding in findings]
+
+
+def test_the_account_is_shown() -> None:
+    """The first finding names account, region and identity."""
+    shown, region = preflight.check_account(ACCOUNT)
+    assert verdicts([shown, region]) == ["pass", "pass"]
+    for part in (ACCOUNT.account_id, ACCOUNT.region, ACCOUNT.identity):
+        assert part in shown.message
+
+
+@pytest.mark.parametrize(
+    "account",
+    [
+        replace(ACCOUNT, identity="arn:aws-cn:iam::123456789012:user/ops"),
+        replace(ACCOUNT, identity="arn:aws-us-gov:iam::123456789012:user/ops"),
+        replace(ACCOUNT, region_has_ses=False),
+    ],
+)
+def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
+    """Partitions without CloudFront and regions without SES are refused."""
+    assert verdicts(list(preflight.check_account(account))) == ["pass", "fail"]
+
+
+@pytest.mark.parametrize(
+    ("concurrency", "workers", "verdict"),
+    [(10, "2", "pass"), (10, "3", "fail"), (40, "10", "pass"), (39, "10", "fail")],
+)
+def test_half_of_the_functions_are_left_to_requests(
+    concurrency: int, workers: str, verdict: str
+) -> None:
+    """The workers of both queues together take at most half of the account's concurrency."""
+    account = replace(ACCOUNT, concurrency=concurrency)
+    (finding,) = preflight.check_concurrency(account, {"DeliveryConcurrency": workers})
+    assert verdicts([finding]) == [verdict]
+    if verdict == "fail":
+        assert f"DeliveryConcurrency={concurrency // 4}" in finding.remedy
+
+
+@pytest.mark.parametrize("workers", ["", "many", "-1", "²"])
+def test_a_maximum_that_is_not_a_number_fails(workers: str) -> None:
+    """The finding shows the value, and there is no traceback."""
+    (finding,) = preflight.check_concurrency(ACCOUNT, {"DeliveryConcurrency": workers})
+    assert verdicts([finding]) == ["fail"]
+    assert finding.message.endswith(f": {workers}")
+
+
+@pytest.mark.parametrize(("distributions", "verdict"), [(None, "fail"), (0, "warn"), (3, "pass")])
+def test_cloudfront_is_checked_as_far_as_possible(distributions: int | None, verdict: str) -> None:
+    """Missing rights fail; an account without a distribution may need AWS's verification."""
+    account = replace(ACCOUNT, distributions=distributions)
+    assert verdicts(list(preflight.check_cloudfront(account))) == [verdict]
+
+
+@pytest.mark.parametrize(
+    ("image", "certificate", "expected"),
+    [
+        (True, True, ["pass", "pass"]),
+        (False, True, ["fail", "pass"]),
+        (None, False, ["fail", "fail"]),
+    ],
+)
+def test_what_the_relay_names_must_exist(
+    image: bool | None,  # noqa: FBT001  a row of the table
+    certificate: bool,  # noqa: FBT001  a row of the table
+    expected: list[str],
+) -> None:
+    """A missing image or secret fails before anything is built."""
+    needs = RelayNeeds(image=image, certificate=certificate)
+    assert verdicts(list(preflight.check_relay(needs, RELAY))) == expected
+
+
+def test_zones_without_vpc_origins_are_left_out() -> None:
+    """The zones are chosen by id, because their names differ by account."""
+    zones = [("a", "use1-az3"), ("c", "use1-az1"), ("b", "use1-az2")]
+    assert preflight.choose_zones(zones) == ("b", "c")
+    assert preflight.choose_zones(zones[:2]) is None

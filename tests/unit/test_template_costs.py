@@ -1,0 +1,77 @@
+"""What costs money without a mail is off, unless an operator turns it on."""
+
+from typing import Any, Final
+
+import pytest
+
+from local import template
+
+_SOURCE: Final = template.inlined(template.load())
+_RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
+
+
+def _condition(name: str) -> Any:
+    return _SOURCE["Conditions"][name]
+
+
+def test_the_firewall_is_optional() -> None:
+    """Without `Firewall` no web ACL exists outside of the relay, and nothing refers to one."""
+    assert _SOURCE["Parameters"]["Firewall"]["Default"] == "none"
+    conditions = {
+        name: resource["Condition"]
+        for name, resource in _RESOURCES.items()
+        if resource["Type"].startswith("AWS::WAFv2::")
+    }
+    assert conditions == {
+        "ApiFirewall": "WithFirewall",
+        "FirewallAssociation": "WithFirewall",
+        "EdgeFirewall": "WithEdgeFirewall",
+        "FrontFirewall": "WithRelay",
+        "FrontFirewallAssociation": "WithRelay",
+    }
+    assert _condition("WithFirewall") == {
+        "Fn::Not": [{"Fn::Equals": [{"Ref": "Firewall"}, "none"]}]
+    }
+
+
+def test_basic_has_no_managed_rules() -> None:
+    """AWS's rule sets come only with `Firewall: managed`, and so does the edge's firewall."""
+    assert _condition("WithManagedRules") == {"Fn::Equals": [{"Ref": "Firewall"}, "managed"]}
+    always = [rule for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"] if "Name" in rule]
+    assert [rule["Name"] for rule in always] == ["edge-only", "address-rate"]
+    for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"]:
+        if "Fn::If" in rule:
+            condition, managed, nothing = rule["Fn::If"]
+            assert condition == "WithManagedRules"
+            assert "ManagedRuleGroupStatement" in managed["Statement"]
+            assert nothing == {"Ref": "AWS::NoValue"}
+    assert {"Condition": "WithManagedRules"} in _condition("WithEdgeFirewall")["Fn::And"]
+
+
+def test_traces_are_off() -> None:
+    """X-Ray traces nothing unless `Tracing` is on."""
+    assert _SOURCE["Parameters"]["Tracing"]["Default"] == "off"
+    assert _condition("WithTracing") == {"Fn::Equals": [{"Ref": "Tracing"}, "on"]}
+    tracing = _SOURCE["Globals"]["Function"]["Tracing"]
+    assert tracing == {"Fn::If": ["WithTracing", "Active", "PassThrough"]}
+    enabled = _RESOURCES["Api"]["Properties"]["TracingEnabled"]
+    assert enabled == {"Fn::If": ["WithTracing", True, False]}
+
+
+def test_the_gateway_has_no_metrics_of_each_method() -> None:
+    """The API's own metrics are free, and no alarm uses those of a method."""
+    (setting,) = _RESOURCES["Api"]["Properties"]["MethodSettings"]
+    assert setting["MetricsEnabled"] is False
+
+
+@pytest.mark.parametrize(
+    ("level", "name"),
+    [("DEBUG", "DEBUG"), ("INFO", "INFO"), ("WARNING", "WARN"), ("ERROR", "ERROR")],
+)
+def test_lambda_keeps_the_lines_of_the_log_level(level: str, name: str) -> None:
+    """Lambda drops what is below its own level (INFO by default), so it has the same one."""
+    assert _SOURCE["Mappings"]["LambdaLogLevels"][level] == {"Name": name}
+    assert level in _SOURCE["Parameters"]["LogLevel"]["AllowedValues"]
+    assert _SOURCE["Globals"]["Function"]["LoggingConfig"]["ApplicationLogLevel"] == {
+        "Fn::FindInMap": ["LambdaLogLevels", {"Ref": "LogLevel"}, "Name"]
+    }
