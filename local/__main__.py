@@ -8,6 +8,7 @@ import sys
 from rich.console import Console
 
 from local.engine import EngineFailed
+from local.keys import KeysInvalid
 from local.package import PackagingFailed
 from local.stack import StackInUse, StackSettings, run
 from pillarbox.settings import SettingError, Settings
@@ -27,7 +28,7 @@ def main() -> int:
         return asyncio.run(run(settings, Console()))
     except EngineFailed as failure:
         errors.print(f"[bold red]{failure}[/]\nEngine log: {settings.log}")
-    except (PackagingFailed, StackInUse) as failure:
+    except (KeysInvalid, PackagingFailed, StackInUse) as failure:
         errors.print(f"[bold red]{failure}[/]")
     return 1
 
