@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 import fcntl
 import json
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import psutil
 import uvicorn
 from rich.console import Console
 
@@ -179,7 +181,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         await asyncio.to_thread(seed, wiring, mailbox, keys)
         edge = ApiReference(Edge(template.load(), stage, front_origin, client), keys.texts["live"])
         await parts.enter_async_context(_serving(edge, sockets["edge"]))
-        state = {
+        state = _this_process() | {
             "base_url": urls["edge"],
             "inbox_url": urls["inbox"],
             "preview_sender": outputs["PreviewSender"],
@@ -278,6 +280,12 @@ def _bind(port: int) -> socket.socket:
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()
     return f"http://{host}:{port}"
+
+
+def _this_process() -> dict[str, Any]:
+    """Return what tells a reader of stack.json whether the stack still runs."""
+    started = dt.datetime.fromtimestamp(psutil.Process().create_time(), dt.UTC)
+    return {"pid": os.getpid(), "started_at": started.isoformat()}
 
 
 def _write_json(path: Path, content: object) -> None:

@@ -33,7 +33,7 @@ _HEADERS: Final = {
 
 
 class ApiReference:
-    """An ASGI application that serves `/openapi.json` and `/docs`; the API serves the rest."""
+    """Serves `/openapi.json`, `/docs` and `/healthz`; the API serves every other path."""
 
     def __init__(self, api: ASGIApp, key: str) -> None:
         """Serve the page beside an API.
@@ -48,6 +48,7 @@ class ApiReference:
             routes=[
                 Route("/openapi.json", _document),
                 Route("/docs", _page),
+                Route("/healthz", _health),
                 Route("/docs/key.json", self._key_response),
                 Mount("/docs/static", StaticFiles(directory=_STATIC)),
                 # Only the script of the package is used, not its template or its Flask plugin.
@@ -65,7 +66,7 @@ class ApiReference:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it to the API."""
         path = scope.get("path", "")
-        own = path in {"/openapi.json", "/docs"} or path.startswith("/docs/")
+        own = path in {"/openapi.json", "/docs", "/healthz"} or path.startswith("/docs/")
         await (self._own if own else self._api)(scope, receive, send)
 
     async def _key_response(self, _request: Request) -> Response:
@@ -79,6 +80,11 @@ async def _document(request: Request) -> Response:
     document = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
     document["servers"] = [{"url": f"{request.base_url}api"}]
     return JSONResponse(document)
+
+
+async def _health(_request: Request) -> Response:
+    """Answer that the stack is ready: this server starts last."""
+    return JSONResponse({"status": "ready"}, headers={"Cache-Control": "no-store"})
 
 
 async def _page(_request: Request) -> Response:
