@@ -35,18 +35,18 @@ def test_an_invalid_port(tmp_path: Path, variable: str, port: str) -> None:
 
 def test_an_interrupt_while_modules_are_imported(tmp_path: Path) -> None:
     """Ctrl-C in the first second gives one line, not a traceback."""
-    process = subprocess.Popen(
+    with subprocess.Popen(
         # Writes a line for each import, so that the interrupt comes in the middle of them.
         [sys.executable, "-X", "importtime", "-m", "local"],
         cwd=ROOT,
         env=os.environ | {"PILLARBOX_STATE_DIR": str(tmp_path / "state"), "PILLARBOX_PORT": "0"},
         stderr=subprocess.PIPE,
         text=True,
-    )
-    assert process.stderr
-    assert any(line.split()[-1] == "asyncio" for line in process.stderr)
-    process.send_signal(signal.SIGINT)
-    rest = process.stderr.read()
-    assert process.wait(60) == 128 + signal.SIGINT
+    ) as process:
+        assert process.stderr
+        assert any(line.split()[-1] == "asyncio" for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        rest = process.stderr.read()
+    assert process.returncode == 128 + signal.SIGINT
     lines = [line for line in rest.splitlines() if not line.startswith("import time:")]
     assert lines == ["Stopped before the start."]
