@@ -161,6 +161,8 @@ async def _run(settings: StackSettings, console: Console) -> int:
             )
 
         mailbox = MailStore(max_send_rate=settings.ses_rate)
+        # Before the inbox answers: a page of an earlier run asks at once.
+        mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
         mailbox.create_configuration_set(outputs["ConfigurationSetName"])
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)
@@ -195,7 +197,6 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "template_id": TEMPLATE_ID,
             "environment": environment,
         }
-        mailbox.hint = banner.first_email(state)
         authorities = settings.state / "authorities.pem"
         write_authorities(authorities, keys.certificate.chain)
         write_private(settings.state / "env", environment_file(state, authorities))

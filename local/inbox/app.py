@@ -27,7 +27,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from local.guard import SameOrigin
-from local.inbox.extracts import codes_of, links_of
+from local.inbox.deliveries import deliveries_of
+from local.inbox.extracts import codes_of, links_of, preview_of
 from local.inbox.reading import part_content, view_of
 from local.inbox.selection import Page, Selection, page_of
 from local.reference.app import reference_routes
@@ -119,7 +120,8 @@ class _Inbox:
     async def list_mails(self, request: Request) -> Response:
         """List the newest first; `Selection` explains the query."""
         page = await self._find(_selection(request))
-        body: dict[str, Json] = {"items": [summary(mail) for mail in page.mails]}
+        items = await run_in_threadpool(lambda: [summary(mail) for mail in page.mails])
+        body: dict[str, Json] = {"items": [*items]}
         if page.more:
             body["next"] = page.mails[-1].id
         return JSONResponse(body)
@@ -214,7 +216,8 @@ class _Inbox:
             elif mail is None:
                 yield "event: cleared\ndata: {}\n\n"
             else:
-                yield f"event: mail\ndata: {json.dumps(summary(mail))}\n\n"
+                item = await run_in_threadpool(summary, mail)
+                yield f"event: mail\ndata: {json.dumps(item)}\n\n"
 
     async def show_hint(self, _request: Request) -> Response:
         """Return the command that sends a first email."""
@@ -244,21 +247,24 @@ class _Inbox:
 
 def summary(mail: CapturedMail) -> dict[str, Json]:
     """Return a list item: `id` is SES's, `messageId` ours (tag `message`), `size` in bytes."""
+    view = view_of(mail)
     return {
         "id": mail.id,
         "messageId": mail.tags.get("message"),
         "from": mail.from_header,
         "recipients": list(mail.destination.addresses),
+        "deliveries": deliveries_of(mail),
         "subject": mail.subject,
         "receivedAt": timestamp(mail.received_at),
         "size": len(mail.raw),
+        "preview": preview_of(view),
+        "attachmentCount": sum(not part.inline for part in view.parts),
     }
 
 
 def _detail(mail: CapturedMail) -> dict[str, Json]:
     view = view_of(mail)
     return summary(mail) | {
-        "deliveries": _deliveries(mail),
         "sender": mail.source,
         "configurationSet": mail.configuration_set,
         "tags": dict(mail.tags),
@@ -280,15 +286,6 @@ def _detail(mail: CapturedMail) -> dict[str, Json]:
             for part in view.parts
         ],
     }
-
-
-def _deliveries(mail: CapturedMail) -> list[Json]:
-    kinds = {"to": mail.destination.to, "cc": mail.destination.cc, "bcc": mail.destination.bcc}
-    return [
-        {"address": address, "kind": kind, "outcome": mail.outcomes[address]}
-        for kind, addresses in kinds.items()
-        for address in addresses
-    ]
 
 
 def _selection(request: Request) -> Selection:

@@ -1,6 +1,7 @@
 """Finds what a test wants from an email: its links, its codes, and a line of its text."""
 
 import re
+from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Final
 
@@ -65,6 +66,7 @@ def _shown(view: MailView) -> str:
 
 def _parsed(html: str | None) -> _Html:
     parser = _Html()
-    parser.feed(html or "")
-    parser.close()
+    with suppress(AssertionError):  # how the parser reports a declaration that it does not know
+        parser.feed(html or "")
+        parser.close()
     return parser

@@ -36,8 +36,11 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
         "messageId": "0190f2c1-0000-7000-8000-000000000001",
         "from": "Post <post@sender.example>",
         "recipients": ["a@example.com"],
+        "deliveries": [{"address": "a@example.com", "kind": "bcc", "outcome": "delivered"}],
         "subject": "Grüße",
         "size": len(RAW),
+        "preview": "Hello",
+        "attachmentCount": 0,
     }
 
 
@@ -63,7 +66,12 @@ def test_the_detail_of_a_mail(send: Send, inbox: httpx.Client) -> None:
     assert detail["remoteImages"] is False
     assert detail["deliveries"] == [
         {"address": "ada@example.com", "kind": "to", "outcome": "delivered"},
-        {"address": "bounce@simulator.amazonses.com", "kind": "bcc", "outcome": "bounced"},
+        {
+            "address": "bounce@simulator.amazonses.com",
+            "kind": "bcc",
+            "outcome": "bounced",
+            "reason": "550 5.1.1 user unknown",
+        },
     ]
 
 
@@ -348,3 +356,11 @@ def test_the_reference_of_the_inbox(inbox: httpx.Client) -> None:
     """/docs shows the document without a key."""
     assert "reference" in inbox.get("/docs").text
     assert inbox.get("/docs/key.json").json() == {"key": None}
+
+
+def test_kinds_of_recipients(send: Send, inbox: httpx.Client) -> None:
+    """Recipients that SES gets as To are Cc if the header names them there, and else Bcc."""
+    raw = RAW.replace(b"Subject:", b"Cc: C <cc@Example.com>\r\nSubject:")
+    mail_id = send("ada@example.com", "cc@example.com", "bcc@example.com", raw=raw)
+    deliveries = inbox.get(f"/messages/{mail_id}").json()["deliveries"]
+    assert [delivery["kind"] for delivery in deliveries] == ["to", "cc", "bcc"]
