@@ -23,12 +23,19 @@ _REASONS: Final[dict[Outcome, str]] = {
 
 def deliveries_of(mail: CapturedMail) -> list[Json]:
     """Return address, kind and outcome of each recipient, with the reason if there is one."""
-    return [
-        {"address": address, "kind": _kind(mail, address), "outcome": outcome}
-        | ({"reason": _REASONS[outcome]} if outcome in _REASONS else {})
-        for address in mail.destination.addresses
-        for outcome in (mail.outcomes[address],)
-    ]
+    return [_delivery(mail, address) for address in mail.destination.addresses]
+
+
+def _delivery(mail: CapturedMail, address: str) -> dict[str, Json]:
+    outcome = mail.outcomes[address]
+    delivery: dict[str, Json] = {
+        "address": address,
+        "kind": _kind(mail, address),
+        "outcome": outcome,
+    }
+    if reason := _REASONS.get(outcome):
+        delivery["reason"] = reason
+    return delivery
 
 
 def _kind(mail: CapturedMail, address: str) -> Kind:
