@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi build image audit sbom deploy setup
+.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi build image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -16,6 +16,9 @@ help: ## show this list
 
 up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
 	@exec $(RUN)python -m local
+
+fresh: ## forget the local stack's keys and certificate; the next start makes new ones
+	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json"
 
 test: check .venv-engine/made ## run every check and every test
 	$(RUN)pytest --numprocesses 2

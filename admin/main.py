@@ -15,6 +15,7 @@ from admin import (
     keys,
     messages,
     queues,
+    ready,
     senders,
     stats,
     suppressions,
@@ -75,6 +76,7 @@ app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.command("doctor")(doctor.doctor)
+app.command("ready")(ready.ready)
 app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
 
 

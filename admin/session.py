@@ -5,7 +5,6 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Final
 
 import boto3
@@ -14,12 +13,12 @@ from botocore.exceptions import BotoCoreError
 from rich.console import Console
 from rich.text import Text
 
+from admin.local_stack import read_local_stack
 from admin.tables import Record, print_list, print_record
 from admin.wiring import OperatorWiring
 from pillarbox.domain.errors import ServiceError
 from pillarbox.settings import PREFIX, Settings, read_stack
 
-_ROOT: Final = Path(__file__).parents[1]
 #: Columns of a table that no terminal limits: wide enough to keep ids on one line.
 _WIDE: Final = 200
 #: The port of the deployed relay.
@@ -105,13 +104,7 @@ def _cause(error: ServiceError) -> str:
 
 def _local_settings() -> Settings:
     """Read what the local stack wrote down, and point the SDK at that stack."""
-    state = _ROOT / Settings(os.environ).state_dir
-    try:
-        stack = json.loads((state / "stack.json").read_text())
-    except FileNotFoundError:
-        raise ServiceError(
-            "service_unavailable", "The local stack is not running: start it with `make up`."
-        ) from None
+    stack = read_local_stack()
     variables: dict[str, str] = stack["environment"]
     _point_sdk({name: text for name, text in variables.items() if not name.startswith(PREFIX)})
     # The doctor needs the rest. It skips the checks of the first two.

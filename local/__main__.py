@@ -1,36 +1,23 @@
 """`make up`: the whole service on this machine, in the foreground."""
 
-import asyncio
-import logging
 import os
+import signal
 import sys
+from typing import Final
 
-from rich.console import Console
-
-from local.engine import EngineFailed
-from local.package import PackagingFailed
-from local.stack import StackInUse, StackSettings, run
-from pillarbox.settings import SettingError, Settings
+#: What a shell reports for a program that Ctrl-C ended.
+_INTERRUPTED: Final = 128 + signal.SIGINT
 
 
-def main() -> int:
-    """Run the local stack until Ctrl-C; return 0 after a regular stop, else 1."""
-    # The SAM translator logs warnings about feature toggles that only AWS can set.
-    logging.getLogger("samtranslator").setLevel(logging.ERROR)
-    errors = Console(stderr=True)
-    try:
-        settings = StackSettings.read(Settings(os.environ))
-    except SettingError as error:
-        errors.print(f"[bold red]{error}[/]")
-        return 1
-    try:
-        return asyncio.run(run(settings, Console()))
-    except EngineFailed as failure:
-        errors.print(f"[bold red]{failure}[/]\nEngine log: {settings.log}")
-    except (PackagingFailed, StackInUse) as failure:
-        errors.print(f"[bold red]{failure}[/]")
-    return 1
+def _stop_at_once(_number: int, _frame: object) -> None:
+    """End the process: while its modules are imported, nothing runs that must be stopped."""
+    os.write(sys.stderr.fileno(), b"Stopped before the start.\n")
+    os._exit(_INTERRUPTED)
 
 
 if __name__ == "__main__":
+    signal.signal(signal.SIGINT, _stop_at_once)
+
+    from local.start import main  # the imports take a second, in which Ctrl-C must work
+
     sys.exit(main())

@@ -29,19 +29,21 @@ def show(console: Console, state: dict[str, Any], log: Path) -> None:
     facts.add_row("Live key", state["keys"]["live"])
     facts.add_row("  free plan", state["keys"]["live_free"])
     facts.add_row("Preview key", state["keys"]["preview"])
+    facts.add_row("Template", state["template_id"])
     console.print(Panel(facts, title="Pillarbox is ready", title_align="left", expand=False))
     console.print("Send a first email:\n")
     # Printed without markup and line breaks, so that it can be pasted.
-    console.out(first_email(state), highlight=False)
-    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has new keys.[/]")
+    console.out(first_email(state["base_url"], state["keys"]["live"]), highlight=False)
+    console.out(f"\nPrograms find all this after: source {log.parent / 'env'}", highlight=False)
+    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has the same keys.[/]")
 
 
-def first_email(state: dict[str, Any]) -> str:
+def first_email(base_url: str, key: str) -> str:
     """Return a curl command that sends a first email."""
     email = {"to": "you@example.com", "starterTemplate": "welcome", "variables": {"name": "Ada"}}
     return (
-        f"curl {state['base_url']}/api/v1/emails \\\n"
-        f"  -H 'X-API-Key: {state['keys']['live']}' \\\n"
+        f"curl {base_url}/api/v1/emails \\\n"
+        f"  -H 'X-API-Key: {key}' \\\n"
         "  -H 'Content-Type: application/json' \\\n"
         f"  -d '{json.dumps(email)}'"
     )

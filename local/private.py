@@ -40,3 +40,11 @@ def _restrict(path: Path) -> None:
     is_shared = stat.S_ISREG(status.st_mode) and status.st_nlink > 1
     if status.st_mode & _OTHERS and not stat.S_ISLNK(status.st_mode) and not is_shared:
         path.chmod(stat.S_IMODE(status.st_mode) & ~_OTHERS)
+
+
+def write_private(path: Path, text: str) -> None:
+    """Replace a file in one step; only the user may read it."""
+    unfinished = path.with_suffix(".unfinished")
+    unfinished.touch(mode=stat.S_IRUSR | stat.S_IWUSR)
+    unfinished.write_text(text)
+    unfinished.replace(path)

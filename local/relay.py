@@ -22,13 +22,16 @@ from relay.session import ServerContext
 from relay.tls import Certificate, make_context
 
 _NAME: Final = "localhost"
-_VALID: Final = dt.timedelta(days=30)
+_VALID: Final = dt.timedelta(days=365)
+#: For clients with a slow clock.
+_BACKDATED: Final = dt.timedelta(days=1)
 
 
 @contextlib.asynccontextmanager
-async def serving(listener: socket.socket, state: Path, wiring: Wiring) -> AsyncIterator[Path]:
+async def serving(
+    listener: socket.socket, state: Path, wiring: Wiring, certificate: Certificate
+) -> AsyncIterator[Path]:
     """Serve on a bound socket until the block ends; yield the file of the certificate to trust."""
-    certificate = self_signed()
     certificate_file = state / "smtp.pem"
     certificate_file.write_bytes(certificate.chain)
     # A local stack does not wait long for slow clients when it stops.
@@ -63,7 +66,7 @@ def self_signed() -> Certificate:
         .issuer_name(name)
         .public_key(key.public_key())
         .serial_number(x509.random_serial_number())
-        .not_valid_before(now - _VALID)
+        .not_valid_before(now - _BACKDATED)
         .not_valid_after(now + _VALID)
         .add_extension(names, critical=False)
         .sign(key, hashes.SHA256())

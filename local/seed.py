@@ -1,35 +1,76 @@
-"""The accounts that a local stack starts with, created by the operator's use cases."""
+"""The accounts, keys and the template that a local stack starts with."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from admin.wiring import OperatorWiring
+from local.keys import LocalKeys
 from local.ses.store import MailStore
-from pillarbox.domain.account import Plan
-from pillarbox.domain.key import Preset
+from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.key import (
+    PRESET_SCOPES,
+    PREVIEW_SCOPES,
+    ApiKey,
+    KeyType,
+    Preset,
+    digest_of_key,
+)
+from pillarbox.domain.template import SavedTemplate
 
 #: The default sender of the accounts with a live key.
 SENDER: Final = "hello@shop.example"
+#: The id of the saved template, the same in each run.
+TEMPLATE_ID: Final = "019a0000-0000-7000-8000-000000000001"
+
+_ACCOUNTS: Final = {
+    "live": ("Shop", Plan.STANDARD),
+    "live_free": ("Hobby", Plan.FREE),
+    "preview": ("Visitor", Plan.FREE),
+}
+#: The key `live` has every scope, so that each route of the reference page can be tried.
+_PRESETS: Final = {"live": Preset.MARKETING, "live_free": Preset.SEND}
 
 
-@dataclass(frozen=True, slots=True)
-class SeededAccounts:
-    """The API keys and account ids that were created, by role: `live`, `live_free`, `preview`."""
+def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys) -> None:
+    """Create a Standard, a free and a preview account with a key each; verify their senders.
 
-    keys: dict[str, str]
-    accounts: dict[str, str]
-
-
-def seed(wiring: OperatorWiring, mailbox: MailStore) -> SeededAccounts:
-    """Create a Standard, a free and a preview account with a key each; verify their senders."""
+    The records are written directly, because the use cases make new ids and keys.
+    """
     for address in (SENDER, wiring.settings.preview_sender):
         mailbox.create_identity(address)
-    keys, accounts = {}, {}
-    for role, name, plan in (("live", "Shop", Plan.STANDARD), ("live_free", "Hobby", Plan.FREE)):
-        accounts[role] = wiring.accounts.create(name, plan).account_id
-        wiring.senders.add(accounts[role], SENDER, default=True)
-        issued = wiring.api_keys.issue_live(accounts[role], "First key", Preset.SEND)
-        keys[role] = issued.text
-    accounts["preview"] = wiring.accounts.create("Visitor", Plan.FREE).account_id
-    keys["preview"] = wiring.api_keys.issue_preview(accounts["preview"], "First key").text
-    return SeededAccounts(keys, accounts)
+    now = wiring.accounts.clock()
+    for role, account_id in keys.accounts.items():
+        name, plan = _ACCOUNTS[role]
+        preset = _PRESETS.get(role)
+        wiring.accounts.records.add(
+            Account(account_id=account_id, name=name, plan=plan, created_at=now)
+        )
+        wiring.api_keys.records.add(
+            ApiKey(
+                key_id=f"key_{account_id}{new_token(8)}",
+                account_id=account_id,
+                name="First key",
+                type=KeyType.LIVE if preset else KeyType.PREVIEW,
+                preset=preset,
+                scopes=PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES,
+                digest=digest_of_key(keys.texts[role]),
+                created_at=now,
+            )
+        )
+        if preset:
+            wiring.senders.add(account_id, SENDER, default=True)
+    wiring.template_authoring.records.add(
+        SavedTemplate(
+            account_id=keys.accounts["live"],
+            template_id=TEMPLATE_ID,
+            name="Order shipped",
+            subject="Your order {{ order }} is on its way",
+            category="orders",
+            html="<h1>Hello {{ name }}</h1>\n<p>Your order {{ order }} is on its way.</p>\n",
+            variables=("name", "order"),
+            required=("name", "order"),
+            internal=False,
+            created_at=now,
+            updated_at=now,
+        )
+    )

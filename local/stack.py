@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import datetime as dt
 import fcntl
 import json
 import os
@@ -9,11 +10,12 @@ import shutil
 import signal
 import socket
 from collections.abc import AsyncIterator, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
 
 import httpx
+import psutil
 import uvicorn
 from rich.console import Console
 
@@ -23,13 +25,15 @@ from local import banner, front, processes, relay, template
 from local.dns import DnsServer
 from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
 from local.engine import Engine
+from local.environment import environment_file, write_authorities
 from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
 from local.inbox.app import inbox_app
+from local.keys import keep_keys
 from local.logs import follow_logs
 from local.package import package
-from local.private import make_private
+from local.private import make_private, write_private
 from local.reference.app import ApiReference
-from local.seed import seed
+from local.seed import TEMPLATE_ID, seed
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.settings import PREFIX, Settings, read_stack
@@ -43,13 +47,14 @@ class StackInUse(Exception):
 
 @dataclass(frozen=True, slots=True)
 class StackSettings:
-    """Where the stack keeps its state and listens (port 0 is any free one); SES's rate."""
+    """Where the stack keeps its state and listens (port 0 is any free one); SES's rate; a key."""
 
     state: Path
     port: int
     inbox_port: int
     smtp_port: int
     ses_rate: int
+    live_key: str = field(repr=False)
 
     @classmethod
     def read(cls, settings: Settings) -> "StackSettings":
@@ -64,6 +69,7 @@ class StackSettings:
             inbox_port=settings.inbox_port,
             smtp_port=settings.local_smtp_port,
             ses_rate=settings.local_ses_rate,
+            live_key=settings.live_key,
         )
 
     @property
@@ -79,7 +85,7 @@ async def run(settings: StackSettings, console: Console) -> int:
         0 after a signal, 1 when the engine stopped unexpectedly.
 
     Raises:
-        StackInUse, EngineFailed, FrontFailed, PackagingFailed: the stack cannot start.
+        StackInUse, KeysInvalid, EngineFailed, FrontFailed, PackagingFailed: the stack cannot start.
     """
     make_private(settings.state)
     stop = asyncio.Event()
@@ -103,6 +109,7 @@ async def run(settings: StackSettings, console: Console) -> int:
 
 async def _run(settings: StackSettings, console: Console) -> int:
     """Start every part, and stop the started parts in reverse order at the end or on an error."""
+    keys = keep_keys(settings.state / "keys.json", settings.live_key)
     async with contextlib.AsyncExitStack() as parts:
         sockets = {
             name: _bind(port)
@@ -154,6 +161,8 @@ async def _run(settings: StackSettings, console: Console) -> int:
             )
 
         mailbox = MailStore(max_send_rate=settings.ses_rate)
+        # Before the inbox answers: a page of an earlier run asks at once.
+        mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
         mailbox.create_configuration_set(outputs["ConfigurationSetName"])
         client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
         await parts.enter_async_context(client)
@@ -169,12 +178,12 @@ async def _run(settings: StackSettings, console: Console) -> int:
         parts.callback(mailbox.close)
 
         certificate = await parts.enter_async_context(
-            relay.serving(sockets["smtp"], settings.state, wiring)
+            relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
         )
-        seeded = await asyncio.to_thread(seed, wiring, mailbox)
-        edge = ApiReference(Edge(template.load(), stage, front_origin, client), seeded.keys["live"])
+        await asyncio.to_thread(seed, wiring, mailbox, keys)
+        edge = ApiReference(Edge(template.load(), stage, front_origin, client), keys.texts["live"])
         await parts.enter_async_context(_serving(edge, sockets["edge"]))
-        state = {
+        state = _this_process() | {
             "base_url": urls["edge"],
             "inbox_url": urls["inbox"],
             "preview_sender": outputs["PreviewSender"],
@@ -183,13 +192,16 @@ async def _run(settings: StackSettings, console: Console) -> int:
                 "port": int(urls["smtp"].rpartition(":")[2]),
                 "certificate": str(certificate),
             },
-            "keys": seeded.keys,
-            "accounts": seeded.accounts,
+            "keys": keys.texts,
+            "accounts": keys.accounts,
+            "template_id": TEMPLATE_ID,
             "environment": environment,
         }
-        mailbox.hint = banner.first_email(state)
-        _write(settings.state / "template.json", template.for_sam(environment))
-        _write(settings.state / "stack.json", state)
+        authorities = settings.state / "authorities.pem"
+        write_authorities(authorities, keys.certificate.chain)
+        write_private(settings.state / "env", environment_file(state, authorities))
+        _write_json(settings.state / "template.json", template.for_sam(environment))
+        _write_json(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
         banner.show(console, state, settings.log)
         status = await engine.wait()
@@ -245,7 +257,7 @@ def _locked(state: Path) -> Iterator[None]:
 
 def _clear(state: Path) -> None:
     """Remove the files and processes of one run: this one, or an earlier one that was killed."""
-    for name in ("stack.json", "template.json"):
+    for name in ("stack.json", "template.json", "env"):
         (state / name).unlink(missing_ok=True)
     for part in ("engine", "front"):
         processes.end_remembered(state / f"{part}.json")
@@ -271,9 +283,11 @@ def _url(listener: socket.socket) -> str:
     return f"http://{host}:{port}"
 
 
-def _write(path: Path, content: object) -> None:
-    """Replace a JSON file in one step; only the user may read it."""
-    unfinished = path.with_suffix(".unfinished")
-    unfinished.touch(mode=0o600)
-    unfinished.write_text(json.dumps(content, indent=2) + "\n")
-    unfinished.replace(path)
+def _this_process() -> dict[str, Any]:
+    """Return what tells a reader of stack.json whether the stack still runs."""
+    started = dt.datetime.fromtimestamp(psutil.Process().create_time(), dt.UTC)
+    return {"pid": os.getpid(), "started_at": started.isoformat()}
+
+
+def _write_json(path: Path, content: object) -> None:
+    write_private(path, json.dumps(content, indent=2) + "\n")

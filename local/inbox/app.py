@@ -5,14 +5,19 @@ shown as a document. The Host header is checked so that no web page can read mai
 its own (DNS rebinding), and requests from the pages of other servers are refused.
 """
 
+import asyncio
 import json
+import time
 from collections.abc import AsyncIterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import quote
 
+import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
@@ -22,12 +27,18 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
 from local.guard import SameOrigin
+from local.inbox.deliveries import deliveries_of
+from local.inbox.extracts import codes_of, links_of, preview_of
 from local.inbox.reading import part_content, view_of
+from local.inbox.selection import Page, Selection, page_of
+from local.reference.app import reference_routes
 from local.ses.events import timestamp
 from local.ses.store import Behaviour, CapturedMail, MailStore, Mode
 from pillarbox.domain.errors import Json
 
 _STATIC: Final = Path(__file__).parent / "static"
+_OPENAPI: Final = Path(__file__).parent / "openapi.yaml"
+_INTERVAL: Final = 0.1  # seconds between two looks of a request that waits
 _PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -66,7 +77,9 @@ def inbox_app(mailbox: MailStore) -> Starlette:
             Route("/", inbox.page),
             Route("/messages", inbox.list_mails),
             Route("/messages", inbox.delete_mails, methods=["DELETE"]),
+            Route("/messages/latest", inbox.show_latest),
             Route("/messages/{id}", inbox.show_mail),
+            Route("/messages/{id}", inbox.delete_mail, methods=["DELETE"]),
             Route("/messages/{id}/raw", inbox.show_raw),
             Route("/messages/{id}/html", inbox.show_html),
             Route("/messages/{id}/parts/{number:int}", inbox.show_part),
@@ -75,6 +88,7 @@ def inbox_app(mailbox: MailStore) -> Starlette:
             Route("/behaviour", inbox.get_behaviour),
             Route("/behaviour", inbox.put_behaviour, methods=["PUT"]),
             Mount("/static", StaticFiles(directory=_STATIC)),
+            *reference_routes(_document),
         ],
         middleware=[
             Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
@@ -103,55 +117,43 @@ class _Inbox:
             headers={"Content-Security-Policy": _PAGE_POLICY, "Referrer-Policy": "no-referrer"},
         )
 
-    def list_mails(self, request: Request) -> Response:
-        """List the newest first; `?q=` selects emails that contain all its words, ignoring case."""
-        words = request.query_params.get("q", "").lower().split()
-        return JSONResponse(
-            {
-                "items": [
-                    summary(mail)
-                    for mail in self._mailbox.newest_first()
-                    if not words or _matches(mail, words)
-                ]
-            }
-        )
+    async def list_mails(self, request: Request) -> Response:
+        """List the newest first; `Selection` explains the query."""
+        page = await self._find(_selection(request))
+        items = await run_in_threadpool(lambda: [summary(mail) for mail in page.mails])
+        body: dict[str, Json] = {"items": [*items]}
+        if page.more:
+            body["next"] = page.mails[-1].id
+        return JSONResponse(body)
+
+    async def show_latest(self, request: Request) -> Response:
+        """Return the newest email of a selection."""
+        page = await self._find(_selection(request).model_copy(update={"limit": 1}))
+        if not page.mails:
+            raise HTTPException(404, "No email matches.")
+        return JSONResponse(await run_in_threadpool(_detail, page.mails[0]))
+
+    async def _find(self, selection: Selection) -> Page:
+        """Return the selected emails; if there are none, wait for one as long as asked."""
+        deadline = time.monotonic() + selection.wait
+        while True:
+            page = await run_in_threadpool(page_of, self._mailbox.newest_first(), selection)
+            left = deadline - time.monotonic()
+            if page.mails or left <= 0 or self._mailbox.closing.is_set():
+                return page
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._mailbox.closing.wait(), min(left, _INTERVAL))
 
     async def delete_mails(self, _request: Request) -> Response:
         self._mailbox.clear()
         return Response(status_code=204)
 
     def show_mail(self, request: Request) -> Response:
-        mail = self._mail(request)
-        view = view_of(mail)
-        kinds = {"to": mail.destination.to, "cc": mail.destination.cc, "bcc": mail.destination.bcc}
-        return JSONResponse(
-            summary(mail)
-            | {
-                "deliveries": [
-                    {"address": address, "kind": kind, "outcome": mail.outcomes[address]}
-                    for kind, addresses in kinds.items()
-                    for address in addresses
-                ],
-                "sender": mail.source,
-                "configurationSet": mail.configuration_set,
-                "tags": dict(mail.tags),
-                "headers": [{"name": name, "value": value} for name, value in view.headers],
-                "text": view.text,
-                "html": view.html,
-                "remoteImages": view.has_remote_images,
-                "attachments": [
-                    {
-                        "number": part.number,
-                        "filename": part.filename,
-                        "contentType": part.content_type,
-                        "contentId": part.content_id,
-                        "inline": part.inline,
-                        "size": part.size,
-                    }
-                    for part in view.parts
-                ],
-            }
-        )
+        return JSONResponse(_detail(self._mail(request)))
+
+    async def delete_mail(self, request: Request) -> Response:
+        self._mailbox.delete(self._mail(request).id)
+        return Response(status_code=204)
 
     async def show_raw(self, request: Request) -> Response:
         mail = self._mail(request)
@@ -199,7 +201,7 @@ class _Inbox:
         )
 
     async def live_events(self, _request: Request) -> Response:
-        """Send server-sent events: `mail` with a list item for each new mail, and `cleared`."""
+        """Send server-sent events: `mail` with a list item, `deleted` with an id, `cleared`."""
         return StreamingResponse(
             self._events(),
             media_type="text/event-stream",
@@ -209,10 +211,13 @@ class _Inbox:
     async def _events(self) -> AsyncIterator[str]:
         yield ": listening\n\n"
         async for mail in self._mailbox.arrivals():
-            if mail is None:
+            if isinstance(mail, str):
+                yield f"event: deleted\ndata: {json.dumps({'id': mail})}\n\n"
+            elif mail is None:
                 yield "event: cleared\ndata: {}\n\n"
             else:
-                yield f"event: mail\ndata: {json.dumps(summary(mail))}\n\n"
+                item = await run_in_threadpool(summary, mail)
+                yield f"event: mail\ndata: {json.dumps(item)}\n\n"
 
     async def show_hint(self, _request: Request) -> Response:
         """Return the command that sends a first email."""
@@ -228,9 +233,7 @@ class _Inbox:
         try:
             body = _BehaviourBody.model_validate_json(await request.body())
         except ValidationError as error:
-            detail = error.errors(include_input=False, include_url=False)[0]
-            where = ".".join(str(step) for step in detail["loc"])
-            raise HTTPException(422, f"{where}: {detail['msg']}") from error
+            raise _invalid(error) from error
         behaviour = Behaviour(**body.model_dump())
         self._mailbox.set_behaviour(behaviour, request.query_params.get("recipient"))
         return JSONResponse(_behaviour(behaviour))
@@ -244,31 +247,63 @@ class _Inbox:
 
 def summary(mail: CapturedMail) -> dict[str, Json]:
     """Return a list item: `id` is SES's, `messageId` ours (tag `message`), `size` in bytes."""
+    view = view_of(mail)
     return {
         "id": mail.id,
         "messageId": mail.tags.get("message"),
         "from": mail.from_header,
         "recipients": list(mail.destination.addresses),
+        "deliveries": deliveries_of(mail),
         "subject": mail.subject,
         "receivedAt": timestamp(mail.received_at),
         "size": len(mail.raw),
+        "preview": preview_of(view),
+        "attachmentCount": sum(not part.inline for part in view.parts),
     }
 
 
-def _matches(mail: CapturedMail, words: list[str]) -> bool:
+def _detail(mail: CapturedMail) -> dict[str, Json]:
     view = view_of(mail)
-    searched = "\n".join(
-        (
-            mail.id,
-            mail.tags.get("message", ""),
-            mail.from_header,
-            *mail.destination.addresses,
-            mail.subject,
-            view.text or view.html or "",
-            *(part.filename or "" for part in view.parts),
-        )
-    ).lower()
-    return all(word in searched for word in words)
+    return summary(mail) | {
+        "sender": mail.source,
+        "configurationSet": mail.configuration_set,
+        "tags": dict(mail.tags),
+        "headers": [{"name": name, "value": value} for name, value in view.headers],
+        "text": view.text,
+        "html": view.html,
+        "links": [*links_of(view)],
+        "codes": [*codes_of(mail.subject, view)],
+        "remoteImages": view.has_remote_images,
+        "attachments": [
+            {
+                "number": part.number,
+                "filename": part.filename,
+                "contentType": part.content_type,
+                "contentId": part.content_id,
+                "inline": part.inline,
+                "size": part.size,
+            }
+            for part in view.parts
+        ],
+    }
+
+
+def _selection(request: Request) -> Selection:
+    try:
+        return Selection.model_validate(dict(request.query_params))
+    except ValidationError as error:
+        raise _invalid(error) from error
+
+
+def _invalid(error: ValidationError) -> HTTPException:
+    detail = error.errors(include_input=False, include_url=False)[0]
+    where = ".".join(str(step) for step in detail["loc"])
+    return HTTPException(422, f"{where}: {detail['msg']}")
+
+
+def _document(_request: Request) -> Response:
+    """Return the description of this API."""
+    return JSONResponse(yaml.safe_load(_OPENAPI.read_text(encoding="utf-8")))
 
 
 def _behaviour(behaviour: Behaviour) -> dict[str, Json]:

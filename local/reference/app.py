@@ -4,6 +4,7 @@ A page of another origin could not call the API, because the API does not suppor
 """
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
@@ -12,7 +13,7 @@ from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
 from starlette.responses import FileResponse, JSONResponse, Response
-from starlette.routing import Mount, Route
+from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Receive, Scope, Send
 
@@ -33,7 +34,7 @@ _HEADERS: Final = {
 
 
 class ApiReference:
-    """An ASGI application that serves `/openapi.json` and `/docs`; the API serves the rest."""
+    """Serves `/openapi.json`, `/docs` and `/healthz`; the API serves every other path."""
 
     def __init__(self, api: ASGIApp, key: str) -> None:
         """Serve the page beside an API.
@@ -43,18 +44,10 @@ class ApiReference:
             key: the API key that the page fills in.
         """
         self._api = api
-        self._key = key
         self._own = Starlette(
             routes=[
-                Route("/openapi.json", _document),
-                Route("/docs", _page),
-                Route("/docs/key.json", self._key_response),
-                Mount("/docs/static", StaticFiles(directory=_STATIC)),
-                # Only the script of the package is used, not its template or its Flask plugin.
-                Mount(
-                    "/docs/scalar",
-                    StaticFiles(packages=[("flask_openapi_scalar", "templates/scalar")]),
-                ),
+                Route("/healthz", _health),
+                *reference_routes(_document, key),
             ],
             middleware=[
                 Middleware(TrustedHostMiddleware, allowed_hosts=["127.0.0.1", "localhost"]),
@@ -65,20 +58,48 @@ class ApiReference:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or pass it to the API."""
         path = scope.get("path", "")
-        own = path in {"/openapi.json", "/docs"} or path.startswith("/docs/")
+        own = path in {"/openapi.json", "/docs", "/healthz"} or path.startswith("/docs/")
         await (self._own if own else self._api)(scope, receive, send)
 
-    async def _key_response(self, _request: Request) -> Response:
+
+def reference_routes(
+    document: Callable[[Request], Response], key: str | None = None
+) -> list[BaseRoute]:
+    """Return the routes of a document and of the page that shows it.
+
+    Args:
+        document: answers `/openapi.json`.
+        key: the API key that the page fills in, if the API needs one.
+    """
+
+    async def key_response(_request: Request) -> Response:
         """Return the key; no page of another origin may read it."""
         headers = {"Cache-Control": "no-store", "Cross-Origin-Resource-Policy": "same-origin"}
-        return JSONResponse({"key": self._key}, headers=headers)
+        return JSONResponse({"key": key}, headers=headers)
+
+    return [
+        Route("/openapi.json", document),
+        Route("/docs", _page),
+        Route("/docs/key.json", key_response),
+        Mount("/docs/static", StaticFiles(directory=_STATIC)),
+        # Only the script of the package is used, not its template or its Flask plugin.
+        Mount(
+            "/docs/scalar",
+            StaticFiles(packages=[("flask_openapi_scalar", "templates/scalar")]),
+        ),
+    ]
 
 
-async def _document(request: Request) -> Response:
+def _document(request: Request) -> Response:
     """Return docs/openapi.json with this server's address."""
     document = json.loads((ROOT / "docs/openapi.json").read_text(encoding="utf-8"))
     document["servers"] = [{"url": f"{request.base_url}api"}]
     return JSONResponse(document)
+
+
+async def _health(_request: Request) -> Response:
+    """Answer that the stack is ready: this server starts last."""
+    return JSONResponse({"status": "ready"}, headers={"Cache-Control": "no-store"})
 
 
 async def _page(_request: Request) -> Response:

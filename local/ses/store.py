@@ -154,7 +154,7 @@ class MailStore:
         self._sent: deque[tuple[datetime, int]] = deque()
         self._identities: dict[str, bool] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
-        self._listeners: set[asyncio.Queue[CapturedMail | None]] = set()
+        self._listeners: set[asyncio.Queue[CapturedMail | str | None]] = set()
 
     # Emails
 
@@ -178,6 +178,14 @@ class MailStore:
         """Return a copy of the emails, because another thread may change them."""
         return list(self._mails.values())[::-1]
 
+    def delete(self, mail_id: str) -> None:
+        """Delete an email, if it exists, and send its id to the listeners."""
+        if (mail := self._mails.pop(mail_id, None)) is None:
+            return
+        self._bytes -= len(mail.raw)
+        for listener in self._listeners:
+            listener.put_nowait(mail_id)
+
     def clear(self) -> None:
         """Delete all emails and send None to the listeners."""
         self._mails.clear()
@@ -185,9 +193,9 @@ class MailStore:
         for listener in self._listeners:
             listener.put_nowait(None)
 
-    async def arrivals(self) -> AsyncGenerator[CapturedMail | None]:
-        """Yield each new mail, and None each time the emails are deleted."""
-        queue: asyncio.Queue[CapturedMail | None] = asyncio.Queue()
+    async def arrivals(self) -> AsyncGenerator[CapturedMail | str | None]:
+        """Yield each new mail, the id of each deleted one, and None when all are deleted."""
+        queue: asyncio.Queue[CapturedMail | str | None] = asyncio.Queue()
         self._listeners.add(queue)
         if self.closing.is_set():
             queue.shutdown()

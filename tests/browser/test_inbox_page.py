@@ -211,3 +211,53 @@ def test_clear_all_shows_the_empty_page(page: Open, send: Send) -> None:
     inbox.locator("#clear").click()
     expect(inbox.locator("#nothing")).to_contain_text("No mail yet")
     expect(inbox.locator("#mail")).to_be_hidden()
+
+
+def test_a_row_says_what_became_of_the_mail(page: Open, send: Send) -> None:
+    """A row shows sender, outcome, attachments and the text, or the reason of a failure."""
+    send(raw=colourful_mail())
+    send("ada@example.com", "bounce@simulator.amazonses.com")
+    inbox = page()
+    failed, delivered = inbox.locator(".row").all()
+    expect(delivered.locator(".from")).to_have_text("post@sender.example")
+    expect(delivered.locator(".outcome")).to_have_text("delivered")
+    expect(delivered.get_by_role("img", name="1 attachment")).to_be_visible()
+    expect(delivered.locator(".preview")).to_have_text("see https://example.com/a.")
+    expect(failed.locator(".from")).to_have_text("Post")
+    expect(failed.locator(".outcome.bad")).to_have_text("1 of 2 bounced")
+    expect(failed.locator(".preview")).to_have_text("550 5.1.1 user unknown")
+    expect(failed.get_by_role("img")).to_have_count(0)
+
+
+def test_recipients_are_told_apart(page: Open, send: Send) -> None:
+    """An open email shows To, Cc and Bcc on lines of their own, with the reason of a failure."""
+    raw = b"From: post@sender.example\r\nTo: a@example.com\r\nCc: c@example.com\r\n\r\nHello\r\n"
+    inbox = page(send("a@example.com", "c@example.com", "bounce@simulator.amazonses.com", raw=raw))
+    expect(inbox.locator("#envelope dt")).to_contain_text(["From", "To", "Cc", "Bcc"])
+    expect(inbox.locator("#envelope dd").nth(2)).to_have_text("c@example.com delivered")
+    expect(inbox.locator("#envelope dd").nth(3)).to_have_text(
+        "bounce@simulator.amazonses.com bounced: 550 5.1.1 user unknown"
+    )
+
+
+def test_the_tabs_fit_a_narrow_phone(page: Open, send: Send) -> None:
+    """At 320 pixels every tab lies within the screen."""
+    inbox = page(send(raw=colourful_mail()))
+    inbox.set_viewport_size({"width": 320, "height": 700})
+    for tab in inbox.get_by_role("tab").all():
+        place = tab.bounding_box()
+        assert place
+        assert place["x"] >= 0
+        assert place["x"] + place["width"] <= 320
+
+
+def test_a_deleted_mail_disappears(page: Open, send: Send, local_ses: LocalSes) -> None:
+    """An email that a program deletes leaves the list, and closes if it is open."""
+    send("kept@example.com")
+    deleted = send("deleted@example.com")
+    inbox = page(deleted)
+    expect(inbox.locator(".row")).to_have_count(2)
+    expect(inbox.locator("#mail")).to_be_visible()
+    local_ses.on_loop(lambda: local_ses.mailbox.delete(deleted))
+    expect(inbox.locator(".row .to")).to_have_text(["kept@example.com"])
+    expect(inbox.locator("#mail")).to_be_hidden()

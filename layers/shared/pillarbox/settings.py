@@ -101,6 +101,13 @@ def number(least: int = 0) -> Callable[[str], int]:
     return parse
 
 
+def port_number(text: str) -> int:
+    """Parse a TCP port; 0 is any free one."""
+    if not (text.isascii() and text.isdigit() and int(text) < 1 << 16):
+        raise ValueError("a port from 0 to 65535")
+    return int(text)
+
+
 def flag(text: str) -> bool:
     """Parse `true` or `false`."""
     if text not in {"true", "false"}:
@@ -300,10 +307,10 @@ class Settings:
     state_dir = Setting(
         str, "its folder, absolute or below the project's", ("user",), default=".local"
     )
-    port = Setting(number(), "the API's port", ("user",), default="8080")
-    inbox_port = Setting(number(), "the inbox's port", ("user",), default="8025")
+    port = Setting(port_number, "the API's port", ("user",), default="8080")
+    inbox_port = Setting(port_number, "the inbox's port", ("user",), default="8025")
     local_smtp_port = Setting(
-        number(), "the relay's port", ("user",), default="5870", variable="PILLARBOX_SMTP_PORT"
+        port_number, "the relay's port", ("user",), default="5870", variable="PILLARBOX_SMTP_PORT"
     )
     local_ses_rate = Setting(
         number(least=1),
@@ -312,6 +319,7 @@ class Settings:
         default="14",
         variable="PILLARBOX_SES_RATE",
     )
+    live_key = Setting(str, "the live key to use in place of the kept one", ("user",), default="")
 
 
 def all_settings() -> "Iterator[Setting[object]]":

@@ -79,15 +79,49 @@ function row(item, received) {
       title: received.toLocaleString(),
       textContent: received.toLocaleTimeString(undefined, { hour: "2-digit", minute: "2-digit" }),
     }),
-    el("span", {
-      className: "to",
-      textContent: others.length ? `${first} and ${others.length} more` : first,
-    }),
+    el(
+      "span",
+      { className: "people" },
+      el("span", { className: "from", textContent: senderName(item.from) }),
+      el("span", {
+        className: "to",
+        textContent: others.length ? `${first} and ${others.length} more` : first,
+      }),
+    ),
+    el("span", { className: "marks" }, clip(item.attachmentCount), outcome(item.deliveries)),
+    el("span", { className: "preview", textContent: reasons(item.deliveries) || item.preview }),
   );
   link.dataset.id = item.id;
   link.classList.toggle("new", unseen.has(item.id));
   if (item.id === mail?.id) link.setAttribute("aria-current", "true");
   return link;
+}
+
+const senderName = (from) => from.replace(/\s*<[^<>]*>$/, "").replace(/^"(.*)"$/, "$1") || from;
+const isBad = ({ outcome }) => outcome !== "delivered" && outcome !== "auto-replied";
+
+function clip(count) {
+  if (!count) return null;
+  const label = count === 1 ? "1 attachment" : `${count} attachments`;
+  const icon = el("span", { className: "clip", title: label });
+  icon.setAttribute("role", "img");
+  icon.setAttribute("aria-label", label);
+  return icon;
+}
+
+// One word for all recipients, or how many of them failed
+function outcome(deliveries) {
+  const bad = deliveries.filter(isBad);
+  const word = (bad[0] ?? deliveries[0])?.outcome ?? "";
+  const some = bad.length > 0 && bad.length < deliveries.length;
+  return el("span", {
+    className: bad.length ? "outcome bad" : "outcome",
+    textContent: some ? `${bad.length} of ${deliveries.length} ${word}` : word,
+  });
+}
+
+function reasons(deliveries) {
+  return [...new Set(deliveries.filter(isBad).map(({ reason }) => reason))].join("; ");
 }
 
 // Show what belongs beside the list, or instead of it
@@ -166,9 +200,12 @@ function showMail() {
   showTab();
 }
 
-function recipient({ address, outcome }) {
-  const bad = outcome !== "delivered" && outcome !== "auto-replied";
-  const label = el("span", { className: `outcome${bad ? " bad" : ""}`, textContent: outcome });
+function recipient(delivery) {
+  const { address, outcome, reason } = delivery;
+  const label = el("span", {
+    className: isBad(delivery) ? "outcome bad" : "outcome",
+    textContent: reason ? `${outcome}: ${reason}` : outcome,
+  });
   return el("span", { className: "address" }, address, " ", label);
 }
 
@@ -354,6 +391,12 @@ function listen() {
       items.unshift(item);
       showList();
     }
+  });
+  live.addEventListener("deleted", (event) => {
+    const { id } = JSON.parse(event.data);
+    unseen.delete(id);
+    if (mail?.id === id) location.hash = "";
+    load();
   });
   live.addEventListener("cleared", () => {
     answered = ++requested; // ignore a list that was requested before

@@ -3,7 +3,7 @@ const { key } = await (await fetch("/docs/key.json")).json();
 
 Scalar.createApiReference("#reference", {
   url: "/openapi.json",
-  authentication: {
+  authentication: key && {
     preferredSecurityScheme: "ApiKey",
     securitySchemes: { ApiKey: { value: key } },
   },

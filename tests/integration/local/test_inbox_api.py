@@ -1,14 +1,19 @@
 """The inbox over HTTP: JSON, the frame, live events, and refused hosts."""
 
 import json
+import re
 import threading
 from collections.abc import Callable, Iterator
 from datetime import UTC, datetime, timedelta
+from typing import get_args
 
 import httpx
 import pytest
+from openapi_spec_validator import validate
+from starlette.routing import Route
 
-from local.ses.store import MailStore
+from local.inbox.app import inbox_app
+from local.ses.store import MailStore, Mode, Outcome
 from tests.integration.local.local_ses import RAW, LocalSes
 from tests.unit.local.test_inbox_reading import PNG, full_mail
 
@@ -31,8 +36,11 @@ def test_the_list_is_newest_first(send: Send, inbox: httpx.Client) -> None:
         "messageId": "0190f2c1-0000-7000-8000-000000000001",
         "from": "Post <post@sender.example>",
         "recipients": ["a@example.com"],
+        "deliveries": [{"address": "a@example.com", "kind": "bcc", "outcome": "delivered"}],
         "subject": "Grüße",
         "size": len(RAW),
+        "preview": "Hello",
+        "attachmentCount": 0,
     }
 
 
@@ -58,7 +66,12 @@ def test_the_detail_of_a_mail(send: Send, inbox: httpx.Client) -> None:
     assert detail["remoteImages"] is False
     assert detail["deliveries"] == [
         {"address": "ada@example.com", "kind": "to", "outcome": "delivered"},
-        {"address": "bounce@simulator.amazonses.com", "kind": "bcc", "outcome": "bounced"},
+        {
+            "address": "bounce@simulator.amazonses.com",
+            "kind": "bcc",
+            "outcome": "bounced",
+            "reason": "550 5.1.1 user unknown",
+        },
     ]
 
 
@@ -207,3 +220,147 @@ def test_only_the_newest_are_kept(send: Send, local_ses: LocalSes) -> None:
         small.add(mail)
     assert few.newest_first() == [mails[2], mails[1]]
     assert small.newest_first() == [mails[2]]
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ({"to": "ADA@example.com"}, True),
+        ({"to": "ada@example"}, False),
+        ({"subject": "GRÜ"}, True),
+        ({"subject": "other"}, False),
+        ({"since": "2020-01-01T00:00:00Z"}, True),
+        ({"since": "2020-01-01"}, True),
+        ({"since": "2999-01-01T00:00:00+02:00"}, False),
+        ({"to": "ada@example.com", "subject": "other"}, False),
+    ],
+)
+def test_filters(send: Send, inbox: httpx.Client, query: dict[str, str], *, found: bool) -> None:
+    """The recipient is compared as a whole, the subject in part; all filters must match."""
+    mail_id = send("ada@example.com")
+    items = inbox.get("/messages", params=query).json()["items"]
+    assert [item["id"] for item in items] == ([mail_id] if found else [])
+    assert inbox.get("/messages/latest", params=query).status_code == (200 if found else 404)
+
+
+def test_since_includes_the_moment(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
+    """`since` includes an email received at that moment, and no earlier one."""
+    send()
+    later = local_ses.mailbox.get(send())
+    assert later
+    items = inbox.get("/messages", params={"since": later.received_at.isoformat()}).json()["items"]
+    assert [item["id"] for item in items] == [later.id]
+
+
+@pytest.mark.parametrize("path", ["/messages", "/messages/latest"])
+@pytest.mark.parametrize(
+    "query", ["since=yesterday", "wait=61", "wait=-1", "wait=nan", "limit=0", "limit=x", "form=a"]
+)
+def test_an_invalid_query_is_refused(inbox: httpx.Client, path: str, query: str) -> None:
+    """An invalid value and an unknown parameter give a 422 that names the parameter."""
+    answer = inbox.get(f"{path}?{query}")
+    assert answer.status_code == 422
+    assert answer.json()["error"].startswith(query.partition("=")[0])
+
+
+@pytest.mark.parametrize("path", ["/messages", "/messages/latest"])
+def test_a_request_waits_for_mail(send: Send, inbox: httpx.Client, path: str) -> None:
+    """With `wait` a request answers as soon as an email matches; others do not end the wait."""
+    send("other@example.com")
+    later = threading.Timer(0.5, send, ("ada@example.com",))
+    later.start()
+    answer = inbox.get(path, params={"to": "ada@example.com", "wait": 15})
+    later.join()
+    body = answer.json()
+    (item,) = body.get("items", [body])
+    assert item["recipients"] == ["ada@example.com"]
+
+
+def test_a_wait_ends(inbox: httpx.Client, local_ses: LocalSes) -> None:
+    """A wait ends after its seconds, and when the stack stops; then there is no email."""
+    assert inbox.get("/messages", params={"wait": 0.2}).json() == {"items": []}
+    local_ses.on_loop(local_ses.mailbox.close)
+    answer = inbox.get("/messages/latest", params={"wait": 60}, timeout=20)
+    assert answer.status_code == 404
+
+
+def test_pages(send: Send, inbox: httpx.Client) -> None:
+    """`next` leads through all selected emails once, also while mail arrives; the last has none."""
+    ids = [send("ada@example.com") for _ in range(5)]
+    send("other@example.com")
+    query = {"to": "ada@example.com", "limit": "2"}
+    seen: list[str] = []
+    page = inbox.get("/messages", params=query).json()
+    while True:
+        seen += [item["id"] for item in page["items"]]
+        if "next" not in page:
+            break
+        send("ada@example.com")
+        page = inbox.get("/messages", params=query | {"before": page["next"]}).json()
+    assert seen == ids[::-1]
+
+
+def test_one_email_is_deleted(send: Send, inbox: httpx.Client) -> None:
+    """DELETE of one email leaves the others, tells the listeners, and is a 404 the second time."""
+    kept, deleted = send(), send()
+    with inbox.stream("GET", "/events") as stream:
+        lines = stream.iter_lines()
+        next(lines)
+        assert inbox.delete(f"/messages/{deleted}").status_code == 204
+        assert next(events(lines)) == ("deleted", {"id": deleted})
+    assert [item["id"] for item in inbox.get("/messages").json()["items"]] == [kept]
+    assert inbox.delete(f"/messages/{deleted}").status_code == 404
+
+
+def test_links_and_codes(send: Send, inbox: httpx.Client) -> None:
+    """An email names its links and codes, so that a test need not parse it."""
+    mail = full_mail()
+    mail.replace_header("Subject", "481516 is your code")
+    latest = inbox.get(f"/messages/{send(raw=mail.as_bytes())}").json()
+    assert (latest["codes"], latest["links"]) == (["481516"], [])
+
+
+def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
+    """The document is valid OpenAPI, and it has exactly the routes that programs use."""
+    document = inbox.get("/openapi.json").json()
+    validate(document)
+    pages = {"/", "/hint", "/static", "/openapi.json", "/docs", "/docs/key.json"}
+    routes = {
+        (re.sub(r":\w+}", "}", route.path), method.lower())
+        for route in inbox_app(MailStore()).routes
+        if isinstance(route, Route) and route.path not in pages
+        for method in (route.methods or set()) - {"HEAD"}
+    }
+    assert routes == {
+        (path, method)
+        for path, item in document["paths"].items()
+        for method in item.keys() - {"parameters"}
+    }
+    assert document["components"]["schemas"]["Behaviour"]["properties"]["mode"]["enum"] == [
+        *get_args(Mode.__value__)
+    ]
+    assert document["components"]["schemas"]["Outcome"]["enum"] == [*get_args(Outcome.__value__)]
+
+
+def test_answers_have_the_documented_shape(send: Send, inbox: httpx.Client) -> None:
+    """List items and emails have exactly the members of the document."""
+    schemas = inbox.get("/openapi.json").json()["components"]["schemas"]
+    mail = inbox.get(f"/messages/{send()}").json()
+    (item,) = inbox.get("/messages").json()["items"]
+    listed = schemas["Summary"]["properties"].keys()
+    assert item.keys() == listed
+    assert mail.keys() == listed | schemas["Message"]["allOf"][1]["properties"].keys()
+
+
+def test_the_reference_of_the_inbox(inbox: httpx.Client) -> None:
+    """/docs shows the document without a key."""
+    assert "reference" in inbox.get("/docs").text
+    assert inbox.get("/docs/key.json").json() == {"key": None}
+
+
+def test_kinds_of_recipients(send: Send, inbox: httpx.Client) -> None:
+    """Recipients that SES gets as To are Cc if the header names them there, and else Bcc."""
+    raw = RAW.replace(b"Subject:", b"Cc: C <cc@Example.com>\r\nSubject:")
+    mail_id = send("ada@example.com", "cc@example.com", "bcc@example.com", raw=raw)
+    deliveries = inbox.get(f"/messages/{mail_id}").json()["deliveries"]
+    assert [delivery["kind"] for delivery in deliveries] == ["to", "cc", "bcc"]

@@ -1,0 +1,80 @@
+"""Which emails a request selects, and how it pages through them."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Annotated, Final
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from local.inbox.reading import view_of
+from local.ses.store import CapturedMail
+
+MAX_WAIT: Final = 60.0  # seconds
+
+
+def _aware(moment: datetime) -> datetime:
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+class Selection(BaseModel):
+    """The query of GET /messages and GET /messages/latest; an email must match all of it."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    q: str = ""
+    to: str = ""
+    subject: str = ""
+    since: Annotated[datetime, AfterValidator(_aware)] | None = None
+    wait: Annotated[float, Field(ge=0, le=MAX_WAIT)] = 0
+    limit: Annotated[int, Field(ge=1)] | None = None
+    before: str = ""
+
+    def matches(self, mail: CapturedMail) -> bool:
+        """Return whether an email is selected, without regard to pages."""
+        addresses = {address.lower() for address in mail.destination.addresses}
+        return (
+            (not self.to or self.to.lower() in addresses)
+            and self.subject.lower() in mail.subject.lower()
+            and (self.since is None or mail.received_at >= self.since)
+            and _has_words(mail, self.q.lower().split())
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    """Selected emails, newest first, and whether older ones follow."""
+
+    mails: list[CapturedMail]
+    more: bool
+
+
+def page_of(newest_first: list[CapturedMail], selection: Selection) -> Page:
+    """Return a page: the selected emails older than `before`, at most `limit`."""
+    ids = [mail.id for mail in newest_first]
+    start = ids.index(selection.before) + 1 if selection.before in ids else 0
+    found: list[CapturedMail] = []
+    for mail in newest_first[start:]:
+        if not selection.matches(mail):
+            continue
+        if len(found) == selection.limit:
+            return Page(found, more=True)
+        found.append(mail)
+    return Page(found, more=False)
+
+
+def _has_words(mail: CapturedMail, words: list[str]) -> bool:
+    if not words:
+        return True
+    view = view_of(mail)
+    searched = "\n".join(
+        (
+            mail.id,
+            mail.tags.get("message", ""),
+            mail.from_header,
+            *mail.destination.addresses,
+            mail.subject,
+            view.text or view.html or "",
+            *(part.filename or "" for part in view.parts),
+        )
+    ).lower()
+    return all(word in searched for word in words)

@@ -1,0 +1,109 @@
+"""The command recognises a local stack that runs, one that was killed, and one that is ready."""
+
+import json
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+from typer.testing import CliRunner
+
+from admin.local_stack import read_local_stack
+from admin.main import app
+from pillarbox.domain.errors import ServiceError
+
+
+@pytest.fixture
+def description(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return the path of a stack.json, which does not exist yet."""
+    monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))
+    return tmp_path / "stack.json"
+
+
+def this_process(**changes: Any) -> dict[str, Any]:
+    """Return a stack.json whose process is this one."""
+    process = psutil.Process()
+    started = datetime.fromtimestamp(process.create_time(), UTC)
+    return {"pid": process.pid, "started_at": started.isoformat(), **changes}
+
+
+@pytest.fixture
+def healthy() -> Iterator[str]:
+    """Return the address of a server that answers every GET with 200."""
+
+    class Healthy(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+
+        def log_message(self, *_arguments: object) -> None:
+            """Log nothing."""
+
+    server = HTTPServer(("127.0.0.1", 0), Healthy)
+    thread = threading.Thread(target=server.serve_forever)
+    thread.start()
+    try:
+        yield f"http://127.0.0.1:{server.server_port}"
+    finally:
+        server.shutdown()
+        thread.join(20)
+        server.server_close()
+
+
+def test_a_running_stack_is_read(description: Path) -> None:
+    """The description of a live process is returned."""
+    description.write_text(json.dumps(this_process(base_url="x")))
+    assert read_local_stack()["base_url"] == "x"
+
+
+def test_a_stack_that_was_killed_is_stale(description: Path) -> None:
+    """The process that a killed stack left behind in stack.json no longer exists."""
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    description.write_text(json.dumps(this_process(pid=ended.pid)))
+    with pytest.raises(ServiceError, match="was killed"):
+        read_local_stack()
+
+
+def test_a_process_with_the_same_id_is_not_the_stack(description: Path) -> None:
+    """A process that started at another time only has the stack's old id."""
+    earlier = datetime.now(UTC) - timedelta(days=400)
+    description.write_text(json.dumps(this_process(started_at=earlier.isoformat())))
+    with pytest.raises(ServiceError, match="was killed"):
+        read_local_stack()
+
+
+def test_ready_waits_for_an_answer(description: Path, healthy: str) -> None:
+    """`ready` returns when stack.json exists and /healthz answers; it shows the addresses."""
+    state = this_process(base_url=healthy, inbox_url="http://127.0.0.1:8025")
+    appears = threading.Timer(0.5, lambda: description.write_text(json.dumps(state)))
+    appears.start()
+    done = CliRunner().invoke(app, ["--local", "--json", "ready", "--timeout", "20"])
+    appears.join()
+    assert (done.exit_code, json.loads(done.stdout)) == (
+        0,
+        {"url": healthy, "inboxUrl": "http://127.0.0.1:8025"},
+    )
+
+
+def test_ready_gives_up(description: Path) -> None:
+    """Without a stack, or if it does not answer, `ready` fails after the timeout with one line."""
+    for state in (None, this_process(base_url="http://127.0.0.1:9", inbox_url="")):
+        if state:
+            description.write_text(json.dumps(state))
+        done = CliRunner().invoke(app, ["--local", "ready", "--timeout", "0.1"])
+        assert done.exit_code == 1
+        assert done.stderr == "The local stack was not ready within 0.1 seconds.\n"
+
+
+def test_ready_is_only_for_the_local_stack() -> None:
+    """Without --local, `ready` fails and says what is missing."""
+    done = CliRunner().invoke(app, ["ready"])
+    assert done.exit_code == 1
+    assert "--local" in done.stderr

@@ -1,0 +1,67 @@
+"""The inbox finds links, codes and a preview in an email."""
+
+from email.message import EmailMessage
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.inbox.extracts import codes_of, links_of, preview_of
+from local.inbox.reading import MailView, read
+
+
+def view(text: str | None = None, html: str | None = None) -> MailView:
+    """Return an email with these bodies."""
+    return MailView(headers=(), text=text, html=html, parts=())
+
+
+def test_links_of_html_and_text() -> None:
+    """Web links of both bodies are found once, decoded, the HTML's first; others are not."""
+    html = (
+        '<a href="https://a.example/?x=1&amp;y=2">a</a><a href="mailto:b@example.com">b</a><a>c</a>'
+    )
+    text = "Open https://a.example/?x=1&y=2, or (https://c.example/d)."
+    assert links_of(view(text, html)) == ["https://a.example/?x=1&y=2", "https://c.example/d"]
+
+
+@pytest.mark.parametrize(
+    ("text", "codes"),
+    [
+        ("Your code is 481516.", ["481516"]),
+        ("code: 481 516, valid for 10 minutes", ["481516"]),
+        ("123-456", ["123456"]),
+        ("1234 and 12345678, again 1234", ["1234", "12345678"]),
+        ("123 or 123456789", []),
+        ("https://example.com/123456", []),
+        ("$1234, 1234.50, 12,345.00, #1234, 2026-11-22, AB123456, +491234567", []),
+        ("© 2026 Shop", ["2026"]),
+    ],
+)
+def test_codes_of_a_text(text: str, codes: list[str]) -> None:
+    """Numbers of four to eight digits count if they stand alone; prices and links do not."""
+    assert codes_of("", view(text)) == codes
+
+
+def test_codes_of_the_subject_come_first() -> None:
+    """The subject's code comes first; without a text the shown part of the HTML is searched."""
+    html = "<style>.x{width:1234px} 5678 </style><p>Code <b>222222</b></p>"
+    assert codes_of("111111 is your code", view(html=html)) == ["111111", "222222"]
+
+
+def test_the_preview_is_one_line() -> None:
+    """The preview is the text without line breaks, cut off; or that of the HTML."""
+    assert preview_of(view("Hello\n\n  Ada\n")) == "Hello Ada"
+    assert preview_of(view(html="<head><title>No</title></head><p>Hi</p><p>Bob</p>")) == "Hi Bob"
+    assert len(preview_of(view("x" * 500))) == 140
+    assert preview_of(view()) == ""
+
+
+@given(st.text(alphabet="<>[]&;!-/ ahref='\"=scriptyl1234\n"))
+def test_no_html_is_too_broken(html: str) -> None:
+    """Any HTML gives lists and a text, never an error."""
+    mail = EmailMessage()
+    mail.set_content(html, subtype="html")
+    parsed = read(mail.as_bytes())
+    assert all(link.startswith("http") for link in links_of(parsed))
+    assert all(code.isdigit() for code in codes_of("", parsed))
+    assert "\n" not in preview_of(parsed)
