@@ -23,7 +23,8 @@ from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
-from pillarbox.application.ports import Claim, ProviderEvent, StoredResponse
+from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.message import Event, EventKind

@@ -21,7 +21,7 @@ from typing import Any
 from local.ses.rate_limit import RateLimit
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
 from pillarbox.application.delivery.deliver import Delivery
-from pillarbox.application.ports import SendThrottled
+from pillarbox.application.delivery.ports import SendThrottled
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Message

@@ -5,14 +5,13 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from uuid import UUID
 
+from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
 from pillarbox.application.ports import (
     Claim,
     DirectoryResult,
     DomainVerdict,
     LeaseRefusal,
     PayloadGone,
-    ProviderEvent,
-    SeenEvent,
     StoredResponse,
 )
 from pillarbox.domain.account import Account
@@ -312,7 +311,7 @@ class FakeSuppressions:
 
 
 class FakeSeenEvents:
-    """Implements `ports.SeenEvents`."""
+    """Implements `delivery.ports.SeenEvents`."""
 
     def __init__(self, store: Store) -> None:
         self._seen_events = store.seen_events
@@ -326,7 +325,7 @@ class FakeSeenEvents:
 
 
 class FakeEventQueue:
-    """Implements `ports.EventQueue`."""
+    """Implements `delivery.ports.EventQueue`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -336,7 +335,7 @@ class FakeEventQueue:
 
 
 class FakeHeartbeat:
-    """Implements `ports.EventHeartbeat`."""
+    """Implements `delivery.ports.EventHeartbeat`."""
 
     def __init__(self, store: Store) -> None:
         self._store = store
@@ -364,7 +363,7 @@ class FakeDomains:
 
 
 class FakeSendingRate:
-    """Implements `ports.SendingRate`. Urgent mail may take one token more than there is.
+    """Implements `delivery.ports.SendingRate`. Urgent mail may take one token more than there is.
 
     Args:
         tokens: how many there are; by default enough for every email.
@@ -394,7 +393,7 @@ class FakeSendingRate:
 
 
 class FakeMailer:
-    """Implements `ports.Mailer`, and records the emails that it took."""
+    """Implements `delivery.ports.Mailer`, and records the emails that it took."""
 
     def __init__(self) -> None:
         self.taken: list[tuple[Message, tuple[str, ...], bytes]] = []

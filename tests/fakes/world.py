@@ -13,7 +13,7 @@ from typing import Any, Literal
 from pillarbox.application.authentication import RecentKeys
 from pillarbox.application.delivery.deliver import Delivery
 from pillarbox.application.delivery.feedback import Feedback, FeedbackResult
-from pillarbox.application.ports import ProviderEvent
+from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.application.sending.acceptance import SendingPorts
 from pillarbox.application.sending.prepare import PreviewTerms
 from pillarbox.domain.account import Account

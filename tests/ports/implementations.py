@@ -17,15 +17,14 @@ from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.sqs.jobs import SqsJobs
+from pillarbox.application.delivery.ports import EventHeartbeat, SeenEvents
 from pillarbox.application.ports import (
     Claims,
     Directory,
-    EventHeartbeat,
     Jobs,
     Messages,
     Quotas,
     Refusals,
-    SeenEvents,
     Suppressions,
 )
 from pillarbox.domain.account import Account

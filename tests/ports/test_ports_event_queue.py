@@ -1,4 +1,4 @@
-"""What the queue of events may still hold: `ports.EventQueue`."""
+"""What the queue of events may still hold: `delivery.ports.EventQueue`."""
 
 from datetime import datetime, timedelta
 from typing import Any

@@ -1,4 +1,4 @@
-"""Handing emails to SES: `ports.Mailer`, over real sockets to a stand-in for SES."""
+"""Handing emails to SES: `delivery.ports.Mailer`, over real sockets to a stand-in for SES."""
 
 import base64
 import json
@@ -13,7 +13,7 @@ from botocore.config import Config
 
 from pillarbox.adapters.ses import mailer as ses
 from pillarbox.adapters.ses.mailer import SesMailer
-from pillarbox.application.ports import SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, SENDER
 from tests.fakes.stores import FakeMailer

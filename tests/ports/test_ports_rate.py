@@ -1,4 +1,4 @@
-"""The sending rate of the SES account: `ports.SendingRate`."""
+"""The sending rate of the SES account: `delivery.ports.SendingRate`."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -9,7 +9,7 @@ import pytest
 from pillarbox.adapters.dynamodb.sending_rate import DynamoSendingRate
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.rate import SesAccountRate
-from pillarbox.application.ports import SendingRate
+from pillarbox.application.delivery.ports import SendingRate
 from tests.aws import Aws
 from tests.contract.service import aws_response
 from tests.fakes import stores

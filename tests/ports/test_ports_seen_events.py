@@ -1,4 +1,4 @@
-"""Marks of events that could not be merged yet: `ports.SeenEvents`."""
+"""Marks of events that could not be merged yet: `delivery.ports.SeenEvents`."""
 
 from dataclasses import replace
 from uuid import UUID
@@ -6,7 +6,7 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.seen_events import DynamoSeenEvents
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import ProviderEvent, SeenEvent
+from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
 from pillarbox.domain.message import EventKind
 from tests.aws import Aws
 from tests.fakes.builders import ACCOUNT, at, event

@@ -13,13 +13,13 @@ from pillarbox.application.delivery.deliver import (
     backoff,
     message_id_header,
 )
-from pillarbox.application.ports import (
-    LeaseRefusal,
+from pillarbox.application.delivery.ports import (
     SeenEvent,
     SendRejected,
     SendThrottled,
     SendUncertain,
 )
+from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.mail import HandOverResult, Job
 from pillarbox.domain.message import EventKind, Message

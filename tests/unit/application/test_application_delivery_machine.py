@@ -16,7 +16,12 @@ import pytest
 
 from pillarbox.application.delivery.deliver import DeliveryResult
 from pillarbox.application.delivery.feedback import FeedbackResult, MessageContention
-from pillarbox.application.ports import ProviderEvent, SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.delivery.ports import (
+    ProviderEvent,
+    SendRejected,
+    SendThrottled,
+    SendUncertain,
+)
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Event, EventKind, Message, Status

@@ -8,13 +8,8 @@ from typing import Any, Literal
 
 import pytest
 
-from pillarbox.application.ports import (
-    DomainVerdict,
-    SendRejected,
-    SendThrottled,
-    SendUncertain,
-    StoredResponse,
-)
+from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.ports import DomainVerdict, StoredResponse
 from pillarbox.application.sending.single import SingleSend
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.mail import SendRequest

@@ -12,8 +12,8 @@ from pillarbox.application.delivery.feedback import (
     FeedbackResult,
     MessageContention,
 )
+from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
 from pillarbox.application.history.lookup import MessageLookup
-from pillarbox.application.ports import ProviderEvent, SeenEvent
 from pillarbox.application.templates.starters import list_starters, preview_starter
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import digest_of_key

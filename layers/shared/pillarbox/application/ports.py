@@ -6,7 +6,7 @@ reached. Nothing was changed then, unless a docstring says otherwise.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime, timedelta
+from datetime import datetime
 from enum import StrEnum
 from typing import Protocol
 from uuid import UUID
@@ -14,7 +14,7 @@ from uuid import UUID
 from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
-from pillarbox.domain.message import Event, Message
+from pillarbox.domain.message import Message
 from pillarbox.domain.quota import Amount, Limits
 from pillarbox.domain.quota_counts import QuotaCounts
 from pillarbox.domain.template import SavedTemplate
@@ -266,14 +266,6 @@ class BuildDied(Exception):
     """The process that built a message was killed, ran out of memory, or took too long."""
 
 
-class DeadLetters(Protocol):
-    """The dead-letter queue, which keeps poison jobs for an operator."""
-
-    def put(self, text: str) -> None:
-        """Put a job as it was received."""
-        ...
-
-
 class DomainVerdict(StrEnum):
     """What the DNS says about a mail domain (RFC 5321 section 5.1, RFC 7505)."""
 
@@ -292,67 +284,6 @@ class MailDomains(Protocol):
         ...
 
 
-class Mailer(Protocol):
-    """The delivery provider."""
-
-    def send(self, message: Message, recipients: tuple[str, ...], raw: bytes) -> str:
-        """Hand over one message once, without retries; return the provider's id.
-
-        The recipients are those of the envelope; the header fields of `raw` stay unchanged.
-
-        Raises:
-            SendThrottled: not accepted now, but may be accepted later.
-            SendRejected: not accepted, and never will be.
-            SendUncertain: may have been accepted.
-        """
-        ...
-
-
-class SendThrottled(Exception):
-    """The provider did not accept the message now, and may accept it later.
-
-    Args:
-        too_fast: the reason is the rate of the account's emails.
-    """
-
-    def __init__(self, *, too_fast: bool = False) -> None:
-        super().__init__()
-        self.too_fast = too_fast
-
-
-class SendRejected(Exception):
-    """The provider will never accept the message.
-
-    Args:
-        code: stable and short.
-        reason: what the provider said.
-    """
-
-    def __init__(self, code: str, reason: str) -> None:
-        super().__init__(reason)
-        self.code = code
-        self.reason = reason
-
-
-class SendUncertain(Exception):
-    """The provider gave no response, so it may have accepted the message or not."""
-
-
-class SendingRate(Protocol):
-    """The recipients per second that SES grants, shared by all workers."""
-
-    def acquire(self, account_id: str, recipients: int, *, urgent: bool) -> timedelta | None:
-        """Take the tokens of one email; return None, or the wait before another try.
-
-        A short wait is spent here. After a returned wait no token was taken.
-        """
-        ...
-
-    def slow_down(self) -> None:
-        """Take fewer tokens for some seconds: SES throttled an email that had its tokens."""
-        ...
-
-
 class Suppressions(Protocol):
     """Addresses that an account must no longer send to."""
 
@@ -364,70 +295,6 @@ class Suppressions(Protocol):
 
     def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
         """Return the suppressed ones among some addresses, read consistently."""
-        ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ProviderEvent:
-    """One event record of the provider, in this service's terms.
-
-    `suppress` has the addresses to suppress, with the reason.
-    """
-
-    account_id: str
-    message_id: UUID
-    at: datetime
-    events: tuple[Event, ...]
-    suppress: tuple[tuple[str, str], ...] = ()
-    provider_message_id: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class SeenEvent:
-    """What the mark of an event holds: the provider's id of the message, and the event's time."""
-
-    provider_message_id: str | None
-    at: datetime
-
-
-class SeenEvents(Protocol):
-    """Marks of events that arrived but could not be merged into their messages yet.
-
-    A mark shows that the provider took the message. It is kept for two days.
-    """
-
-    def put(self, event: ProviderEvent) -> None:
-        """Mark that an event of a message has arrived."""
-        ...
-
-    def find(self, account_id: str, message_id: UUID) -> SeenEvent | None:
-        """Return the mark of a message, if it has one."""
-        ...
-
-
-class EventQueue(Protocol):
-    """The queue of the provider's events, with its dead-letter queue."""
-
-    def may_hold_older_than(self, moment: datetime) -> bool:
-        """Return whether an event that was queued before a moment may not be recorded yet.
-
-        A queue does not preserve order, so newer events that were recorded do not show it.
-        """
-        ...
-
-
-class EventHeartbeat(Protocol):
-    """Whether the provider's events arrive at all.
-
-    A missing event means something only while others arrive.
-    """
-
-    def record(self, at: datetime) -> None:
-        """Record that an event of the given time has been recorded."""
-        ...
-
-    def latest(self) -> datetime | None:
-        """Return the time of the newest event that is known to be recorded."""
         ...
 
 

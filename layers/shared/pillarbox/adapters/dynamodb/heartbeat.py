@@ -13,7 +13,7 @@ _RESOLUTION: Final = timedelta(minutes=1)
 
 
 class DynamoHeartbeat:
-    """Implements `ports.EventHeartbeat`."""
+    """Implements `delivery.ports.EventHeartbeat`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

@@ -7,14 +7,14 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_text
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.application.ports import ProviderEvent, SeenEvent
+from pillarbox.application.delivery.ports import ProviderEvent, SeenEvent
 
 #: Longer than a message waits for its outcome (24 hours).
 _KEPT: Final = timedelta(days=2)
 
 
 class DynamoSeenEvents:
-    """Implements `ports.SeenEvents`."""
+    """Implements `delivery.ports.SeenEvents`."""
 
     def __init__(self, table: Table) -> None:
         self._table = table

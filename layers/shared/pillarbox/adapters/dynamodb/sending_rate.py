@@ -56,7 +56,7 @@ _FAR: Final = 2
 
 
 class DynamoSendingRate:
-    """Implements `ports.SendingRate`.
+    """Implements `delivery.ports.SendingRate`.
 
     Args:
         table: the table. It must not retry: a try whose response was lost may have taken tokens.

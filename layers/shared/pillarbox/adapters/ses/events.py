@@ -7,7 +7,7 @@ from datetime import datetime
 from typing import Any, Final
 from uuid import UUID
 
-from pillarbox.application.ports import ProviderEvent
+from pillarbox.application.delivery.ports import ProviderEvent
 from pillarbox.domain.message import Event, EventKind
 
 #: The number of characters that are stored of a provider's reason.

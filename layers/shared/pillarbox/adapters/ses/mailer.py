@@ -20,7 +20,7 @@ from botocore.parsers import ResponseParserError
 
 from pillarbox.adapters.aws import code_of, make_client
 from pillarbox.adapters.ses.events import MAX_REASON, snake_case
-from pillarbox.application.ports import SendRejected, SendThrottled, SendUncertain
+from pillarbox.application.delivery.ports import SendRejected, SendThrottled, SendUncertain
 from pillarbox.domain.message import Message
 
 if TYPE_CHECKING:
@@ -55,7 +55,7 @@ _RETRYABLE_STATUSES: Final = frozenset({HTTPStatus.FORBIDDEN, HTTPStatus.TOO_MAN
 
 
 class SesMailer:
-    """Implements `ports.Mailer`."""
+    """Implements `delivery.ports.Mailer`."""
 
     def __init__(self, configuration_set: str) -> None:
         self._configuration_set = configuration_set

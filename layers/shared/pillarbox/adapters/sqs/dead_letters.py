@@ -12,7 +12,7 @@ _NAME: Final = "queue"
 
 
 class SqsDeadLetters:
-    """Implements `ports.DeadLetters`."""
+    """Implements `delivery.ports.DeadLetters`."""
 
     def __init__(self, queue_url: str) -> None:
         self._queue_url = queue_url

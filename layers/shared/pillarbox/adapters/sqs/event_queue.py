@@ -26,7 +26,7 @@ _LATENESS: Final = timedelta(minutes=10)
 
 
 class SqsEventQueue:
-    """Implements `ports.EventQueue`."""
+    """Implements `delivery.ports.EventQueue`."""
 
     def __init__(self, queue_url: str, dead_letters_url: str, clock: "Clock") -> None:
         self._queue_url = queue_url

@@ -13,22 +13,17 @@ from datetime import datetime, timedelta
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.application.ports import (
-    Clock,
-    Directory,
+from pillarbox.application.delivery.ports import (
     EventHeartbeat,
     EventQueue,
-    Jobs,
     Mailer,
-    Messages,
-    PayloadGone,
     SeenEvents,
     SendingRate,
     SendRejected,
     SendThrottled,
     SendUncertain,
-    Suppressions,
 )
+from pillarbox.application.ports import Clock, Directory, Jobs, Messages, PayloadGone, Suppressions
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import HandOverResult, Job, Mail

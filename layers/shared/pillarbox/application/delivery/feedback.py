@@ -7,14 +7,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.ports import (
-    Clock,
-    EventHeartbeat,
-    Messages,
-    ProviderEvent,
-    SeenEvents,
-    Suppressions,
-)
+from pillarbox.application.delivery.ports import EventHeartbeat, ProviderEvent, SeenEvents
+from pillarbox.application.ports import Clock, Messages, Suppressions
 from pillarbox.domain.address import mailbox_key
 
 if TYPE_CHECKING:

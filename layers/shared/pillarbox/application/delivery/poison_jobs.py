@@ -18,7 +18,8 @@ from pillarbox.application.delivery.deliver import (
     DeliveryResult,
     Outcome,
 )
-from pillarbox.application.ports import Clock, DeadLetters, Messages, UnreadableJob
+from pillarbox.application.delivery.ports import DeadLetters
+from pillarbox.application.ports import Clock, Messages, UnreadableJob
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, EventKind, Message
 from pillarbox.domain.timing import CLOCK_MARGIN
