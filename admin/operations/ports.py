@@ -26,7 +26,7 @@ class AccountData(Protocol):
         ...
 
 
-class QuotaCounts(Protocol):
+class UsedQuotas(Protocol):
     """The counts of accepted messages."""
 
     def used(self, account_id: str, now: datetime) -> Mapping[Window, int]:

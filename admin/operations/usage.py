@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from admin.operations.ports import QuotaCounts
+from admin.operations.ports import UsedQuotas
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
 from pillarbox.application.ports import Clock
@@ -29,7 +29,7 @@ class WindowUsage:
 class QuotaUsage:
     """The usage of all accounts."""
 
-    counts: QuotaCounts
+    counts: UsedQuotas
     accounts: AccountRecords
     clock: Clock
 

@@ -30,7 +30,7 @@ from local.guard import SameOrigin
 from local.inbox.deliveries import deliveries_of
 from local.inbox.extracts import codes_of, links_of, preview_of
 from local.inbox.reading import part_content, view_of
-from local.inbox.selection import Page, Selection, page_of
+from local.inbox.selection import SelectedMails, Selection, page_of
 from local.reference.app import reference_routes
 from local.ses.events import timestamp
 from local.ses.store import Behaviour, CapturedMail, MailStore, Mode
@@ -133,7 +133,7 @@ class _Inbox:
             raise HTTPException(404, "No email matches.")
         return JSONResponse(await run_in_threadpool(_detail, page.mails[0]))
 
-    async def _find(self, selection: Selection) -> Page:
+    async def _find(self, selection: Selection) -> SelectedMails:
         """Return the selected emails; if there are none, wait for one as long as asked."""
         deadline = time.monotonic() + selection.wait
         while True:

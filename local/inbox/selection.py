@@ -41,14 +41,14 @@ class Selection(BaseModel):
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class SelectedMails:
     """Selected emails, newest first, and whether older ones follow."""
 
     mails: list[CapturedMail]
     more: bool
 
 
-def page_of(newest_first: list[CapturedMail], selection: Selection) -> Page:
+def page_of(newest_first: list[CapturedMail], selection: Selection) -> SelectedMails:
     """Return a page: the selected emails older than `before`, at most `limit`."""
     ids = [mail.id for mail in newest_first]
     start = ids.index(selection.before) + 1 if selection.before in ids else 0
@@ -57,9 +57,9 @@ def page_of(newest_first: list[CapturedMail], selection: Selection) -> Page:
         if not selection.matches(mail):
             continue
         if len(found) == selection.limit:
-            return Page(found, more=True)
+            return SelectedMails(found, more=True)
         found.append(mail)
-    return Page(found, more=False)
+    return SelectedMails(found, more=False)
 
 
 def _has_words(mail: CapturedMail, words: list[str]) -> bool:
