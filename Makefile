@@ -56,7 +56,7 @@ check: setup .venv-sam/made .venv-checkov/made ## check lint, format, types and 
 	$(SAM) validate --lint
 	.venv-checkov/bin/checkov --config-file .checkov.yaml
 
-attacks: setup ## try what attackers, careless tenants and hostile mail would try: 50 minutes
+attacks: setup ## try what attackers, careless tenants and hostile mail would try: an hour
 	$(RUN)python -m verification.attacks
 
 bench: setup ## measure what an email costs, rendering, MIME and waits: minutes

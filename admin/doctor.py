@@ -13,7 +13,7 @@ from admin.tables import Record
 #: The checks that make no sense on the local stack, with the reason.
 _NOT_LOCAL: Final = {
     "clock": "The local stand-ins for AWS use this machine's clock.",
-    "rate": "The local SES has no sending rate.",
+    "rate": "The local stack does not limit its workers.",
     "functions": "The local stack has no limit on concurrent functions.",
     "domains": "The local name server has no records of sending domains.",
     "waiting": "Nothing measures the local queues; see `pillarbox --local queue status`.",

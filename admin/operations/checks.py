@@ -117,7 +117,8 @@ def check_sending(status: SendingStatus) -> Iterator[Finding]:
             "sending",
             Verdict.WARN,
             f"SES reviews the AWS account ({status.enforcement}).",
-            "Find the account whose emails bounce or get complaints, and revoke its keys.",
+            "Find the account whose emails bounce or get complaints, and suspend it:"
+            " pillarbox stats top, pillarbox account suspend.",
         )
     elif status.sandbox:
         yield Finding(
