@@ -53,7 +53,7 @@ class LoginLimiter:
             try:
                 return await self._read(key_text, digest)
             except ServiceError as error:
-                if error.code in replies.KEY_ERRORS:
+                if error.code != "service_unavailable":
                     await self._sleep(self._delay)
                 raise
 

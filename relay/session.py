@@ -244,7 +244,7 @@ class SmtpSession:
         try:
             principal = await self._context.service.authenticate(login.key_text)
         except ServiceError as error:
-            return replies.refusal(error)
+            return self._check_counts(replies.refusal(error))
         self._login = _Login(login.key_text, principal)
         if not may_send_as(principal.account, sender):
             return self._check_counts(replies.SENDER_REFUSED)

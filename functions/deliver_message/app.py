@@ -34,8 +34,8 @@ def deliver(record: SQSRecord, lambda_context: LambdaContext) -> RecordResult:
     suspect = _is_suspect(record)
     time_needed = _TIME_FOR_SUSPECT if suspect else _TIME_FOR_ONE
     if lambda_context.get_remaining_time_in_millis() < time_needed:
-        services().jobs.postpone(record.event_source_arn, record.receipt_handle, timedelta(0))
-        return RecordResult(outcome="out_of_time", retry_after=timedelta(0), ids=ids)
+        wait = _postpone(record, timedelta(0))
+        return RecordResult(outcome="out_of_time", retry_after=wait, ids=ids)
     try:
         result = _deliver_alone(record, job) if suspect else _deliver(record, job)
     except ServiceError:
@@ -60,9 +60,7 @@ def _deliver_alone(record: SQSRecord, job: Job) -> DeliveryResult:
 
 def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str]) -> RecordResult:
     if result.retry_after is not None:
-        often = _receives(record) >= _MANY_RECEIPTS
-        wait = max(result.retry_after, _LONG_WAIT) if often else result.retry_after
-        services().jobs.postpone(record.event_source_arn, record.receipt_handle, wait)
+        _postpone(record, result.retry_after)
     counts = ("ambiguous_resend",) if result.resent else ()
     time_to_send = result.time_to_send
     return RecordResult(
@@ -72,6 +70,14 @@ def _record_result(record: SQSRecord, result: DeliveryResult, ids: dict[str, str
         counts=counts,
         durations={} if time_to_send is None else {"time_to_send": time_to_send},
     )
+
+
+def _postpone(record: SQSRecord, wait: timedelta) -> timedelta:
+    """Hide a job for a time, longer if it was received often; return the time."""
+    if _receives(record) >= _MANY_RECEIPTS:
+        wait = max(wait, _LONG_WAIT)
+    services().jobs.postpone(record.event_source_arn, record.receipt_handle, wait)
+    return wait
 
 
 def _receives(record: SQSRecord) -> int:

@@ -6,6 +6,7 @@ import threading
 
 import pytest
 
+from pillarbox.domain.errors import ServiceError
 from tests.relay.running_relay import MESSAGE, SENDER, RunningRelay, serve
 
 
@@ -16,6 +17,16 @@ def test_too_many_errors(command: str) -> None:
         for _ in range(5):
             assert client.command(command).startswith(b"5")
         assert client.command(command).startswith(b"421 4.7.0 ")
+        assert client.closed()
+
+
+def test_a_suspended_session_ends_after_too_many_errors() -> None:
+    """After a suspension each refused sender reads the account, so it counts as an error."""
+    with serve(errors=5) as relay, relay.connect_authenticated() as client:
+        relay.service.key_fault = ServiceError("account_suspended", "no")
+        for _ in range(5):
+            assert client.command("MAIL FROM:<other@shop.example>").startswith(b"525 ")
+        assert client.command("MAIL FROM:<other@shop.example>").startswith(b"421 4.7.0 ")
         assert client.closed()
 
 

@@ -118,6 +118,22 @@ def test_known_key_does_not_wait_and_is_read() -> None:
     run(scenario)
 
 
+def test_keys_of_suspended_accounts_take_turns_too() -> None:
+    """A key that is refused for its account keeps its place like a forged one."""
+
+    async def scenario(logins: Logins) -> None:
+        logins.error = "account_suspended"
+        tries = [logins.try_key(builders.key_text(), client()) for _ in range(6)]
+        await run_pending_tasks()
+        assert len(logins.reads) == 3
+        await logins.end_delays()
+        assert len(logins.reads) == 6
+        await logins.end_delays()
+        assert all(each.done() for each in tries)
+
+    run(scenario)
+
+
 @pytest.mark.parametrize("error", sorted(replies.KEY_ERRORS))
 def test_revoked_key_is_no_longer_known(error: str) -> None:
     """A key that has worked and is then refused waits for a turn like any unknown one."""
@@ -191,7 +207,7 @@ def test_malformed_keys_wait_for_nothing() -> None:
     run(scenario)
 
 
-def test_failed_store_delays_nobody() -> None:
+def test_a_failed_store_delays_no_login() -> None:
     """If keys cannot be read, the answer is not delayed."""
 
     async def scenario(logins: Logins) -> None:

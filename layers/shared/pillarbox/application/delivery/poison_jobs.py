@@ -70,8 +70,8 @@ class PoisonJobs:
     def may_be_deadly(self, first_received_at: datetime) -> bool:
         """Return whether a worker that had the job may have died.
 
-        Such a worker keeps its jobs until their visibility timeout is over. So most jobs that
-        only waited for their turn are received again too early to be suspected.
+        Such a worker keeps its jobs until their visibility timeout is over. A job that
+        waited as long for its turn is suspected too, which only costs a process of its own.
         """
         return self.clock() - first_received_at >= VISIBILITY - CLOCK_MARGIN
 
