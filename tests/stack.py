@@ -3,6 +3,7 @@
 import email
 import email.policy
 import json
+import random
 import socket
 import subprocess
 import time
@@ -20,9 +21,17 @@ PATIENCE = 120
 
 
 def free_port() -> int:
-    """Return a free port of the loopback interface."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port: int = probe.getsockname()[1]
+    """Return a free port of the loopback interface.
+
+    It lies below those that the system hands out for port 0 and for outgoing connections
+    (`net.ipv4.ip_local_port_range`), so nothing else takes it before it is used.
+    """
+    while True:
+        port = random.randrange(20_000, 32_768)  # noqa: S311  no secret
+        try:
+            socket.create_server(("127.0.0.1", port)).close()
+        except OSError:
+            continue
         return port
 
 

@@ -218,6 +218,7 @@ def test_a_row_says_what_became_of_the_mail(page: Open, send: Send) -> None:
     send(raw=colourful_mail())
     send("ada@example.com", "bounce@simulator.amazonses.com")
     inbox = page()
+    expect(inbox.locator(".row")).to_have_count(2)
     failed, delivered = inbox.locator(".row").all()
     expect(delivered.locator(".from")).to_have_text("post@sender.example")
     expect(delivered.locator(".outcome")).to_have_text("delivered")

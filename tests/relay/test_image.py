@@ -172,6 +172,7 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
     }
 
     def healthy() -> bool:
+        assert process.poll() is None, process.communicate()
         try:
             with urllib.request.urlopen(f"http://127.0.0.1:{port}/health", timeout=5) as response:
                 return bool(response.status == 200)
@@ -179,7 +180,7 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
             return False
 
     with started(site, tmp_path, "-m", "front", **settings) as process:
-        wait_for(healthy, 3 * PATIENCE)
+        wait_for(healthy)
         with started(site, tmp_path, "-m", "front.health", **settings) as check:
             assert check.wait(PATIENCE) == 0
         process.send_signal(signal.SIGTERM)
