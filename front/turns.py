@@ -1,9 +1,9 @@
-"""Shares the workers among clients: who had no turn for longest gets the next worker."""
+"""Shares the workers among clients: the one that waited longest gets the next worker."""
 
 import asyncio
 from typing import Final
 
-#: Owners to remember. Whoever is forgotten counts as new, and comes first.
+#: Owners to remember. One that is forgotten counts as new, and comes first.
 _REMEMBERED: Final = 1024
 
 #: An address and a key.

@@ -1,8 +1,8 @@
-"""Which connections a server keeps: so many of an address, of an account, and in all.
+"""Decides which connections a server keeps: limits for an address, an account and the whole server.
 
-An address counts only as long as nobody has logged in, since many people can share it. Then
-the connection counts for its account. A flood of connections that never log in does not keep out
-those that do: the oldest of them makes room for a new one.
+Before its login a connection counts for its address. After that it counts for its account, since
+many people can share an address. A flood of connections that never log in does not keep out those
+that do: the oldest connection without a login is closed for a new one.
 """
 
 import time

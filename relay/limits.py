@@ -66,7 +66,7 @@ class ServerLimits:
 
     @property
     def connections_of_account(self) -> int:
-        """A quarter, whatever the number of its addresses."""
+        """A quarter, for any number of addresses."""
         return max(self.connections // 4, 1)
 
     @property

@@ -1,10 +1,10 @@
 """Logins: how fast an address can try keys, without keeping out others that share it.
 
-A failed login is not held against its address, because a neighbour with a good key may share it.
-Instead, keys that this process has not seen work take turns, and one that does not work keeps its
-place for a while. So forged keys cost a bounded number of reads, and a new good key waits a few
-seconds at most. A key that has worked before does not wait at all. It is read all the same, since
-it may have been revoked.
+A failed login does not count against its address, because a neighbour with a good key may share it.
+Instead, keys that have not yet worked in this process take turns, and one that does not work keeps
+its place for a while. So forged keys cost a bounded number of reads, and a new good key waits a few
+seconds at most. A key that has worked before does not wait at all. It is still read, since it
+may have been revoked.
 """
 
 from collections import OrderedDict

@@ -79,7 +79,7 @@ class AccountDeletion:
     def delete(self, plan: DeletionPlan, report: Callable[[int], None]) -> Counter[str]:
         """Delete everything, the record of the account last; return how many items of each kind.
 
-        `report` is told the number of items that are deleted.
+        `report` receives the number of items deleted so far.
         """
         account_id = plan.account.account_id
         deleted: Counter[str] = Counter()

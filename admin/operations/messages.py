@@ -70,7 +70,7 @@ class MessageSearch:
     ) -> Message:
         """Read a message by its id; without an account, ask for it in all accounts.
 
-        `report` is told the number of accounts that were asked.
+        `report` receives the number of accounts asked so far.
 
         Raises:
             ValidationFailed: on `ID`.
@@ -93,7 +93,7 @@ class MessageSearch:
     def find(self, account_id: str, search: Search, report: Callable[[int], None]) -> SearchResult:
         """Read an account's messages of a time range, newest first, and return those that match.
 
-        `report` is told the number of messages that were read.
+        `report` receives the number of messages read so far.
 
         Raises:
             ValidationFailed: on `since`, if the range is empty.

@@ -14,7 +14,7 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.message import Status
 from pillarbox.domain.statistics import milliseconds
 
-#: So many accounts are read before the progress is reported.
+#: Accounts to read before the progress is reported.
 _BATCH: Final = 25
 
 
@@ -73,7 +73,7 @@ class Ranking:
     ) -> list[AccountCounts]:
         """Return the accounts with any such messages created in a time range, the most first.
 
-        `report` is told the number of accounts that were read.
+        `report` receives the number of accounts read so far.
 
         Raises:
             ValidationFailed: on `since`, if the range is empty.

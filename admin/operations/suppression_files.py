@@ -19,7 +19,7 @@ from pillarbox.domain.ids import is_uuid
 
 _COLUMNS: Final = ("address", "reason", "createdAt", "messageId")
 _REASONS: Final = ("bounced", "complained", MANUAL)
-#: So many suppressions are stored before the progress is reported.
+#: Suppressions to store before the progress is reported.
 _BATCH: Final = 100
 #: More errors than these are not listed.
 _MAX_ERRORS: Final = 100
@@ -81,7 +81,7 @@ class SuppressionFiles:
     ) -> ImportResult:
         """Add suppressions; an address that is suppressed keeps its reason.
 
-        `report` is told the number of entries that are done. After a failure, run it again.
+        `report` receives the number of entries stored so far. After a failure, run it again.
 
         Raises:
             ServiceError: `account_not_found`.

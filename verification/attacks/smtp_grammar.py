@@ -141,7 +141,7 @@ _LINES: Final = (
 
 @dataclass(frozen=True, slots=True)
 class Script:
-    """What a client sends, before TLS and within it, and in pieces of which sizes."""
+    """What a client sends before TLS and within it, and the sizes of the pieces."""
 
     plaintext: bytes
     secure: bytes
@@ -245,7 +245,7 @@ class Grammar:
         return message
 
     def _damaged(self, octets: bytes) -> bytes:
-        """Return octets of which a piece is lost, repeated or changed."""
+        """Return the octets with one piece lost, repeated or changed."""
         start = self._random.randint(0, len(octets))
         end = min(len(octets), start + self._random.randint(1, 40))
         piece = self._random.choice((b"", octets[start:end] * 2, self._random.randbytes(3)))

@@ -4,7 +4,7 @@
 It prints, for each part and in total, how much was tried and which promises broke. A failure
 names the arguments that repeat it. The parts, in this order:
 
-* bugs: known bugs, each of which must be caught.
+* bugs: known bugs; each must be caught.
 * calls: every fault at every call of each path of a mail.
 * statistics: every fault at every call of the function that counts mail.
 * exits: processes that end by `os._exit`, at each call of both.

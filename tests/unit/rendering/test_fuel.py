@@ -83,7 +83,7 @@ def test_filters_burn_fuel_for_long_numbers() -> None:
 
 
 def test_rows_burn_fuel_for_each_node() -> None:
-    """Each row burns fuel for every node of its loop, whichever branch it takes."""
+    """Each row burns fuel for every node of its loop, also in branches that it does not take."""
     html = "{% for i in x %}{% if y and z %}{{ y }}{% else %}{{ z }}{% endif %}{% endfor %}"
     one, many = (burnt(html, {"x": [1] * rows, "y": "", "z": ""}) for rows in (1, 101))
     # The row, if, and, y, z, and in each branch a value, which counts three times, and its output.

@@ -13,7 +13,7 @@ from pillarbox.domain.mail import SendRequest
 #: Contract 4.2 and 8.2.
 MAX_MESSAGES: Final = 100
 MAX_BATCH_RECIPIENTS: Final = 1_000
-#: Ours: the recipients' domains of a batch, each of which is a query to the DNS.
+#: Ours: different domains of a batch's recipients. Each one is a query to the DNS.
 MAX_DOMAINS: Final = 100
 
 

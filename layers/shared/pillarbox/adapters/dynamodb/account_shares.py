@@ -2,12 +2,12 @@
 
 Each account has a share of a half of the rate. The further an account is ahead of its share, the
 longer it leaves the tokens to the others. So an account that sends less than a half keeps what it
-sends, however much another one has accepted. What nobody else wants goes to whoever asks.
+sends, however much another one has accepted. What no other account wants goes to the one that asks.
 
 A share is one item for each account that competes. `paid_at` is when the tokens that the account
-took are paid for, at its half of the rate. `next_turn` is when the next of its emails comes back
-that has to wait: each account has a line of its own, so that no account waits at the end of
-another one's. Nothing is read or written here while only one account sends or nobody has to wait.
+took are paid for, at its half of the rate. `next_turn` is when the
+next of its waiting emails is tried again: each account has a line of its own, so no account waits
+at the end of another one's. Nothing is read or written here while only one account sends or nobody has to wait.
 
 All times are in microseconds since 1970.
 """
