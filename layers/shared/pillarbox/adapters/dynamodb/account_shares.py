@@ -7,7 +7,8 @@ sends, however much another one has accepted. What no other account wants goes t
 A share is one item for each account that competes. `paid_at` is when the tokens that the account
 took are paid for, at its half of the rate. `next_turn` is when the
 next of its waiting emails is tried again: each account has a line of its own, so no account waits
-at the end of another one's. Nothing is read or written here while only one account sends or nobody has to wait.
+at the end of another one's. Nothing is read or written here while only one account sends, or while
+no email has to wait.
 
 All times are in microseconds since 1970.
 """
