@@ -3,7 +3,7 @@
 import asyncio
 import json
 from base64 import b64encode
-from collections.abc import Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
@@ -95,6 +95,27 @@ async def request(
     return ApiResponse(
         start["status"], [(n.decode(), v.decode()) for n, v in start["headers"]], body["body"]
     )
+
+
+async def send_upload(
+    handlers: Handlers, receive: Callable[[], Awaitable[Mapping[str, Any]]], *keys: str
+) -> list[dict[str, Any]]:
+    """Return the messages of the response to a send whose body arrives by `receive`."""
+    sent: list[dict[str, Any]] = []
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    scope = {
+        "type": "http",
+        "method": "POST",
+        "path": "/api/v1/emails",
+        "query_string": b"",
+        "headers": [(b"x-pillarbox-edge", SECRET.encode())]
+        + [(b"x-api-key", key.encode("latin-1")) for key in keys],
+    }
+    await Front(handlers, SECRET, 64 * MIB)(scope, receive, send)
+    return sent
 
 
 def ask(handlers: Handlers, memory: int = 64 * MIB, **options: Any) -> ApiResponse:
@@ -194,23 +215,11 @@ def test_the_edge_knows_the_same_limit() -> None:
 def test_a_malformed_key_is_401_before_the_body(keys: list[str], code: str) -> None:
     """A missing, malformed, mistyped or second key gets 401, and no octet of the body is read."""
     handlers = Handlers()
-    sent: list[dict[str, Any]] = []
 
     async def receive() -> Mapping[str, Any]:
         pytest.fail("the body was read")
 
-    async def send(message: dict[str, Any]) -> None:
-        sent.append(message)
-
-    scope = {
-        "type": "http",
-        "method": "POST",
-        "path": "/api/v1/emails",
-        "query_string": b"",
-        "headers": [(b"x-pillarbox-edge", SECRET.encode())]
-        + [(b"x-api-key", key.encode("latin-1")) for key in keys],
-    }
-    asyncio.run(Front(handlers, SECRET, 64 * MIB)(scope, receive, send))
+    sent = asyncio.run(send_upload(handlers, receive, *keys))
     assert sent[0]["status"] == 401
     assert json.loads(sent[1]["body"])["error"]["code"] == code
     # The client may still be sending: it gets the answer if the connection stays.
@@ -300,26 +309,12 @@ def test_a_slow_upload_ends(monkeypatch: pytest.MonkeyPatch) -> None:
     """A body that does not arrive in time gets 503, and the connection is closed."""
     monkeypatch.setattr(uploads, "_BODY_TIMEOUT", 0.01)
     handlers = Handlers()
-    sent: list[dict[str, Any]] = []
 
-    async def send_slowly() -> None:
-        async def receive() -> Mapping[str, Any]:
-            await asyncio.Event().wait()
-            raise AssertionError
+    async def receive() -> Mapping[str, Any]:
+        await asyncio.Event().wait()
+        raise AssertionError
 
-        async def send(message: dict[str, Any]) -> None:
-            sent.append(message)
-
-        scope = {
-            "type": "http",
-            "method": "POST",
-            "path": "/api/v1/emails",
-            "query_string": b"",
-            "headers": [(b"x-pillarbox-edge", SECRET.encode()), (b"x-api-key", KEY.encode())],
-        }
-        await Front(handlers, SECRET, 64 * MIB)(scope, receive, send)
-
-    asyncio.run(send_slowly())
+    sent = asyncio.run(send_upload(handlers, receive, KEY))
     assert sent[0]["status"] == 503
     assert (b"connection", b"close") in sent[0]["headers"]
     assert handlers.requests == []
