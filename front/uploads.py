@@ -9,10 +9,10 @@ import math
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import Any, Final
 
 from front.turns import Owners
+from pillarbox.domain.client_address import network_of
 from pillarbox.domain.errors import ServiceError, Unavailable
 
 #: In bytes. Two attachments of 5 MB are 14 MB of base64 (contract 2.3), and html and text take up
@@ -182,17 +182,6 @@ class Uploads:
     def _drop(self, upload: Upload, timeout: asyncio.Timeout) -> None:
         self._uploads.discard(upload)
         timeout.reschedule(0)
-
-
-def network_of(address: str) -> str:
-    """Return what one client has: an IPv4 address, or the first 64 bits of an IPv6 address."""
-    try:
-        parsed = ip_address(address)
-    except ValueError:
-        return ""
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    return str(parsed.ipv4_mapped or ip_network((int(parsed), 64), strict=False))
 
 
 def busy(resource: str) -> Unavailable:

@@ -9,9 +9,8 @@ import time
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import lru_cache
-from ipaddress import IPv6Address, ip_address
 
+from pillarbox.domain.client_address import network_of
 from relay import replies
 from relay.limits import ServerLimits
 from relay.replies import Reply
@@ -50,7 +49,7 @@ class ConnectionLimiter:
         If there are too many, the oldest one that has not logged in is disconnected instead, unless
         it is so young that it may be about to.
         """
-        limits, host, now = self._limits, host_of(address), self._clock()
+        limits, host, now = self._limits, network_of(address), self._clock()
         too_many_of_address = (
             self._anonymous_of[host] >= limits.connections_of_address
             or self._of_address[host] >= limits.all_connections_of_address
@@ -99,20 +98,6 @@ class ConnectionLimiter:
         self.release(oldest)
         oldest.disconnect(reply)
         return True
-
-
-@lru_cache
-def host_of(address: str) -> str:
-    """Return what counts as one address: IPv4, also if mapped, or an IPv6 network of 64 bits.
-
-    One host gets a whole network of 64 bits.
-    """
-    ip = ip_address(address)
-    if isinstance(ip, IPv6Address):
-        if ip.ipv4_mapped:
-            return str(ip.ipv4_mapped)
-        return str(IPv6Address(int(ip) >> 64 << 64))
-    return address
 
 
 def _decrement(counts: Counter[str], name: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from front import uploads
-from front.uploads import BODY_LIMIT, MAX_REQUESTS, SMALL, Upload, Uploads, network_of
+from front.uploads import BODY_LIMIT, MAX_REQUESTS, SMALL, Upload, Uploads
 from pillarbox.domain.errors import ServiceError
 
 if TYPE_CHECKING:
@@ -210,19 +210,3 @@ def test_a_body_over_the_limit_keeps_no_memory() -> None:
         return reserved, await task
 
     assert asyncio.run(run()) == (0, "request_too_large")
-
-
-@pytest.mark.parametrize(
-    ("one", "other", "same"),
-    [
-        ("192.0.2.1", "192.0.2.1", True),
-        ("192.0.2.1", "192.0.2.2", False),
-        ("2001:db8::1", "2001:db8::ffff:1", True),
-        ("2001:db8:0:1::1", "2001:db8:0:2::1", False),
-        ("::ffff:192.0.2.1", "192.0.2.1", True),
-        ("", "nonsense", True),
-    ],
-)
-def test_an_address_means_one_client(one: str, other: str, *, same: bool) -> None:
-    """An IPv4 address is one client, and so are all IPv6 addresses of one network of 64 bits."""
-    assert (network_of(one) == network_of(other)) is same
