@@ -93,9 +93,13 @@ class Program:
         self._process.wait()
 
     def handlers(self) -> list[psutil.Process]:
-        """Return its worker processes."""
+        """Return its worker processes. One that was killed stays a zombie until it is replaced."""
         children = psutil.Process(self._process.pid).children()
-        return [child for child in children if "spawn_main" in " ".join(child.cmdline())]
+        return [
+            child
+            for child in children
+            if child.status() != psutil.STATUS_ZOMBIE and "spawn_main" in " ".join(child.cmdline())
+        ]
 
 
 @dataclass(frozen=True)
