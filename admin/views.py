@@ -101,6 +101,7 @@ def template_view(template: SavedTemplate) -> View:
         "variables": [*template.variables],
         "required": [*template.required],
         "internal": template.internal,
+        "version": template.version,
         "references": [*sorted(template.references)],
         "createdAt": time_text(template.created_at),
         "updatedAt": time_text(template.updated_at),
@@ -130,7 +131,7 @@ def message_row(message: Message) -> View:
 
 def message_view(message: Message) -> View:
     """Return a message without its events. `providerMessageId` is SES's."""
-    error = message.error
+    error, origin = message.error, message.origin
     return {
         "messageId": str(message.message_id),
         "accountId": message.account_id,
@@ -144,6 +145,13 @@ def message_view(message: Message) -> View:
         "cc": [*message.cc],
         "bcc": [*message.bcc],
         "subject": message.subject,
+        "route": origin.route,
+        "keyId": origin.key_id,
+        "starterTemplate": origin.starter_template,
+        "templateId": origin.template_id,
+        "templateVersion": origin.template_version,
+        "requestId": origin.request_id,
+        "tags": dict(origin.tags),
         "providerMessageId": message.provider_message_id,
         "attempts": message.attempt,
         "leasedUntil": time_text(message.lease.expires_at) if message.lease else None,

@@ -69,6 +69,7 @@ _LISTED: Final = {
     "createdAt": _AT,
     "updatedAt": _LATER,
     "errorMessage": None,
+    "tags": {"order": "10442"},
 }
 MESSAGES: Final = {"items": [_LISTED], "total": 1, "skip": 0, "limit": 50}
 MESSAGE: Final = _LISTED | {
@@ -78,6 +79,12 @@ MESSAGE: Final = _LISTED | {
     "to": ["ada@customer.example"],
     "cc": [],
     "bcc": [],
+    "route": "http",
+    "keyId": "019a8f6c-2f10-7d6e-9a41-7e0f3c5b1a02",
+    "starterTemplate": "otp",
+    "templateId": None,
+    "templateVersion": None,
+    "requestId": "5b2f6c1e-93f4-4f0a-8d55-0c7c1f3a9b7e",
     "events": [
         {"type": "accepted", "at": _AT},
         {"type": "sent", "at": "2026-01-01T12:00:00.412+00:00"},

@@ -10,6 +10,7 @@ from typing import Any, Final
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.filename import FILENAME_PATTERN
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
+from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.http.models import (
     AttachmentModel,
     PreviewRequest,
@@ -86,6 +87,21 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "attachments": {
             "description": "Each file has at most 5 MB and all together at most 10 MB, decoded.",
             "maxItems": MAX_ATTACHMENTS,
+        },
+        "tags": {
+            "description": "Names and values by which you find the email again. They are not"
+            f" delivered. They have at most {MAX_TAGS_BYTES} bytes in all. A value has no blank at"
+            " either end.",
+            "type": "object",
+            "maxProperties": MAX_TAGS,
+            "propertyNames": {"pattern": TAG_NAME},
+            "additionalProperties": {
+                "type": "string",
+                "minLength": 1,
+                "maxLength": MAX_VALUE,
+                "pattern": HEADER_TEXT,
+            },
+            "examples": [{"order": "10442"}],
         },
     },
     AttachmentModel: {

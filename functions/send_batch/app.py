@@ -1,6 +1,6 @@
 """POST /v1/emails/batch: accept up to 100 emails (contract 4.2)."""
 
-from pillarbox.http.app import build_app, entrypoint, log_accepted
+from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.bodies import read_batch
 from pillarbox.http.replies import Reply, batch_result, reply_stored
 from pillarbox.http.requests import read_api_key
@@ -15,7 +15,11 @@ def send_batch() -> Reply:
     services().batch_send.authenticate_stranger(key)
     send = read_batch(app.current_event, "POST /v1/emails/batch")
     response = services().batch_send.submit(
-        key, send.request, send.idempotency_digest, batch_result
+        key,
+        send.request,
+        send.idempotency_digest,
+        batch_result,
+        request_id=request_id(app.current_event.raw_event),
     )
     log_accepted(app.current_event.raw_event, key, response)
     return reply_stored(response)

@@ -1,6 +1,6 @@
 """POST /v1/emails: accept one email (contract 4.1)."""
 
-from pillarbox.http.app import build_app, entrypoint, log_accepted
+from pillarbox.http.app import build_app, entrypoint, log_accepted, request_id
 from pillarbox.http.bodies import read_send
 from pillarbox.http.replies import Reply, reply_stored, send_result
 from pillarbox.http.requests import read_api_key
@@ -15,7 +15,11 @@ def send_email() -> Reply:
     services().single_send.authenticate_stranger(key)
     send = read_send(app.current_event, "POST /v1/emails")
     response = services().single_send.submit(
-        key, send.request, send.idempotency_digest, send_result
+        key,
+        send.request,
+        send.idempotency_digest,
+        send_result,
+        request_id=request_id(app.current_event.raw_event),
     )
     log_accepted(app.current_event.raw_event, key, response)
     return reply_stored(response)

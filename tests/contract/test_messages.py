@@ -21,19 +21,32 @@ DETAIL_FIELDS = {
     "createdAt",
     "updatedAt",
 }
+ORIGIN_FIELDS = {
+    "route",
+    "keyId",
+    "starterTemplate",
+    "templateId",
+    "templateVersion",
+    "requestId",
+    "tags",
+}
 
 
 def test_the_detail_has_the_fields_of_the_contract(api: Api) -> None:
-    """2.5: the detail has the nine fields, and in addition to, cc, bcc, from and events."""
-    sent = api.send(otp(fromName="Harbour", cc=["cc@customer.example"]))
+    """2.5: the detail has the nine fields; to, cc, bcc, from, origin and events are ours."""
+    sent = api.send(otp(fromName="Harbour", cc=["cc@customer.example"], tags={"order": "7"}))
     detail = api.get(sent.json["messageId"])
     assert detail.status == 200
-    assert DETAIL_FIELDS | {"from", "to", "cc", "bcc", "events"} == set(detail.json)
+    ours = ORIGIN_FIELDS | {"from", "to", "cc", "bcc", "events"}
+    assert DETAIL_FIELDS | ours == set(detail.json)
     assert detail.json["messageId"] == sent.json["messageId"]
     assert detail.json["recipientEmail"] == TO
     assert detail.json["fromName"] == "Harbour"
     assert detail.json["cc"] == ["cc@customer.example"]
     assert detail.json["from"] == sent.json["from"]
+    assert (detail.json["route"], detail.json["starterTemplate"]) == ("http", "otp")
+    assert detail.json["tags"] == {"order": "7"}
+    assert detail.json["requestId"] == sent.headers["x-request-id"]
 
 
 def test_an_accepted_message_is_pending(api: Api) -> None:

@@ -20,7 +20,7 @@ from pillarbox.domain.key import (
     new_key_text,
 )
 from pillarbox.domain.mail import HtmlBody, Job, Mail, SendRequest
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.message import Event, EventKind, Message, MessageOrigin, SendRoute
 from pillarbox.domain.quota import Amount, Limits
 from pillarbox.domain.template import SavedTemplate
 from pillarbox.settings import all_settings
@@ -167,6 +167,7 @@ def message(account_id: str = ACCOUNT, message_id: UUID | None = None, **changes
         to=("ann@example.com",),
         cc=(),
         bcc=(),
+        origin=MessageOrigin(route=SendRoute.HTTP, key_id="key-1", request_id="request-1"),
     )
     return replace(default, **changes)
 

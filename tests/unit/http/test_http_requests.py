@@ -229,6 +229,13 @@ def test_a_message_is_shown_with_its_events() -> None:
         "to": ["ann@example.com"],
         "cc": ["c@example.com"],
         "bcc": [],
+        "route": "http",
+        "keyId": "key-1",
+        "starterTemplate": None,
+        "templateId": None,
+        "templateVersion": None,
+        "requestId": "request-1",
+        "tags": {},
         "events": [],
     }
     assert new["events"] == [{"type": "accepted", "at": "2026-03-14T15:09:26.535+00:00"}]

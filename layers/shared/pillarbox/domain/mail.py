@@ -9,6 +9,7 @@ from uuid import UUID
 from pillarbox.domain.attachment import Attachment, check_attachments
 from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.message import Event
+from pillarbox.domain.tags import Tags
 
 #: Contract 2.1 and 8.2: to, cc and bcc together. Repeated addresses count again.
 MAX_RECIPIENTS: Final = 50
@@ -46,6 +47,7 @@ class SendRequest:
     brand_name: str | None = None
     logo_url: str | None = None
     attachments: tuple[Attachment, ...] = ()
+    tags: Tags = field(default_factory=dict)
     #: Recipients that were sent but are not in the three lists, because there are far too many.
     more_recipients: int = 0
 

@@ -5,13 +5,14 @@ not depend on their order, and a repeated event changes nothing.
 """
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
 from pillarbox.domain.address import distinct_mailboxes
+from pillarbox.domain.tags import Tags
 
 
 class Status(StrEnum):
@@ -97,6 +98,32 @@ class Lease:
     expires_at: datetime
 
 
+class SendRoute(StrEnum):
+    """The ways in which a message can be accepted."""
+
+    HTTP = "http"
+    BATCH = "batch"
+    SMTP = "smtp"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MessageOrigin:
+    """Where a message came from. Records of older versions have no origin: all fields are None.
+
+    `template_version` counts the changes of the saved template. `request_id` is the id that the
+    response and the log lines of the HTTP request have; a message over SMTP has none.
+    """
+
+    route: SendRoute | None = None
+    key_id: str | None = None
+    starter_template: str | None = None
+    template_id: str | None = None
+    template_version: int | None = None
+    request_id: str | None = None
+    #: What the sender says about the message, to find it again.
+    tags: Tags = field(default_factory=dict)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Message:
     """The record of an accepted email: addresses, subject and events, but never the body."""
@@ -111,6 +138,7 @@ class Message:
     to: tuple[str, ...]
     cc: tuple[str, ...]
     bcc: tuple[str, ...]
+    origin: MessageOrigin = MessageOrigin()
     events: tuple[Event, ...] = ()
     provider_message_id: str | None = None
     lease: Lease | None = None

@@ -71,6 +71,8 @@ class SavedTemplate:
     required: tuple[str, ...]
     #: Whether this is a copy for a campaign or workflow. The API does not show such copies.
     internal: bool
+    #: 1 for a new template; each change adds one.
+    version: int = 1
     created_at: datetime
     updated_at: datetime
     #: The active campaigns and scheduled sends that use the template. It cannot be deleted

@@ -15,6 +15,7 @@ from pillarbox.domain.filename import MAX_FILENAME, is_safe_filename
 from pillarbox.domain.header_text import is_header_safe, is_visible
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.mail import MAX_HTML, MAX_SUBJECT, SendRequest
+from pillarbox.domain.tags import MAX_TAGS, TagError, check_tags
 from pillarbox.http.body_hash import send_hash
 from pillarbox.http.json_body import canonical, depth_of
 from pillarbox.http.wire import (
@@ -31,6 +32,7 @@ from pillarbox.http.wire import (
     optional,
     required,
     text,
+    texts_by_name,
     with_default,
 )
 
@@ -159,12 +161,27 @@ def _check_content_ids_differ(value: "list[AttachmentModel]") -> "list[Attachmen
     return value
 
 
+def _few(value: object) -> object:
+    if isinstance(value, dict) and len(value) > MAX_TAGS:
+        raise invalid("invalid_tags", f"must not have more than {MAX_TAGS} tags")
+    return value
+
+
+def _check_tags(value: dict[str, str]) -> dict[str, str]:
+    try:
+        check_tags(value)
+    except TagError as error:
+        raise invalid("invalid_tags", str(error)) from None
+    return value
+
+
 def _header_text(*, least: int = 0, most: int) -> Schema[str]:
     return after(after(text(least=least, most=most), _header_safe), _visible)
 
 
 _ADDRESS: Final = after(text(), _parse_address)
 _ADDRESSES: Final = before(_truncate_strings, list_of(text()))
+_TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
 _VARIABLES: Final = after(json_object(), _check_variables)
 
 
@@ -211,6 +228,7 @@ class SendEmailRequest(WireModel):
     attachments = optional(
         after(before(_truncate, list_of(model(AttachmentModel))), _check_content_ids_differ)
     )
+    tags = optional(_TAGS)
 
     def to_domain(self, body: Json) -> SendRequest:
         """Return the request as a domain object; `body` is the JSON that was validated."""
@@ -232,6 +250,7 @@ class SendEmailRequest(WireModel):
             brand_name=self.brand_name,
             logo_url=self.logo_url,
             attachments=tuple(item.to_domain() for item in self.attachments or ()),
+            tags=self.tags or {},
             more_recipients=more_recipients,
         )
 

@@ -143,7 +143,7 @@ def _error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
 
 
 def message_list_item(message: Message) -> reply_types.MessageItem:
-    """Return a message as listed (contract 2.5)."""
+    """Return a message as listed (contract 2.5). `tags` are ours."""
     return {
         "messageId": str(message.message_id),
         "recipientEmail": message.to[0],
@@ -152,18 +152,20 @@ def message_list_item(message: Message) -> reply_types.MessageItem:
         "createdAt": timestamp(message.created_at),
         "updatedAt": timestamp(message.updated_at),
         "errorMessage": _error_message(message),
+        "tags": dict(message.origin.tags),
     }
 
 
 def message_detail(message: Message) -> reply_types.MessageDetail:
     """Return a message with its events (contract 2.5).
 
-    The contract does not have `from`, `to`, `cc`, `bcc` and `events`.
+    The contract has the fields up to `updatedAt`.
     """
     accepted: reply_types.MessageEvent = {
         "type": EventKind.ACCEPTED,
         "at": timestamp(message.created_at),
     }
+    origin = message.origin
     return {
         "messageId": str(message.message_id),
         "status": message.status,
@@ -178,6 +180,13 @@ def message_detail(message: Message) -> reply_types.MessageDetail:
         "to": list(message.to),
         "cc": list(message.cc),
         "bcc": list(message.bcc),
+        "route": origin.route,
+        "keyId": origin.key_id,
+        "starterTemplate": origin.starter_template,
+        "templateId": origin.template_id,
+        "templateVersion": origin.template_version,
+        "requestId": origin.request_id,
+        "tags": dict(origin.tags),
         "events": [accepted, *map(_message_event, message.events)],
     }
 

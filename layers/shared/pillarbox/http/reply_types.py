@@ -9,7 +9,7 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from pydantic import Field, WithJsonSchema
 
 from pillarbox.application.history.queries import Bucket
-from pillarbox.domain.message import EventKind, Status
+from pillarbox.domain.message import EventKind, SendRoute, Status
 
 type Uuid = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
 type Timestamp = Annotated[str, WithJsonSchema({"type": "string", "format": "date-time"})]
@@ -92,6 +92,9 @@ class ItemPage[Item](TypedDict):
     limit: Annotated[int, Field(ge=1, le=100, description="As requested.")]
 
 
+TagsOfMessage = Annotated[dict[str, str], Field(description="The tags of the send request.")]
+
+
 class MessageItem(TypedDict):
     """A message in a list."""
 
@@ -104,6 +107,7 @@ class MessageItem(TypedDict):
     errorMessage: Annotated[
         str | None, Field(description="Why the message failed, bounced or led to a complaint.")
     ]
+    tags: TagsOfMessage
 
 
 class MessageEvent(TypedDict):
@@ -142,6 +146,25 @@ MessageDetail = TypedDict(
         "to": list[str],
         "cc": list[str],
         "bcc": list[str],
+        "route": Annotated[
+            SendRoute | None,
+            Field(
+                description="How the message came in. This and the next five are null for a message"
+                " that was accepted before they were recorded."
+            ),
+        ],
+        "keyId": Annotated[str | None, Field(description="The API key that sent the message.")],
+        "starterTemplate": str | None,
+        "templateId": Uuid | None,
+        "templateVersion": Annotated[
+            int | None,
+            Field(description="Counts the changes of the saved template, from 1.", ge=1),
+        ],
+        "requestId": Annotated[
+            str | None,
+            Field(description="The X-Request-Id of the response that accepted the message."),
+        ],
+        "tags": TagsOfMessage,
         "events": Annotated[
             list[MessageEvent], Field(description="Each event with its time and its reason.")
         ],

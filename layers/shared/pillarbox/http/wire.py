@@ -105,6 +105,11 @@ def json_object() -> Schema[dict[str, Any]]:
     return Schema(type="dict", keys_schema=text(), values_schema=anything())
 
 
+def texts_by_name() -> Schema[dict[str, str]]:
+    """Return the schema of a JSON object whose values are strings."""
+    return Schema(type="dict", keys_schema=text(), values_schema=text())
+
+
 def moment() -> Schema[datetime]:
     """Return the schema of a date and time."""
     return Schema(type="datetime")

@@ -17,7 +17,7 @@ from pillarbox.domain.account import Account, Plan, Suspension
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.key import ApiKey, KeyType, Preset
-from pillarbox.domain.message import Event, EventKind, Lease, Message
+from pillarbox.domain.message import Event, EventKind, Lease, Message, MessageOrigin, SendRoute
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
 
@@ -142,6 +142,7 @@ def template_source(template: SavedTemplate) -> dict[str, object]:
         "html": template.html,
         "variables": template.variables,
         "required": template.required,
+        "version": template.version,
         "updated": to_text(template.updated_at),
     }
 
@@ -158,6 +159,7 @@ def template_of(item: Mapping[str, Any]) -> SavedTemplate:
         variables=tuple(item["variables"]),
         required=tuple(item["required"]),
         internal=item.get("internal", False),
+        version=item.get("version", 1),
         created_at=from_text(item["created"]),
         updated_at=from_text(item["updated"]),
         references=frozenset(item.get("references", ())),
@@ -178,6 +180,7 @@ def message_item(message: Message) -> Item:
             "bcc": message.bcc or None,
             "rev": message.revision,
         }
+        | _origin_attributes(message.origin)
         | changing_attributes(message)
     )
 
@@ -212,12 +215,37 @@ def message_of(item: Mapping[str, Any]) -> Message:
         to=tuple(item["to"]),
         cc=tuple(item.get("cc", ())),
         bcc=tuple(item.get("bcc", ())),
+        origin=_origin_of(item),
         events=tuple(map(_event_of, item.get("events", ()))),
         provider_message_id=item.get("provider_id"),
         lease=_lease_of(lease) if lease else None,
         attempt=item.get("attempt", 0),
         deaths=item.get("deaths", 0),
         revision=item["rev"],
+    )
+
+
+def _origin_attributes(origin: MessageOrigin) -> dict[str, object]:
+    return {
+        "via": origin.route.value if origin.route else None,
+        "key": origin.key_id,
+        "starter": origin.starter_template,
+        "template": origin.template_id,
+        "version": origin.template_version,
+        "request": origin.request_id,
+        "tags": dict(origin.tags) or None,
+    }
+
+
+def _origin_of(item: Mapping[str, Any]) -> MessageOrigin:
+    return MessageOrigin(
+        route=SendRoute(item["via"]) if "via" in item else None,
+        key_id=item.get("key"),
+        starter_template=item.get("starter"),
+        template_id=item.get("template"),
+        template_version=item.get("version"),
+        request_id=item.get("request"),
+        tags=item.get("tags", {}),
     )
 
 

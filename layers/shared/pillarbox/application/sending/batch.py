@@ -12,12 +12,13 @@ from pillarbox.application.sending.acceptance import (
     SendingPorts,
 )
 from pillarbox.application.sending.late_checks import prepare_all
-from pillarbox.application.sending.prepare import Draft
+from pillarbox.application.sending.prepare import Caller, Draft
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.batch import BatchRequest, check_domains
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import SendRequest
+from pillarbox.domain.message import SendRoute
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +41,8 @@ class BatchSend:
         batch: BatchRequest | ServiceError,
         idempotency_digest: str | None,
         write_response: Callable[[Sequence[Outcome]], str],
+        *,
+        request_id: str | None = None,
     ) -> StoredResponse:
         """Accept the messages that can be accepted.
 
@@ -48,6 +51,7 @@ class BatchSend:
             batch: the batch, or the errors of its form.
             idempotency_digest: identifies the route and the Idempotency-Key, in hex.
             write_response: writes the response from the outcome of each message.
+            request_id: the id of the HTTP request, for the messages' records.
 
         Raises:
             ServiceError: a request-level error of contract 4.2; a quota error, if not
@@ -84,7 +88,9 @@ class BatchSend:
             batch.count,
             body_hash=batch.body_hash,
             idempotency_digest=idempotency_digest,
-            prepare=lambda skip: self._prepare(messages, skip, directory, principal),
+            prepare=lambda skip: self._prepare(
+                messages, skip, directory, Caller(principal, SendRoute.BATCH, request_id)
+            ),
             write_response=write_response,
         )
 
@@ -101,7 +107,7 @@ class BatchSend:
         messages: "_Messages",
         skip: Collection[int],
         directory: DirectoryResult,
-        principal: Principal,
+        caller: Caller,
     ) -> Preparation:
         errors = {at: error for at, error in messages.errors.items() if at not in skip}
         drafts: dict[int, Draft] = {}
@@ -110,12 +116,12 @@ class BatchSend:
                 continue
             try:
                 drafts[position] = Draft.of(
-                    request, recipients, principal, directory, self.ports.preview
+                    request, recipients, caller, directory, self.ports.preview
                 )
             except ServiceError as error:
                 errors[position] = error
         prepared, late_errors = prepare_all(
-            self.ports, drafts, principal, directory, may_refuse_all=bool(skip)
+            self.ports, drafts, caller.principal, directory, may_refuse_all=bool(skip)
         )
         return prepared, errors | late_errors
 

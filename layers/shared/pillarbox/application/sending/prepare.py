@@ -14,8 +14,9 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import created_at, new_id
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import Job, Mail, SendRequest
-from pillarbox.domain.message import Message
+from pillarbox.domain.message import Message, MessageOrigin, SendRoute
 from pillarbox.domain.quota import Amount
+from pillarbox.domain.tags import Tags
 from pillarbox.domain.template import SavedTemplate, StarterTemplate
 from pillarbox.rendering.fuel import RequestFuel
 
@@ -26,6 +27,30 @@ class PreviewTerms:
 
     sender: str
     upgrade_url: str
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who sends, by which route, and the id of the HTTP request if there is one."""
+
+    principal: Principal
+    route: SendRoute
+    request_id: str | None = None
+
+    def origin(
+        self, tags: Tags, template: StarterTemplate | SavedTemplate | None = None
+    ) -> MessageOrigin:
+        """Return the origin of a message with a template or without one."""
+        saved = template if isinstance(template, SavedTemplate) else None
+        return MessageOrigin(
+            route=self.route,
+            key_id=self.principal.key.key_id,
+            starter_template=template.slug if isinstance(template, StarterTemplate) else None,
+            template_id=saved.template_id if saved else None,
+            template_version=saved.version if saved else None,
+            request_id=self.request_id,
+            tags=tags,
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +65,9 @@ class PreparedMessage:
     now: datetime
 
     @classmethod
-    def of(cls, mail: Mail, account: Account, body_hash: str, now: datetime) -> "PreparedMessage":
+    def of(
+        cls, mail: Mail, account: Account, body_hash: str, now: datetime, origin: MessageOrigin
+    ) -> "PreparedMessage":
         """Create the record of an email, with a new id."""
         message_id = new_id(now, account.shards_at(now))
         message = Message(
@@ -54,6 +81,7 @@ class PreparedMessage:
             to=mail.to,
             cc=mail.cc,
             bcc=mail.bcc,
+            origin=origin,
         )
         return cls(message, mail, now)
 
@@ -109,13 +137,14 @@ class Draft:
     recipients: Recipients
     template: StarterTemplate | SavedTemplate | None
     terms: AccountTerms
+    origin: MessageOrigin
 
     @classmethod
     def of(
         cls,
         request: SendRequest,
         recipients: Recipients,
-        principal: Principal,
+        caller: Caller,
         directory: DirectoryResult,
         preview: PreviewTerms,
     ) -> "Draft":
@@ -126,12 +155,15 @@ class Draft:
                 `invalid_recipient` or `recipient_suppressed`.
         """
         template = find_template(request, directory)
+        principal = caller.principal
         account = principal.account
         sender = preview.sender if principal.preview else account.sender(request.sender)
         recipients.check_syntax()
         recipients.check_suppressed(directory.suppressed)
         terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
-        return cls(request, principal, recipients, template, terms)
+        return cls(
+            request, principal, recipients, template, terms, caller.origin(request.tags, template)
+        )
 
     def prepare(
         self, verdicts: Mapping[str, DomainVerdict], now: datetime, fuel: RequestFuel
@@ -150,4 +182,6 @@ class Draft:
         mail = compose(self.request, self.template, self.terms, self.recipients, now, fuel=fuel)
         if self.principal.key.self_service:
             mail = as_test(mail)
-        return PreparedMessage.of(mail, self.principal.account, self.request.body_hash, now)
+        return PreparedMessage.of(
+            mail, self.principal.account, self.request.body_hash, now, self.origin
+        )

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
 from pillarbox.application.sending.late_checks import prepare_all
-from pillarbox.application.sending.prepare import Draft, PreparedMessage, check_preview
+from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, check_preview
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.errors import ServiceError, error_of
-from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import SendRequest
+from pillarbox.domain.message import SendRoute
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +33,8 @@ class SingleSend:
         request: SendRequest | ServiceError,
         idempotency_digest: str | None,
         write_response: Callable[[AcceptedMessage], str],
+        *,
+        request_id: str | None = None,
     ) -> StoredResponse:
         """Accept a message; an error leaves nothing behind.
 
@@ -41,6 +43,7 @@ class SingleSend:
             request: the request, or the errors of its form. Authentication comes first.
             idempotency_digest: identifies the route and the Idempotency-Key, in hex.
             write_response: writes the response, which replays repeat byte for byte.
+            request_id: the id of the HTTP request, for the message's record.
 
         Raises:
             ServiceError: any error of contract 4.1.
@@ -65,7 +68,9 @@ class SingleSend:
             principal,
             body_hash=request.body_hash,
             idempotency_digest=idempotency_digest,
-            prepare=lambda: self._prepare(request, recipients, principal, directory),
+            prepare=lambda: self._prepare(
+                request, recipients, Caller(principal, SendRoute.HTTP, request_id), directory
+            ),
             write_response=write_response,
         )
 
@@ -73,11 +78,11 @@ class SingleSend:
         self,
         request: SendRequest,
         recipients: Recipients,
-        principal: Principal,
+        caller: Caller,
         directory: DirectoryResult,
     ) -> PreparedMessage:
-        draft = Draft.of(request, recipients, principal, directory, self.ports.preview)
-        prepared, errors = prepare_all(self.ports, {0: draft}, principal, directory)
+        draft = Draft.of(request, recipients, caller, directory, self.ports.preview)
+        prepared, errors = prepare_all(self.ports, {0: draft}, caller.principal, directory)
         if errors:
             raise errors[0]
         return prepared[0]

@@ -84,7 +84,7 @@ class SmtpSubmission:
 
         def prepare() -> PreparedMessage:
             now = self.ports.clock()
-            prepared = message.prepare(principal.account, directory.suppressed, now)
+            prepared = message.prepare(principal, directory.suppressed, now)
             if not message.groupable:
                 directory.quota.check(principal.limits, now)
                 self._check_domains(key, message)
@@ -121,7 +121,7 @@ class SmtpSubmission:
         outcomes: dict[int, Outcome] = {}
         for position, message in enumerate(messages):
             try:
-                prepared[position] = message.prepare(principal.account, directory.suppressed, now)
+                prepared[position] = message.prepare(principal, directory.suppressed, now)
             except ServiceError as error:
                 outcomes[position] = error
         outcomes |= Acceptance(self.ports).accept_group(principal, prepared)

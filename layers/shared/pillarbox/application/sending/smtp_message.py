@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.sending.prepare import Caller, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.validation import to_a_label
 from pillarbox.domain.account import Account
@@ -24,7 +24,10 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.filename import is_safe_filename
 from pillarbox.domain.header_text import in_one_line, is_header_safe, is_visible
 from pillarbox.domain.idempotency import idempotency_digest
+from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_SUBJECT, Mail, RawBody
+from pillarbox.domain.message import SendRoute
+from pillarbox.domain.tags import TagError, Tags, check_tags
 from pillarbox.mime.content import MimePart, decoded_size, first_octets
 from pillarbox.mime.fields import Field, bad_message
 from pillarbox.mime.mailbox import (
@@ -42,6 +45,8 @@ ROUTE: Final = "SMTP"
 _REMOVED: Final = frozenset({b"bcc", b"resent-bcc", b"return-path", b"idempotency-key"})
 #: SES obeys fields with this prefix (SES, SendRawEmail).
 _SES_PREFIX: Final = b"x-ses-"
+#: A field `X-Tag-order: 10442` is a tag and is not delivered.
+_TAG_PREFIX: Final = b"x-tag-"
 #: SES refuses a message in which one of these has something else than addresses.
 _ADDRESS_FIELDS: Final = frozenset({b"to", b"cc", b"reply-to"})
 #: Fields that a program changes each time it tries to send a message.
@@ -79,19 +84,22 @@ class SmtpMessage:
     #: Whether it may be accepted in one group with others. A message with a claim, or
     #: a large one that must be uploaded, would make them wait.
     groupable: bool
+    tags: Tags
 
     def prepare(
-        self, account: Account, suppressed: Mapping[str, str], now: datetime
+        self, principal: Principal, suppressed: Mapping[str, str], now: datetime
     ) -> PreparedMessage:
-        """Check the message against its account.
+        """Check the message against the account that sends it.
 
         Raises:
             ServiceError: `no_verified_sender` or `recipient_suppressed`.
         """
+        account = principal.account
         if not all(may_send_as(account, author) for author in self.authors):
             raise no_verified_sender("The From field has no verified sender of this account.")
         self.recipients.check_suppressed(suppressed)
-        return PreparedMessage.of(self.mail, account, self.body_hash, now)
+        origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
+        return PreparedMessage.of(self.mail, account, self.body_hash, now, origin)
 
 
 def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
@@ -113,6 +121,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
     authors = _authors(structure)
     _check_address_fields(structure)
     subject = _subject(structure)
+    tags = _tags(structure)
     keys = [field.value.decode("latin-1") for field in structure.all(b"idempotency-key")]
     digest = idempotency_digest(ROUTE, keys)
     body_hash = _hash(octets, structure, recipients)
@@ -127,6 +136,7 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
         body_hash=body_hash,
         idempotency_digest=digest,
         groupable=groupable,
+        tags=tags,
     )
 
 
@@ -177,6 +187,20 @@ def _subject(structure: MessageStructure) -> str:
     subject = read_text(fields[0].value) if fields else ""
     _check_shown("Subject", subject)
     return subject
+
+
+def _tags(structure: MessageStructure) -> Tags:
+    """Return the tags in X-Tag fields. Names are in lower case, as field names have no case."""
+    fields = [field for field in structure.fields if field.name.startswith(_TAG_PREFIX)]
+    names = [field.name.removeprefix(_TAG_PREFIX).decode("latin-1") for field in fields]
+    tags = dict(zip(names, (read_text(field.value) for field in fields), strict=True))
+    if len(tags) < len(fields):
+        raise bad_message("X-Tag", "must not have the same name twice", "bad_header")
+    try:
+        check_tags(tags)
+    except TagError as error:
+        raise bad_message("X-Tag", str(error), "invalid_tags") from None
+    return tags
 
 
 def _check_shown(name: str, text: str) -> None:
@@ -284,4 +308,5 @@ def _outgoing(octets: bytearray, structure: MessageStructure) -> bytes:
 
 def _is_removed(field: Field) -> bool:
     is_empty = field.name in _ADDRESS_FIELDS and not field.value
-    return is_empty or field.name in _REMOVED or field.name.startswith(_SES_PREFIX)
+    is_ours = field.name.startswith((_SES_PREFIX, _TAG_PREFIX))
+    return is_empty or is_ours or field.name in _REMOVED

@@ -166,6 +166,7 @@ class TemplateAuthoring:
                 category=current.category if changes.category is None else changes.category,
                 html=current.html if changes.html is None else changes.html,
                 # Always later than before, because the time identifies the version.
+                version=current.version + 1,
                 updated_at=max(self.clock(), current.updated_at + timedelta(milliseconds=1)),
             )
         )

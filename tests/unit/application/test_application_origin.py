@@ -1,0 +1,142 @@
+"""The origin of a message: its key, route, template and request are in its record."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from pillarbox.adapters.dynamodb.attributes import from_item
+from pillarbox.adapters.dynamodb.records import message_item, message_of
+from pillarbox.application.sending.batch import BatchSend
+from pillarbox.application.sending.single import SingleSend
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.application.sending.smtp_message import SmtpMessage
+from pillarbox.domain.batch import BatchRequest
+from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.key import digest_of_key
+from pillarbox.domain.mail import RawBody
+from pillarbox.domain.message import EventKind, MessageOrigin, SendRoute
+from pillarbox.http.replies import batch_result, send_result
+from relay.service import write_response
+from tests.fakes import builders
+from tests.fakes.builders import event
+from tests.fakes.world import World
+
+ANN = "ann@example.com"
+TEMPLATE = UUID("0197a1b2-0000-7000-8000-000000000001")
+REQUEST_ID = "8f6f3c2e-2b4e-4a7e-9a53-8f3a4f1f2c11"
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def key_id(world: World) -> str:
+    return world.store.keys[digest_of_key(world.live)].key_id
+
+
+def test_a_single_send_records_key_and_request(world: World) -> None:
+    """A message without a template has its key, its route and the id of its request."""
+    SingleSend(world.ports).submit(
+        world.live, builders.request(), None, send_result, request_id=REQUEST_ID
+    )
+    assert world.message().origin == MessageOrigin(
+        route=SendRoute.HTTP, key_id=key_id(world), request_id=REQUEST_ID
+    )
+
+
+def test_a_starter_is_recorded_by_its_slug(world: World) -> None:
+    """A message from a starter template has its slug."""
+    SingleSend(world.ports).submit(world.live, builders.starter_request(), None, send_result)
+    origin = world.message().origin
+    assert (origin.starter_template, origin.template_id) == ("otp", None)
+
+
+def test_a_batch_records_the_version_of_each_template(world: World) -> None:
+    """Each message of a batch has its own template, with the version that it was accepted with."""
+    world.store.templates[builders.ACCOUNT, TEMPLATE] = builders.template(TEMPLATE, version=3)
+    saved = builders.request(
+        html=None, subject=None, template_id=TEMPLATE, variables={"name": "Ann"}
+    )
+    batch = BatchRequest(body_hash=builders.HASH, count=2, items=(saved, builders.request()))
+    BatchSend(world.ports).submit(world.live, batch, None, batch_result, request_id=REQUEST_ID)
+    common = MessageOrigin(route=SendRoute.BATCH, key_id=key_id(world), request_id=REQUEST_ID)
+    origins = [message.origin for message in world.store.messages.values()]
+    assert sorted(origins, key=lambda origin: origin.template_version or 0) == [
+        common,
+        replace(common, template_id=str(TEMPLATE), template_version=3),
+    ]
+
+
+def test_a_message_over_smtp_records_its_key(world: World) -> None:
+    """A message over SMTP has its key and its route. There is no HTTP request."""
+    message = smtp_message(world, "")
+    SmtpSubmission(world.ports).submit(world.live, message, write_response)
+    assert world.message().origin == MessageOrigin(route=SendRoute.SMTP, key_id=key_id(world))
+
+
+def test_tags_over_smtp_are_not_delivered(world: World) -> None:
+    """X-Tag fields become tags with names in lower case, and are removed from the message."""
+    fields = "X-Tag-Order: =?utf-8?q?Gr=C3=BC=C3=9Fe?=\r\nx-tag-run_2: 7\r\n"
+    message = smtp_message(world, fields)
+    SmtpSubmission(world.ports).submit(world.live, message, write_response)
+    assert world.message().origin.tags == {"order": "Grüße", "run_2": "7"}
+    assert isinstance(message.mail.body, RawBody)
+    assert message.mail.body.octets == f"From: {builders.SENDER}\r\n\r\nHello\r\n".encode()
+
+
+@pytest.mark.parametrize(
+    ("fields", "code"),
+    [
+        ("X-Tag-a: 1\r\nX-TAG-A: 2\r\n", "bad_header"),
+        ("X-Tag-: 1\r\n", "invalid_tags"),
+        ("X-Tag-a.b: 1\r\n", "invalid_tags"),
+        ("X-Tag-a:\r\n", "invalid_tags"),
+        ("".join(f"X-Tag-{number}: x\r\n" for number in range(6)), "invalid_tags"),
+    ],
+)
+def test_wrong_tags_over_smtp_are_refused(world: World, fields: str, code: str) -> None:
+    """A name twice, a wrong name, a tag without a value and a sixth tag are refused."""
+    with pytest.raises(ValidationFailed) as refusal:
+        smtp_message(world, fields)
+    assert [(fault.field, fault.code) for fault in refusal.value.errors] == [("X-Tag", code)]
+
+
+def smtp_message(world: World, fields: str) -> SmtpMessage:
+    octets = bytearray(f"From: {builders.SENDER}\r\n{fields}\r\nHello\r\n".encode())
+    return SmtpSubmission(world.ports).prepare(world.live, (ANN,), octets)
+
+
+def test_a_record_without_an_origin_can_be_read() -> None:
+    """A record that an older version wrote has an origin without fields."""
+    item = from_item(message_item(builders.message(origin=MessageOrigin())))
+    assert not item.keys() & {"via", "key", "starter", "template", "version", "request", "tags"}
+    assert message_of(item).origin == MessageOrigin()
+
+
+def test_a_delivered_message_fits_one_write_unit() -> None:
+    """A record with a full origin stays below 1 KB after its email was delivered."""
+    origin = MessageOrigin(
+        route=SendRoute.BATCH,
+        key_id=str(TEMPLATE),
+        template_id=str(TEMPLATE),
+        template_version=1_000,
+        request_id=REQUEST_ID,
+        tags={"order": "10442", "campaign": "spring"},
+    )
+    events = [event(EventKind.SENT, 1), event(EventKind.DELIVERED, 2, ANN)]
+    message = builders.message(subject="Your receipt of 14 March from Shop", origin=origin)
+    delivered = message.with_events(events, f"{TEMPLATE}-000000")
+    item = from_item(message_item(delivered))
+    assert size(item) < 800
+    assert message_of(item) == delivered
+
+
+def size(item: object) -> int:
+    """Return about what DynamoDB counts: the octets of all names and values."""
+    if isinstance(item, dict):
+        return sum(len(name) + size(value) for name, value in item.items())
+    if isinstance(item, list | tuple):
+        return 3 + sum(size(value) for value in item)
+    return len(str(item))
