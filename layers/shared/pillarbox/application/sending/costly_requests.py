@@ -53,6 +53,7 @@ def count_if_costly(
     Raises:
         ServiceError: that of `accept`.
     """
+
     def count() -> None:
         if refusals := len(mailboxes) // _MAILBOXES_A_REFUSAL:
             ports.costly_keys.add(principal.key.digest)
