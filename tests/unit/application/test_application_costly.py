@@ -140,6 +140,7 @@ def test_a_key_with_too_many_refusals_is_refused_before_its_request_is_parsed(
         error = error_of(lambda: use_case(world.ports).authenticate_early(world.live))
         assert (error.code, error.status) == ("rate_limit_exceeded", 429)
         assert error.headers["RateLimit-Reset"]
+        assert error.log_fields == {"account_id": ACCOUNT}  # an operator looks for who it is
     assert world.gate.calls == [LOOK_UP] * 3
     assert world.store.max_addresses == 0
     world.advance(timedelta(minutes=1))

@@ -32,7 +32,11 @@ def authenticate_early(ports: SendingPorts, key_text: str) -> None:
         ports.authentication.authenticate_stranger(key_text)
         return
     principal, directory = ports.authentication.look_up(key_text)
-    directory.quota.check_refusals(principal.limits, ports.clock())
+    try:
+        directory.quota.check_refusals(principal.limits, ports.clock())
+    except ServiceError as error:
+        error.log_fields = {"account_id": principal.account.account_id}
+        raise
     ports.costly_keys.discard(key.digest)
 
 
