@@ -82,6 +82,13 @@ def test_a_refusal_after_a_long_look_up_counts(
     assert counted(world) == 5
 
 
+def test_templates_that_are_looked_up_count(world: World) -> None:
+    """A refused batch to one mailbox counts the templates that it names."""
+    absent = request(html=None, subject=None)
+    send_batch(world, *[replace(absent, template_id=UUID(int=number)) for number in range(100)])
+    assert counted(world) == 10
+
+
 def test_a_refused_preview_counts(world: World) -> None:
     """A preview key that may not send what it asks for counts, too."""
     assert error_of(lambda: send(world, request(to=WIDE), world.preview)).status == 403

@@ -32,9 +32,9 @@ def run_in_child(
 ) -> bytes:
     """Run work in a copy of this process, and return its result.
 
-    An exception is not a death: the work is then repeated here, so that the caller gets it. It ended
-    within the bounds in the copy, so it does here, unless the exception came from the bounds. The
-    work must not use connections, which the copy shares with this process.
+    An exception is not a death: the work is then repeated here, so that the caller gets it. It
+    ended within the bounds in the copy, so it does here, unless the exception came from the bounds.
+    The work must not use connections, which the copy shares with this process.
 
     Raises:
         BuildDied: the copy was killed, exceeded the memory, or took too long.

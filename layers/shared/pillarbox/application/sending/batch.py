@@ -71,14 +71,15 @@ class BatchSend:
             for _, recipients in messages.passed.values()
             for mailbox in recipients.mailboxes
         }
+        template_ids = {
+            template_id
+            for request, _ in messages.passed.values()
+            for template_id in request.template_ids
+        }
         principal, directory = authentication.look_up(
             key_text,
             addresses=mailboxes,
-            template_ids=[
-                template_id
-                for request, _ in messages.passed.values()
-                for template_id in request.template_ids
-            ],
+            template_ids=template_ids,
         )
         self._check_preview(principal)
 
@@ -92,7 +93,7 @@ class BatchSend:
                 write_response=write_response,
             )
 
-        return count_if_costly(self.ports, principal, mailboxes, accept)
+        return count_if_costly(self.ports, principal, len(mailboxes) + len(template_ids), accept)
 
     def _check_preview(self, principal: Principal) -> None:
         if principal.preview:

@@ -1,11 +1,11 @@
 """Requests that read many records and accept nothing: refused ones, and replays.
 
-They use no quota, so one key could repeat them without an end. Their recipients count as late
-refusals, ten for one. After such a request a process reads the key's quota record first. If the
-account has used up its late refusals of the minute, the request ends there, before it is parsed.
+They use no quota, so one key could repeat them without an end. Ten of these records count as one
+late refusal. After such a request a process reads the key's quota record first. If the account has
+used up its late refusals of the minute, the request ends there, before it is parsed.
 """
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable
 from typing import Final
 
 from pillarbox.application.authentication import parse_key
@@ -16,7 +16,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 
 #: To count costs a write, which is as much as five of these reads.
-_MAILBOXES_A_REFUSAL: Final = 10
+_RECORDS_A_REFUSAL: Final = 10
 _SERVER_ERROR: Final = 500
 
 
@@ -43,15 +43,15 @@ def authenticate_early(ports: SendingPorts, key_text: str) -> None:
 def count_if_costly(
     ports: SendingPorts,
     principal: Principal,
-    mailboxes: Collection[str],
+    records: int,
     accept: Callable[[], StoredResponse],
 ) -> StoredResponse:
-    """Accept a request; count the mailboxes that were looked up if it accepts nothing.
+    """Accept a request; count the records that it read if it accepts nothing.
 
     Args:
         ports: what is asked.
         principal: the sender.
-        mailboxes: those that were looked up in the suppressions.
+        records: how many suppressions and templates were looked up for it.
         accept: accepts the request or raises its error.
 
     Raises:
@@ -59,7 +59,7 @@ def count_if_costly(
     """
 
     def count() -> None:
-        if refusals := len(mailboxes) // _MAILBOXES_A_REFUSAL:
+        if refusals := records // _RECORDS_A_REFUSAL:
             ports.costly_keys.add(principal.key.digest)
             count_refusals(ports, principal.account.account_id, refusals)
 

@@ -72,7 +72,9 @@ class SingleSend:
                 write_response=write_response,
             )
 
-        return count_if_costly(ports, principal, recipients.mailboxes, accept)
+        return count_if_costly(
+            ports, principal, len(recipients.mailboxes) + len(request.template_ids), accept
+        )
 
     def _prepare(
         self,
