@@ -120,15 +120,16 @@ def test_an_accepted_long_list_does_not_count(world: World) -> None:
     assert counted(world) == 0
 
 
-def test_a_failure_of_the_service_does_not_count(world: World) -> None:
-    """A 503 is not the caller's fault: its retries are not limited."""
+@pytest.mark.parametrize("error", [Unavailable("table"), ServiceError("internal_error", "")])
+def test_a_failure_of_the_service_does_not_count(world: World, error: ServiceError) -> None:
+    """A 500 or 503 is not the caller's fault: its retries are not limited."""
 
     def fail(call: str) -> None:
         if call == "quotas.reserve":
-            raise Unavailable("table")
+            raise error
 
     world.gate.watch = fail
-    assert error_of(lambda: send(world, request(to=WIDE))).status == 503
+    assert error_of(lambda: send(world, request(to=WIDE))) is error
     assert counted(world) == 0
 
 
