@@ -215,8 +215,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     ),
     "rate_limit_exceeded": ErrorText(
         when="The account's limit for this minute is reached, too many of its messages were"
-        " refused in this minute, an IP address sends too many requests, or a key or an"
-        " address has too many large requests in progress.",
+        " refused or repeated in this minute, an IP address or a key sends too many requests,"
+        " or one of them has too many large requests in progress.",
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",

@@ -103,6 +103,7 @@ class World:
         self.valid_keys = RecentKeys()
         for digest in self.store.keys:
             self.valid_keys.add(digest)
+        self.costly_keys = RecentKeys()
         self.set_account(account or builders.account())
         self._owners = count()
 
@@ -125,6 +126,7 @@ class World:
             clock=lambda: self.now,
             preview=PreviewTerms(sender=builders.PREVIEW_SENDER, upgrade_url=builders.UPGRADE_URL),
             valid_keys=self.valid_keys,
+            costly_keys=self.costly_keys,
         )
 
     @property

@@ -3,6 +3,7 @@
 import os
 import time
 from collections.abc import Callable
+from mmap import mmap
 from pathlib import Path
 from typing import Final
 from unittest import mock
@@ -54,7 +55,18 @@ def test_the_work_runs_in_another_process() -> None:
     assert changed == []
 
 
-@pytest.mark.parametrize("work", [exit_at_once, be_killed, exhaust_memory])
+def map_too_much() -> bytes:
+    with mmap(-1, 200 * _MEGABYTE) as memory:
+        return memory[:1]
+
+
+def fail_to_import() -> bytes:
+    raise ImportError("failed to map segment from shared object")
+
+
+@pytest.mark.parametrize(
+    "work", [exit_at_once, be_killed, exhaust_memory, map_too_much, fail_to_import]
+)
 def test_a_death_is_reported(work: Callable[[], bytes]) -> None:
     """Work that kills its process or needs too much memory raises BuildDied here."""
     with pytest.raises(BuildDied):

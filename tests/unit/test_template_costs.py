@@ -38,7 +38,7 @@ def test_basic_has_no_managed_rules() -> None:
     """AWS's rule sets come only with `Firewall: managed`, and so does the edge's firewall."""
     assert _condition("WithManagedRules") == {"Fn::Equals": [{"Ref": "Firewall"}, "managed"]}
     always = [rule for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"] if "Name" in rule]
-    assert [rule["Name"] for rule in always] == ["edge-only", "address-rate"]
+    assert [rule["Name"] for rule in always] == ["edge-only", "address-rate", "key-rate"]
     for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"]:
         if "Fn::If" in rule:
             condition, managed, nothing = rule["Fn::If"]

@@ -85,6 +85,26 @@ def test_the_firewall_answers_in_the_envelope(name: str) -> None:
             assert name == "ApiFirewall" or "OverrideAction" in rule
 
 
+def test_the_firewall_counts_each_key() -> None:
+    """A key is counted over all addresses, after what goes around the edge was blocked."""
+    rules = {rule["Name"]: rule for rule in _rules("ApiFirewall")}
+    rate = rules["key-rate"]["Statement"]["RateBasedStatement"]
+    assert (rate["AggregateKeyType"], rate["EvaluationWindowSec"]) == ("CUSTOM_KEYS", 60)
+    (key,) = rate["CustomKeys"]
+    assert key["Header"]["Name"] == "x-api-key"
+    assert rate["Limit"] == {"Ref": "RequestsPerKey"}
+    assert rules["edge-only"]["Priority"] < rules["key-rate"]["Priority"]
+
+
+def test_one_key_cannot_use_the_rate_of_all() -> None:
+    """By default a key has a fifth of what the gateway accepts for one method in a minute."""
+    defaults = {
+        name: it["Default"] for name, it in _SOURCE["Parameters"].items() if "Default" in it
+    }
+    assert defaults["RequestsPerKey"] * 5 <= defaults["RequestsPerSecond"] * 60
+    assert defaults["RequestsPerAddress"] <= defaults["RequestsPerKey"]
+
+
 @pytest.mark.parametrize("name", _FIREWALLS)
 def test_each_rule_has_its_own_metric(name: str) -> None:
     """The metric of a rule counts that rule alone."""

@@ -13,6 +13,7 @@ from typing import Final
 #: The programs, and their arguments that take a number of seconds.
 PROGRAMS: Final = {
     "anonymous": False,
+    "key_flood": False,
     "large_requests": False,
     "relay_floods": False,
     "neighbours": False,

@@ -60,6 +60,7 @@ MODULES: Final = {
     " tests/unit/application/test_application_strangers.py",
     "application/sending/batch.py": "tests/unit/application/test_application_batch.py"
     " tests/unit/application/test_application_strangers.py",
+    "application/sending/costly_requests.py": "tests/unit/application/test_application_costly.py",
     "application/sending/late_checks.py": "tests/unit/application/test_application_strangers.py",
     "application/sending/smtp.py": "tests/unit/application/test_application_smtp.py"
     " tests/unit/application/test_application_smtp_groups.py"

@@ -114,12 +114,12 @@ def test_a_revoked_key_is_forgotten(world: World) -> None:
 
 
 def test_a_key_is_checked_before_its_request_is_parsed(world: World) -> None:
-    """`authenticate_stranger` refuses a forged key, and reads nothing for a key that is known."""
+    """`authenticate_early` refuses a forged key, and reads nothing for a key that is known."""
     for use_case in (SingleSend(world.ports), BatchSend(world.ports)):
-        use_case.authenticate_stranger(world.live)
+        use_case.authenticate_early(world.live)
         assert world.gate.calls == []
         with pytest.raises(ServiceError) as error:
-            use_case.authenticate_stranger(builders.key_text())
+            use_case.authenticate_early(builders.key_text())
         assert error.value.code == "invalid_api_key"
         assert world.gate.calls == [LOOK_UP]
         world.gate.calls.clear()

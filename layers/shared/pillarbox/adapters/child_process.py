@@ -23,13 +23,17 @@ _RAISED: Final = 71
 _DIED: Final = 72
 _CHUNK: Final = 1024 * 1024
 
+#: What Python raises at the bound of memory, also in an import and in a call of the system.
+_NO_MEMORY: Final = (MemoryError, ImportError, OSError)
+
 
 def run_in_child(
     work: Callable[[], bytes], *, memory: int = MEMORY, seconds: float = TIME
 ) -> bytes:
     """Run work in a copy of this process, and return its result.
 
-    An exception is not a death: the work is then repeated here, so that the caller gets it.
+    An exception is not a death: the work is then repeated here, so that the caller gets it. It
+    ended within the bounds in the copy, so it does here, unless the exception came from the bounds.
     The work must not use connections, which the copy shares with this process.
 
     Raises:
@@ -64,7 +68,7 @@ def _run_and_exit(work: Callable[[], bytes], writer: int, memory: int) -> NoRetu
         with open(writer, "wb") as pipe:
             pipe.write(octets)
         status = _DONE
-    except MemoryError:
+    except _NO_MEMORY:
         status = _DIED
     except Exception:  # noqa: BLE001  the parent repeats the work and gets it
         status = _RAISED

@@ -1,7 +1,8 @@
 """What an account's quota record counts: accepted messages, and late refusals.
 
 A late refusal is that of a message for which the DNS was asked. It uses no quota, so it counts in a
-window of its own. Otherwise one key could make any number of them.
+window of its own. Otherwise one key could make any number of them. Requests that read many records
+and accept nothing count there too (`application/sending/costly_requests.py`).
 """
 
 from collections.abc import Mapping
@@ -50,6 +51,14 @@ class QuotaCounts:
         used = {window: self.by_window.get(window_name(window, now), 0) for window in WINDOWS}
         if full := first_full(limits, used, Amount(1, 1), now):
             raise full
+        self.check_refusals(limits, now)
+
+    def check_refusals(self, limits: Limits, now: datetime) -> None:
+        """Refuse a request of an account with too many late refusals in this minute.
+
+        Raises:
+            ServiceError: `rate_limit_exceeded`.
+        """
         limit = refusal_limit(limits)
         if limit is not None and self.by_window.get(refusals_name(now), 0) >= limit:
             raise _too_many_refusals(limit, now)
@@ -59,8 +68,8 @@ def _too_many_refusals(limit: int, now: datetime) -> ServiceError:
     reset = -(-(window_end("minute", now) - now) // timedelta(seconds=1))
     return ServiceError(
         "rate_limit_exceeded",
-        f"{limit} messages of the account were refused in this minute, because their recipients' "
-        "domains accept no mail or their values do not fit. Wait for the next minute.",
+        f"At most {limit} messages of the account may be refused or repeated in a minute, and long "
+        "lists of recipients count more. Wait for the next minute.",
         details={"limit_per_minute": limit},
         headers={
             "RateLimit-Limit": str(limit),

@@ -80,6 +80,8 @@ class SendingPorts:
     clock: Clock
     preview: PreviewTerms
     valid_keys: RecentKeys = field(default_factory=RecentKeys)
+    #: The keys whose last request over HTTP read much and accepted nothing.
+    costly_keys: RecentKeys = field(default_factory=RecentKeys)
 
     @property
     def authentication(self) -> SenderAuthentication:

@@ -11,6 +11,7 @@ from pillarbox.application.sending.acceptance import (
     Preparation,
     SendingPorts,
 )
+from pillarbox.application.sending.costly_requests import authenticate_early, count_if_costly
 from pillarbox.application.sending.late_checks import prepare_all
 from pillarbox.application.sending.prepare import Caller, Draft
 from pillarbox.application.sending.recipients import Recipients
@@ -27,13 +28,13 @@ class BatchSend:
 
     ports: SendingPorts
 
-    def authenticate_stranger(self, key_text: str) -> None:
-        """Refuse a wrong key before its request is parsed.
+    def authenticate_early(self, key_text: str) -> None:
+        """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
-            ServiceError: `invalid_api_key` or `scope_required`.
+            ServiceError: as `authenticate_early`.
         """
-        self.ports.authentication.authenticate_stranger(key_text)
+        authenticate_early(self.ports, key_text)
 
     def submit(
         self,
@@ -69,30 +70,36 @@ class BatchSend:
             self._check_preview(authentication.authenticate(key_text))
         if refusal:
             raise refusal
+        mailboxes = {
+            mailbox
+            for _, recipients in messages.passed.values()
+            for mailbox in recipients.mailboxes
+        }
+        template_ids = {
+            template_id
+            for request, _ in messages.passed.values()
+            for template_id in request.template_ids
+        }
         principal, directory = authentication.look_up(
             key_text,
-            addresses={
-                mailbox
-                for _, recipients in messages.passed.values()
-                for mailbox in recipients.mailboxes
-            },
-            template_ids=[
-                template_id
-                for request, _ in messages.passed.values()
-                for template_id in request.template_ids
-            ],
+            addresses=mailboxes,
+            template_ids=template_ids,
         )
         self._check_preview(principal)
-        return Acceptance(self.ports).accept_many(
-            principal,
-            batch.count,
-            body_hash=batch.body_hash,
-            idempotency_digest=idempotency_digest,
-            prepare=lambda skip: self._prepare(
-                messages, skip, directory, Caller(principal, SendRoute.BATCH, request_id)
-            ),
-            write_response=write_response,
-        )
+
+        def accept() -> StoredResponse:
+            return Acceptance(self.ports).accept_many(
+                principal,
+                batch.count,
+                body_hash=batch.body_hash,
+                idempotency_digest=idempotency_digest,
+                prepare=lambda skip: self._prepare(
+                    messages, skip, directory, Caller(principal, SendRoute.BATCH, request_id)
+                ),
+                write_response=write_response,
+            )
+
+        return count_if_costly(self.ports, principal, len(mailboxes) + len(template_ids), accept)
 
     def _check_preview(self, principal: Principal) -> None:
         if principal.preview:

@@ -14,6 +14,7 @@ from pillarbox.application.sending.prepare import Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.key import Principal
+from pillarbox.domain.quota import QuotaExceeded
 from pillarbox.rendering.fuel import RequestFuel
 
 
@@ -42,6 +43,8 @@ def prepare_all(
     if not drafts:
         return prepared, errors
     refusal = error_of(lambda: directory.quota.check(principal.limits, ports.clock()))
+    if refusal and not isinstance(refusal, QuotaExceeded):
+        ports.costly_keys.add(principal.key.digest)  # the next request need not read as much
     if refusal and may_refuse_all:
         return prepared, dict.fromkeys(drafts, refusal)
     if refusal:
@@ -55,7 +58,7 @@ def prepare_all(
         except ServiceError as error:
             errors[position] = error
     if errors:
-        _count_refusals(ports, principal.account.account_id, len(errors))
+        count_refusals(ports, principal.account.account_id, len(errors))
     return prepared, errors
 
 
@@ -69,10 +72,11 @@ def check_domains(ports: SendingPorts, account_id: str, recipients: Recipients) 
     try:
         recipients.check_domains(verdicts)
     except ServiceError:
-        _count_refusals(ports, account_id, 1)
+        count_refusals(ports, account_id, 1)
         raise
 
 
-def _count_refusals(ports: SendingPorts, account_id: str, count: int) -> None:
+def count_refusals(ports: SendingPorts, account_id: str, count: int) -> None:
+    """Count late refusals of an account in this minute."""
     with suppress(ServiceError):  # the caller gets the reason of the refusal in any case
         ports.refusals.count(account_id, count, ports.clock())

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
+from pillarbox.application.sending.costly_requests import authenticate_early, count_if_costly
 from pillarbox.application.sending.late_checks import prepare_all
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, check_preview
 from pillarbox.application.sending.recipients import Recipients
@@ -19,13 +20,13 @@ class SingleSend:
 
     ports: SendingPorts
 
-    def authenticate_stranger(self, key_text: str) -> None:
-        """Refuse a wrong key before its request is parsed.
+    def authenticate_early(self, key_text: str) -> None:
+        """Refuse a wrong key, or one with too many refusals, before its request is parsed.
 
         Raises:
-            ServiceError: `invalid_api_key` or `scope_required`.
+            ServiceError: as `authenticate_early`.
         """
-        self.ports.authentication.authenticate_stranger(key_text)
+        authenticate_early(self.ports, key_text)
 
     def submit(
         self,
@@ -63,15 +64,21 @@ class SingleSend:
         principal, directory = authentication.look_up(
             key_text, addresses=recipients.mailboxes, template_ids=request.template_ids
         )
-        check_preview(principal, request, ports.preview)
-        return Acceptance(ports).accept_one(
-            principal,
-            body_hash=request.body_hash,
-            idempotency_digest=idempotency_digest,
-            prepare=lambda: self._prepare(
-                request, recipients, Caller(principal, SendRoute.HTTP, request_id), directory
-            ),
-            write_response=write_response,
+
+        def accept() -> StoredResponse:
+            check_preview(principal, request, ports.preview)
+            return Acceptance(ports).accept_one(
+                principal,
+                body_hash=request.body_hash,
+                idempotency_digest=idempotency_digest,
+                prepare=lambda: self._prepare(
+                    request, recipients, Caller(principal, SendRoute.HTTP, request_id), directory
+                ),
+                write_response=write_response,
+            )
+
+        return count_if_costly(
+            ports, principal, len(recipients.mailboxes) + len(request.template_ids), accept
         )
 
     def _prepare(
