@@ -121,7 +121,7 @@ class MessageOrigin:
     template_version: int | None = None
     request_id: str | None = None
     #: What the sender says about the message, to find it again.
-    tags: Tags = field(default_factory=dict)
+    tags: Tags = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
