@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi build image audit sbom deploy setup
+.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients build image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -78,6 +78,12 @@ image: ## build the container's image on today's base image: needs Docker and th
 	base=$${BASE:-$$tag@$$(docker buildx imagetools inspect $$tag --format '{{.Manifest.Digest}}')} && \
 	echo "BASE=$$base" && \
 	docker build --platform linux/arm64 --file relay/Dockerfile --tag relay --build-arg BASE="$$base" .
+
+lint-openapi: setup ## lint the OpenAPI documents with Redocly and Spectral: needs npm
+	$(RUN)python -m verification.clients.lint
+
+clients: setup .venv-engine/made ## generate three clients and send with them: needs Node and npm
+	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
 
 audit: setup ## look up every pinned package in a database of vulnerabilities: needs the network
 	$(UV) audit --locked

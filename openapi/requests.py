@@ -121,7 +121,9 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "contentEncoding": "base64",
             "pattern": BASE64,
         },
-        "inline": {"description": "Whether the HTML shows the file, as cid:<contentId>."},
+        "inline": {
+            "description": "Whether the HTML shows the file, as cid:<contentId>. False by default."
+        },
         "contentId": {
             "description": "Required if `inline` is true, else not allowed. Unique in an email.",
             "minLength": 1,

@@ -93,7 +93,8 @@ def _plain(schema: Any, aliases: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSO
         else _plain(value, aliases)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
-        and not (key == "default" and value in (None, "", {}))
+        # With a default, openapi-typescript would demand a field of those who send it.
+        and not (key == "default" and (value in (None, "", {}) or value is False))
     }
     if name in _PUBLISHED_NAMES:
         plain["$ref"] = _REFERENCE + _PUBLISHED_NAMES[name]
