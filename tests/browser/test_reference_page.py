@@ -16,12 +16,12 @@ from starlette.types import Receive, Scope, Send
 
 from local.reference.app import ApiReference
 from openapi.operations import OPERATIONS, Operation
-from openapi.requests import SLUGS
+from openapi.requests import NAMED
 from tests.browser.chromium import PATIENCE, chromium
 
 KEY: Final = "bx_live_of_this_stack"
 SEND: Final = next(operation for operation in OPERATIONS if operation.id == "send_email")
-VALUES: Final = {"message_id": "m1", "id": "t1", "slug": SLUGS[0]}
+VALUES: Final = {"message_id": "m1", "id": "t1", "slug": NAMED["StarterSlug"]["enum"][0]}
 SAMPLES: Final = {
     "Shell": "curl",
     "Python": "requests.",
