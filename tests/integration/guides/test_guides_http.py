@@ -2,39 +2,22 @@
 
 import os
 import subprocess
-import sys
-from pathlib import Path
 
 import pytest
 
+from tests.integration.guides.programs import OVER_HTTP, Command, each_of
 from tests.integration.guides.scripted_api import Answer, failure, scripted_api
 from tests.needs import need_program
-from tests.stack import PATIENCE, ROOT
+from tests.stack import PATIENCE
 
-CODE = ROOT / "docs" / "guides" / "code"
-HERE = Path(__file__).parent
-#: Guide -> the command that sends a receipt; it takes an address and an invoice's number.
-COMMANDS = {
-    "python": (sys.executable, str(CODE / "python/send.py")),
-    "node": ("node", str(CODE / "node/receipt.mjs")),
-    "laravel": ("php", str(HERE / "laravel.php"), "receipt.php"),
-    "rails": ("ruby", str(HERE / "rails.rb"), "receipt.rb"),
-    "go": ("go", "run", str(CODE / "go/pillarbox.go"), str(CODE / "go/receipt.go")),
-}
-every_language = pytest.mark.parametrize(
-    "language",
-    [
-        pytest.param(name, marks=() if name in {"python", "node"} else pytest.mark.foreign)
-        for name in COMMANDS
-    ],
-)
+every_language = pytest.mark.parametrize("command", each_of(OVER_HTTP))
 SENT = Answer(200, body={"messageId": "019b-id", "status": "queued", "from": "a@shop.example"})
 
 
-def send(language: str, url: str) -> subprocess.CompletedProcess[str]:
-    need_program(COMMANDS[language][0])
+def send(command: Command, url: str) -> subprocess.CompletedProcess[str]:
+    need_program(command[0])
     return subprocess.run(
-        [*COMMANDS[language], "ada@example.com", "INV-1001"],
+        [*command, "ada@example.com", "INV-1001"],
         env=os.environ | {"PILLARBOX_URL": url, "PILLARBOX_KEY": "bx_live_key"},
         capture_output=True,
         text=True,
@@ -44,7 +27,7 @@ def send(language: str, url: str) -> subprocess.CompletedProcess[str]:
 
 
 @every_language
-def test_a_retry_repeats_the_request(language: str) -> None:
+def test_a_retry_repeats_the_request(command: Command) -> None:
     """After a lost answer and each passing failure the same request follows, with the same key."""
     with scripted_api(
         Answer(0),
@@ -53,7 +36,7 @@ def test_a_retry_repeats_the_request(language: str) -> None:
         failure(409, "idempotency_in_flight", Retry_After="0"),
         SENT,
     ) as api:
-        done = send(language, api.url)
+        done = send(command, api.url)
     assert (done.returncode, done.stdout) == (0, "019b-id\n"), done.stderr
     assert len(api.calls) == 5
     for call in api.calls:
@@ -76,21 +59,21 @@ def test_a_retry_repeats_the_request(language: str) -> None:
     ],
     ids=lambda answer: answer.body["error"]["code"],
 )
-def test_a_refusal_is_not_repeated(language: str, answer: Answer) -> None:
+def test_a_refusal_is_not_repeated(command: Command, answer: Answer) -> None:
     """What cannot succeed soon is asked once, and the program fails with the code."""
     with scripted_api(answer, SENT) as api:
-        done = send(language, api.url)
+        done = send(command, api.url)
     assert done.returncode != 0
     assert answer.body["error"]["code"] in done.stdout + done.stderr
     assert len(api.calls) == 1
 
 
 @every_language
-def test_the_last_failure_is_reported(language: str) -> None:
+def test_the_last_failure_is_reported(command: Command) -> None:
     """After five tries the program fails with what the last answer said."""
     broken = Answer(503, {"Retry-After": "0"}, "<html>broken</html>")
     with scripted_api(*[broken] * 5) as api:
-        done = send(language, api.url)
+        done = send(command, api.url)
     assert done.returncode != 0
     assert "503" in done.stdout + done.stderr
     assert len(api.calls) == 5

@@ -47,7 +47,7 @@ def check(schema: dict[str, Any], value: object) -> None:
 
 @pytest.mark.parametrize("path", GENERATED)
 def test_the_generated_files_are_up_to_date(path: str) -> None:
-    """`make openapi` would not change docs/openapi.json, docs/errors.md or http/routes.py."""
+    """`make openapi` would not change docs/openapi.json, docs/errors.md, routes.py or a guide."""
     committed = (ROOT / path).read_text(encoding="utf-8")
     assert GENERATED[path](committed) == committed
 
