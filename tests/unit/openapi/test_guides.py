@@ -1,11 +1,15 @@
 """docs/guides shows the code that the tests run, and nothing that a reader cannot open."""
 
+import json
 import re
 from pathlib import Path
 
 import pytest
 
+from openapi.document import document
 from openapi.guides import GUIDES, files_of, with_code
+from pillarbox.http.models import SendEmailRequest
+from pillarbox.http.validation import validate
 
 ROOT = GUIDES.parents[1]
 PAGES = sorted(GUIDES.glob("*.md"))
@@ -48,3 +52,27 @@ def test_the_index_lists_every_guide() -> None:
     index = (GUIDES / "README.md").read_text(encoding="utf-8")
     assert {page.name for page in PAGES} - {"README.md"} == set(re.findall(r"\((\w+\.md)\)", index))
     assert "docs/guides/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["resend", "postmark", "ses"])
+def test_a_table_of_fields_names_fields_of_the_api(name: str) -> None:
+    """The right column of a table of fields has only names that a send request has."""
+    schemas = document()["components"]["schemas"]
+    known = schemas["SendEmailRequest"]["properties"] | schemas["Attachment"]["properties"]
+    page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    table = page.partition("## Fields\n")[2].partition("\n## ")[0]
+    columns = [row.split("|")[2] for row in table.splitlines() if row.startswith("| `")]
+    shown = re.findall(r"`(?:attachments\[\])?\.?([a-zA-Z]+)(?:: \w+)?`", " ".join(columns))
+    assert len(shown) > 10
+    assert set(shown) <= known.keys()
+
+
+@pytest.mark.parametrize("name", ["resend", "postmark"])
+def test_the_request_of_a_comparison_is_valid(name: str) -> None:
+    """The lines with a plus make a request whose body has only fields of the API."""
+    page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    shown = page.partition("```diff\n")[2].partition("```")[0].splitlines()
+    command = "\n".join(line[1:] for line in shown if line[0] != "-")
+    assert '"X-API-Key: $PILLARBOX_KEY"' in command
+    body = json.loads(re.findall(r"(?s)-d '(.*)'", command)[0])
+    assert validate(SendEmailRequest, body).html == body["html"]
