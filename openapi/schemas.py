@@ -60,7 +60,7 @@ class Schemas:
         for model in FIELDS:
             name = _PUBLISHED_NAMES.get(model.__name__, model.__name__)
             named[name] = enriched(model, named[name])
-        self.named: Final = dict(sorted((named | NAMED).items()))
+        self.named: Final = dict(sorted({**named, **NAMED}.items()))
         self._references = {kind: _plain(value, {}) for (kind, _), value in references.items()}
 
     def reference(self, kind: Any) -> dict[str, Any]:  # noqa: ANN401  a class or a generic alias
