@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi build image audit sbom deploy setup
+.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides build image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -78,6 +78,17 @@ image: ## build the container's image on today's base image: needs Docker and th
 	base=$${BASE:-$$tag@$$(docker buildx imagetools inspect $$tag --format '{{.Manifest.Digest}}')} && \
 	echo "BASE=$$base" && \
 	docker build --platform linux/arm64 --file relay/Dockerfile --tag relay --build-arg BASE="$$base" .
+
+lint-openapi: setup ## lint the OpenAPI documents with Redocly and Spectral: needs npm
+	$(RUN)python -m verification.clients.lint
+
+clients: setup .venv-engine/made ## generate three clients and send with them: needs Node and npm
+	$(UV) run --with openapi-python-client==0.29.1 python -m verification.clients
+
+# Debian has it all: php-cli php-laravel-framework php-guzzlehttp-guzzle libphp-phpmailer ruby
+# ruby-actionmailer golang-go.
+guides: setup .venv-engine/made ## run the code of docs/guides in PHP, Ruby, Go and Django
+	$(UV) run --with django==6.1.3 pytest -m foreign tests/integration/guides tests/e2e/test_guides.py
 
 audit: setup ## look up every pinned package in a database of vulnerabilities: needs the network
 	$(UV) audit --locked

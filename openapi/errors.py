@@ -307,7 +307,7 @@ def response_of(status: int, codes: Iterable[str]) -> dict[str, Json]:
         "headers": headers_of(headers),
         "content": {
             "application/json": {
-                "schema": {"$ref": "#/components/schemas/Error"},
+                "schema": {"$ref": "#/components/schemas/ErrorResponse"},
                 "examples": {code: {"$ref": f"#/components/examples/{code}"} for code in listed},
             }
         },

@@ -8,6 +8,7 @@ from typing import Final
 
 from openapi.document import document
 from openapi.errors import ERRORS, OPERATOR_ERRORS
+from openapi.guides import GUIDES, with_code
 from openapi.operations import METHODS_BY_PATH
 from pillarbox.domain.errors import CODES
 
@@ -50,4 +51,4 @@ GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/openapi.json": _openapi,
     "docs/errors.md": _errors,
     "layers/shared/pillarbox/http/routes.py": _routes,
-}
+} | {str(guide.relative_to(ROOT)): with_code for guide in sorted(GUIDES.glob("*.md"))}

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from openapi import examples
-from openapi.requests import SLUGS
+from openapi.requests import STARTER_SLUG
 from pillarbox.domain.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ, TEMPLATES_WRITE
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
@@ -28,7 +28,7 @@ _UUID: Final = {"type": "string", "format": "uuid"}
 PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "message_id": (_UUID, "The `messageId` of a send."),
     "id": (_UUID, "The template's id."),
-    "slug": ({"type": "string", "enum": SLUGS}, "A starter template's slug."),
+    "slug": (STARTER_SLUG, "A starter template's slug."),
 }
 
 #: The errors that both ways of sending have (contract 4.1).

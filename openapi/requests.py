@@ -29,11 +29,32 @@ BASE64: Final = (
 )
 CONTENT_ID: Final = "^[!-;=?-~]+$"
 
-SLUGS: Final = [starter.slug for starter in all_starters()]
 ADDRESS: Final = {"type": "string", "format": "email"}
 _ADDRESSES: Final = {"type": "array", "items": ADDRESS, "maxItems": MAX_RECIPIENTS}
 
 _OFFSET: Final = "A time without an offset is UTC."
+
+#: Schemas that generated clients show as types with these names.
+NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
+    "AttachmentType": {
+        "description": "A type of file that an email may have (RFC 6838), without parameters.",
+        "type": "string",
+        "enum": sorted(ALLOWED_TYPES),
+    },
+    "StarterSlug": {
+        "description": "A starter template.",
+        "type": "string",
+        "enum": [starter.slug for starter in all_starters()],
+    },
+    "Variables": {
+        "description": "Values for a template, by name.",
+        "type": "object",
+        "additionalProperties": True,
+    },
+}
+STARTER_SLUG: Final = {"$ref": "#/components/schemas/StarterSlug"}
+_ATTACHMENT_TYPE: Final = {"$ref": "#/components/schemas/AttachmentType"}
+_VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
 
 #: Model -> field -> texts and rules, which are merged over the field's schema.
 FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
@@ -44,10 +65,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "anyOf": [ADDRESS, _ADDRESSES | {"minItems": 1}],
             "examples": ["ada@customer.example"],
         },
-        "starterTemplate": {
-            "description": "A built-in template.",
-            "enum": SLUGS,
-        },
+        "starterTemplate": {"description": "A built-in template.", **STARTER_SLUG},
         "templateId": {
             "description": "A saved template. Not for preview keys.",
             "format": "uuid",
@@ -59,8 +77,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "variables": {
             "description": "The values for the template: at most 256 KB and 8 levels.",
-            "type": "object",
-            "additionalProperties": True,
+            **_VARIABLES,
         },
         "subject": {
             "description": "Required with `html`. It replaces the subject of a template.",
@@ -113,14 +130,16 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
         "contentType": {
             "description": "The type of the file (RFC 6838), without parameters.",
-            "enum": sorted(ALLOWED_TYPES),
+            **_ATTACHMENT_TYPE,
         },
         "content": {
             "description": "The file's bytes in base64 (RFC 4648 section 4), padded.",
             "contentEncoding": "base64",
             "pattern": BASE64,
         },
-        "inline": {"description": "Whether the HTML shows the file, as cid:<contentId>."},
+        "inline": {
+            "description": "Whether the HTML shows the file, as cid:<contentId>. False by default."
+        },
         "contentId": {
             "description": "Required if `inline` is true, else not allowed. Unique in an email.",
             "minLength": 1,
@@ -136,11 +155,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         },
     },
     PreviewRequest: {
-        "variables": {
-            "description": "They replace samples of the template.",
-            "type": "object",
-            "additionalProperties": True,
-        },
+        "variables": {"description": "They replace samples of the template.", **_VARIABLES},
         "brandName": {
             "description": "Shown instead of the account's brand.",
             "pattern": HEADER_TEXT,
@@ -185,13 +200,15 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
 _MODES: Final = ("starterTemplate", "templateId", "html")
 
 #: Rules between fields. They are within `allOf`, so that client generators still see one object.
+#: No two branches of an `anyOf` fit the same value. It is not `oneOf`, because linters see only
+#: branches that require the same fields as exclusive.
 RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     SendEmailRequest: {
         "description": "Give exactly one of `starterTemplate`, `templateId` and `html`."
         " Null means the same as leaving a field out.",
         "allOf": [
             {
-                "oneOf": [
+                "anyOf": [
                     {
                         "title": title,
                         "required": list(names),
@@ -213,12 +230,23 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
         "description": "A file in an email. It is not kept after the delivery.",
         "allOf": [
             {
-                "if": {"properties": {"inline": {"const": True}}, "required": ["inline"]},
-                "then": {
-                    "properties": {"contentId": {"type": "string"}},
-                    "required": ["contentId"],
-                },
-                "else": {"properties": {"contentId": {"type": "null"}}},
+                "anyOf": [
+                    {
+                        "title": "shown by the HTML",
+                        "required": ["inline", "contentId"],
+                        "properties": {
+                            "inline": {"type": "boolean", "const": True},
+                            "contentId": {"type": "string"},
+                        },
+                    },
+                    {
+                        "title": "listed by the mail client",
+                        "properties": {
+                            "inline": {"type": "boolean", "const": False},
+                            "contentId": {"type": "null"},
+                        },
+                    },
+                ]
             }
         ],
     },
@@ -247,6 +275,9 @@ def _merged(plain: dict[str, Any], entry: Mapping[str, Any]) -> dict[str, Any]:
     """Merge an entry into the schema of a field; its rules do not apply to null."""
     texts = {name: entry[name] for name in ("description", "examples") if name in entry}
     rules = {name: value for name, value in entry.items() if name not in texts}
+    if "$ref" in rules:
+        named = {"$ref": rules["$ref"]}
+        return ({"anyOf": [named, {"type": "null"}]} if "anyOf" in plain else named) | texts
     branches = plain.get("anyOf", [])
     if {"type": "null"} not in branches:
         if "anyOf" in rules:

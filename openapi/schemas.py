@@ -5,7 +5,7 @@ from typing import Any, Final
 
 from pydantic import TypeAdapter
 
-from openapi.requests import FIELDS, enriched
+from openapi.requests import FIELDS, NAMED, enriched
 
 _REFERENCE: Final = "#/components/schemas/"
 _MODE: Final = "validation"
@@ -14,8 +14,9 @@ _MODE: Final = "validation"
 #: domain classes have them, so the types of responses are called something else.
 _PUBLISHED_NAMES: Final = {
     "AnalyticsResult": "Analytics",
+    "AttachmentModel": "Attachment",
     "BatchResultItem": "BatchItem",
-    "ErrorEnvelope": "Error",
+    "ErrorEnvelope": "ErrorResponse",
     "MessageItem": "Message",
     "ItemPage_MessageItem_": "MessagePage",
     "ItemPage_TemplateItem_": "SavedTemplatePage",
@@ -27,6 +28,7 @@ _PUBLISHED_NAMES: Final = {
 #: For users of the API: the docstrings of these classes are for readers of the code.
 _ENUMS: Final = {
     "Bucket": "The length of time that one row of analytics covers.",
+    "ErrorType": "A kind of error.",
     "EventKind": "What can happen to a message or to one of its recipients.",
     "SortBy": "The field that a list of messages is sorted by, in descending order.",
     "Status": "The latest known state of a message.",
@@ -42,8 +44,12 @@ class Schemas:
             ref_template=_REFERENCE + "{model}",
         )
         definitions = generated["$defs"]
-        # A type alias has no title; its schema is put in place of references to it.
-        aliases = {name: value for name, value in definitions.items() if "title" not in value}
+        # A type alias has no title; its schema is put in place of references, except for enums.
+        aliases = {
+            name: value
+            for name, value in definitions.items()
+            if "title" not in value and name not in _ENUMS
+        }
         named = {
             _PUBLISHED_NAMES.get(name, name): _plain(value, aliases)
             for name, value in definitions.items()
@@ -52,8 +58,9 @@ class Schemas:
         for name, text in _ENUMS.items():
             named[name]["description"] = text
         for model in FIELDS:
-            named[model.__name__] = enriched(model, named[model.__name__])
-        self.named: Final = dict(sorted(named.items()))
+            name = _PUBLISHED_NAMES.get(model.__name__, model.__name__)
+            named[name] = enriched(model, named[name])
+        self.named: Final = dict(sorted({**named, **NAMED}.items()))
         self._references = {kind: _plain(value, {}) for (kind, _), value in references.items()}
 
     def reference(self, kind: Any) -> dict[str, Any]:  # noqa: ANN401  a class or a generic alias
@@ -86,7 +93,8 @@ def _plain(schema: Any, aliases: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSO
         else _plain(value, aliases)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
-        and not (key == "default" and value in (None, "", {}))
+        # With a default, openapi-typescript would demand a field of those who send it.
+        and not (key == "default" and (value in (None, "", {}) or value is False))
     }
     if name in _PUBLISHED_NAMES:
         plain["$ref"] = _REFERENCE + _PUBLISHED_NAMES[name]

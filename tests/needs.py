@@ -1,8 +1,11 @@
 """The programs and rights that a test needs; with CI=true no program may be missing."""
 
+import fcntl
 import os
 import shutil
+import subprocess
 import sys
+from pathlib import Path
 from typing import Final, Never
 
 import pytest
@@ -14,6 +17,23 @@ linux_only: Final = pytest.mark.skipif(sys.platform != "linux", reason="runs onl
 def need_program(name: str) -> str:
     """Return the path of a program; if it is missing, skip the test or, under CI, fail it."""
     return shutil.which(name) or missing(f"{name} is not installed")
+
+
+def need_nodemailer() -> str:
+    """Install nodemailer unless it is installed, and return the NODE_PATH of programs that use it.
+
+    If npm cannot install it, skip the test or, under CI, fail it.
+    """
+    npm = need_program("npm")
+    folder = Path(__file__).parents[1] / ".local" / "clients"
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "installing").open("a") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
+        if not (folder / "node_modules" / "nodemailer").exists():
+            command = [npm, "install", "--silent", "--prefix", str(folder), "nodemailer@7"]
+            if subprocess.run(command, check=False, timeout=60).returncode:
+                missing("nodemailer cannot be installed here")
+    return str(folder / "node_modules")
 
 
 def need_root() -> None:

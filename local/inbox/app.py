@@ -301,9 +301,11 @@ def _invalid(error: ValidationError) -> HTTPException:
     return HTTPException(422, f"{where}: {detail['msg']}")
 
 
-def _document(_request: Request) -> Response:
-    """Return the description of this API."""
-    return JSONResponse(yaml.safe_load(_OPENAPI.read_text(encoding="utf-8")))
+def _document(request: Request) -> Response:
+    """Return the description of this API with this server's address."""
+    document = yaml.safe_load(_OPENAPI.read_text(encoding="utf-8"))
+    document["servers"] = [{"url": str(request.base_url).rstrip("/")}]
+    return JSONResponse(document)
 
 
 def _behaviour(behaviour: Behaviour) -> dict[str, Json]:

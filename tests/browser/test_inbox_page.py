@@ -5,11 +5,12 @@ import zlib
 from collections.abc import Callable, Iterator
 from email.message import EmailMessage
 from time import monotonic
-from typing import Final
+from typing import Final, Literal
 
 import pytest
 from playwright.sync_api import Browser, FloatRect, Page, expect
 
+from tests.browser.accessibility import violations
 from tests.browser.chromium import PATIENCE, chromium
 from tests.integration.local.local_ses import LocalSes
 
@@ -262,3 +263,20 @@ def test_a_deleted_mail_disappears(page: Open, send: Send, local_ses: LocalSes) 
     local_ses.on_loop(lambda: local_ses.mailbox.delete(deleted))
     expect(inbox.locator(".row .to")).to_have_text(["kept@example.com"])
     expect(inbox.locator("#mail")).to_be_hidden()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_inbox_meets_wcag_aa(page: Open, send: Send, scheme: Literal["light", "dark"]) -> None:
+    """The list and an open email pass axe's rules for WCAG 2.2 A and AA, wide and narrow."""
+    send(raw=colourful_mail())
+    inbox = page()
+    inbox.emulate_media(color_scheme=scheme)
+    expect(inbox.get_by_text("Colours")).to_be_visible()
+    for width in (360, 1280):
+        inbox.set_viewport_size({"width": width, "height": 800})
+        assert violations(inbox) == [], width
+    inbox.get_by_text("Colours").first.click()
+    expect(inbox.locator("iframe")).to_be_visible()
+    for width in (360, 1280):
+        inbox.set_viewport_size({"width": width, "height": 800})
+        assert violations(inbox) == [], width

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.needs import missing, need_program
+from tests.needs import need_nodemailer, need_program
 from tests.relay.running_relay import KEY, PATIENCE, SENDER, TO, RunningRelay, certificate
 
 BODY = "Subject: From a program\r\n\r\nHello\r\n.dot\r\n..\r\n"
@@ -90,20 +90,9 @@ transport.sendMail({ from: `Shop <${from}>`, to, subject: "Hé", text: "Hello", 
 
 def test_nodemailer(relay: RunningRelay, trusted: str) -> None:
     """With nodemailer: it sends a message with several parts and reads the id in the reply."""
-    folder = Path(__file__).parents[2] / ".local" / "clients"
-    npm = need_program("npm")
-    if not (folder / "node_modules" / "nodemailer").exists():
-        folder.mkdir(parents=True, exist_ok=True)
-        install = subprocess.run(
-            [npm, "install", "--silent", "--prefix", str(folder), "nodemailer@7"],
-            check=False,
-            timeout=60,
-        )
-        if install.returncode:
-            missing("nodemailer cannot be installed here")
     output = run(
         *("node", "-e", NODEMAILER, str(relay.port), KEY, SENDER, TO),
-        NODE_PATH=str(folder / "node_modules"),
+        NODE_PATH=need_nodemailer(),
         NODE_EXTRA_CA_CERTS=trusted,
     )
     assert json.loads(output)["response"].startswith("250 2.0.0 Ok: queued as ")

@@ -47,7 +47,7 @@ def check(schema: dict[str, Any], value: object) -> None:
 
 @pytest.mark.parametrize("path", GENERATED)
 def test_the_generated_files_are_up_to_date(path: str) -> None:
-    """`make openapi` would not change docs/openapi.json, docs/errors.md or http/routes.py."""
+    """`make openapi` would not change docs/openapi.json, docs/errors.md, routes.py or a guide."""
     committed = (ROOT / path).read_text(encoding="utf-8")
     assert GENERATED[path](committed) == committed
 
@@ -110,7 +110,7 @@ def test_every_code_has_texts_and_is_documented() -> None:
 def test_each_error_example_is_an_envelope(code: str) -> None:
     """The example of a code matches the schema; only upgrade_required has an upgrade_url."""
     example = _DOCUMENT["components"]["examples"][code]["value"]
-    check({"$ref": "#/components/schemas/Error"}, example)
+    check({"$ref": "#/components/schemas/ErrorResponse"}, example)
     assert example["error"]["code"] == code
     assert ("upgrade_url" in example["error"]) is (code == "upgrade_required")
 
@@ -118,7 +118,7 @@ def test_each_error_example_is_an_envelope(code: str) -> None:
 @pytest.mark.parametrize("code", CODES)
 def test_each_error_matches_the_schema_of_the_envelope(code: str) -> None:
     """The envelope of an error, with and without its optional members, matches the schema."""
-    schema = {"$ref": "#/components/schemas/Error"}
+    schema = {"$ref": "#/components/schemas/ErrorResponse"}
     check(schema, {"error": ServiceError(code, "text").envelope()})
     full = ServiceError(code, "text", details={"a": 1}, upgrade_url="https://a.example")
     check(schema, {"error": full.envelope()})
@@ -174,7 +174,7 @@ def test_every_schema_is_used_and_every_reference_has_a_schema() -> None:
     assert references == set(_SCHEMAS)
 
 
-@pytest.mark.parametrize("name", ["SendEmailRequest", "AttachmentModel", "SendBatchRequest"])
+@pytest.mark.parametrize("name", ["SendEmailRequest", "Attachment", "SendBatchRequest"])
 def test_every_field_of_a_request_is_described(name: str) -> None:
     """Requests describe each field and do not allow others."""
     schema = _SCHEMAS[name]

@@ -1,0 +1,8 @@
+<?php
+
+return [
+    'pillarbox' => [
+        'url' => env('PILLARBOX_URL'),
+        'key' => env('PILLARBOX_KEY'),
+    ],
+];

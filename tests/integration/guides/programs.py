@@ -1,0 +1,42 @@
+"""The programs of docs/guides, and the commands that run them."""
+
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.stack import ROOT
+
+CODE: Final = ROOT / "docs" / "guides" / "code"
+_HERE: Final = Path(__file__).parent
+
+type Command = tuple[str, ...]
+
+#: Guide -> the command that sends a receipt; it takes an address and an invoice's number.
+OVER_HTTP: Final[Mapping[str, Command]] = {
+    "python": (sys.executable, str(CODE / "python/send.py")),
+    "node": ("node", str(CODE / "node/receipt.mjs")),
+    "laravel": ("php", str(_HERE / "laravel.php"), "receipt.php"),
+    "rails": ("ruby", str(_HERE / "rails.rb"), "receipt.rb"),
+    "go": ("go", "run", str(CODE / "go/pillarbox.go"), str(CODE / "go/receipt.go")),
+}
+#: The same over SMTP.
+OVER_SMTP: Final[Mapping[str, Command]] = {
+    "nodemailer": ("node", str(CODE / "smtp/nodemailer.cjs")),
+    "django": (sys.executable, str(_HERE / "django_smtp.py")),
+    "rails": ("ruby", str(_HERE / "rails_smtp.rb")),
+    "laravel": ("php", str(_HERE / "laravel_smtp.php")),
+    "wordpress": ("php", str(_HERE / "wordpress.php")),
+}
+#: The languages and frameworks that this repository uses anyway.
+_OWN: Final = {"python", "node", "nodemailer"}
+
+
+def each_of(commands: Mapping[str, Command]) -> list[Any]:
+    """Return the commands as parameters; `make guides` runs those that are foreign."""
+    return [
+        pytest.param(command, id=name, marks=() if name in _OWN else pytest.mark.foreign)
+        for name, command in commands.items()
+    ]

@@ -1,0 +1,78 @@
+"""docs/guides shows the code that the tests run, and nothing that a reader cannot open."""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+
+from openapi.document import document
+from openapi.guides import GUIDES, files_of, with_code
+from pillarbox.http.models import SendEmailRequest
+from pillarbox.http.validation import validate
+
+ROOT = GUIDES.parents[1]
+PAGES = sorted(GUIDES.glob("*.md"))
+every_page = pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+
+
+@every_page
+def test_a_guide_shows_the_files_that_are_tested(page: Path) -> None:
+    """Each block of code of a guide equals its file, as `make openapi` writes it."""
+    text = page.read_text(encoding="utf-8")
+    assert with_code(text) == text
+    assert len(files_of(text)) == text.count("<!-- code/")
+
+
+def test_a_stale_block_is_replaced() -> None:
+    """A block that differs from its file is written again; the rest of the page stays."""
+    page = "a\n<!-- code/node/receipt.mjs -->\n```js\nold\n```\nb\n```sh\nrun\n```\n"
+    code = (GUIDES / "code/node/receipt.mjs").read_text(encoding="utf-8")
+    assert with_code(page) == page.replace("old\n", code)
+
+
+def test_every_file_of_code_is_in_a_guide() -> None:
+    """No code is tested that no guide shows."""
+    shown = {name for page in PAGES for name in files_of(page.read_text(encoding="utf-8"))}
+    files = (GUIDES / "code").rglob("*.*")
+    assert shown == {str(file.relative_to(GUIDES)) for file in files if "__pyc" not in str(file)}
+
+
+@every_page
+def test_links_of_a_guide_lead_somewhere(page: Path) -> None:
+    """Each relative link and picture of a guide is a file of this repository."""
+    text = page.read_text(encoding="utf-8")
+    for target in re.findall(r"\]\(([^)#]+)(?:#[^)]*)?\)", text):
+        if not target.startswith("http"):
+            assert (page.parent / target).exists(), target
+
+
+def test_the_index_lists_every_guide() -> None:
+    """docs/guides/README.md links each guide, and the project's README links the index."""
+    index = (GUIDES / "README.md").read_text(encoding="utf-8")
+    assert {page.name for page in PAGES} - {"README.md"} == set(re.findall(r"\((\w+\.md)\)", index))
+    assert "docs/guides/README.md" in (ROOT / "README.md").read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize("name", ["resend", "postmark", "ses"])
+def test_a_table_of_fields_names_fields_of_the_api(name: str) -> None:
+    """The right column of a table of fields has only names that a send request has."""
+    schemas = document()["components"]["schemas"]
+    known = schemas["SendEmailRequest"]["properties"] | schemas["Attachment"]["properties"]
+    page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    table = page.partition("## Fields\n")[2].partition("\n## ")[0]
+    columns = [row.split("|")[2] for row in table.splitlines() if row.startswith("| `")]
+    shown = re.findall(r"`(?:attachments\[\])?\.?([a-zA-Z]+)(?:: \w+)?`", " ".join(columns))
+    assert len(shown) > 10
+    assert set(shown) <= known.keys()
+
+
+@pytest.mark.parametrize("name", ["resend", "postmark"])
+def test_the_request_of_a_comparison_is_valid(name: str) -> None:
+    """The lines with a plus make a request whose body has only fields of the API."""
+    page = (GUIDES / f"{name}.md").read_text(encoding="utf-8")
+    shown = page.partition("```diff\n")[2].partition("```")[0].splitlines()
+    command = "\n".join(line[1:] for line in shown if line[0] != "-")
+    assert '"X-API-Key: $PILLARBOX_KEY"' in command
+    body = json.loads(re.findall(r"(?s)-d '(.*)'", command)[0])
+    assert validate(SendEmailRequest, body).html == body["html"]

@@ -1,0 +1,36 @@
+# ruff: noqa: T201  a program that is run by hand prints its results
+"""Lint both OpenAPI documents with Redocly and Spectral: `make lint-openapi`."""
+
+import re
+import sys
+from typing import Final
+
+from verification.clients.node import ROOT, WORK, install, tool
+
+DOCUMENTS: Final = ("docs/openapi.json", "local/inbox/openapi.yaml")
+_RULES: Final = 'extends: ["spectral:oas"]\n'
+
+
+def main() -> int:
+    """Return 1 if a linter warns."""
+    install()
+    rules = WORK / "spectral.yaml"
+    rules.write_text(_RULES, encoding="utf-8")
+    warned = 0
+    for document in DOCUMENTS:
+        path = str(ROOT / document)
+        redocly = tool("redocly", "lint", "--extends", "recommended", path)
+        spectral = tool(
+            *("spectral", "lint", "--ruleset", str(rules), "--fail-severity", "error", path)
+        )
+        for name, said in (("redocly", redocly), ("spectral", spectral)):
+            if re.search(r"\bwarnings?\b", said.replace("Deprecation warning", ""), re.IGNORECASE):
+                print(said)
+                warned += 1
+            else:
+                print(f"{document}: {name} has no warning")
+    return int(bool(warned))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,43 @@
+"""The linters and generators of package.json, installed outside the sources."""
+
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+#: Everything that is installed, generated and built.
+WORK: Final = ROOT / ".local" / "clients-verification"
+_HERE: Final = Path(__file__).parent
+
+
+def install() -> None:
+    """Install what package-lock.json pins; end the program if npm cannot."""
+    WORK.mkdir(parents=True, exist_ok=True)
+    lock = WORK / "package-lock.json"
+    if lock.exists() and lock.read_bytes() == (_HERE / lock.name).read_bytes():
+        return
+    shutil.copy(_HERE / "package.json", WORK)
+    shutil.copy(_HERE / lock.name, lock)
+    try:
+        run("npm", "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error")
+    except SystemExit:
+        lock.unlink()
+        raise
+
+
+def run(*command: str) -> str:
+    """Return the output of a program that runs in the work folder; end ours if it fails."""
+    try:
+        done = subprocess.run(command, cwd=WORK, capture_output=True, text=True, check=False)
+    except FileNotFoundError as error:
+        sys.exit(f"{error.filename} is not installed.")
+    if done.returncode:
+        sys.exit(f"{' '.join(command)}:\n{done.stdout}{done.stderr}")
+    return done.stdout + done.stderr
+
+
+def tool(name: str, *arguments: str) -> str:
+    """Run a program that package.json brings."""
+    return run(str(WORK / "node_modules" / ".bin" / name), *arguments)
