@@ -16,6 +16,13 @@ _REFUSALS: Final[Mapping[DomainVerdict, str]] = {
     DomainVerdict.NULL_MX: "the domain accepts no mail: its MX record says so (RFC 7505)",
 }
 
+#: Why mail to an address is suppressed, by the reason that the record has.
+_SUPPRESSIONS: Final[Mapping[str, str]] = {
+    "bounced": "an earlier email to it bounced permanently",
+    "complained": "it reported an earlier email as unwanted",
+    "manual": "the operator suppressed it",
+}
+
 #: The response repeats at most this many bytes of an invalid address.
 _MAX_SHOWN: Final = 320
 
@@ -89,11 +96,22 @@ class Recipients:
             if (reason := suppressed.get(mailbox_key(address)))
         ]
         if reasons:
-            raise _refused("recipient_suppressed", "bounced or complained before", reasons)
+            are = "is" if len(reasons) == 1 else "are"
+            raise _refused("recipient_suppressed", f"{are} suppressed", reasons)
 
     def normalize(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return the normalized addresses of some texts."""
         return tuple(self.normalized[text] for text in texts)
+
+
+def refused_recipients(error: ServiceError) -> list[tuple[str, str]]:
+    """Return the refused addresses of an error, each with the reason in words."""
+    listed = (error.details or {}).get("recipients")
+    return [
+        (str(item["address"]), _SUPPRESSIONS.get(str(item["reason"]), str(item["reason"])))
+        for item in (listed if isinstance(listed, list) else [])
+        if isinstance(item, dict) and {"address", "reason"} <= item.keys()
+    ]
 
 
 def _recipient(address: str, reason: str, **more: str) -> Json:

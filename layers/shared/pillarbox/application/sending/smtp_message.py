@@ -20,7 +20,7 @@ from pillarbox.application.validation import to_a_label
 from pillarbox.domain.account import Account
 from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.attachment import check_attachments
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import ServiceError, cut
 from pillarbox.domain.filename import is_safe_filename
 from pillarbox.domain.header_text import in_one_line, is_header_safe, is_visible
 from pillarbox.domain.idempotency import idempotency_digest
@@ -30,6 +30,7 @@ from pillarbox.mime.fields import Field, bad_message
 from pillarbox.mime.mailbox import (
     Mailbox,
     addresses_in,
+    first_bad_entry,
     is_address_list,
     read_mailbox,
     read_text,
@@ -50,6 +51,8 @@ _TEXT: Final = frozenset({"text/plain", "text/html"})
 _LENIENT: Final = re.compile("[\t\x80-\x9f]")
 #: Contract 2.1, in characters.
 _MAX_NAME: Final = 1_024
+#: In bytes, of a text of the message that a reply repeats.
+_MAX_SHOWN: Final = 64
 #: In octets: a larger message may go through the spool.
 SMALL: Final = 50_000
 
@@ -88,8 +91,8 @@ class SmtpMessage:
         Raises:
             ServiceError: `no_verified_sender` or `recipient_suppressed`.
         """
-        if not all(may_send_as(account, author) for author in self.authors):
-            raise no_verified_sender("The From field has no verified sender of this account.")
+        for author in self.authors:
+            account.check_sends_from(author)
         self.recipients.check_suppressed(suppressed)
         return PreparedMessage.of(self.mail, account, self.body_hash, now)
 
@@ -130,46 +133,47 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
     )
 
 
-def may_send_as(account: Account, address: str) -> bool:
-    """Whether an account may send from an address: on free plans only from the default one."""
-    try:
-        return account.sender(address) == address
-    except ServiceError:
-        return False
-
-
-def no_verified_sender(text: str) -> ServiceError:
-    """Return the error for a From field that this account may not use."""
-    return ServiceError("no_verified_sender", text)
-
-
 def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
     """Return the addresses in From and in Sender, which SES checks as well."""
     authors, senders = structure.all(b"from"), structure.all(b"sender")
     if len(authors) != 1 or len(senders) > 1:
-        raise no_verified_sender("A message has one From field, and at most one Sender field.")
-    return tuple(_normalize(read_mailbox(field.value)) for field in authors + senders)
+        raise _bad_author(
+            f"A message has one From field, and at most one Sender field; this one has"
+            f" {len(authors)} and {len(senders)}."
+        )
+    return tuple(_read_author(field) for field in authors + senders)
 
 
-def _normalize(mailbox: Mailbox | None) -> Mailbox:
+def _read_author(field: Field) -> Mailbox:
+    name, mailbox = field.usual_name, read_mailbox(field.value)
     if mailbox is None:
-        raise no_verified_sender("The From field must be one address, with or without a name.")
+        raise _bad_author(f"{name}: must be one address, with or without a name.")
     try:
         address = parse_address(mailbox.address, to_a_label)
     except AddressSyntaxError as error:
-        raise no_verified_sender("The From field has no valid address.") from error
-    _check_shown("From", mailbox.name or "")
+        raise _bad_author(f"{name}: {mailbox.address}: {error}.") from error
+    _check_shown(name, mailbox.name or "")
     return Mailbox(mailbox.name, address)
+
+
+def _bad_author(text: str) -> ServiceError:
+    return ServiceError("no_verified_sender", text)
 
 
 def _check_address_fields(structure: MessageStructure) -> None:
     for field in structure.fields:
         if field.name in _ADDRESS_FIELDS and not is_address_list(field.value):
             raise bad_message(
-                field.name.decode("ascii").title(),
-                "must be a list of addresses with commas between them",
+                field.usual_name,
+                f"must be a list of addresses with commas between them{_culprit(field.value)}",
                 "bad_header",
             )
+
+
+def _culprit(value: bytes) -> str:
+    """Return the words that name the first entry that is no address, if it can be told."""
+    entry = cut(read_text(first_bad_entry(value)), _MAX_SHOWN)
+    return f"; {json.dumps(entry)} is none" if entry else ""
 
 
 def _subject(structure: MessageStructure) -> str:
