@@ -4,6 +4,7 @@ The state of a message is a pure function of the set of its events. So it does
 not depend on their order, and a repeated event changes nothing.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -71,6 +72,15 @@ _STATUSES: Final = {
     EventKind.BOUNCED: Status.BOUNCED,
     EventKind.COMPLAINED: Status.COMPLAINED,
 }
+
+
+#: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
+_DIAGNOSTIC_TYPE: Final = re.compile(r"\A\s*smtp\s*;\s*(?=\S)", re.IGNORECASE)
+
+
+def plain_reason(reason: str) -> str:
+    """Return the text of a remote server without `smtp;`, which says only where it is from."""
+    return _DIAGNOSTIC_TYPE.sub("", reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -21,8 +21,14 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.attachment import check_attachments
 from pillarbox.domain.errors import ServiceError, cut
-from pillarbox.domain.filename import is_safe_filename
-from pillarbox.domain.header_text import in_one_line, is_header_safe, is_visible
+from pillarbox.domain.filename import UNSAFE_NAME, is_safe_filename
+from pillarbox.domain.header_text import (
+    INVISIBLE,
+    UNSAFE,
+    in_one_line,
+    is_header_safe,
+    is_visible,
+)
 from pillarbox.domain.idempotency import idempotency_digest
 from pillarbox.domain.mail import MAX_SUBJECT, Mail, RawBody
 from pillarbox.mime.content import MimePart, decoded_size, first_octets
@@ -190,9 +196,9 @@ def _check_shown(name: str, text: str) -> None:
     mean by its characters from 0x80 to 0x9f are quotation marks and dashes, not controls.
     """
     if not is_header_safe(_LENIENT.sub("", text)):
-        raise bad_message(name, "has control characters or text direction overrides", "bad_header")
+        raise bad_message(name, UNSAFE, "bad_header")
     if not is_visible(text):
-        raise bad_message(name, "consists of blanks and invisible characters", "bad_header")
+        raise bad_message(name, INVISIBLE, "bad_header")
 
 
 def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
@@ -212,12 +218,7 @@ def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
 
 def _check_names(files: Iterable[_File]) -> None:
     if not all(is_safe_filename(name) for file in files for name in file.names):
-        raise bad_message(
-            "filename",
-            "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
-            " at the end, and no name of a device",
-            "invalid_filename",
-        )
+        raise bad_message("filename", UNSAFE_NAME, "invalid_filename")
 
 
 def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str, ...]) -> str:

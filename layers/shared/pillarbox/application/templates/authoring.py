@@ -18,9 +18,9 @@ from pillarbox.application.validation import check_text
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import MAX_SUBJECT
-from pillarbox.domain.template import SavedTemplate, fill_subject
+from pillarbox.domain.template import SavedTemplate, fill_subject, unknown_template
 from pillarbox.rendering.saved import check_template, missing_values, sample_values
-from pillarbox.rendering.starters import SLUGS, find_starter
+from pillarbox.rendering.starters import get_starter
 
 #: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
 #: including the references.
@@ -112,12 +112,7 @@ class TemplateAuthoring:
             starter_source,
         )
 
-        account, starter = find_account(self.accounts, account_id), find_starter(slug)
-        if starter is None:
-            raise ServiceError(
-                "template_not_found",
-                f"There is no starter {slug}. The starters are {', '.join(SLUGS)}.",
-            )
+        account, starter = find_account(self.accounts, account_id), get_starter(slug)
         name = account.brand.name_or(account.name)
         subject, html = starter_source(starter, account.brand, name)
         return TemplateSource(name=starter.name, subject=subject, category="starter", html=html)
@@ -205,7 +200,7 @@ class TemplateAuthoring:
         """
         match self.records.delete(account_id, template_id):
             case DeleteResult.ABSENT:
-                raise template_not_found()
+                raise unknown_template()
             case DeleteResult.REFERENCED:
                 raise ServiceError(
                     "template_in_use",
@@ -254,10 +249,5 @@ def _checked(template: SavedTemplate) -> SavedTemplate:
 
 def _existing(template: SavedTemplate | None) -> SavedTemplate:
     if template is None:
-        raise template_not_found()
+        raise unknown_template()
     return template
-
-
-def template_not_found() -> ServiceError:
-    """Return the error for an unknown template, and for another account's template."""
-    return ServiceError("template_not_found", "There is no such template.")
