@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pillarbox.adapters.dynamodb.attributes import from_item, to_item
+from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import message_item, message_of
 from pillarbox.domain.message import Event, EventKind, Message, Status, plain_reason
 from tests.fakes import builders
@@ -220,5 +220,5 @@ def test_a_stored_reason_is_shown_without_its_type() -> None:
     """A record that an older release wrote with `smtp;` is read without it."""
     bounce = replace(event(EventKind.BOUNCED, 1, ANN), reason="smtp; 550 no")
     old = replace(MESSAGE, events=(bounce,))
-    (read,) = message_of(from_item(to_item(message_item(old)))).events
+    (read,) = message_of(from_item(message_item(old))).events
     assert read.reason == "550 no"
