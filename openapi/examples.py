@@ -51,8 +51,7 @@ BATCH_SENT: Final[dict[str, Any]] = {
             "from": None,
             "error": {
                 "code": "recipient_suppressed",
-                "message": "One recipient of this email bounced or complained before;"
-                " nothing was sent.",
+                "message": "One recipient of this email is suppressed; nothing was sent.",
                 "type": "invalid_request_error",
                 "details": {
                     "recipients": [{"address": "ada@customer.example", "reason": "bounced"}]

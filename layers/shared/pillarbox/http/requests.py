@@ -27,7 +27,7 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
     """
     keys = _header(event, "x-api-key")
     if len(keys) > 1:
-        raise invalid_api_key()
+        raise invalid_api_key(": the request has several")
     if not keys or not keys[0]:
         hint = ", not in Authorization" if _header(event, "authorization") else ""
         raise ServiceError(

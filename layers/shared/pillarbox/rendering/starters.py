@@ -48,7 +48,7 @@ def get_starter(slug: str) -> StarterTemplate:
     """Return the starter with this slug.
 
     Raises:
-        ServiceError: `template_not_found`; the message names the closest slug, or all of them.
+        ServiceError: `template_not_found`; the message names the closest slug and all others.
     """
     if slug in SLUGS:
         return _read(slug)
@@ -57,8 +57,11 @@ def get_starter(slug: str) -> StarterTemplate:
     shown = cut(slug, _MAX_SHOWN)
     normal = shown.lower().replace("-", "_").replace(" ", "_")
     close = difflib.get_close_matches(normal, SLUGS, n=1)
-    hint = f"Did you mean {close[0]}?" if close else f"The slugs are {', '.join(SLUGS)}."
-    raise ServiceError("template_not_found", f"There is no starter template {shown!r}. {hint}")
+    hint = f"; did you mean {close[0]}?" if close else "."
+    raise ServiceError(
+        "template_not_found",
+        f"There is no starter template {shown!r}{hint} The slugs are {', '.join(SLUGS)}.",
+    )
 
 
 @cache
