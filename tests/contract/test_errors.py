@@ -54,7 +54,8 @@ TYPES = {
 EXCEPTIONS = {"template_in_use": "invalid_request_error"}
 
 _SECTION = re.compile(
-    r"^### `(\w+)`\n\n(\d{3}) `(\w+)`\. (.+)\n\n\*\*What to do:\*\* (.+)\n\n```json\n((?:.+\n)+?)```$",
+    r"^### `(\w+)`\n\n(\d{3}) `(\w+)`\. (.+)\n\n"
+    r"\*\*What to do:\*\* (.+)\n\n```json\n((?:.+\n)+?)```$",
     re.MULTILINE,
 )
 

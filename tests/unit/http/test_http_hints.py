@@ -178,13 +178,14 @@ def test_a_batch_as_a_list() -> None:
 @pytest.mark.parametrize(
     ("slug", "hint"),
     [
-        ("magic-link", "Did you mean magic_link?"),
-        ("Welcom", "Did you mean welcome?"),
-        ("zzz", f"The slugs are {', '.join(SLUGS)}."),
+        ("magic-link", "; did you mean magic_link?"),
+        ("Welcom", "; did you mean welcome?"),
+        ("zzz", "."),
     ],
 )
 def test_an_unknown_slug_names_the_closest(slug: str, hint: str) -> None:
-    """An unknown starter is refused with the closest slug, or with all slugs."""
+    """An unknown starter is refused with the closest slug, and with all slugs."""
     with pytest.raises(ServiceError) as error:
         get_starter(slug)
-    assert error.value.message == f"There is no starter template '{slug}'. {hint}"
+    slugs = f"The slugs are {', '.join(SLUGS)}."
+    assert error.value.message == f"There is no starter template '{slug}'{hint} {slugs}"
