@@ -60,7 +60,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="An address is invalid, or its domain does not accept email.",
         about_details="`details.recipients` lists each such address with the reason.",
         remedy="Correct these addresses or leave them out. Nothing was sent to anyone.",
-        message="One recipient of this email cannot receive mail; nothing was sent.",
+        message="ada@gone.invalid: the domain does not exist; nothing was sent.",
         details={
             "recipients": [
                 {
@@ -77,7 +77,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         about_details="`details.recipients` lists each such address with the reason: `bounced`,"
         " `complained` or `manual`.",
         remedy="Leave the address out. An operator can remove a suppression.",
-        message="One recipient of this email is suppressed; nothing was sent.",
+        message="bob@customer.example: an earlier email to it bounced permanently; nothing was"
+        " sent.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
     ),
     "recipient_limit_exceeded": ErrorText(
@@ -147,7 +148,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="The account has no verified default sender, or `from` is not verified.",
         about_details="In the second case, `details.from` names the address.",
         remedy="Verify the sender, or leave `from` out.",
-        message="news@acme.example is not a verified sender of this account.",
+        message="news@acme.example is not a verified sender of this account; its default is"
+        " post@sender.example.",
         details={"from": "news@acme.example"},
     ),
     "upgrade_required": ErrorText(

@@ -227,8 +227,12 @@ def refusal(error: ServiceError) -> Reply:
         code, status = _recipient_refusal(error)
     elif isinstance(error, ValidationFailed) and error.errors[0].code == "mail_loop":
         code, status = _LOOP
-    named = [_line(*refused) for refused in refused_recipients(error)[:_MAX_NAMED]]
-    return Reply(code, status, (*named, error.message))
+    refused = refused_recipients(error.details)
+    if not refused:
+        return _reply(code, status, error.message)
+    are = "recipient is" if len(refused) == 1 else "recipients are"
+    named = [_line(*each) for each in refused[:_MAX_NAMED]]
+    return Reply(code, status, (*named, f"{len(refused)} {are} refused; nothing was sent."))
 
 
 def _recipient_refusal(error: ServiceError) -> tuple[int, str]:

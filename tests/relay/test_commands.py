@@ -7,6 +7,7 @@ from pillarbox.domain.key import Principal
 from tests.fakes import builders
 from tests.relay.running_relay import KEY, SENDER, TO, RunningRelay
 
+UNVERIFIED = "is not a verified sender of this account; its default is"
 ASCII = "must be ASCII: an international domain is written with xn--"
 CHARACTERS = "the part before the @ has characters that are not allowed"
 
@@ -99,7 +100,7 @@ def test_rcpt_arguments(relay: RunningRelay, argument: str, reply: bytes) -> Non
     [
         (
             "MAIL FROM:<x@shop.example>",
-            "550 5.7.1 x@shop.example is not a verified sender of this account.",
+            f"550 5.7.1 x@shop.example {UNVERIFIED} {SENDER}.",
         ),
         ("MAIL FROM:<root>", "501 5.1.7 <root> not an address of the form name@domain"),
         ("RCPT TO:<a@localhost>", "501 5.1.3 <a@localhost> the domain is not a public name"),

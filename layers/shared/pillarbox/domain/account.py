@@ -125,14 +125,18 @@ class Account:
         if requested is None or not self.plan.paid or requested == default:
             return default
         if not self.senders.get(requested, False):
-            raise _no_verified_sender(requested, "is not a verified sender of this account")
+            raise _no_verified_sender(
+                requested, f"is not a verified sender of this account; its default is {default}"
+            )
         return requested
 
     def check_sends_from(self, address: str) -> None:
         """Refuse an address from which an email that is sent as written may not come.
 
+        On a free plan that is each but the default sender.
+
         Raises:
-            ServiceError: `no_verified_sender`; on a free plan for each but the default sender.
+            ServiceError: `no_verified_sender`.
         """
         default = self.sender(address)
         if default != address:

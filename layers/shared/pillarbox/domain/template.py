@@ -78,6 +78,10 @@ class SavedTemplate:
     references: frozenset[str] = field(default_factory=frozenset)
 
 
+#: What is wrong with a variable that has no value.
+MISSING_VALUE: Final = "the template needs this value"
+
+
 def unknown_template() -> ServiceError:
     """Return the error for an unknown id, and for that of another account's template."""
     return ServiceError("template_not_found", "The account has no saved template with this id.")

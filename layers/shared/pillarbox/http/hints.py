@@ -8,14 +8,12 @@ from collections.abc import Iterable, Mapping
 from typing import Final
 
 _RECIPIENTS: Final = "the recipients are the bare addresses in to, cc and bcc"
-_NO_TEXT: Final = "leave it out: the text part is made from the HTML"
+_NO_TEXT: Final = "the text part is made from the HTML"
 _HTML: Final = "the HTML goes in html"
-_NO_SCHEDULE: Final = "leave it out: an email is sent at once, so make the request when it is due"
-_NO_TAGS: Final = "leave it out: keep the messageId of the response to find the email again"
-_NO_TRACKING: Final = "leave it out: opens and clicks are not tracked"
-_HEADERS: Final = (
-    "leave it out: only email that is sent over SMTP can have header fields of its own"
-)
+_NO_SCHEDULE: Final = "an email is sent at once; make the request when it is due"
+_NO_TAGS: Final = "emails have no tags; the messageId of the response identifies an email"
+_NO_TRACKING: Final = "opens and clicks are not tracked"
+_HEADERS: Final = "only an email that is sent over SMTP can have header fields of its own"
 _TEMPLATE: Final = "a starter's slug goes in starterTemplate, a saved template's id in templateId"
 _VALUES: Final = "the values of the template go in variables"
 _SENDER: Final = "the sender's bare address goes in from, the name in fromName"
@@ -62,9 +60,9 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         "the MIME type goes in contentType": "type mimetype mediatype",
         "inline: true embeds the file": "disposition contentdisposition",
         _CONTENT: "data base64 base64content body contentbytes",
-        f"{_CONTENT}: no file is fetched": "path url href",
+        f"{_CONTENT}; no file is fetched": "path url href",
         "the id goes in contentId, without < and >": "cid id",
-        "leave it out: content is always base64": "encoding contenttransferencoding",
+        "content is always base64": "encoding contenttransferencoding",
     },
     "PreviewRequest": {
         _VALUES: "templatemodel templatedata data params values",

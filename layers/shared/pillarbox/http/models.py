@@ -39,6 +39,8 @@ if TYPE_CHECKING:
 
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
+_BARE: Final = "must be a string: the bare address, without a name"
+_FROM_NAME: Final = "the name goes in fromName"
 #: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
 #: not cost an error for each item.
 _MAX_ITEMS: Final = 100
@@ -67,7 +69,7 @@ def _parse_sender(value: str) -> str:
     try:
         return parse_address(value, to_a_label)
     except NotBareError as error:
-        raise invalid("invalid_address", f"{error}; the name goes in fromName") from None
+        raise invalid("invalid_address", f"{error}; {_FROM_NAME}") from None
     except AddressSyntaxError as error:
         raise invalid("invalid_address", str(error)) from None
 
@@ -75,7 +77,13 @@ def _parse_sender(value: str) -> str:
 def _no_object(value: object) -> object:
     """Refuse the form {"email": …, "name": …}, which other services have."""
     if isinstance(value, dict):
-        raise invalid("wrong_type", "must be a string: the bare address, without a name")
+        raise invalid("wrong_type", _BARE)
+    return value
+
+
+def _no_sender_object(value: object) -> object:
+    if isinstance(value, dict):
+        raise invalid("wrong_type", f"{_BARE}; {_FROM_NAME}")
     return value
 
 
@@ -113,6 +121,8 @@ def _check_uuid(value: str) -> str:
 
 
 def _check_base64(value: str) -> str:
+    if value[:5].lower() == "data:":
+        raise invalid("invalid_base64", "must be base64 alone, without data: and what follows it")
     if not is_canonical_base64(value):
         raise invalid(
             "invalid_base64",
@@ -212,7 +222,7 @@ class SendEmailRequest(WireModel):
     variables = optional(_VARIABLES)
     subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
     from_name = optional(_header_text(most=1024))
-    sender = optional(after(_ADDRESS_TEXT, _parse_sender), name="from")
+    sender = optional(after(before(_no_sender_object, text()), _parse_sender), name="from")
     cc = optional(_ADDRESSES)
     bcc = optional(_ADDRESSES)
     reply_to = optional(after(_ADDRESS_TEXT, _parse_address))

@@ -23,7 +23,7 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
     """Return the text of the API key (contract section 5).
 
     Raises:
-        ServiceError: `missing_api_key`, or `invalid_api_key` if there are several.
+        ServiceError: `missing_api_key`; `invalid_api_key` if there are several or it has a scheme.
     """
     keys = _header(event, "x-api-key")
     if len(keys) > 1:
@@ -33,6 +33,8 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
         raise ServiceError(
             "missing_api_key", f"The header X-API-Key is missing. Send the API key in it{hint}."
         )
+    if keys[0][:7].lower() == "bearer ":
+        raise invalid_api_key(": X-API-Key has the key alone, without Bearer")
     return keys[0]
 
 

@@ -104,7 +104,7 @@ def render_saved(
         characters = len(rendered)
     except UndefinedError as error:
         missing = FieldError(
-            "variables", "The template uses a value that is missing.", "missing_variable"
+            "variables", "the template needs a value that is missing", "missing_variable"
         )
         raise ValidationFailed(missing) from error
     finally:

@@ -21,6 +21,7 @@ from pillarbox.domain.mail import (
     StarterBody,
 )
 from pillarbox.domain.template import (
+    MISSING_VALUE,
     SavedTemplate,
     StarterTemplate,
     fill_subject,
@@ -187,7 +188,7 @@ def _saved_values(
     if missing := missing_values(template.required, values):
         raise ValidationFailed(
             *(
-                FieldError(f"variables.{name}", "the template needs this value", "missing_variable")
+                FieldError(f"variables.{name}", MISSING_VALUE, "missing_variable")
                 for name in missing
             )
         )

@@ -96,17 +96,16 @@ class Recipients:
             if (reason := suppressed.get(mailbox_key(address)))
         ]
         if reasons:
-            are = "is" if len(reasons) == 1 else "are"
-            raise _refused("recipient_suppressed", f"{are} suppressed", reasons)
+            raise _refused("recipient_suppressed", reasons)
 
     def normalize(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return the normalized addresses of some texts."""
         return tuple(self.normalized[text] for text in texts)
 
 
-def refused_recipients(error: ServiceError) -> list[tuple[str, str]]:
-    """Return the refused addresses of an error, each with the reason in words."""
-    listed = (error.details or {}).get("recipients")
+def refused_recipients(details: Mapping[str, Json] | None) -> list[tuple[str, str]]:
+    """Return the refused addresses in the details of an error, each with the reason in words."""
+    listed = (details or {}).get("recipients")
     return [
         (str(item["address"]), _SUPPRESSIONS.get(str(item["reason"]), str(item["reason"])))
         for item in (listed if isinstance(listed, list) else [])
@@ -120,13 +119,11 @@ def _recipient(address: str, reason: str, **more: str) -> Json:
 
 def _refuse_invalid(recipients: list[Json]) -> None:
     if recipients:
-        raise _refused("invalid_recipient", "cannot receive mail", recipients)
+        raise _refused("invalid_recipient", recipients)
 
 
-def _refused(code: str, what: str, recipients: list[Json]) -> ServiceError:
-    subject = "One recipient" if len(recipients) == 1 else f"{len(recipients)} recipients"
-    return ServiceError(
-        code,
-        f"{subject} of this email {what}; nothing was sent.",
-        details={"recipients": recipients},
-    )
+def _refused(code: str, recipients: list[Json]) -> ServiceError:
+    details: dict[str, Json] = {"recipients": recipients}
+    address, reason = refused_recipients(details)[0]
+    more = f" (and {len(recipients) - 1} more)" if len(recipients) > 1 else ""
+    return ServiceError(code, f"{address}: {reason}{more}; nothing was sent.", details=details)

@@ -97,8 +97,11 @@ class SmtpMessage:
         Raises:
             ServiceError: `no_verified_sender` or `recipient_suppressed`.
         """
-        for author in self.authors:
-            account.check_sends_from(author)
+        for field, author in zip(("From", "Sender"), self.authors, strict=False):
+            try:
+                account.check_sends_from(author)
+            except ServiceError as error:
+                raise _bad_author(f"{field}: {error.message}") from error
         self.recipients.check_suppressed(suppressed)
         return PreparedMessage.of(self.mail, account, self.body_hash, now)
 

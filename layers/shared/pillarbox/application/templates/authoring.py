@@ -18,7 +18,12 @@ from pillarbox.application.validation import check_text
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import MAX_SUBJECT
-from pillarbox.domain.template import SavedTemplate, fill_subject, unknown_template
+from pillarbox.domain.template import (
+    MISSING_VALUE,
+    SavedTemplate,
+    fill_subject,
+    unknown_template,
+)
 from pillarbox.rendering.saved import check_template, missing_values, sample_values
 from pillarbox.rendering.starters import get_starter
 
@@ -135,10 +140,7 @@ class TemplateAuthoring:
         shown = sample_values(template.required) | own if values is None else own | dict(values)
         if missing := missing_values(template.required, shown):
             raise ValidationFailed(
-                *(
-                    FieldError(name, "the template needs this value", "missing_variable")
-                    for name in missing
-                )
+                *(FieldError(name, MISSING_VALUE, "missing_variable") for name in missing)
             )
         return fill_subject(template.subject, shown), render_saved(template.html, shown)
 
