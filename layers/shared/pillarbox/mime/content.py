@@ -21,10 +21,19 @@ _ENCODINGS: Final = IDENTITY | {b"quoted-printable", b"base64"}
 _CODECS: Final = frozenset(aliases.values())
 _PUNCTUATION: Final = re.compile(r"[^a-z0-9]+")
 _MORE_CHARSETS: Final = frozenset(
-    """
-    euc-tw iso-2022-cn iso-8859-6-e iso-8859-6-i iso-8859-8-e iso-8859-8-i iso-10646-ucs-2 viscii
-    windows-874 windows-936 windows-949
-    """.split()
+    {
+        "euc-tw",
+        "iso-10646-ucs-2",
+        "iso-2022-cn",
+        "iso-8859-6-e",
+        "iso-8859-6-i",
+        "iso-8859-8-e",
+        "iso-8859-8-i",
+        "viscii",
+        "windows-874",
+        "windows-936",
+        "windows-949",
+    }
 )
 #: In bytes, of a name that an error repeats.
 _MAX_SHOWN: Final = 40
