@@ -38,6 +38,8 @@ class ErrorText:
     remedy: str
     message: str
     details: Mapping[str, Json] | None = None
+    #: Members of `details` that the example does not have.
+    other_details: frozenset[str] = frozenset()
     about_details: str = ""
     upgrade_url: str | None = None
 
@@ -134,8 +136,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "invalid_api_key": ErrorText(
         when="The key is unknown or revoked, or the request has two keys.",
         remedy="Copy the whole key, or ask the operator for a new one.",
-        message="The API key is not valid: it is incomplete, or no key that starts with"
-        " bx_preview_ or bx_live_.",
+        message="The API key is not valid: it is unknown, revoked or incomplete. The header"
+        " X-API-Key has one whole key, without Bearer.",
     ),
     "scope_required": ErrorText(
         when="The key does not have the required permission.",
@@ -249,6 +251,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         remedy="Wait until midnight UTC (`RateLimit-Reset`).",
         message="The account may send 300 messages per day; 0 are left.",
         details={"limit_per_day": 300},
+        other_details=frozenset({"limit_recipients_per_day"}),
     ),
     "monthly_limit_exceeded": ErrorText(
         when="The account's limit for this month is reached.",

@@ -36,9 +36,13 @@ class ParsedKey:
     preview: bool
 
 
-def invalid_api_key(hint: str = "") -> ServiceError:
-    """Return the error for a key that does not work. It tells no more than the form of the key."""
-    return ServiceError("invalid_api_key", f"The API key is not valid{hint}.")
+def invalid_api_key() -> ServiceError:
+    """Return the error for a key that does not work. It does not tell the reason."""
+    return ServiceError(
+        "invalid_api_key",
+        "The API key is not valid: it is unknown, revoked or incomplete. The header X-API-Key has"
+        " one whole key, without Bearer.",
+    )
 
 
 def parse_key(text: str) -> ParsedKey:
@@ -49,8 +53,7 @@ def parse_key(text: str) -> ParsedKey:
     """
     account_id = account_of_key(text)
     if account_id is None:
-        prefixes = " or ".join(key_type.prefix for key_type in KeyType)
-        raise invalid_api_key(f": it is incomplete, or no key that starts with {prefixes}")
+        raise invalid_api_key()
     return ParsedKey(
         account_id, digest_of_key(text), preview=text.startswith(KeyType.PREVIEW.prefix)
     )

@@ -23,18 +23,16 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
     """Return the text of the API key (contract section 5).
 
     Raises:
-        ServiceError: `missing_api_key`; `invalid_api_key` if there are several or it has a scheme.
+        ServiceError: `missing_api_key`, or `invalid_api_key` if there are several.
     """
     keys = _header(event, "x-api-key")
     if len(keys) > 1:
-        raise invalid_api_key(": the request has several")
+        raise invalid_api_key()
     if not keys or not keys[0]:
         hint = ", not in Authorization" if _header(event, "authorization") else ""
         raise ServiceError(
             "missing_api_key", f"The header X-API-Key is missing. Send the API key in it{hint}."
         )
-    if keys[0][:7].lower() == "bearer ":
-        raise invalid_api_key(": X-API-Key has the key alone, without Bearer")
     return keys[0]
 
 
