@@ -62,7 +62,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="An address is invalid, or its domain does not accept email.",
         about_details="`details.recipients` lists each such address with the reason.",
         remedy="Correct these addresses or leave them out. Nothing was sent to anyone.",
-        message="ada@gone.invalid: the domain does not exist; nothing was sent.",
+        message="One recipient of this email is refused: ada@gone.invalid: the domain does not"
+        " exist; nothing was sent.",
         details={
             "recipients": [
                 {
@@ -79,8 +80,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         about_details="`details.recipients` lists each such address with the reason: `bounced`,"
         " `complained` or `manual`.",
         remedy="Leave the address out. An operator can remove a suppression.",
-        message="bob@customer.example: an earlier email to it bounced permanently; nothing was"
-        " sent.",
+        message="One recipient of this email is refused: bob@customer.example: an earlier email to"
+        " it bounced permanently; nothing was sent.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
     ),
     "recipient_limit_exceeded": ErrorText(

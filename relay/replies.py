@@ -14,7 +14,7 @@ from functools import cache, cached_property
 from typing import Final
 
 from pillarbox.application.authentication import SUSPENDED
-from pillarbox.application.sending.recipients import refused_recipients
+from pillarbox.application.sending.recipients import count_refused, refused_recipients
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import MAX_RECIPIENTS
 
@@ -230,9 +230,8 @@ def refusal(error: ServiceError) -> Reply:
     refused = refused_recipients(error.details)
     if not refused:
         return _reply(code, status, error.message)
-    are = "recipient is" if len(refused) == 1 else "recipients are"
     named = [_line(*each) for each in refused[:_MAX_NAMED]]
-    return Reply(code, status, (*named, f"{len(refused)} {are} refused; nothing was sent."))
+    return Reply(code, status, (*named, f"{count_refused(len(refused))}; nothing was sent."))
 
 
 def _recipient_refusal(error: ServiceError) -> tuple[int, str]:

@@ -241,7 +241,7 @@ def test_refused_recipients(relay: RunningRelay, reason: str, code: str, status:
     with relay.connect_authenticated() as client:
         assert client.deliver().decode().splitlines() == [
             f"{code}-{status} <{TO}> why",
-            f"{code} {status} 1 recipient is refused; nothing was sent.",
+            f"{code} {status} One recipient of this email is refused; nothing was sent.",
         ]
 
 

@@ -103,7 +103,7 @@ def test_refused_recipients_are_named(relay: RunningRelay, world: World) -> None
     with login(relay, world.live) as client:
         assert lines_of(client, [TO, "y@nomx.example"]) == [
             "5.1.2 <y@nomx.example> the domain accepts no mail: it has no MX record",
-            "5.1.2 1 recipient is refused; nothing was sent.",
+            "5.1.2 One recipient of this email is refused; nothing was sent.",
         ]
     assert not world.store.messages
 
@@ -124,7 +124,7 @@ def test_why_a_recipient_is_suppressed(
     with login(relay, world.live) as client:
         assert lines_of(client, ["gone@example.com"]) == [
             f"5.7.1 <gone@example.com> {words}",
-            "5.7.1 1 recipient is refused; nothing was sent.",
+            "5.7.1 One recipient of this email is refused; nothing was sent.",
         ]
 
 
@@ -138,7 +138,7 @@ def test_ten_refused_recipients_are_named(relay: RunningRelay, world: World) -> 
     assert len(lines) == 11
     assert all(line.startswith("5.1.2 ") for line in lines)
     assert [line.split()[1] for line in lines[:2]] == ["<a@null.example>", "<a0@nomx.example>"]
-    assert lines[-1] == "5.1.2 12 recipients are refused; nothing was sent."
+    assert lines[-1] == "5.1.2 12 recipients of this email are refused; nothing was sent."
 
 
 @pytest.mark.parametrize(

@@ -113,6 +113,15 @@ def refused_recipients(details: Mapping[str, Json] | None) -> list[tuple[str, st
     ]
 
 
+def count_refused(count: int) -> str:
+    """Say how many recipients are refused."""
+    return (
+        "One recipient of this email is refused"
+        if count == 1
+        else f"{count} recipients of this email are refused"
+    )
+
+
 def _recipient(address: str, reason: str, **more: str) -> Json:
     return {"address": cut(address, _MAX_SHOWN), "reason": reason, **more}
 
@@ -124,6 +133,8 @@ def _refuse_invalid(recipients: list[Json]) -> None:
 
 def _refused(code: str, recipients: list[Json]) -> ServiceError:
     details: dict[str, Json] = {"recipients": recipients}
+    count = len(recipients)
     address, reason = refused_recipients(details)[0]
-    more = f" (and {len(recipients) - 1} more)" if len(recipients) > 1 else ""
-    return ServiceError(code, f"{address}: {reason}{more}; nothing was sent.", details=details)
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    message = f"{count_refused(count)}: {address}: {reason}{more}; nothing was sent."
+    return ServiceError(code, message, details=details)
