@@ -122,7 +122,7 @@ def _check_uuid(value: str) -> str:
 
 def _check_base64(value: str) -> str:
     if value[:5].lower() == "data:":
-        raise invalid("invalid_base64", "must be base64 alone, without data: and what follows it")
+        raise invalid("invalid_base64", "must be base64 alone, without the data: prefix")
     if not is_canonical_base64(value):
         raise invalid(
             "invalid_base64",

@@ -67,7 +67,7 @@ class RequestFuel:
         """
         if self.left < 0:
             message = (
-                "make the emails of this request take too long to render; send fewer at a time"
+                "make the emails of this request take too long to render: send fewer at a time."
             )
             raise OutOfFuel(message)
 
