@@ -10,7 +10,7 @@ from pillarbox.application.sending.smtp_message import read_message
 from pillarbox.application.validation import check_text, normalize_address
 from pillarbox.domain import filename, header_text
 from pillarbox.domain.account import Suspension
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
 from pillarbox.http.models import SendEmailRequest
 from pillarbox.http.validation import validate
 from pillarbox.rendering.starters import get_starter
@@ -21,14 +21,14 @@ from tests.fakes.world import World
 from tests.unit.admin.use_cases import UseCases
 
 FROM = f"From: {builders.SENDER}\r\n"
-FILE = {"contentType": "image/png", "content": ""}
+FILE: Json = {"filename": "CON", "contentType": "image/png", "content": ""}
 
 
-def over_http(**fields: object) -> str:
+def over_http(**fields: Json) -> str:
     """Return the message of the only error that a field of a send gets."""
-    body: dict[str, object] = {"to": "a@b.example", "html": "x", "subject": "x"}
+    body: dict[str, Json] = {"to": "a@b.example", "html": "x", "subject": "x"}
     with pytest.raises(ValidationFailed) as failed:
-        validate(SendEmailRequest, body | fields)  # type: ignore[arg-type]  any JSON
+        validate(SendEmailRequest, body | fields)
     (error,) = failed.value.errors
     return error.message
 
@@ -77,7 +77,7 @@ def test_a_text_that_shows_nothing() -> None:
 def test_a_misleading_file_name() -> None:
     """A misleading file name has one text over HTTP and SMTP."""
     smtp = over_smtp(f"{FROM}Content-Type: image/png; name=CON")
-    assert over_http(attachments=[FILE | {"filename": "CON"}]) == smtp == filename.UNSAFE_NAME
+    assert over_http(attachments=[FILE]) == smtp == filename.UNSAFE_NAME
 
 
 def test_a_sender_that_is_not_verified() -> None:
