@@ -1,5 +1,7 @@
 """The texts and examples of error codes (contract section 7).
 
+Tests make each request that an example answers, and compare the answer with the example.
+
 A code with its status and type is in `pillarbox.domain.errors`. The texts are here, because every
 function would load them there, and none needs them. A test compares the codes of both.
 """
@@ -36,6 +38,8 @@ class ErrorText:
     remedy: str
     message: str
     details: Mapping[str, Json] | None = None
+    #: Members of `details` that the example does not have.
+    other_details: frozenset[str] = frozenset()
     about_details: str = ""
     upgrade_url: str | None = None
 
@@ -43,13 +47,14 @@ class ErrorText:
 ERRORS: Final[Mapping[str, ErrorText]] = {
     "missing_field": ErrorText(
         when="None of `starterTemplate`, `templateId` and `html` is given.",
-        remedy="Give one of them.",
+        remedy="Give `starterTemplate` with a slug, `templateId` with an id, or `html` and"
+        " `subject`.",
         message="One of starterTemplate, templateId and html must be given.",
     ),
     "multiple_modes": ErrorText(
         when="More than one of `starterTemplate`, `templateId` and `html` is given.",
         about_details="`details.given` names them.",
-        remedy="Give one of them.",
+        remedy="Leave out all but one.",
         message="Only one of starterTemplate, templateId and html may be given.",
         details={"given": ["starterTemplate", "html"]},
     ),
@@ -57,27 +62,32 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="An address is invalid, or its domain does not accept email.",
         about_details="`details.recipients` lists each such address with the reason.",
         remedy="Correct these addresses or leave them out. Nothing was sent to anyone.",
-        message="One recipient of this email cannot receive mail; nothing was sent.",
+        message="One recipient of this email is refused: ada@gone.invalid: the domain does not"
+        " exist; nothing was sent.",
         details={
             "recipients": [
                 {
-                    "address": "ada@customer.invalid",
-                    "reason": "the domain accepts no mail: it has no MX record",
+                    "address": "ada@gone.invalid",
+                    "reason": "the domain does not exist",
+                    "code": "no_domain",
                 }
             ]
         },
     ),
     "recipient_suppressed": ErrorText(
-        when="An earlier email to an address bounced permanently or led to a complaint.",
-        about_details="`details.recipients` lists each such address with the reason.",
+        when="An earlier email to an address bounced permanently or led to a complaint, or the"
+        " operator suppressed the address.",
+        about_details="`details.recipients` lists each such address with the reason: `bounced`,"
+        " `complained` or `manual`.",
         remedy="Leave the address out. An operator can remove a suppression.",
-        message="One recipient of this email bounced or complained before; nothing was sent.",
+        message="One recipient of this email is refused: bob@customer.example: an earlier email to"
+        " it bounced permanently; nothing was sent.",
         details={"recipients": [{"address": "bob@customer.example", "reason": "bounced"}]},
     ),
     "recipient_limit_exceeded": ErrorText(
         when="`to`, `cc` and `bcc` have more than 50 recipients, repetitions included.",
         about_details="`details` has `count` and `limit`.",
-        remedy="Send several emails.",
+        remedy="Send several emails, up to 100 in one batch.",
         message="An email can have at most 50 recipients; this one has 51.",
         details={"count": 51, "limit": 50},
     ),
@@ -116,18 +126,19 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="The batch has more than 100 messages, 1,000 recipients,"
         " or 100 domains of recipients.",
         remedy="Send several batches.",
-        message="A batch takes at most 100 messages; this one has 101.",
+        message="A batch has at most 100 messages; this one has 101.",
         details={"scope": "messages", "count": 101, "limit": 100},
     ),
     "missing_api_key": ErrorText(
         when="The header `X-API-Key` is missing. A key in `Authorization` is ignored.",
         remedy="Send the key in `X-API-Key`.",
-        message="The header X-API-Key is missing. Send the API key in it.",
+        message="The header X-API-Key is missing. Send the API key in it, not in Authorization.",
     ),
     "invalid_api_key": ErrorText(
         when="The key is unknown or revoked, or the request has two keys.",
-        remedy="Use one valid key.",
-        message="The API key is not valid.",
+        remedy="Copy the whole key, or ask the operator for a new one.",
+        message="The API key is not valid: it is unknown, revoked or incomplete. The header"
+        " X-API-Key has one whole key, without Bearer.",
     ),
     "scope_required": ErrorText(
         when="The key does not have the required permission.",
@@ -140,7 +151,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         when="The account has no verified default sender, or `from` is not verified.",
         about_details="In the second case, `details.from` names the address.",
         remedy="Verify the sender, or leave `from` out.",
-        message="The account has no verified sender news@acme.example.",
+        message="news@acme.example is not a verified sender of this account; its default is"
+        " post@sender.example.",
         details={"from": "news@acme.example"},
     ),
     "upgrade_required": ErrorText(
@@ -162,17 +174,20 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     ),
     "template_not_found": ErrorText(
         when="No starter template has the slug, or the account has no template with the id.",
-        remedy="Correct the slug or the id.",
-        message="There is no such template.",
+        remedy="Correct the slug, which `GET /v1/starter-templates` lists, or the id, which"
+        " `GET /v1/templates` lists.",
+        message="There is no starter template 'magic-link'; did you mean magic_link? The slugs are"
+        " otp, magic_link, email_verify, welcome, password_reset, password_changed, team_invite,"
+        " trial_ending, payment_receipt, security_alert.",
     ),
     "message_not_found": ErrorText(
         when="The account has no message with the id.",
-        remedy="Correct the id.",
+        remedy="Use the `messageId` of a send, with a key of the same account.",
         message="There is no such message.",
     ),
     "route_not_found": ErrorText(
         when="The path does not exist.",
-        remedy="Correct the path.",
+        remedy="Correct the path; each begins with `/api/v1/`.",
         message="There is no such route.",
     ),
     "method_not_allowed": ErrorText(
@@ -183,17 +198,17 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "idempotency_key_mismatch": ErrorText(
         when="The `Idempotency-Key` was used with a different body within the last 24 hours.",
         remedy="Use a new key for each operation.",
-        message="The Idempotency-Key was used with another request.",
+        message="This Idempotency-Key was used with a different body.",
     ),
     "idempotency_in_flight": ErrorText(
         when="The first request with this `Idempotency-Key` is still being processed.",
         remedy="Try again after `Retry-After` (5 s).",
-        message="A request with this Idempotency-Key is being processed.",
+        message="A request with this Idempotency-Key is still being processed.",
     ),
     "template_in_use": ErrorText(
         when="An active campaign or a scheduled send uses the template.",
         remedy="Delete the template when they have ended. It was not deleted.",
-        message="An active campaign or a scheduled send uses the template; it stays.",
+        message="An active campaign or scheduled send uses the template; it was not deleted.",
     ),
     "request_too_large": ErrorText(
         when="The request is too large.",
@@ -207,10 +222,17 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         " or a value that the template needs is missing.",
         about_details="`details.errors[]` lists the first 100 errors; a last item with the code"
         " `more_errors` says how many more there are.",
-        remedy="Correct the fields.",
-        message="limit: must be at most 100",
+        remedy="Correct each field in `details.errors[]`; its `message` says how.",
+        message="subject: is required with html (and 1 more)",
         details={
-            "errors": [{"field": "limit", "message": "must be at most 100", "code": "out_of_range"}]
+            "errors": [
+                {"field": "subject", "message": "is required with html", "code": "required"},
+                {
+                    "field": "replyto",
+                    "message": "is not a field; did you mean replyTo?",
+                    "code": "unknown_field",
+                },
+            ]
         },
     ),
     "rate_limit_exceeded": ErrorText(
@@ -220,7 +242,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",
-        message="The account may send 60 messages a minute; 0 are left in this one.",
+        message="The account may send 60 messages per minute; 0 are left.",
         details={"limit_per_minute": 60},
     ),
     "daily_limit_exceeded": ErrorText(
@@ -228,15 +250,16 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         about_details="`details` has the limit that is reached: `limit_per_day` of messages, or"
         " `limit_recipients_per_day` of recipients.",
         remedy="Wait until midnight UTC (`RateLimit-Reset`).",
-        message="The account may send 300 messages a day; 0 are left in this one.",
-        details={"limit_per_day": 300, "limit_recipients_per_day": 1_500},
+        message="The account may send 300 messages per day; 0 are left.",
+        details={"limit_per_day": 300},
+        other_details=frozenset({"limit_recipients_per_day"}),
     ),
     "monthly_limit_exceeded": ErrorText(
         when="The account's limit for this month is reached.",
         about_details="`details.limit_per_month` is the limit.",
         remedy="Wait until the first day of the next month, UTC (`RateLimit-Reset`),"
         " or choose a larger plan.",
-        message="The account may send 9000 messages a month; 0 are left in this one.",
+        message="The account may send 9000 messages per month; 0 are left.",
         details={"limit_per_month": 9000},
     ),
     "internal_error": ErrorText(
@@ -248,7 +271,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "service_unavailable": ErrorText(
         when="A part of the service cannot be reached, or did not respond in time.",
         remedy="Try again later with the same `Idempotency-Key`, so that nothing is sent twice.",
-        message="The service cannot be reached at the moment. Try again.",
+        message="The data store cannot be reached at the moment; nothing was changed.",
     ),
 }
 #: Only the operator's command reports these; no route responds with them.
@@ -256,34 +279,35 @@ OPERATOR_ERRORS: Final[Mapping[str, ErrorText]] = {
     "SCOPE_NOT_ALLOWED_FOR_TIER": ErrorText(
         when="Operators only: the account's plan does not allow a scope of the new key.",
         remedy="Choose other scopes or a paid plan. No key was created.",
-        message="The plan does not allow this scope.",
+        message="The free plan does not allow marketing:campaigns:read.",
+        details={"scopes": ["marketing:campaigns:read"], "plan": "free"},
     ),
     "account_not_found": ErrorText(
         when="Operators only: the account does not exist.",
-        remedy="Correct the id.",
-        message="There is no such account.",
+        remedy="Correct the id; `pillarbox account list` shows all accounts.",
+        message="There is no such account: `pillarbox account list` shows all.",
     ),
     "key_not_found": ErrorText(
         when="Operators only: the key does not exist.",
-        remedy="Correct the id.",
-        message="There is no such key.",
+        remedy="Correct the id; `pillarbox key list` shows the keys of an account.",
+        message="There is no such key: `pillarbox key list` shows those of an account.",
     ),
     "sender_not_found": ErrorText(
         when="Operators only: the account does not have the sender.",
-        remedy="Correct the address.",
-        message="There is no such sender.",
+        remedy="Correct the address; `pillarbox sender list` shows the senders of an account.",
+        message="The account has no sender news@acme.example.",
     ),
     "suppression_not_found": ErrorText(
         when="Operators only: the address is not suppressed.",
         remedy="Nothing.",
-        message="The address is not suppressed.",
+        message="The account does not suppress this address.",
     ),
 }
 
 
 def example_of(code: str) -> dict[str, Json]:
     """Return an OpenAPI example object: the envelope of one code."""
-    text = ERRORS[code]
+    text = {**ERRORS, **OPERATOR_ERRORS}[code]
     error: dict[str, Json] = {"code": code, "message": text.message, "type": CODES[code][1]}
     if text.details is not None:
         error["details"] = dict(text.details)

@@ -51,7 +51,8 @@ BATCH_SENT: Final[dict[str, Any]] = {
             "from": None,
             "error": {
                 "code": "recipient_suppressed",
-                "message": "One recipient of this email bounced or complained before;"
+                "message": "One recipient of this email is refused: ada@customer.example:"
+                " an earlier email to it bounced permanently;"
                 " nothing was sent.",
                 "type": "invalid_request_error",
                 "details": {

@@ -3,11 +3,12 @@
 import json
 import re
 from collections.abc import Callable, Mapping
+from itertools import groupby
 from pathlib import Path
 from typing import Final
 
 from openapi.document import document
-from openapi.errors import ERRORS, OPERATOR_ERRORS
+from openapi.errors import ERRORS, OPERATOR_ERRORS, example_of
 from openapi.guides import GUIDES, with_code
 from openapi.operations import METHODS_BY_PATH
 from pillarbox.domain.errors import CODES
@@ -20,14 +21,22 @@ def _openapi(_: str) -> str:
 
 
 def _errors(page: str) -> str:
-    """Replace the table of all error codes in a page."""
-    rows = ["| code | status | type | when | what to do |", "|---|---|---|---|---|"]
+    """Replace the sections of all error codes in a page."""
     texts = {**ERRORS, **OPERATOR_ERRORS}
+    rows = ["| status | codes |", "|---|---|"]
+    for status, codes in groupby(CODES, lambda code: CODES[code][0]):
+        rows.append(f"| {status} | {', '.join(f'[`{code}`](#{code.lower()})' for code in codes)} |")
+    rows.append("")
     for code, (status, kind) in CODES.items():
         text = texts[code]
-        when = f"{text.when} {text.about_details}".strip()
-        rows.append(f"| `{code}` | {status} | `{kind}` | {when} | {text.remedy} |")
-    return _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| code \| status.*?(?=\n\n)", rows)
+        example = json.dumps(example_of(code)["value"], indent=2, ensure_ascii=False)
+        rows += [
+            f"### `{code}`\n",
+            f"{status} `{kind}`. {text.when} {text.about_details}".strip() + "\n",
+            f"**What to do:** {text.remedy}\n",
+            f"```json\n{example}\n```\n",
+        ]
+    return _replaced(page, r"(?s)(?<=make openapi` -->\n\n)\| status.*?(?=\n## )", rows)
 
 
 def _routes(source: str) -> str:

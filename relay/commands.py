@@ -5,7 +5,8 @@ malformed command means, mail can get past a check.
 """
 
 import re
-from dataclasses import dataclass
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
 from typing import Final, NamedTuple
 
 from pillarbox.domain.address import AddressSyntaxError, parse_address
@@ -69,7 +70,7 @@ def parse_mail(argument: bytes | None) -> MailCommand:
     """
     match = _MAIL.fullmatch(argument or b"")
     if match is None:
-        raise CommandRejected(replies.BAD_ARGUMENTS)
+        raise CommandRejected(replies.BAD_MAIL)
     sender = _parse_path(match[1], replies.BAD_SENDER) if match[1] else None
     parameters = _parse_parameters(match[2])
     size = parameters.pop(b"SIZE", b"0") or b""
@@ -80,7 +81,7 @@ def parse_mail(argument: bytes | None) -> MailCommand:
     # RFC 4954 section 5: a server that announces AUTH accepts this parameter. It is not trusted.
     parameters.pop(b"AUTH", None)
     if parameters:
-        raise CommandRejected(replies.UNKNOWN_PARAMETER)
+        raise CommandRejected(_unknown(parameters))
     return MailCommand(sender, int(size))
 
 
@@ -92,20 +93,28 @@ def parse_rcpt(argument: bytes | None) -> str:
     """
     match = _RCPT.fullmatch(argument or b"")
     if match is None:
-        raise CommandRejected(replies.BAD_ARGUMENTS)
+        raise CommandRejected(replies.BAD_RCPT)
     address = _parse_path(match[1], replies.BAD_RECIPIENT)
-    if match[2]:
-        raise CommandRejected(replies.UNKNOWN_PARAMETER)
+    if parameters := _parse_parameters(match[2]):
+        raise CommandRejected(_unknown(parameters))
     return address
 
 
 def _parse_path(path: bytes, syntax_error: Reply) -> str:
+    address = path.decode("utf-8", "replace")
     if not path.isascii():
-        raise CommandRejected(replies.NON_ASCII_ADDRESS)
+        reason = "must be ASCII: an international domain is written with xn--"
+        raise CommandRejected(replies.NON_ASCII_ADDRESS.about(address, reason))
     try:
-        return parse_address(path.decode("ascii"), str)
+        return parse_address(address, str)
     except AddressSyntaxError as error:
-        raise CommandRejected(syntax_error) from error
+        raise CommandRejected(syntax_error.about(address, str(error))) from error
+
+
+def _unknown(parameters: Iterable[bytes]) -> Reply:
+    name = b", ".join(parameters).decode("ascii")
+    text = f"{name}: not a parameter of this server; EHLO names its extensions"
+    return replace(replies.UNKNOWN_PARAMETER, lines=(text,))
 
 
 def _parse_parameters(text: bytes) -> dict[bytes, bytes | None]:

@@ -1,23 +1,33 @@
 """Replies (RFC 5321 section 4.2), each with its enhanced status code (RFC 3463, RFC 2034).
 
-`refusal` is the only place that turns a ServiceError into a reply. A text repeats nothing
-that the client sent, since that may be an address, or a key in the wrong place. The only
-exception is the name of a refused file.
+`refusal` is the only place that turns a ServiceError into a reply. Before the login a text repeats
+nothing that the client sent, since that may be a key in the wrong place. After it, a text names
+the address, parameter, field or file that is refused. `Reply.wire` lets no other character than
+visible ASCII and blanks through.
 """
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import Enum, auto
 from functools import cache, cached_property
 from typing import Final
 
+from pillarbox.application.authentication import SUSPENDED
+from pillarbox.application.sending.recipients import count_refused, refused_recipients
 from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.mail import MAX_RECIPIENTS
 
 #: RFC 5321 section 4.5.3.1.5: octets of a reply line, including code and CR LF.
 _MAX_LINE: Final = 512
 #: The characters that a reply may not contain (RFC 5321 section 4.2): controls and non-ASCII.
 _FORBIDDEN: Final = re.compile(r"[^ -~]")
+#: The same in an address, and the backslash that begins an encoded character.
+_FORBIDDEN_IN_ADDRESS: Final = re.compile(r"[^ -\[\]-~]")
+#: RFC 5321 section 4.5.3.1.3: octets of a path. An encoded address may be longer.
+_MAX_PATH: Final = 256
+#: A reply names so many refused recipients, each on a line of its own.
+_MAX_NAMED: Final = 10
 #: The first code of permanent failures.
 _PERMANENT: Final = 500
 
@@ -43,7 +53,8 @@ class Reply:
     def wire(self) -> bytes:
         """The reply's octets. Every line but the last has a hyphen after its code."""
         status = f"{self.status} " if self.status else ""
-        *others, last = [f"{status}{line}"[: _MAX_LINE - len("250 \r\n")] for line in self.lines]
+        texts = [f"{status}{_FORBIDDEN.sub('?', ' '.join(line.split()))}" for line in self.lines]
+        *others, last = [text[: _MAX_LINE - len("250 \r\n")] for text in texts]
         text = "".join(f"{self.code}-{line}\r\n" for line in others)
         return f"{text}{self.code} {last}\r\n".encode("ascii")
 
@@ -51,6 +62,19 @@ class Reply:
     def is_permanent_failure(self) -> bool:
         """Whether the reply rejects a command permanently."""
         return self.code >= _PERMANENT
+
+    def about(self, address: str, reason: str) -> "Reply":
+        """Return this reply with a text that names the address and the reason."""
+        return replace(self, lines=(_line(address, reason),))
+
+
+def _line(address: str, reason: str) -> str:
+    """Return a line about an address; what is not ASCII is encoded as in RFC 6533 section 3.
+
+    SMTPUTF8 is not announced, so that no client can ask for the address as it is written.
+    """
+    encoded = _FORBIDDEN_IN_ADDRESS.sub(lambda found: f"\\x{{{ord(found[0]):02X}}}", address)
+    return f"<{encoded[:_MAX_PATH]}> {reason}"
 
 
 def _reply(code: int, status: str, text: str, then: AfterReply = AfterReply.CONTINUE) -> Reply:
@@ -89,6 +113,8 @@ CONTENT_LINE_TOO_LONG: Final = _reply(
     500, "5.5.2", "A line of the message is longer than 998 octets (RFC 5321 4.5.3.1.6)"
 )
 BAD_ARGUMENTS: Final = _reply(501, "5.5.4", "Syntax error in the arguments")
+BAD_MAIL: Final = _reply(501, "5.5.4", "Write MAIL FROM:<address>, with no blank before the <")
+BAD_RCPT: Final = _reply(501, "5.5.4", "Write RCPT TO:<address>, with no blank before the <")
 BAD_SENDER: Final = _reply(501, "5.1.7", "Not a mailbox address")
 BAD_RECIPIENT: Final = _reply(501, "5.1.3", "Not a mailbox address")
 BAD_BASE64: Final = _reply(501, "5.5.2", "Not a valid base64 response")
@@ -102,10 +128,10 @@ AUTH_FAILED: Final = _reply(
     535, "5.7.8", "Authentication failed: use the user apikey and a live API key as the password"
 )
 #: RFC 5248 section 2.4.
-ACCOUNT_SUSPENDED: Final = _reply(525, "5.7.13", "The account is suspended")
-SENDER_REFUSED: Final = _reply(550, "5.7.1", "Not a verified sender of this account")
-TOO_LARGE: Final = _reply(552, "5.3.4", "Message too large")
-TOO_LARGE_BY_FAR: Final = _reply(552, "5.3.4", "Message too large", AfterReply.CLOSE)
+ACCOUNT_SUSPENDED: Final = _reply(525, "5.7.13", SUSPENDED)
+NULL_SENDER: Final = _reply(550, "5.7.1", "MAIL FROM must name a verified sender of this account")
+TOO_LARGE: Final = _reply(552, "5.3.4", "The message is larger than the SIZE in the reply to EHLO")
+TOO_LARGE_BY_FAR: Final = replace(TOO_LARGE, then=AfterReply.CLOSE)
 NON_ASCII_ADDRESS: Final = _reply(553, "5.6.7", "Addresses must be ASCII")
 UNKNOWN_PARAMETER: Final = _reply(555, "5.5.4", "Parameter not recognized")
 
@@ -131,7 +157,9 @@ SLOWEST_MESSAGE: Final = _reply(
     421, "4.3.2", "Too many messages in progress, and yours was slow; try again", AfterReply.CLOSE
 )
 TOO_SLOW: Final = _reply(421, "4.4.2", "The message arrived too slowly", AfterReply.CLOSE)
-TOO_MANY_RECIPIENTS: Final = _reply(452, "4.5.3", "A message can have at most 50 recipients")
+TOO_MANY_RECIPIENTS: Final = _reply(
+    452, "4.5.3", f"An email can have at most {MAX_RECIPIENTS} recipients"
+)
 AUTH_UNAVAILABLE: Final = _reply(454, "4.7.0", "Authentication is temporarily unavailable")
 TEMPORARY_FAILURE: Final = _reply(451, "4.3.0", "Temporary failure; nothing was sent")
 
@@ -199,12 +227,20 @@ def refusal(error: ServiceError) -> Reply:
         code, status = _recipient_refusal(error)
     elif isinstance(error, ValidationFailed) and error.errors[0].code == "mail_loop":
         code, status = _LOOP
-    return _reply(code, status, _FORBIDDEN.sub("?", " ".join(error.message.split())))
+    refused = refused_recipients(error.details)
+    if not refused:
+        return _reply(code, status, error.message)
+    named = [_line(*each) for each in refused[:_MAX_NAMED]]
+    return Reply(code, status, (*named, f"{count_refused(len(refused))}; nothing was sent."))
 
 
 def _recipient_refusal(error: ServiceError) -> tuple[int, str]:
-    """Return the code of the first refused recipient; the whole message is refused."""
+    """Return the code of the refused recipients. All lines have the same (RFC 2034 section 4)."""
     listed = (error.details or {}).get("recipients")
-    first = listed[0] if isinstance(listed, list) and listed else None
-    reason = first.get("code") if isinstance(first, dict) else None
-    return _RECIPIENT_REFUSALS.get(str(reason), _REFUSALS["invalid_recipient"])
+    reasons = {
+        str(item.get("code"))
+        for item in (listed if isinstance(listed, list) else [])
+        if isinstance(item, dict)
+    }
+    general = _REFUSALS["invalid_recipient"]
+    return _RECIPIENT_REFUSALS.get(reasons.pop(), general) if len(reasons) == 1 else general

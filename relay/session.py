@@ -10,7 +10,6 @@ from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from pillarbox.application.sending.smtp_message import may_send_as
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_RECIPIENTS
@@ -232,22 +231,24 @@ class SmtpSession:
             self._idle_commands += 1
             return replies.OUT_OF_MEMORY
         if mail.sender is None:
-            return replies.SENDER_REFUSED
+            return replies.NULL_SENDER
         self._idle_commands += 1
-        if may_send_as(login.principal.account, mail.sender):
-            self._transaction = _Transaction(mail.sender)
-            return replies.SENDER_OK
-        return self._retry_mail(login, mail.sender)
+        try:
+            return self._begin_transaction(login, mail.sender)
+        except ServiceError:
+            return self._retry_mail(login, mail.sender)
 
     async def _retry_mail(self, login: _Login, sender: str) -> Reply:
         """Read the account again before refusing a sender, which may be verified since AUTH."""
         try:
             principal = await self._context.service.authenticate(login.key_text)
+            self._login = _Login(login.key_text, principal)
+            return self._begin_transaction(self._login, sender)
         except ServiceError as error:
             return self._check_counts(replies.refusal(error))
-        self._login = _Login(login.key_text, principal)
-        if not may_send_as(principal.account, sender):
-            return self._check_counts(replies.SENDER_REFUSED)
+
+    def _begin_transaction(self, login: _Login, sender: str) -> Reply:
+        login.principal.account.check_sends_from(sender)
         self._transaction = _Transaction(sender)
         return replies.SENDER_OK
 

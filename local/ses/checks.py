@@ -5,6 +5,7 @@ attachment types", the API's RawMessage, and the errors that it returns for malf
 The code shares lists with the service but no parser, so that neither repeats the other's mistakes.
 """
 
+import codecs
 import re
 from email import message_from_bytes
 from email.errors import (
@@ -30,6 +31,8 @@ _HEADER_END: Final = re.compile(rb"(?:\A|\r?\n)\r?\n")
 _HEADER_LINE: Final = re.compile(rb"[!-9;-~]+:.*|[ \t].*", re.DOTALL)
 _SINGLE: Final = {name.decode() for name in MESSAGE_FIELDS | PART_FIELDS | {b"from", b"sender"}}
 _ADDRESS_FIELDS: Final = frozenset({"from", "sender", "reply-to", "to", "cc", "bcc"})
+#: Families of which Python lacks some members.
+_OTHER_CHARSETS: Final = ("euc-", "iso-", "viscii", "windows-", "x-")
 _MALFORMED: Final = (
     InvalidMultipartContentTransferEncodingDefect,
     MultipartInvariantViolationDefect,
@@ -80,8 +83,18 @@ def _check_parts(raw: bytes) -> None:
     for part in message_from_bytes(raw).walk():
         if any(isinstance(defect, _MALFORMED) for defect in part.defects):
             raise bad_request("A multipart is not formatted properly.")
+        _check_charset(part.get_param("charset"))
         for read in (part.get_filename(), collapse_rfc2231_value(part.get_param("name", ""))):
             name = decoded(str(read or ""))
             _, dot, extension = name.rpartition(".")
             if dot and extension.strip().lower() in UNSUPPORTED_EXTENSIONS:
                 raise bad_request(f"Illegal filename '{name}'.")
+
+
+def _check_charset(value: object) -> None:
+    if not isinstance(value, str) or value.lower().startswith(_OTHER_CHARSETS):
+        return
+    try:
+        codecs.lookup(value)
+    except (LookupError, ValueError):
+        raise bad_request(f"Unsupported encoding {value}.") from None

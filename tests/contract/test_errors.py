@@ -1,5 +1,6 @@
 """The table of errors: section 7 of the contract, the code and docs/errors.md agree."""
 
+import json
 import re
 from pathlib import Path
 
@@ -52,7 +53,11 @@ TYPES = {
 }
 EXCEPTIONS = {"template_in_use": "invalid_request_error"}
 
-_ROW = re.compile(r"^\| `(\w+)` \| (\d{3}) \| `(\w+)` \| (.+) \| (.+) \|$", re.MULTILINE)
+_SECTION = re.compile(
+    r"^### `(\w+)`\n\n(\d{3}) `(\w+)`\. (.+)\n\n"
+    r"\*\*What to do:\*\* (.+)\n\n```json\n((?:.+\n)+?)```$",
+    re.MULTILINE,
+)
 
 
 @pytest.fixture(scope="module")
@@ -74,6 +79,10 @@ def test_each_code_has_the_type_of_its_status(code: str) -> None:
 
 
 def test_exactly_the_codes_are_documented(page: str) -> None:
-    """Each code has one row in docs/errors.md: status, type, when, what to do."""
-    rows = [(code, (int(status), kind)) for code, status, kind, _, _ in _ROW.findall(page)]
+    """Each code has one section in docs/errors.md: status, type, when, what to do, an example."""
+    sections = _SECTION.findall(page)
+    rows = [(code, (int(status), kind)) for code, status, kind, *_ in sections]
     assert rows == list(CODES.items())
+    for code, _, kind, _, _, example in sections:
+        error = json.loads(example)["error"]
+        assert (error["code"], error["type"]) == (code, kind)

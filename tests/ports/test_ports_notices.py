@@ -89,7 +89,7 @@ READ: list[tuple[dict[str, Any], Event, str | None]] = [
     ),
     (
         bounce("Permanent", "General", **GENERAL),
-        event(EventKind.BOUNCED, LATER, ANN, "general", GENERAL["diagnosticCode"]),
+        event(EventKind.BOUNCED, LATER, ANN, "general", "550 5.1.1 user unknown"),
         "bounced",
     ),
     (

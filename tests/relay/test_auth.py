@@ -4,6 +4,7 @@ from base64 import b64encode
 
 import pytest
 
+from pillarbox.application.authentication import SUSPENDED
 from pillarbox.domain.errors import ServiceError
 from tests.relay.running_relay import AUTHENTICATED, KEY, SENDER, TO, RunningRelay, plain
 
@@ -70,7 +71,7 @@ def test_the_login_of_a_suspended_account(relay: RunningRelay) -> None:
     with relay.connect_tls() as client:
         for _ in range(4):
             reply = client.command(f"AUTH PLAIN {plain(KEY)}")
-            assert reply == b"525 5.7.13 The account is suspended\r\n"
+            assert reply == f"525 5.7.13 {SUSPENDED}\r\n".encode()
         relay.service.key_fault = None
         assert client.command(f"AUTH PLAIN {plain(KEY)}") == AUTHENTICATED
 

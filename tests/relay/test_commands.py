@@ -7,6 +7,10 @@ from pillarbox.domain.key import Principal
 from tests.fakes import builders
 from tests.relay.running_relay import KEY, SENDER, TO, RunningRelay
 
+UNVERIFIED = "is not a verified sender of this account; its default is"
+ASCII = "must be ASCII: an international domain is written with xn--"
+CHARACTERS = "the part before the @ has characters that are not allowed"
+
 
 @pytest.mark.parametrize("sender", ["", "stranger@shop.example", "hello@shop.example.evil.example"])
 def test_unverified_sender(relay: RunningRelay, sender: str) -> None:
@@ -89,6 +93,45 @@ def test_rcpt_arguments(relay: RunningRelay, argument: str, reply: bytes) -> Non
     with relay.connect_authenticated() as client:
         client.command(f"MAIL FROM:<{SENDER}>")
         assert client.command(f"RCPT {argument}").startswith(reply)
+
+
+@pytest.mark.parametrize(
+    ("command", "reply"),
+    [
+        (
+            "MAIL FROM:<x@shop.example>",
+            f"550 5.7.1 x@shop.example {UNVERIFIED} {SENDER}.",
+        ),
+        ("MAIL FROM:<root>", "501 5.1.7 <root> not an address of the form name@domain"),
+        ("RCPT TO:<a@localhost>", "501 5.1.3 <a@localhost> the domain is not a public name"),
+        (
+            "RCPT TO:<é\\@example.com>",
+            f"553 5.6.7 <\\x{{E9}}\\x{{5C}}@example.com> {ASCII}",
+        ),
+        (
+            "RCPT TO:<a\x1b\x7f\t@example.com>",
+            f"501 5.1.3 <a\\x{{1B}}\\x{{7F}}\\x{{09}}@example.com> {CHARACTERS}",
+        ),
+        (f"RCPT TO: <{TO}>", "501 5.5.4 Write RCPT TO:<address>, with no blank before the <"),
+        (
+            f"RCPT TO:<{TO}> NOTIFY=NEVER",
+            "555 5.5.4 NOTIFY: not a parameter of this server; EHLO names its extensions",
+        ),
+    ],
+)
+def test_a_reply_names_what_is_refused(relay: RunningRelay, command: str, reply: str) -> None:
+    """A reply shows the refused address, encoded as in RFC 6533, and says how to correct it."""
+    with relay.connect_authenticated() as client:
+        if command.startswith("RCPT"):
+            client.command(f"MAIL FROM:<{SENDER}>")
+        assert client.command(command) == f"{reply}\r\n".encode()
+
+
+def test_nothing_is_repeated_before_the_login(relay: RunningRelay) -> None:
+    """Before the login no reply repeats what the client sent, which may be a key."""
+    with relay.connect_tls() as client:
+        for line in (KEY, f"MAIL FROM:<{KEY}>", f"RCPT TO:<{KEY}>", f"AUTH {KEY}", f"NOOP {KEY}"):
+            assert KEY not in client.command(line).decode()
 
 
 def test_fifty_recipients(relay: RunningRelay) -> None:

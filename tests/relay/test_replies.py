@@ -4,8 +4,10 @@ import re
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from pillarbox.domain.errors import CODES, FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.errors import CODES, FieldError, Json, ServiceError, ValidationFailed
 from relay import replies
 from relay.replies import Reply
 
@@ -55,6 +57,20 @@ def test_every_reply_has_its_status(reply: Reply) -> None:
     assert reply.wire.startswith(f"{reply.code} {reply.status}".rstrip().encode() + b" ")
     assert reply.wire.endswith(b"\r\n")
     assert len(reply.wire) <= 512
+
+
+@given(address=st.text(max_size=1_000), reason=st.text(max_size=1_000))
+def test_no_text_breaks_out_of_a_reply(address: str, reason: str) -> None:
+    """Each line of a reply is visible ASCII of at most 512 octets, with its code and status."""
+    refused: Json = [{"address": address, "reason": reason, "code": "no_mx"}] * 12
+    error = ServiceError("invalid_recipient", reason, details={"recipients": refused})
+    for reply in (replies.refusal(error), replies.BAD_RECIPIENT.about(address, reason)):
+        lines = reply.wire.split(b"\r\n")
+        assert lines.pop() == b""
+        start = f"{reply.code}.{reply.status} ".encode()
+        assert all(re.fullmatch(start + rb"[ -~]*", line) for line in lines)
+        assert all(len(line) <= 510 for line in lines)
+        assert [line[3:4] for line in lines] == [b"-"] * (len(lines) - 1) + [b" "]
 
 
 def test_client_errors_are_not_temporary_failures() -> None:

@@ -89,6 +89,78 @@ def test_each_rule_has_its_reply(relay: RunningRelay, world: World) -> None:
     assert len(world.store.messages) == 1
 
 
+def lines_of(client: smtplib.SMTP, recipients: list[str], message: bytes = MESSAGE) -> list[str]:
+    """Return the lines of the reply that a message gets after DATA, without the code."""
+    with pytest.raises(smtplib.SMTPDataError) as error:
+        client.sendmail(SENDER, recipients, message)
+    assert isinstance(error.value.smtp_error, bytes)
+    return error.value.smtp_error.decode("ascii").splitlines()
+
+
+def test_refused_recipients_are_named(relay: RunningRelay, world: World) -> None:
+    """Each refused recipient has a line with its reason; the last line says what happened."""
+    world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
+    with login(relay, world.live) as client:
+        assert lines_of(client, [TO, "y@nomx.example"]) == [
+            "5.1.2 <y@nomx.example> the domain accepts no mail: it has no MX record",
+            "5.1.2 One recipient of this email is refused; nothing was sent.",
+        ]
+    assert not world.store.messages
+
+
+@pytest.mark.parametrize(
+    ("reason", "words"),
+    [
+        ("bounced", "an earlier email to it bounced permanently"),
+        ("complained", "it reported an earlier email as unwanted"),
+        ("manual", "the operator suppressed it"),
+    ],
+)
+def test_why_a_recipient_is_suppressed(
+    relay: RunningRelay, world: World, reason: str, words: str
+) -> None:
+    """A suppressed recipient is named with the reason of its suppression."""
+    world.store.suppressed[builders.ACCOUNT, "gone@example.com"] = reason
+    with login(relay, world.live) as client:
+        assert lines_of(client, ["gone@example.com"]) == [
+            f"5.7.1 <gone@example.com> {words}",
+            "5.7.1 One recipient of this email is refused; nothing was sent.",
+        ]
+
+
+def test_ten_refused_recipients_are_named(relay: RunningRelay, world: World) -> None:
+    """A reply names ten recipients and counts all. With several kinds of reason it has 5.1.2."""
+    world.domains.verdicts["nomx.example"] = DomainVerdict.NO_MX
+    world.domains.verdicts["null.example"] = DomainVerdict.NULL_MX
+    others = [f"a{number}@nomx.example" for number in range(11)]
+    with login(relay, world.live) as client:
+        lines = lines_of(client, ["a@null.example", *others])
+    assert len(lines) == 11
+    assert all(line.startswith("5.1.2 ") for line in lines)
+    assert [line.split()[1] for line in lines[:2]] == ["<a@null.example>", "<a0@nomx.example>"]
+    assert lines[-1] == "5.1.2 12 recipients of this email are refused; nothing was sent."
+
+
+@pytest.mark.parametrize(
+    ("header", "text"),
+    [
+        ("From: x@y.example", "From: x@y.example is not a verified sender of this account; its"),
+        (f"From: {SENDER}\r\nSender: root@h", "Sender: root@h: the domain is not a public name."),
+        ("From: a@b.example, c@d.example", "From: must be one address, with or without a name."),
+        ("Subject: x", "A message has one From field, and at most one Sender field; this one has"),
+        (f"From: {SENDER}\r\nTo: Ann <ann@x.example>, root", '"root" is none'),
+        (f'From: {SENDER}\r\nCc: "a, b" <a@x.example>, "' + "x" * 99, "x" * 62),
+    ],
+)
+def test_a_refused_field_is_named(
+    relay: RunningRelay, world: World, header: str, text: str
+) -> None:
+    """The reply to a bad From, Sender, To or Cc shows the address or the text that is wrong."""
+    with login(relay, world.live) as client:
+        (line,) = lines_of(client, [TO], f"{header}\r\n\r\n".encode())
+    assert text in line
+
+
 START = f"From: {SENDER}\r\n".encode()
 
 

@@ -277,7 +277,7 @@ def test_people_see_tables(run: Operator) -> None:
     assert "None." in run.plain("--local", "sender", "list", "--account", account_id).stderr
     absent = run.plain("--local", "account", "show", "000000000000")
     assert (absent.exit_code, absent.stdout) == (1, "")
-    assert absent.stderr == "There is no such account.\n"
+    assert absent.stderr.startswith("There is no such account: `pillarbox account list`")
 
 
 DESCRIBED = """<DescribeStacksResponse xmlns="http://cloudformation.amazonaws.com/doc/2010-05-15/">

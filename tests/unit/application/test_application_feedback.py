@@ -265,5 +265,5 @@ def test_starters_are_listed_and_previewed() -> None:
         assert set(preview.values) == {variable.name for variable in starter.variables}
     given = PreviewValues(variables={"otp_code": "424242"})
     assert "424242" in preview_starter("otp", given, builders.account(), NOW).html
-    with pytest.raises(ServiceError, match="no such starter"):
+    with pytest.raises(ServiceError, match="no starter template 'nope'"):
         preview_starter("nope", PreviewValues(), builders.account(), NOW)

@@ -13,7 +13,6 @@ import pytest
 from pillarbox.application.delivery.build_message import build_raw
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.smtp import SmtpSubmission
-from pillarbox.application.sending.smtp_message import may_send_as
 from pillarbox.domain.account import Plan
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import RawBody
@@ -177,7 +176,7 @@ def test_free_plans_use_the_default_sender() -> None:
     free = builders.account(plan=Plan.FREE, senders=senders)
     assert error_of(World(free), "From: b@shop.example\r\n\r\n").code == "no_verified_sender"
     submit(World(builders.account(senders=senders)), "From: b@shop.example\r\n\r\n")
-    assert may_send_as(free, builders.SENDER)
+    submit(World(free), f"{FROM}\r\n")
 
 
 def test_preview_and_invalid_keys_are_refused() -> None:

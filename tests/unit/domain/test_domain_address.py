@@ -115,3 +115,21 @@ def test_spellings_of_one_mailbox_share_a_key() -> None:
     """Addresses that differ only by case have the same suppression key."""
     assert mailbox_key("Ann@example.com") == mailbox_key("ann@example.com")
     assert domain_of("ann@example.com") == "example.com"
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("Ann <ann@example.com>", "give the bare address, which is between < and >"),
+        ("<ann@example.com>", "give the bare address, which is between < and >"),
+        ("a@x.example, b@x.example", "several addresses in one text: give each of them separately"),
+        ("ann@example.com ", "has a blank at its start or its end"),
+        ("mailto:ann@example.com", "give the bare address, without mailto:"),
+        ("ann", "not an address of the form name@domain"),
+    ],
+)
+def test_the_error_says_how_to_correct_the_address(text: str, reason: str) -> None:
+    """An address with more around it is refused with what to leave out."""
+    with pytest.raises(AddressSyntaxError) as error:
+        parse(text)
+    assert str(error.value) == reason

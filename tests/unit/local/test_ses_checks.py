@@ -35,6 +35,8 @@ def multipart(part: bytes) -> bytes:
         (multipart(b"Content-Disposition: x; filename==?utf-8?q?a=2Ebat?="), "Illegal filename"),
         (FROM + b"Content-Type: multipart/mixed\r\n\r\n", "not formatted properly"),
         (FROM + b"Content-Type: multipart/mixed; boundary=b\r\n\r\n", "not formatted properly"),
+        (FROM + b"Content-Type: text/plain; charset=cp-850\r\n\r\n", "Unsupported encoding cp-850"),
+        (FROM + b"Content-Type: text/plain; charset=windows-874\r\n\r\n", None),
         (multipart(b"Content-Disposition: attachment; filename=a.exe.pdf"), None),
         (FROM + b"To: undisclosed-recipients:;\r\n\r\n", None),
         (FROM + b"Received: a\r\nReceived: b\r\n\r\n", None),

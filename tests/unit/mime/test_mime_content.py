@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.mime.content import MimePart, check_encoding, first_octets
+from pillarbox.mime.content import MimePart, check_charset, check_encoding, first_octets
 
 PROGRAM = b"MZ\x90\x00\x03program\xff"
 
@@ -80,3 +80,23 @@ def test_hostile_content_is_checked_quickly(encoding: bytes, filler: bytes) -> N
     if encoding == b"quoted-printable" or b"=" not in filler:
         check_encoding(content, part(content, encoding))
     assert time.thread_time() - started < 2
+
+
+@pytest.mark.parametrize(
+    "charset",
+    [
+        *("utf-8", "UTF8", "us-ascii", "ISO-8859-1", "iso_8859-1:1987", "windows-1252", "KOI8-R"),
+        *("gbk", "iso-2022-jp", "Shift_JIS", "euc-kr", "windows-874", "iso-8859-8-i", "x-sjis"),
+    ],
+)
+def test_known_charsets_are_accepted(charset: str) -> None:
+    """The names that mail programs write pass, in any case and spelling."""
+    check_charset(charset.encode())
+
+
+@pytest.mark.parametrize("charset", ["cp-850", "unknown-8bit", "utf-9", "text/html", "é\r\n", ""])
+def test_an_unknown_charset_is_refused(charset: str) -> None:
+    """A text in a character set that does not exist is refused, as SES would later."""
+    with pytest.raises(ValidationFailed) as refused:
+        check_charset(charset.encode())
+    assert refused.value.errors[0].field == "Content-Type"

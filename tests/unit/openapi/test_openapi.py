@@ -55,7 +55,7 @@ def test_the_generated_files_are_up_to_date(path: str) -> None:
 @pytest.mark.parametrize(
     ("path", "generated"),
     [
-        ("docs/errors.md", "| `missing_field` | 400 |"),
+        ("docs/errors.md", "### `missing_field`\n\n400 `invalid_request_error`"),
         ("layers/shared/pillarbox/http/routes.py", '"/v1/templates": ("GET",),'),
     ],
 )

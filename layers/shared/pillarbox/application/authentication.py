@@ -19,6 +19,9 @@ from pillarbox.domain.key import KeyType, Principal, account_of_key, digest_of_k
 #: The keys that a process remembers: more than use one process within minutes.
 _MAX_KEYS: Final = 1_000
 
+#: What the caller of a suspended account is told, over every protocol.
+SUSPENDED: Final = "The account is suspended. Ask the operator of the service why."
+
 #: Raises the error of a principal that may not make the request.
 type Authorize = Callable[[Principal], None]
 
@@ -35,7 +38,11 @@ class ParsedKey:
 
 def invalid_api_key() -> ServiceError:
     """Return the error for a key that does not work. It does not tell the reason."""
-    return ServiceError("invalid_api_key", "The API key is not valid.")
+    return ServiceError(
+        "invalid_api_key",
+        "The API key is not valid: it is unknown, revoked or incomplete. The header X-API-Key has"
+        " one whole key, without Bearer.",
+    )
 
 
 def parse_key(text: str) -> ParsedKey:
@@ -63,9 +70,7 @@ def make_principal(directory: DirectoryResult) -> Principal:
     if key is None or account is None or key.revoked_at is not None:
         raise invalid_api_key()
     if account.suspension is not None:
-        raise ServiceError(
-            "account_suspended", "The account is suspended. Ask the operator of the service why."
-        )
+        raise ServiceError("account_suspended", SUSPENDED)
     return Principal(key, account)
 
 

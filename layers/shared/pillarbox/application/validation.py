@@ -5,7 +5,7 @@ from typing import Final
 
 from pillarbox.domain.address import AddressSyntaxError, domain_of, parse_address
 from pillarbox.domain.errors import FieldError, ValidationFailed
-from pillarbox.domain.header_text import is_header_safe
+from pillarbox.domain.header_text import UNSAFE, is_header_safe
 from pillarbox.domain.quota import Limits
 
 MAX_NAME: Final = 128
@@ -47,9 +47,7 @@ def check_text(field: str, text: str, max_length: int = MAX_NAME) -> None:
             FieldError(field, f"must have at most {max_length} characters", "too_long")
         )
     if not is_header_safe(text) or not _is_unicode(text):
-        raise ValidationFailed(
-            FieldError(field, "must not contain control characters", "control_character")
-        )
+        raise ValidationFailed(FieldError(field, UNSAFE, "control_character"))
 
 
 def check_limits(limits: Limits) -> None:

@@ -125,9 +125,23 @@ class Account:
         if requested is None or not self.plan.paid or requested == default:
             return default
         if not self.senders.get(requested, False):
-            raise ServiceError(
-                "no_verified_sender",
-                f"{requested} is not a verified sender of this account.",
-                details={"from": requested},
+            raise _no_verified_sender(
+                requested, f"is not a verified sender of this account; its default is {default}"
             )
         return requested
+
+    def check_sends_from(self, address: str) -> None:
+        """Refuse an address from which an email that is sent as written may not come.
+
+        On a free plan that is each but the default sender.
+
+        Raises:
+            ServiceError: `no_verified_sender`.
+        """
+        default = self.sender(address)
+        if default != address:
+            raise _no_verified_sender(address, f"is not {default}, the only sender of a free plan")
+
+
+def _no_verified_sender(address: str, fault: str) -> ServiceError:
+    return ServiceError("no_verified_sender", f"{address} {fault}.", details={"from": address})

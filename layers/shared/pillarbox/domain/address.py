@@ -20,6 +20,10 @@ class AddressSyntaxError(ValueError):
     """The service does not accept this text as an address; the exception's text says why."""
 
 
+class NotBareError(AddressSyntaxError):
+    """The text has an address between angle brackets, and perhaps a name."""
+
+
 def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
     """Return the normal form of an address: local part as written, domain as lower-case A-labels.
 
@@ -35,6 +39,13 @@ def parse_address(text: str, to_a_label: Callable[[str], str]) -> str:
     Raises:
         AddressSyntaxError: with a reason in plain words.
     """
+    try:
+        return _parse(text, to_a_label)
+    except AddressSyntaxError as error:
+        raise _fault_of_form(text) or error from None
+
+
+def _parse(text: str, to_a_label: Callable[[str], str]) -> str:
     if len(text) > _MAX_TEXT:
         raise AddressSyntaxError(f"longer than {MAX_ADDRESS} characters")
     local, at, domain = text.rpartition("@")
@@ -74,6 +85,19 @@ def distinct_mailboxes(addresses: Iterable[str]) -> tuple[str, ...]:
     for address in addresses:
         mailboxes.setdefault(mailbox_key(address), address)
     return tuple(mailboxes.values())
+
+
+def _fault_of_form(text: str) -> AddressSyntaxError | None:
+    """Return the error of a text that has an address and more than that."""
+    if text.count("@") > 1 and ("," in text or ";" in text):
+        return AddressSyntaxError("several addresses in one text: give each of them separately")
+    if text.rstrip().endswith(">") and "<" in text:
+        return NotBareError("give the bare address, which is between < and >")
+    if text != text.strip():
+        return AddressSyntaxError("has a blank at its start or its end")
+    if text[:7].lower() == "mailto:":
+        return AddressSyntaxError("give the bare address, without mailto:")
+    return None
 
 
 def _parse_domain(domain: str, to_a_label: Callable[[str], str]) -> str:

@@ -40,6 +40,12 @@ FILENAME_PATTERN: Final = (
 )
 _FILENAME: Final = re.compile(FILENAME_PATTERN.replace("$", r"\Z"))
 
+#: What is wrong with a name that is not safe.
+UNSAFE_NAME: Final = (
+    "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
+    " at the end, and no name of a device"
+)
+
 #: What programs may cut off at the end of a name.
 _TAIL: Final = re.compile(r"[\s.'\"]+\Z")
 

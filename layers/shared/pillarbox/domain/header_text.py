@@ -17,6 +17,11 @@ _INVISIBLE: Final = re.compile(
 )
 
 
+#: What is wrong with a text that is not safe in a header field, or shows nothing.
+UNSAFE: Final = "must not have control characters or text direction overrides"
+INVISIBLE: Final = "must not consist of blanks and invisible characters"
+
+
 def in_one_line(text: str) -> str:
     """Replace each unsafe character by a space, so that the history can show the text."""
     return _UNSAFE.sub(" ", text)

@@ -59,6 +59,10 @@ def shard_of(identifier: UUID) -> int:
     return identifier.int >> 64 & 0xFF & (shard_count(identifier) - 1)
 
 
+#: What is wrong with a text that is not.
+NOT_A_UUID: Final = "must be a UUID"
+
+
 def is_uuid(text: str) -> bool:
     """Return whether text is a UUID in the form of RFC 9562 section 4.
 

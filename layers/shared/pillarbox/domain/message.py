@@ -4,6 +4,7 @@ The state of a message is a pure function of the set of its events. So it does
 not depend on their order, and a repeated event changes nothing.
 """
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -72,6 +73,29 @@ _STATUSES: Final = {
     EventKind.BOUNCED: Status.BOUNCED,
     EventKind.COMPLAINED: Status.COMPLAINED,
 }
+
+
+#: What our own error codes mean; the codes of providers and remote servers explain themselves.
+MEANINGS: Final = {
+    "building_failed": "The email could not be built: each try crashed or took too much memory"
+    " or time.",
+    "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
+    "expired": "The email could not be sent in time.",
+    "general": "The recipient's server refused the email without a reason.",
+    "payload_gone": "The content of the email has expired.",
+    "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
+    "rejected": "The provider refused the content of the email.",
+    "rendering_failed": "The email could not be rendered from its template.",
+    "unreadable_job": "The email could not be read from the queue.",
+}
+
+#: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
+_DIAGNOSTIC_TYPE: Final = re.compile(r"\A\s*smtp\s*;\s*(?=\S)", re.IGNORECASE)
+
+
+def plain_reason(reason: str) -> str:
+    """Return the text of a remote server without `smtp;`, which says only where it is from."""
+    return _DIAGNOSTIC_TYPE.sub("", reason)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -7,7 +7,7 @@ from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
-from pillarbox.domain.errors import Json
+from pillarbox.domain.errors import Json, ServiceError
 from pillarbox.domain.mail import MAX_SUBJECT
 
 
@@ -78,6 +78,15 @@ class SavedTemplate:
     #: The active campaigns and scheduled sends that use the template. It cannot be deleted
     #: while there are any.
     references: frozenset[str] = field(default_factory=frozenset)
+
+
+#: What is wrong with a variable that has no value.
+MISSING_VALUE: Final = "the template needs this value"
+
+
+def unknown_template() -> ServiceError:
+    """Return the error for an unknown id, and for that of another account's template."""
+    return ServiceError("template_not_found", "The account has no saved template with this id.")
 
 
 _WHITE_SPACE: Final = re.compile(r"\s+")

@@ -66,6 +66,9 @@ def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]
 
 
 def _send(body: Json) -> SendRequest:
+    if isinstance(body, list):
+        hint = "must be an object: several emails go to POST /v1/emails/batch"
+        raise ValidationFailed(FieldError("", hint, "wrong_type"))
     return validate(SendEmailRequest, body).to_domain(body)
 
 
@@ -73,6 +76,9 @@ def _batch(body: Json) -> BatchRequest:
     messages = body.get("messages") if isinstance(body, dict) else None
     if isinstance(messages, list) and len(messages) > MAX_MESSAGES:
         return BatchRequest(body_hash="", count=len(messages), items=())
+    if isinstance(body, list):
+        hint = "must be an object: the emails go in its field messages"
+        raise ValidationFailed(FieldError("", hint, "wrong_type"))
     items = validate(SendBatchRequest, body).messages
     return BatchRequest(
         body_hash=batch_hash(body),

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
 from pillarbox.application.validation import to_a_label
-from pillarbox.domain.address import AddressSyntaxError, parse_address
+from pillarbox.domain.address import AddressSyntaxError, NotBareError, parse_address
 from pillarbox.domain.attachment import Attachment, is_canonical_base64
 from pillarbox.domain.errors import Json
-from pillarbox.domain.filename import MAX_FILENAME, is_safe_filename
-from pillarbox.domain.header_text import is_header_safe, is_visible
-from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.filename import MAX_FILENAME, UNSAFE_NAME, is_safe_filename
+from pillarbox.domain.header_text import INVISIBLE, UNSAFE, is_header_safe, is_visible
+from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.domain.mail import MAX_HTML, MAX_SUBJECT, SendRequest
 from pillarbox.domain.tags import MAX_TAGS, TagError, check_tags
 from pillarbox.http.body_hash import send_hash
@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 MAX_VARIABLES_BYTES: Final = 256 * 1024
 MAX_VARIABLES_DEPTH: Final = 8
+_BARE: Final = "must be a string: the bare address, without a name"
+_FROM_NAME: Final = "the name goes in fromName"
 #: No valid request has as many items. A longer list is refused or cut as a whole, so that it does
 #: not cost an error for each item.
 _MAX_ITEMS: Final = 100
@@ -48,15 +50,13 @@ _MAX_ITEMS: Final = 100
 
 def _header_safe(value: str) -> str:
     if not is_header_safe(value):
-        raise invalid(
-            "control_character", "must not have control characters or text direction overrides"
-        )
+        raise invalid("control_character", UNSAFE)
     return value
 
 
 def _visible(value: str) -> str:
     if not is_visible(value):
-        raise invalid("invisible", "must not consist of blanks and invisible characters")
+        raise invalid("invisible", INVISIBLE)
     return value
 
 
@@ -67,11 +67,33 @@ def _parse_address(value: str) -> str:
         raise invalid("invalid_address", str(error)) from None
 
 
+def _parse_sender(value: str) -> str:
+    try:
+        return parse_address(value, to_a_label)
+    except NotBareError as error:
+        raise invalid("invalid_address", f"{error}; {_FROM_NAME}") from None
+    except AddressSyntaxError as error:
+        raise invalid("invalid_address", str(error)) from None
+
+
+def _no_object(value: object) -> object:
+    """Refuse the form {"email": …, "name": …}, which other services have."""
+    if isinstance(value, dict):
+        raise invalid("wrong_type", _BARE)
+    return value
+
+
+def _no_sender_object(value: object) -> object:
+    if isinstance(value, dict):
+        raise invalid("wrong_type", f"{_BARE}; {_FROM_NAME}")
+    return value
+
+
 def _to_list(value: object) -> object:
     if isinstance(value, str):
         return [value]
     if not isinstance(value, list):
-        raise invalid("wrong_type", "must be a string or a list of strings")
+        raise invalid("wrong_type", "must be a bare address or a list of bare addresses")
     return _truncate_strings(value)
 
 
@@ -96,11 +118,13 @@ def _truncate(value: object) -> object:
 
 def _check_uuid(value: str) -> str:
     if not is_uuid(value):
-        raise invalid("invalid_uuid", "must be a UUID")
+        raise invalid("invalid_uuid", f"{NOT_A_UUID}; a starter's slug goes in starterTemplate")
     return value
 
 
 def _check_base64(value: str) -> str:
+    if value[:5].lower() == "data:":
+        raise invalid("invalid_base64", "must be base64 alone, without the data: prefix")
     if not is_canonical_base64(value):
         raise invalid(
             "invalid_base64",
@@ -111,11 +135,7 @@ def _check_base64(value: str) -> str:
 
 def _check_filename(value: str) -> str:
     if not is_safe_filename(value):
-        raise invalid(
-            "invalid_filename",
-            "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
-            " at the end, and no name of a device",
-        )
+        raise invalid("invalid_filename", UNSAFE_NAME)
     return value
 
 
@@ -179,8 +199,8 @@ def _header_text(*, least: int = 0, most: int) -> Schema[str]:
     return after(after(text(least=least, most=most), _header_safe), _visible)
 
 
-_ADDRESS: Final = after(text(), _parse_address)
-_ADDRESSES: Final = before(_truncate_strings, list_of(text()))
+_ADDRESS_TEXT: Final = before(_no_object, text())
+_ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
 _VARIABLES: Final = after(json_object(), _check_variables)
 
@@ -212,17 +232,17 @@ class AttachmentModel(WireModel):
 class SendEmailRequest(WireModel):
     """Contract 2.1. The domain checks counts and modes, see `SendRequest`."""
 
-    to = required(before(_to_list, list_of(text(), least=1)))
+    to = required(before(_to_list, list_of(_ADDRESS_TEXT, least=1)))
     starter_template = optional(text())
     template_id = optional(after(text(), _check_uuid))
     html = optional(after(text(least=1), _check_html))
     variables = optional(_VARIABLES)
     subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
     from_name = optional(_header_text(most=1024))
-    sender = optional(_ADDRESS, name="from")
+    sender = optional(after(before(_no_sender_object, text()), _parse_sender), name="from")
     cc = optional(_ADDRESSES)
     bcc = optional(_ADDRESSES)
-    reply_to = optional(_ADDRESS)
+    reply_to = optional(after(_ADDRESS_TEXT, _parse_address))
     brand_name = optional(_header_text(most=128))
     logo_url = optional(text(most=2048))
     attachments = optional(

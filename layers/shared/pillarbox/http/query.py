@@ -99,6 +99,7 @@ _END: Final = after_fields(_TIMESTAMP_UTC, _check_after_since)
 class MessagesQuery(WireModel):
     """Contract 4.3."""
 
+    in_query = True
     since = optional(_TIMESTAMP_UTC, name="from")
     until = optional(_END, name="to")
     status = optional(_one_of(Status))
@@ -121,6 +122,7 @@ class MessagesQuery(WireModel):
 class AnalyticsQuery(WireModel):
     """Contract 4.5."""
 
+    in_query = True
     since = required(_TIMESTAMP_UTC, name="from")
     bucket = with_default(_one_of(Bucket), Bucket.DAY)
     # Last, because its checks need the fields above.
@@ -135,6 +137,7 @@ class AnalyticsQuery(WireModel):
 class TemplatesQuery(WireModel):
     """Contract 4.8."""
 
+    in_query = True
     skip = with_default(_SKIP, 0)
     limit = with_default(_LIMIT, 20)
 

@@ -10,7 +10,7 @@ from aws_lambda_powertools.event_handler.api_gateway import Response
 
 from pillarbox.application.ports import AcceptedMessage
 from pillarbox.domain.errors import MAX_FAULTS, ServiceError, ValidationFailed, cut
-from pillarbox.domain.message import EventKind, Status
+from pillarbox.domain.message import MEANINGS, EventKind, Status
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -28,19 +28,6 @@ type Reply = Response[str]
 _JSON: Final = "application/json"
 #: In bytes. A message may contain a name from the request.
 _MAX_MESSAGE: Final = 512
-
-#: What our own error codes mean; the codes of providers and remote servers explain themselves.
-_MEANINGS: Final = {
-    "building_failed": "The email could not be built: each try crashed or took too much memory"
-    " or time.",
-    "delivery_uncertain": "The provider did not answer. The email may or may not have been sent.",
-    "expired": "The email could not be sent in time.",
-    "general": "The recipient's server refused the email without a reason.",
-    "payload_gone": "The content of the email has expired.",
-    "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
-    "rejected": "The provider refused the content of the email.",
-    "rendering_failed": "The email could not be rendered from its template.",
-}
 
 
 def common_headers(request_id: str) -> dict[str, list[str]]:
@@ -286,4 +273,4 @@ def _analytics_row(start: int, counts: MessageCounts) -> reply_types.AnalyticsRo
 
 
 def _meaning(code: str) -> str:
-    return _MEANINGS.get(code) or code.replace("_", " ").capitalize() + "."
+    return MEANINGS.get(code) or code.replace("_", " ").capitalize() + "."

@@ -4,7 +4,7 @@ This module imports no wire model, so that routes without a body do not load pyd
 """
 
 import base64
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
@@ -12,8 +12,11 @@ from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 from pillarbox.application.authentication import ParsedKey, invalid_api_key, parse_key
 from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
-from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.ids import NOT_A_UUID, is_uuid
 from pillarbox.http.json_body import parse_json
+
+#: The types of the bodies that forms of HTML have, and those of curl without a header.
+_FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:
@@ -26,8 +29,9 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
     if len(keys) > 1:
         raise invalid_api_key()
     if not keys or not keys[0]:
+        hint = ", not in Authorization" if _header(event, "authorization") else ""
         raise ServiceError(
-            "missing_api_key", "The header X-API-Key is missing. Send the API key in it."
+            "missing_api_key", f"The header X-API-Key is missing. Send the API key in it{hint}."
         )
     return keys[0]
 
@@ -48,7 +52,7 @@ def read_uuid(text: str, field: str) -> UUID:
         ValidationFailed: it is not a UUID.
     """
     if not is_uuid(text):
-        raise ValidationFailed(FieldError(field, "must be a UUID", "invalid_uuid"))
+        raise ValidationFailed(FieldError(field, NOT_A_UUID, "invalid_uuid"))
     return UUID(text)
 
 
@@ -72,7 +76,17 @@ def read_json(event: APIGatewayProxyEvent) -> Json:
         raise ValidationFailed(
             FieldError("Content-Encoding", "compressed bodies are not supported", "invalid_header")
         )
-    return parse_json(raw_body(event))
+    body = raw_body(event)
+    if not body.strip():
+        raise ValidationFailed(FieldError("", "the body is empty, not JSON", "invalid_json"))
+    try:
+        return parse_json(body)
+    except ValidationFailed:
+        types = [value.strip().lower() for value in _header(event, "content-type")]
+        if body.lstrip()[:1] != b"{" and any(value.startswith(_FORMS) for value in types):
+            error = FieldError("", "the body is a form, not JSON", "invalid_json")
+            raise ValidationFailed(error) from None
+        raise
 
 
 def raw_body(event: APIGatewayProxyEvent) -> bytes:

@@ -1,6 +1,6 @@
 """Validate JSON with wire models, and turn pydantic's errors into `details.errors[]`."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Final
 
 from pydantic_core._pydantic_core import ValidationError
@@ -76,17 +76,13 @@ def _field_error(error: "ErrorDetails", shape: type[WireModel]) -> FieldError:
 
 
 def _unknown_field(path: tuple[int | str, ...], shape: type[WireModel]) -> str:
-    import difflib  # noqa: PLC0415  few requests need it
+    from pillarbox.http import hints  # noqa: PLC0415  few requests need it
 
     *parents, name = path
-    lower = {field.lower(): field for field in _field_names(shape, parents)}
-    close = difflib.get_close_matches(str(name)[:MAX_NAME].lower(), lower, n=1)
-    return f"is not a field; did you mean {lower[close[0]]}?" if close else "is not a field"
-
-
-def _field_names(shape: type[WireModel], path: Iterable[int | str]) -> Iterable[str]:
-    """Return the names of the fields of a wire model, or of the model at a path within it."""
-    for step in path:
+    for step in parents:
         if isinstance(step, str):
             shape = model_in(field_named(shape, step).schema)
-    return [field.name for field in fields_of(shape).values()]
+    known = [field.name for field in fields_of(shape).values()]
+    if shape.in_query:
+        return hints.unknown_parameter(known)
+    return hints.unknown_field(str(name)[:MAX_NAME], shape.__name__, known)

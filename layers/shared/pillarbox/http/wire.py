@@ -179,6 +179,8 @@ class WireModel:
     )
     #: For pydantic, which reads it when it writes the JSON schema.
     model_config: ClassVar[Mapping[str, str]] = {"extra": _UNKNOWN_FIELDS}
+    #: Whether the fields are the parameters of a query string.
+    in_query: ClassVar[bool] = False
 
     @classmethod
     @cache

@@ -6,14 +6,37 @@ The content is never decoded as a whole, except quoted-printable to measure it.
 import binascii
 import re
 from dataclasses import dataclass
+from encodings.aliases import aliases
 from itertools import islice
 from typing import Final
 
+from pillarbox.domain.errors import cut
 from pillarbox.mime.fields import bad_message
 
 #: The content is as it stands. A multipart has no other encoding (RFC 2045 section 6.4).
 IDENTITY: Final = frozenset({b"7bit", b"8bit", b"binary"})
 _ENCODINGS: Final = IDENTITY | {b"quoted-printable", b"base64"}
+
+#: What Python can decode, and registered names that it lacks and other programs know.
+_CODECS: Final = frozenset(aliases.values())
+_PUNCTUATION: Final = re.compile(r"[^a-z0-9]+")
+_MORE_CHARSETS: Final = frozenset(
+    {
+        "euc-tw",
+        "iso-10646-ucs-2",
+        "iso-2022-cn",
+        "iso-8859-6-e",
+        "iso-8859-6-i",
+        "iso-8859-8-e",
+        "iso-8859-8-i",
+        "viscii",
+        "windows-874",
+        "windows-936",
+        "windows-949",
+    }
+)
+#: In bytes, of a name that an error repeats.
+_MAX_SHOWN: Final = 40
 
 #: How many decoded octets identify a program.
 _FIRST: Final = 16
@@ -61,6 +84,20 @@ def check_encoding(octets: bytes | bytearray, part: MimePart) -> None:
         or (end - start - blanks) % 4
     ):
         raise bad_message("", "a part is not valid base64", "bad_mime")
+
+
+def check_charset(charset: bytes) -> None:
+    """Raise if a text has a character set that nothing can decode; SES refuses such an email.
+
+    Raises:
+        ValidationFailed: `bad_mime`.
+    """
+    name = charset.decode("latin-1").lower()
+    normal = _PUNCTUATION.sub("_", name)
+    if normal in aliases or normal in _CODECS or name in _MORE_CHARSETS or name.startswith("x-"):
+        return
+    shown = cut(name, _MAX_SHOWN)
+    raise bad_message("Content-Type", f"charset {shown} is not the name of one", "bad_mime")
 
 
 def decoded_size(octets: bytes | bytearray, part: MimePart) -> int:

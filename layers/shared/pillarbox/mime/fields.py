@@ -30,6 +30,11 @@ class Field:
     start: int
     end: int
 
+    @property
+    def usual_name(self) -> str:
+        """The usual spelling of the name, such as Content-Type."""
+        return self.name.decode("ascii").title().replace("-Id", "-ID").replace("Mime-", "MIME-")
+
 
 def read_header(octets: bytes | bytearray, start: int, end: int) -> tuple[list[Field], int]:
     """Return the fields of a header section, and the position of the body.
@@ -60,18 +65,14 @@ def check_repeats(fields: Iterable[Field], single: frozenset[bytes], code: str) 
     Raises:
         ValidationFailed: with the name of the first such field and the code.
     """
+    by_name = {entry.name: entry for entry in fields if entry.name in single}
     counts = Counter(entry.name for entry in fields if entry.name in single)
     for name, count in counts.items():
         if count > 1:
             text = f"occurs {count} times, but may occur only once"
-            raise bad_message(_as_written(name), text, code)
+            raise bad_message(by_name[name].usual_name, text, code)
 
 
 def bad_message(name: str, text: str, code: str) -> ValidationFailed:
     """Return the error for a message, or for one of its fields."""
     return ValidationFailed(FieldError(name, text, code))
-
-
-def _as_written(name: bytes) -> str:
-    """Return the usual spelling of a field's name, such as Content-Type."""
-    return name.decode("ascii").title().replace("-Id", "-ID").replace("Mime-", "MIME-")

@@ -31,6 +31,8 @@ _ITEMS: Final = _GAP + _ITEM + rb"?+(?:," + _GAP + _ITEM + rb"?+)*+"
 _GROUP: Final = _GAP + _PHRASE + rb":" + _ITEMS + rb";" + _GAP
 _ENTRY: Final = rb"(?:" + _GROUP + rb"|" + _GAP + _ITEM + rb"?+)"
 _ADDRESS_LIST: Final = re.compile(_ENTRY + rb"(?:," + _ENTRY + rb")*+")
+#: What is between commas outside of quotes. A quote that is not closed ends with the value.
+_BETWEEN_COMMAS: Final = re.compile(rb'(?:"(?:[^"\\]|\\.)*+"?|[^",])++')
 _QUOTED: Final = re.compile(rb'"((?:[^"\\]|\\.)*)"')
 _ESCAPE: Final = re.compile(rb"\\(.)")
 _WORDS: Final = re.compile(rb'[^\s<>"(),:;]+')
@@ -73,6 +75,14 @@ def decode_words(text: str) -> str:
 def is_address_list(value: bytes) -> bool:
     """Return whether this is a value of To, Cc or Reply-To that every mail program can read."""
     return _ADDRESS_LIST.fullmatch(value) is not None
+
+
+def first_bad_entry(value: bytes) -> bytes:
+    """Return the first entry of a list that is no address; empty if groups or comments hide it."""
+    if b":" in value or b"(" in value:
+        return b""
+    entries = map(bytes.strip, _BETWEEN_COMMAS.findall(value))
+    return next((entry for entry in entries if not is_address_list(entry)), b"")
 
 
 def addresses_in(value: bytes) -> frozenset[str]:

@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from pillarbox.domain.header_fields import MESSAGE_FIELDS, PART_FIELDS
-from pillarbox.mime.content import IDENTITY, MimePart, check_encoding
+from pillarbox.mime.content import IDENTITY, MimePart, check_charset, check_encoding
 from pillarbox.mime.fields import Field, bad_message, check_repeats, read_header
 from pillarbox.mime.parameters import StructuredValue, read_disposition, read_type
 
@@ -132,6 +132,8 @@ class _PartParser:
             end,
         )
         check_encoding(self.octets, part)
+        if content_type.value.startswith("text/") and b"charset" in content_type.parameters:
+            check_charset(content_type.parameters[b"charset"])
         self.parts.append(part)
         if len(self.parts) > MAX_PARTS:
             raise bad_message("", f"the message has more than {MAX_PARTS} parts", "bad_mime")

@@ -316,5 +316,5 @@ def _check_rows(context: Context, value: Json | Undefined, row_fuel: int) -> lis
         fuel: Fuel = context.parent[FUEL]
         fuel.burn(len(value) * row_fuel)
         return value
-    message = f"A for in the template needs a list of at most {MAX_ROWS} entries."
+    message = f"a for of the template needs a list of at most {MAX_ROWS} entries"
     raise ValidationFailed(FieldError("variables", message, "invalid_type"))

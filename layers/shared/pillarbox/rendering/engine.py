@@ -11,12 +11,12 @@ from typing import Final
 
 from jinja2 import Template, UndefinedError
 
-from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.rendering.allowlist import FUEL, SavedProgram, compile_saved
 from pillarbox.rendering.fuel import Fuel, RequestFuel
 from pillarbox.rendering.palette import palette
 from pillarbox.rendering.sandbox import MAX_BYTES, MailEnvironment, RenderTooLarge, render_bounded
-from pillarbox.rendering.starters import STARTERS, find_starter
+from pillarbox.rendering.starters import STARTERS, get_starter
 from pillarbox.rendering.values import (
     contact_url,
     currency_code,
@@ -58,8 +58,7 @@ def render_starter(slug: str, values: Mapping[str, Json], branding: Branding) ->
         ServiceError: `template_not_found`.
         RenderTooLarge: the document is over 1 MB (1,048,576 bytes).
     """
-    if find_starter(slug) is None:
-        raise ServiceError("template_not_found", "There is no starter template with this slug.")
+    get_starter(slug)
     return render_bounded(
         _compile_starter(slug),
         {
@@ -105,7 +104,7 @@ def render_saved(
         characters = len(rendered)
     except UndefinedError as error:
         missing = FieldError(
-            "variables", "The template uses a value that is missing.", "missing_variable"
+            "variables", "the template needs a value that is missing", "missing_variable"
         )
         raise ValidationFailed(missing) from error
     finally:

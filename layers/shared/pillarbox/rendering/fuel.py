@@ -48,7 +48,7 @@ class Fuel:
         """
         self.left -= units
         if self.left < 0:
-            message = "The template takes too long to render with these values."
+            message = "make the template take too long to render"
             raise OutOfFuel(message)
 
 
@@ -66,7 +66,9 @@ class RequestFuel:
             OutOfFuel: the emails before it have used everything.
         """
         if self.left < 0:
-            message = "The emails of this request take too long to render: send fewer at a time."
+            message = (
+                "make the emails of this request take too long to render: send fewer at a time."
+            )
             raise OutOfFuel(message)
 
     def charge_compiling(self, html: str, tokens: int) -> None:

@@ -16,7 +16,7 @@ class RenderTooLarge(ValidationFailed):
     """The template and its values produce an email of more than `MAX_BYTES`."""
 
     def __init__(self) -> None:
-        message = f"The email is larger than {MAX_BYTES} bytes with these values."
+        message = f"make the email larger than {MAX_BYTES} bytes"
         super().__init__(FieldError("variables", message, "too_large"))
 
 
@@ -78,9 +78,9 @@ def check_output(value: Json | Undefined) -> Json | Undefined:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list | dict):
-        message = "The template cannot show a list or an object; use one of its members."
+        message = "the template cannot show a list or an object; use one of its members"
         raise ValidationFailed(FieldError("variables", message, "invalid_type"))
     if value is None:
-        message = "The template uses a value that is null."
+        message = "the template needs a value that is null"
         raise ValidationFailed(FieldError("variables", message, "missing_variable"))
     return value

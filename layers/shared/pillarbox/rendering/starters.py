@@ -9,11 +9,15 @@ from functools import cache
 from pathlib import Path
 from typing import Final
 
+from pillarbox.domain.errors import ServiceError, cut
 from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
 
 #: Has one folder per starter: `template.json` (metadata, samples), `body.html`, and the
 #: generated `mail.html` (see `assemble_starters.py`).
 STARTERS: Final = Path(__file__).parent / "starter"
+
+#: In bytes, of a slug that an error repeats.
+_MAX_SHOWN: Final = 64
 
 #: In the order of the contract's table.
 SLUGS: Final = (
@@ -38,6 +42,26 @@ def all_starters() -> tuple[StarterTemplate, ...]:
 def find_starter(slug: str) -> StarterTemplate | None:
     """Return the starter with this slug, or None. An unknown slug is never used as a path."""
     return _read(slug) if slug in SLUGS else None
+
+
+def get_starter(slug: str) -> StarterTemplate:
+    """Return the starter with this slug.
+
+    Raises:
+        ServiceError: `template_not_found`; the message names the closest slug and all others.
+    """
+    if slug in SLUGS:
+        return _read(slug)
+    import difflib  # noqa: PLC0415  few requests need it
+
+    shown = cut(slug, _MAX_SHOWN)
+    normal = shown.lower().replace("-", "_").replace(" ", "_")
+    close = difflib.get_close_matches(normal, SLUGS, n=1)
+    hint = f"; did you mean {close[0]}?" if close else "."
+    raise ServiceError(
+        "template_not_found",
+        f"There is no starter template {shown!r}{hint} The slugs are {', '.join(SLUGS)}.",
+    )
 
 
 @cache

@@ -10,7 +10,12 @@ from typing import Final
 from urllib.parse import urlsplit
 
 from pillarbox.domain.errors import FieldError, Json, ValidationFailed
-from pillarbox.domain.template import StarterTemplate, StarterVariable, VariableKind
+from pillarbox.domain.template import (
+    MISSING_VALUE,
+    StarterTemplate,
+    StarterVariable,
+    VariableKind,
+)
 
 _MINUTES_PER_HOUR: Final = 60
 _MINUTES_PER_DAY: Final = 24 * _MINUTES_PER_HOUR
@@ -88,7 +93,7 @@ def check_logo_url(url: str) -> None:
     """
     if not _is_url(url, frozenset({"https"})):
         raise ValidationFailed(
-            FieldError("logoUrl", "Must be an https: URL with a host.", "invalid_url")
+            FieldError("logoUrl", "must be an https: URL with a host", "invalid_url")
         )
 
 
@@ -162,9 +167,7 @@ def _complete(
         if value is None or (isinstance(value, str) and not value.strip()):
             value = fallbacks.get(variable.name)
             if value is None:
-                errors.append(
-                    _error(variable, "This template requires a value.", "missing_variable")
-                )
+                errors.append(_error(variable, MISSING_VALUE, "missing_variable"))
         elif error := _error_of(variable, value):
             errors.append(error)
         values[variable.name] = value
@@ -178,16 +181,16 @@ def _error_of(variable: StarterVariable, value: Json) -> FieldError | None:
     if variable.kind is VariableKind.TEXT:
         # In Python bool is an int, but no email should show "True".
         if isinstance(value, bool) or not isinstance(value, str | int | float):
-            return _error(variable, "Must be a string or a number.", "invalid_type")
+            return _error(variable, "must be a string or a number", "invalid_type")
         return None
     if not isinstance(value, str):
-        return _error(variable, "Must be a string.", "invalid_type")
+        return _error(variable, "must be a string", "invalid_type")
     if variable.kind is VariableKind.WEB_URL:
         if not _is_url(value, _WEB):
-            message = "Must be an http: or https: URL with a host."
+            message = "must be an http: or https: URL with a host"
             return _error(variable, message, "invalid_url")
     elif not _is_contact(value):
-        message = "Must be an email address, or an https:, http: or mailto: URL."
+        message = "must be an email address, or an https:, http: or mailto: URL"
         return _error(variable, message, "invalid_url")
     return None
 

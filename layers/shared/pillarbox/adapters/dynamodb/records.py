@@ -17,7 +17,15 @@ from pillarbox.domain.account import Account, Plan, Suspension
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.key import ApiKey, KeyType, Preset
-from pillarbox.domain.message import Event, EventKind, Lease, Message, MessageOrigin, SendRoute
+from pillarbox.domain.message import (
+    Event,
+    EventKind,
+    Lease,
+    Message,
+    MessageOrigin,
+    SendRoute,
+    plain_reason,
+)
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
 
@@ -280,10 +288,12 @@ def _event_attribute(event: Event) -> dict[str, object]:
 
 
 def _event_of(attribute: Mapping[str, Any]) -> Event:
+    reason = attribute.get("reason")
     return Event(
         kind=EventKind(attribute["kind"]),
         at=from_text(attribute["at"]),
         recipient=attribute.get("to"),
         code=attribute.get("code"),
-        reason=attribute.get("reason"),
+        # Older releases stored it as the provider wrote it.
+        reason=None if reason is None else plain_reason(reason),
     )

@@ -8,7 +8,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.application.delivery.ports import ProviderEvent
-from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.message import Event, EventKind, plain_reason
 
 #: The number of characters that are stored of a provider's reason.
 MAX_REASON: Final = 500
@@ -152,7 +152,7 @@ def _address_of(address: str) -> str:
 
 
 def _reason(text: str | None) -> str | None:
-    return text[:MAX_REASON] if text else None
+    return plain_reason(text)[:MAX_REASON] if text else None
 
 
 def snake_case(code: str) -> str:

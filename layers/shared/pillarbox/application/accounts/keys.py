@@ -98,7 +98,10 @@ class Keys:
         account_id = _account_of_key_id(key_id)
         revoked = self.records.revoke(account_id, key_id, self.clock()) if account_id else None
         if revoked is None:
-            raise ServiceError("key_not_found", "There is no such key.")
+            raise ServiceError(
+                "key_not_found",
+                "There is no such key: `pillarbox key list` shows those of an account.",
+            )
         return revoked
 
     def _issue(  # noqa: PLR0913  what two kinds of keys have

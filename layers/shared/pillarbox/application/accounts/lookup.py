@@ -9,7 +9,9 @@ from pillarbox.domain.key import ACCOUNT_ID_LENGTH
 
 def account_not_found() -> ServiceError:
     """Return the error for an unknown account id."""
-    return ServiceError("account_not_found", "There is no such account.")
+    return ServiceError(
+        "account_not_found", "There is no such account: `pillarbox account list` shows all."
+    )
 
 
 def find_account(records: AccountRecords, account_id: str) -> Account:

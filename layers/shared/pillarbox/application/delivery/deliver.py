@@ -27,7 +27,7 @@ from pillarbox.application.ports import Clock, Directory, Jobs, Messages, Payloa
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import HandOverResult, Job, Mail
-from pillarbox.domain.message import Event, EventKind, Lease, Message
+from pillarbox.domain.message import MEANINGS, Event, EventKind, Lease, Message
 
 #: A job is queued before its record is put. These are the first pauses before reading the
 #: record again, in seconds.
@@ -40,8 +40,8 @@ EVENT_WAIT: Final = timedelta(minutes=15)
 RETRY_SOON: Final = timedelta(minutes=1)
 RETRY_LATER: Final = timedelta(minutes=10)
 
-_SUPPRESSED: Final = "The recipient bounced or complained while the email was queued."
-_EXPIRED: Final = "The email could not be sent in time."
+_SUPPRESSED: Final = MEANINGS["recipient_suppressed"]
+_EXPIRED: Final = MEANINGS["expired"]
 _FIRST_WAIT: Final = timedelta(seconds=2)
 _FIRST_BACKOFF: Final = timedelta(seconds=15)
 _LONGEST_BACKOFF: Final = timedelta(minutes=15)
@@ -210,7 +210,7 @@ class Delivery:
         try:
             raw = self.build(self.jobs.load(job), message)
         except PayloadGone:
-            return self._refuse(message, "payload_gone", "The content of the email has expired.")
+            return self._refuse(message, "payload_gone", MEANINGS["payload_gone"])
         except ValidationFailed as error:
             return self._refuse(message, "rendering_failed", error.message)
         leased = self.messages.lease(
@@ -331,7 +331,7 @@ def uncertain_event(now: datetime) -> Event:
         kind=EventKind.UNCERTAIN,
         at=now,
         code="delivery_uncertain",
-        reason="The provider did not answer. The email may or may not have been sent.",
+        reason=MEANINGS["delivery_uncertain"],
     )
 
 

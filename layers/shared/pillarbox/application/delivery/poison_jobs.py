@@ -21,7 +21,7 @@ from pillarbox.application.delivery.deliver import (
 from pillarbox.application.delivery.ports import DeadLetters
 from pillarbox.application.ports import Clock, Messages, UnreadableJob
 from pillarbox.domain.mail import Job
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.message import MEANINGS, Event, EventKind, Message
 from pillarbox.domain.timing import CLOCK_MARGIN
 
 #: A deploy replaces the workers within minutes. After this time no worker knows the version.
@@ -29,11 +29,8 @@ VERSION_WAIT: Final = timedelta(hours=1)
 #: After so many deaths in a process of its own a job is set aside.
 MAX_DEATHS: Final = 3
 
-_UNREADABLE: Final = ("unreadable_job", "The email could not be read from the queue.")
-_DEADLY: Final = (
-    "building_failed",
-    "The email could not be built: each try crashed or took too much memory or time.",
-)
+_UNREADABLE: Final = "unreadable_job"
+_DEADLY: Final = "building_failed"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,7 +62,7 @@ class PoisonJobs:
         early = unreadable.message_id is not None and message is None and waited < RECORD_WAIT
         if early or (unreadable.newer and waited < VERSION_WAIT):
             return DeliveryResult(Outcome.WAITING, RETRY_SOON)
-        return self._set_aside(text, message, *_UNREADABLE)
+        return self._set_aside(text, message, _UNREADABLE)
 
     def may_be_deadly(self, first_received_at: datetime) -> bool:
         """Return whether a worker that had the job may have died.
@@ -91,12 +88,10 @@ class PoisonJobs:
             if message is not None:
                 self.messages.save(replace(message, deaths=message.deaths + 1))
             return DeliveryResult(Outcome.BUILD_DIED, RETRY_SOON)
-        return self._set_aside(text, message, *_DEADLY)
+        return self._set_aside(text, message, _DEADLY)
 
-    def _set_aside(
-        self, text: str, message: Message | None, code: str, reason: str
-    ) -> DeliveryResult:
-        failed = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=reason)
+    def _set_aside(self, text: str, message: Message | None, code: str) -> DeliveryResult:
+        failed = Event(kind=EventKind.FAILED, at=self.clock(), code=code, reason=MEANINGS[code])
         # The dead-letter queue comes first: after a crash in between it has the job twice, and
         # the job is not lost.
         self.dead_letters.put(text)

@@ -16,7 +16,7 @@ from pillarbox.application.delivery.ports import Spool, SweepStep, SweepTask, Sw
 from pillarbox.application.history.ports import StatisticsCheck
 from pillarbox.application.ports import Clock, MessageLog, Messages, ScanPage
 from pillarbox.domain.mail import MAX_DELIVERY_TIME
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.message import MEANINGS, Event, EventKind, Message
 
 #: A pass runs every hour. Reading two hours makes up for a pass that did not run.
 TIME_RANGE: Final = timedelta(hours=2)
@@ -117,7 +117,7 @@ class Sweep:
                 kind=EventKind.FAILED,
                 at=now,
                 code="expired",
-                reason="The email could not be sent in time.",
+                reason=MEANINGS["expired"],
             )
         elif now < lease.taken_at + EVENT_WAIT:
             return False

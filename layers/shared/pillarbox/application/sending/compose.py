@@ -8,7 +8,7 @@ from typing import Final
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.brand import Brand
-from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.errors import FieldError, Json, ValidationFailed
 from pillarbox.domain.header_text import is_header_safe
 from pillarbox.domain.mail import (
     MAX_DELIVERY_TIME,
@@ -20,10 +20,16 @@ from pillarbox.domain.mail import (
     SendRequest,
     StarterBody,
 )
-from pillarbox.domain.template import SavedTemplate, StarterTemplate, fill_subject
+from pillarbox.domain.template import (
+    MISSING_VALUE,
+    SavedTemplate,
+    StarterTemplate,
+    fill_subject,
+    unknown_template,
+)
 from pillarbox.rendering.fuel import RequestFuel
 from pillarbox.rendering.saved import missing_values, surely_renders
-from pillarbox.rendering.starters import find_starter
+from pillarbox.rendering.starters import find_starter, get_starter
 from pillarbox.rendering.values import check_logo_url, format_date, starter_values
 
 #: Below this size the rendered mail cannot come near the limit, see `_may_be_large`.
@@ -42,13 +48,11 @@ def find_template(
     """
     if request.html is not None:
         return None
-    template: StarterTemplate | SavedTemplate | None = None
     if request.starter_template is not None:
-        template = find_starter(request.starter_template)
-    elif request.template_id is not None:
-        template = directory.templates.get(request.template_id)
+        return get_starter(request.starter_template)
+    template = directory.templates.get(request.template_id) if request.template_id else None
     if template is None:
-        raise ServiceError("template_not_found", "There is no such template.")
+        raise unknown_template()
     return template
 
 
@@ -184,7 +188,7 @@ def _saved_values(
     if missing := missing_values(template.required, values):
         raise ValidationFailed(
             *(
-                FieldError(f"variables.{name}", "the template needs this value", "missing_variable")
+                FieldError(f"variables.{name}", MISSING_VALUE, "missing_variable")
                 for name in missing
             )
         )

@@ -16,6 +16,13 @@ _REFUSALS: Final[Mapping[DomainVerdict, str]] = {
     DomainVerdict.NULL_MX: "the domain accepts no mail: its MX record says so (RFC 7505)",
 }
 
+#: Why mail to an address is suppressed, by the reason that the record has.
+_SUPPRESSIONS: Final[Mapping[str, str]] = {
+    "bounced": "an earlier email to it bounced permanently",
+    "complained": "it reported an earlier email as unwanted",
+    "manual": "the operator suppressed it",
+}
+
 #: The response repeats at most this many bytes of an invalid address.
 _MAX_SHOWN: Final = 320
 
@@ -89,11 +96,30 @@ class Recipients:
             if (reason := suppressed.get(mailbox_key(address)))
         ]
         if reasons:
-            raise _refused("recipient_suppressed", "bounced or complained before", reasons)
+            raise _refused("recipient_suppressed", reasons)
 
     def normalize(self, texts: Iterable[str]) -> tuple[str, ...]:
         """Return the normalized addresses of some texts."""
         return tuple(self.normalized[text] for text in texts)
+
+
+def refused_recipients(details: Mapping[str, Json] | None) -> list[tuple[str, str]]:
+    """Return the refused addresses in the details of an error, each with the reason in words."""
+    listed = (details or {}).get("recipients")
+    return [
+        (str(item["address"]), _SUPPRESSIONS.get(str(item["reason"]), str(item["reason"])))
+        for item in (listed if isinstance(listed, list) else [])
+        if isinstance(item, dict) and {"address", "reason"} <= item.keys()
+    ]
+
+
+def count_refused(count: int) -> str:
+    """Say how many recipients are refused."""
+    return (
+        "One recipient of this email is refused"
+        if count == 1
+        else f"{count} recipients of this email are refused"
+    )
 
 
 def _recipient(address: str, reason: str, **more: str) -> Json:
@@ -102,13 +128,13 @@ def _recipient(address: str, reason: str, **more: str) -> Json:
 
 def _refuse_invalid(recipients: list[Json]) -> None:
     if recipients:
-        raise _refused("invalid_recipient", "cannot receive mail", recipients)
+        raise _refused("invalid_recipient", recipients)
 
 
-def _refused(code: str, what: str, recipients: list[Json]) -> ServiceError:
-    subject = "One recipient" if len(recipients) == 1 else f"{len(recipients)} recipients"
-    return ServiceError(
-        code,
-        f"{subject} of this email {what}; nothing was sent.",
-        details={"recipients": recipients},
-    )
+def _refused(code: str, recipients: list[Json]) -> ServiceError:
+    details: dict[str, Json] = {"recipients": recipients}
+    count = len(recipients)
+    address, reason = refused_recipients(details)[0]
+    more = f" (and {count - 1} more)" if count > 1 else ""
+    message = f"{count_refused(count)}: {address}: {reason}{more}; nothing was sent."
+    return ServiceError(code, message, details=details)

@@ -17,12 +17,17 @@ from typing import Final
 from pillarbox.application.sending.prepare import Caller, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.application.validation import to_a_label
-from pillarbox.domain.account import Account
 from pillarbox.domain.address import AddressSyntaxError, distinct_mailboxes, parse_address
 from pillarbox.domain.attachment import check_attachments
-from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.filename import is_safe_filename
-from pillarbox.domain.header_text import in_one_line, is_header_safe, is_visible
+from pillarbox.domain.errors import ServiceError, cut
+from pillarbox.domain.filename import UNSAFE_NAME, is_safe_filename
+from pillarbox.domain.header_text import (
+    INVISIBLE,
+    UNSAFE,
+    in_one_line,
+    is_header_safe,
+    is_visible,
+)
 from pillarbox.domain.idempotency import idempotency_digest
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import MAX_SUBJECT, Mail, RawBody
@@ -33,6 +38,7 @@ from pillarbox.mime.fields import Field, bad_message
 from pillarbox.mime.mailbox import (
     Mailbox,
     addresses_in,
+    first_bad_entry,
     is_address_list,
     read_mailbox,
     read_text,
@@ -55,6 +61,8 @@ _TEXT: Final = frozenset({"text/plain", "text/html"})
 _LENIENT: Final = re.compile("[\t\x80-\x9f]")
 #: Contract 2.1, in characters.
 _MAX_NAME: Final = 1_024
+#: In bytes, of a text of the message that a reply repeats.
+_MAX_SHOWN: Final = 64
 #: In octets: a larger message may go through the spool.
 SMALL: Final = 50_000
 
@@ -94,12 +102,14 @@ class SmtpMessage:
         Raises:
             ServiceError: `no_verified_sender` or `recipient_suppressed`.
         """
-        account = principal.account
-        if not all(may_send_as(account, author) for author in self.authors):
-            raise no_verified_sender("The From field has no verified sender of this account.")
+        for field, author in zip(("From", "Sender"), self.authors, strict=False):
+            try:
+                principal.account.check_sends_from(author)
+            except ServiceError as error:
+                raise _bad_author(f"{field}: {error.message}") from error
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
-        return PreparedMessage.of(self.mail, account, self.body_hash, now, origin)
+        return PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)
 
 
 def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
@@ -140,46 +150,47 @@ def read_message(recipients: tuple[str, ...], octets: bytearray) -> SmtpMessage:
     )
 
 
-def may_send_as(account: Account, address: str) -> bool:
-    """Whether an account may send from an address: on free plans only from the default one."""
-    try:
-        return account.sender(address) == address
-    except ServiceError:
-        return False
-
-
-def no_verified_sender(text: str) -> ServiceError:
-    """Return the error for a From field that this account may not use."""
-    return ServiceError("no_verified_sender", text)
-
-
 def _authors(structure: MessageStructure) -> tuple[Mailbox, ...]:
     """Return the addresses in From and in Sender, which SES checks as well."""
     authors, senders = structure.all(b"from"), structure.all(b"sender")
     if len(authors) != 1 or len(senders) > 1:
-        raise no_verified_sender("A message has one From field, and at most one Sender field.")
-    return tuple(_normalize(read_mailbox(field.value)) for field in authors + senders)
+        raise _bad_author(
+            f"A message has one From field, and at most one Sender field; this one has"
+            f" {len(authors)} and {len(senders)}."
+        )
+    return tuple(_read_author(field) for field in authors + senders)
 
 
-def _normalize(mailbox: Mailbox | None) -> Mailbox:
+def _read_author(field: Field) -> Mailbox:
+    name, mailbox = field.usual_name, read_mailbox(field.value)
     if mailbox is None:
-        raise no_verified_sender("The From field must be one address, with or without a name.")
+        raise _bad_author(f"{name}: must be one address, with or without a name.")
     try:
         address = parse_address(mailbox.address, to_a_label)
     except AddressSyntaxError as error:
-        raise no_verified_sender("The From field has no valid address.") from error
-    _check_shown("From", mailbox.name or "")
+        raise _bad_author(f"{name}: {mailbox.address}: {error}.") from error
+    _check_shown(name, mailbox.name or "")
     return Mailbox(mailbox.name, address)
+
+
+def _bad_author(text: str) -> ServiceError:
+    return ServiceError("no_verified_sender", text)
 
 
 def _check_address_fields(structure: MessageStructure) -> None:
     for field in structure.fields:
         if field.name in _ADDRESS_FIELDS and not is_address_list(field.value):
             raise bad_message(
-                field.name.decode("ascii").title(),
-                "must be a list of addresses with commas between them",
+                field.usual_name,
+                f"must be a list of addresses with commas between them{_culprit(field.value)}",
                 "bad_header",
             )
+
+
+def _culprit(value: bytes) -> str:
+    """Return the words that name the first entry that is no address, if it can be told."""
+    entry = cut(read_text(first_bad_entry(value)), _MAX_SHOWN)
+    return f"; {json.dumps(entry)} is none" if entry else ""
 
 
 def _subject(structure: MessageStructure) -> str:
@@ -210,9 +221,9 @@ def _check_shown(name: str, text: str) -> None:
     mean by its characters from 0x80 to 0x9f are quotation marks and dashes, not controls.
     """
     if not is_header_safe(_LENIENT.sub("", text)):
-        raise bad_message(name, "has control characters or text direction overrides", "bad_header")
+        raise bad_message(name, UNSAFE, "bad_header")
     if not is_visible(text):
-        raise bad_message(name, "consists of blanks and invisible characters", "bad_header")
+        raise bad_message(name, INVISIBLE, "bad_header")
 
 
 def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
@@ -232,12 +243,7 @@ def _files(octets: bytearray, parts: Iterable[MimePart]) -> list[_File]:
 
 def _check_names(files: Iterable[_File]) -> None:
     if not all(is_safe_filename(name) for file in files for name in file.names):
-        raise bad_message(
-            "filename",
-            "must be a plain file name: no path, no colon, no invisible character, no dot or blank"
-            " at the end, and no name of a device",
-            "invalid_filename",
-        )
+        raise bad_message("filename", UNSAFE_NAME, "invalid_filename")
 
 
 def _hash(octets: bytearray, structure: MessageStructure, recipients: tuple[str, ...]) -> str:

@@ -18,9 +18,14 @@ from pillarbox.application.validation import check_text
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.mail import MAX_SUBJECT
-from pillarbox.domain.template import SavedTemplate, fill_subject
+from pillarbox.domain.template import (
+    MISSING_VALUE,
+    SavedTemplate,
+    fill_subject,
+    unknown_template,
+)
 from pillarbox.rendering.saved import check_template, missing_values, sample_values
-from pillarbox.rendering.starters import SLUGS, find_starter
+from pillarbox.rendering.starters import get_starter
 
 #: Octets of a template's subject, HTML and variable names. A DynamoDB item holds 400 KB,
 #: including the references.
@@ -112,12 +117,7 @@ class TemplateAuthoring:
             starter_source,
         )
 
-        account, starter = find_account(self.accounts, account_id), find_starter(slug)
-        if starter is None:
-            raise ServiceError(
-                "template_not_found",
-                f"There is no starter {slug}. The starters are {', '.join(SLUGS)}.",
-            )
+        account, starter = find_account(self.accounts, account_id), get_starter(slug)
         name = account.brand.name_or(account.name)
         subject, html = starter_source(starter, account.brand, name)
         return TemplateSource(name=starter.name, subject=subject, category="starter", html=html)
@@ -140,10 +140,7 @@ class TemplateAuthoring:
         shown = sample_values(template.required) | own if values is None else own | dict(values)
         if missing := missing_values(template.required, shown):
             raise ValidationFailed(
-                *(
-                    FieldError(name, "the template needs this value", "missing_variable")
-                    for name in missing
-                )
+                *(FieldError(name, MISSING_VALUE, "missing_variable") for name in missing)
             )
         return fill_subject(template.subject, shown), render_saved(template.html, shown)
 
@@ -206,7 +203,7 @@ class TemplateAuthoring:
         """
         match self.records.delete(account_id, template_id):
             case DeleteResult.ABSENT:
-                raise template_not_found()
+                raise unknown_template()
             case DeleteResult.REFERENCED:
                 raise ServiceError(
                     "template_in_use",
@@ -255,10 +252,5 @@ def _checked(template: SavedTemplate) -> SavedTemplate:
 
 def _existing(template: SavedTemplate | None) -> SavedTemplate:
     if template is None:
-        raise template_not_found()
+        raise unknown_template()
     return template
-
-
-def template_not_found() -> ServiceError:
-    """Return the error for an unknown template, and for another account's template."""
-    return ServiceError("template_not_found", "There is no such template.")

@@ -6,13 +6,9 @@ The API lists, reads and deletes them. It never shows internal copies.
 from typing import Final
 from uuid import UUID
 
-from pillarbox.application.templates.authoring import (
-    TemplateAuthoring,
-    TemplatePage,
-    template_not_found,
-)
+from pillarbox.application.templates.authoring import TemplateAuthoring, TemplatePage
 from pillarbox.domain.errors import ValidationFailed
-from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.template import SavedTemplate, unknown_template
 from pillarbox.rendering.saved import sample_values
 
 #: Characters of a preview (contract 2.7).
@@ -38,7 +34,7 @@ class TemplateLibrary:
         """
         template = self._templates.get(account_id, template_id)
         if template.internal:
-            raise template_not_found()
+            raise unknown_template()
         return template
 
     def delete(self, account_id: str, template_id: UUID) -> None:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from pillarbox.domain.account import Account
-from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.errors import Json
 from pillarbox.domain.mail import StarterBody
 from pillarbox.domain.template import PreviewValues, StarterTemplate, fill_subject
-from pillarbox.rendering.starters import all_starters, find_starter
+from pillarbox.rendering.starters import all_starters, get_starter
 from pillarbox.rendering.values import check_logo_url, format_date, preview_values
 
 
@@ -35,9 +35,7 @@ def preview_starter(slug: str, values: PreviewValues, account: Account, now: dat
     """
     from pillarbox.application.render import render  # noqa: PLC0415  loads the engine
 
-    starter = find_starter(slug)
-    if starter is None:
-        raise ServiceError("template_not_found", "There is no such starter template.")
+    starter = get_starter(slug)
     if values.logo_url is not None:
         check_logo_url(values.logo_url)
     shown = preview_values(starter, values.variables)

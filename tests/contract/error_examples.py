@@ -1,0 +1,152 @@
+"""A request for each error of the API; its answer is the example in docs/errors.md."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final
+from unittest import mock
+from uuid import UUID, uuid4
+
+from botocore.exceptions import EndpointConnectionError
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.attributes import to_milliseconds
+from pillarbox.domain.account import Suspension
+from pillarbox.domain.attachment import MAX_BYTES_EACH
+from pillarbox.domain.key import SCOPES, Preset
+from pillarbox.domain.quota import Limits
+from pillarbox.wiring import services
+from tests import edge_function
+from tests.contract.bodies import attachment, otp, raw_html
+from tests.contract.canaries import failing
+from tests.contract.client import Api
+from tests.contract.service import Service
+
+_LIMITS: Final = Limits(per_minute=60, per_day=300, per_month=9_000)
+_UNKNOWN: Final = str(uuid4())
+
+
+def _everything(service: Service) -> Api:
+    """Return a client whose key has every scope."""
+    return Api(service.key(service.account(), Preset.CUSTOM, scopes=SCOPES))
+
+
+def _suppressed(service: Service) -> Any:
+    account = service.account()
+    service.suppress(account, "bob@customer.example")
+    return Api(service.key(account)).send(otp(to="bob@customer.example")).json
+
+
+def _suspended(service: Service) -> Any:
+    account = service.account()
+    key = service.key(account)
+    DynamoAccounts(services().table).suspend(account, Suspension(wiring.utc_now(), "bounces"))
+    return Api(key).send(otp()).json
+
+
+def _mismatch(service: Service) -> Any:
+    api = service.live()
+    api.send(otp(), idempotency_key="order-1")
+    return api.send(otp(subject="Another"), idempotency_key="order-1").json
+
+
+def _in_flight(service: Service) -> Any:
+    account = service.account()
+    api = Api(service.key(account))
+    api.send(otp(), idempotency_key="order-1")
+    soon = to_milliseconds(wiring.utc_now()) + 30_000
+    service.change_claim(account, state="P", lease=soon)
+    return api.send(otp(), idempotency_key="order-1").json
+
+
+def _in_use(service: Service) -> Any:
+    account = service.account()
+    template = service.template(account, "Hello")
+    wiring.services().template_authoring.reference(account, UUID(template), "campaign-1")
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    return api.raw("DELETE", f"/templates/{template}").json
+
+
+def _over(window: str, count: int) -> Callable[[Service], Any]:
+    def send(service: Service) -> Any:
+        api = service.live(limits=_LIMITS)
+        service.spend(api, **{window: count})
+        return api.send(otp()).json
+
+    return send
+
+
+def _internal(service: Service) -> Any:
+    api = service.live()
+    with failing("GetItem", "BatchGetItem"):
+        return api.send(otp()).json
+
+
+def _unavailable(service: Service) -> Any:
+    def fail(**_: object) -> None:
+        raise EndpointConnectionError(endpoint_url="https://aws.invalid")
+
+    api, events = service.live(), services().table.client.meta.events
+    events.register_first("before-call.dynamodb.BatchGetItem", fail)
+    try:
+        with mock.patch("time.sleep"):
+            return api.send(otp()).json
+    finally:
+        events.unregister("before-call.dynamodb.BatchGetItem", fail)
+
+
+def _edge(**request: Any) -> Callable[[Service], Any]:
+    return lambda _: json.loads(edge_function.route(**request)["body"])
+
+
+#: By code: a request that is refused with it, as a function that returns the answer's JSON.
+ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
+    "missing_field": lambda s: s.live().send({"to": "ada@customer.example"}).json,
+    "multiple_modes": lambda s: s.live().send(raw_html(starterTemplate="otp")).json,
+    "invalid_recipient": lambda s: s.live().send(otp(to="ada@gone.invalid")).json,
+    "recipient_suppressed": _suppressed,
+    "recipient_limit_exceeded": lambda s: (
+        s.live().send(otp(to=[f"a{n}@customer.example" for n in range(51)])).json
+    ),
+    "attachment_type_not_allowed": lambda s: (
+        s.live()
+        .send(
+            raw_html(
+                attachments=[
+                    attachment(filename="setup.exe", contentType="application/octet-stream")
+                ]
+            )
+        )
+        .json
+    ),
+    "attachment_too_large": lambda s: (
+        s.live().send(raw_html(attachments=[attachment(bytes(MAX_BYTES_EACH + 1))])).json
+    ),
+    "too_many_attachments": lambda s: s.live().send(raw_html(attachments=[attachment()] * 11)).json,
+    "batch_limit_exceeded": lambda s: (
+        s.live().raw("POST", "/emails/batch", json.dumps({"messages": [otp()] * 101})).json
+    ),
+    "missing_api_key": lambda _: (
+        Api().raw("POST", "/emails", "{}", {"Authorization": "Bearer bx_live_x"}).json
+    ),
+    "invalid_api_key": lambda _: Api("bx_live_x").send(otp()).json,
+    "scope_required": lambda s: Api(s.key(s.account(), Preset.ANALYTICS)).send(otp()).json,
+    "no_verified_sender": lambda s: s.live().send(otp(**{"from": "news@acme.example"})).json,
+    "upgrade_required": lambda s: s.preview().send(raw_html()).json,
+    "account_suspended": _suspended,
+    "client_blocked": _edge(length=2, agent=None),
+    "template_not_found": lambda s: s.live().send(otp(starterTemplate="magic-link")).json,
+    "message_not_found": lambda s: s.live().get(_UNKNOWN).json,
+    "route_not_found": lambda s: s.live().raw("GET", "/email").json,
+    "method_not_allowed": lambda s: s.live().raw("PUT", f"/templates/{_UNKNOWN}", "{}").json,
+    "idempotency_key_mismatch": _mismatch,
+    "idempotency_in_flight": _in_flight,
+    "template_in_use": _in_use,
+    "request_too_large": _edge(length=edge_function.FRONT + 1),
+    "validation_failed": lambda s: s.live().send(raw_html(subject=..., replyto="x")).json,
+    "rate_limit_exceeded": _over("minute", 60),
+    "daily_limit_exceeded": _over("day", 300),
+    "monthly_limit_exceeded": _over("month", 9_000),
+    "internal_error": _internal,
+    "service_unavailable": _unavailable,
+}

@@ -1,0 +1,18 @@
+"""The examples of docs/errors.md are what the running service answers."""
+
+import pytest
+
+from openapi.errors import ERRORS, example_of
+from tests.contract.error_examples import ANSWERS
+from tests.contract.service import Service
+
+
+def test_every_code_has_an_answer() -> None:
+    """There is a request for each code of the API."""
+    assert set(ANSWERS) == set(ERRORS)
+
+
+@pytest.mark.parametrize("code", ANSWERS)
+def test_each_example_is_an_answer_of_the_service(service: Service, code: str) -> None:
+    """The example of a code is, word for word, what the service answers to a real request."""
+    assert ANSWERS[code](service) == example_of(code)["value"]

@@ -1,0 +1,196 @@
+"""Hints: errors that say what to use instead of what other services call differently."""
+
+import json
+from typing import Any
+
+import pytest
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+from pillarbox.domain.errors import Json, ServiceError, ValidationFailed
+from pillarbox.http import hints
+from pillarbox.http.bodies import read_batch, read_send
+from pillarbox.http.models import (
+    AttachmentModel,
+    PreviewRequest,
+    SendBatchRequest,
+    SendEmailRequest,
+)
+from pillarbox.http.query import MessagesQuery, TemplatesQuery
+from pillarbox.http.requests import read_api_key
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import WireModel, fields_of
+from pillarbox.rendering.starters import SLUGS, get_starter
+
+SHAPES = {shape.__name__: shape for shape in (SendEmailRequest, SendBatchRequest)} | {
+    shape.__name__: shape for shape in (AttachmentModel, PreviewRequest)
+}
+
+
+def event(body: str = "", headers: Any = None) -> APIGatewayProxyEvent:
+    return APIGatewayProxyEvent({"body": body, "multiValueHeaders": headers or {"Accept": ["*/*"]}})
+
+
+def messages(shape: type[WireModel], body: Json) -> dict[str, str]:
+    with pytest.raises(ValidationFailed) as failed:
+        validate(shape, body)
+    return {error.field: error.message for error in failed.value.errors}
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("text", "is not a field: the text part is made from the HTML"),
+        ("TextBody", "is not a field: the text part is made from the HTML"),
+        ("HtmlBody", "is not a field: the HTML goes in html"),
+        ("scheduled_at", "an email is sent at once; make the request when it is due"),
+        ("send_at", "an email is sent at once; make the request when it is due"),
+        ("headers", "only an email that is sent over SMTP can have header fields of its own"),
+        ("personalizations", "the recipients are the bare addresses in to, cc and bcc"),
+        ("template", "a starter's slug goes in starterTemplate"),
+        ("TemplateModel", "the values of the template go in variables"),
+        ("template_id", "is not a field; did you mean templateId?"),
+        ("reply_to", "is not a field; did you mean replyTo?"),
+        ("from_name", "is not a field; did you mean fromName?"),
+        ("from_email", "the sender's bare address goes in from, the name in fromName"),
+        ("tags", "emails have no tags; the messageId of the response identifies an email"),
+        ("idempotency_key", "the key goes in the header Idempotency-Key"),
+    ],
+)
+def test_a_field_of_another_service_names_the_alternative(name: str, hint: str) -> None:
+    """A field that Resend, Postmark, SendGrid or SES have is refused with what to use here."""
+    body: Json = {"to": "ada@example.com", "starterTemplate": "otp", name: "x"}
+    (message,) = messages(SendEmailRequest, body).values()
+    assert hint in message
+
+
+@pytest.mark.parametrize(
+    ("name", "hint"),
+    [
+        ("Name", "the name of the file goes in filename"),
+        ("type", "the MIME type goes in contentType"),
+        ("path", "no file is fetched"),
+        ("content_id", "did you mean contentId?"),
+    ],
+)
+def test_a_field_of_an_attachment_names_the_alternative(name: str, hint: str) -> None:
+    """The same holds for the fields of an attachment."""
+    file: Json = {"filename": "a.pdf", "contentType": "a/b", "content": "", name: "x"}
+    body: Json = {"to": "a@b.example", "html": "x", "subject": "x", "attachments": [file]}
+    assert hint in messages(SendEmailRequest, body)[f"attachments.0.{name}"]
+
+
+@pytest.mark.parametrize("shape", SHAPES.values(), ids=SHAPES)
+def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
+    """The name of no existing field has a hint, in any spelling, and no name has two."""
+    listed = " ".join(hints._INSTEAD[shape.__name__].values()).split()
+    known = {field.name.lower() for field in fields_of(shape).values()}
+    assert len(set(listed)) == len(listed)
+    assert known.isdisjoint(listed)
+    assert set(hints._INSTEAD) == set(SHAPES)
+
+
+@pytest.mark.parametrize(
+    ("shape", "known"),
+    [
+        (MessagesQuery, "from, to, status, skip, limit and sortBy"),
+        (TemplatesQuery, "skip and limit"),
+    ],
+)
+def test_an_unknown_filter_names_those_that_exist(shape: type[WireModel], known: str) -> None:
+    """A query parameter that does not exist is refused with the parameters of the route."""
+    expected = f"is not a parameter; the parameters are {known}"
+    assert messages(shape, {"recipient": "x"}) == {"recipient": expected}
+
+
+ADDRESS = "must be a string: the bare address, without a name"
+OBJECT: Any = {"email": "ada@example.com", "name": "Ada"}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "expected"),
+    [
+        ("from", OBJECT, {"from": f"{ADDRESS}; the name goes in fromName"}),
+        ("replyTo", OBJECT, {"replyTo": ADDRESS}),
+        ("to", [OBJECT], {"to.0": ADDRESS}),
+        ("to", OBJECT, {"to": "must be a bare address or a list of bare addresses"}),
+        (
+            "from",
+            "Ada <ada@example.com>",
+            {"from": "give the bare address, which is between < and >; the name goes in fromName"},
+        ),
+        (
+            "replyTo",
+            "Ada <ada@example.com>",
+            {"replyTo": "give the bare address, which is between < and >"},
+        ),
+        (
+            "templateId",
+            "otp",
+            {"templateId": "must be a UUID; a starter's slug goes in starterTemplate"},
+        ),
+    ],
+)
+def test_other_forms_of_a_value(field: str, value: Json, expected: dict[str, str]) -> None:
+    """An address with a name, an address as an object and a slug as an id get a hint."""
+    body = {"to": "ada@example.com", "starterTemplate": "otp"} | {field: value}
+    assert messages(SendEmailRequest, body) == expected
+
+
+@pytest.mark.parametrize(
+    ("headers", "hint"),
+    [
+        ({}, "The header X-API-Key is missing. Send the API key in it."),
+        (
+            {"Authorization": ["Bearer bx_live_x"]},
+            "The header X-API-Key is missing. Send the API key in it, not in Authorization.",
+        ),
+    ],
+)
+def test_a_key_in_the_wrong_place(headers: dict[str, list[str]], hint: str) -> None:
+    """Contract 5: a key in Authorization is missing, and the error names the right header."""
+    with pytest.raises(ServiceError) as error:
+        read_api_key(event(headers=headers))
+    assert error.value.message == hint
+
+
+@pytest.mark.parametrize(
+    ("body", "headers", "message"),
+    [
+        ("", {}, "the body is empty, not JSON"),
+        (
+            "to=ada",
+            {"Content-Type": ["application/x-www-form-urlencoded"]},
+            "the body is a form, not JSON",
+        ),
+        ("[]", {}, "must be an object: several emails go to POST /v1/emails/batch"),
+    ],
+)
+def test_a_body_of_another_form(body: str, headers: dict[str, list[str]], message: str) -> None:
+    """An empty body, a form and a list of emails are refused by name."""
+    parsed = read_send(event(body=body, headers=headers), "POST /v1/emails")
+    assert isinstance(parsed.request, ValidationFailed)
+    (error,) = parsed.request.errors
+    assert (error.field, error.message) == ("", message)
+
+
+def test_a_batch_as_a_list() -> None:
+    """A batch that is a list, as at other services, is refused with the field for it."""
+    parsed = read_batch(event(body=json.dumps([{}])), "POST /v1/emails/batch")
+    assert isinstance(parsed.request, ValidationFailed)
+    assert parsed.request.message == "must be an object: the emails go in its field messages"
+
+
+@pytest.mark.parametrize(
+    ("slug", "hint"),
+    [
+        ("magic-link", "; did you mean magic_link?"),
+        ("Welcom", "; did you mean welcome?"),
+        ("zzz", "."),
+    ],
+)
+def test_an_unknown_slug_names_the_closest(slug: str, hint: str) -> None:
+    """An unknown starter is refused with the closest slug, and with all slugs."""
+    with pytest.raises(ServiceError) as error:
+        get_starter(slug)
+    slugs = f"The slugs are {', '.join(SLUGS)}."
+    assert error.value.message == f"There is no starter template '{slug}'{hint} {slugs}"
