@@ -46,6 +46,20 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
         "type": "string",
         "enum": [starter.slug for starter in all_starters()],
     },
+    "Tags": {
+        "description": "Names and values by which you find an email again. They are not delivered."
+        f" They have at most {MAX_TAGS_BYTES} bytes in all. A value has no blank at either end.",
+        "type": "object",
+        "maxProperties": MAX_TAGS,
+        "propertyNames": {"pattern": TAG_NAME},
+        "additionalProperties": {
+            "type": "string",
+            "minLength": 1,
+            "maxLength": MAX_VALUE,
+            "pattern": HEADER_TEXT,
+        },
+        "examples": [{"order": "10442"}],
+    },
     "Variables": {
         "description": "Values for a template, by name.",
         "type": "object",
@@ -54,6 +68,7 @@ NAMED: Final[Mapping[str, Mapping[str, Any]]] = {
 }
 STARTER_SLUG: Final = {"$ref": "#/components/schemas/StarterSlug"}
 _ATTACHMENT_TYPE: Final = {"$ref": "#/components/schemas/AttachmentType"}
+_TAGS: Final = {"$ref": "#/components/schemas/Tags"}
 _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
 
 #: Model -> field -> texts and rules, which are merged over the field's schema.
@@ -105,21 +120,7 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "Each file has at most 5 MB and all together at most 10 MB, decoded.",
             "maxItems": MAX_ATTACHMENTS,
         },
-        "tags": {
-            "description": "Names and values by which you find the email again. They are not"
-            f" delivered. They have at most {MAX_TAGS_BYTES} bytes in all. A value has no blank at"
-            " either end.",
-            "type": "object",
-            "maxProperties": MAX_TAGS,
-            "propertyNames": {"pattern": TAG_NAME},
-            "additionalProperties": {
-                "type": "string",
-                "minLength": 1,
-                "maxLength": MAX_VALUE,
-                "pattern": HEADER_TEXT,
-            },
-            "examples": [{"order": "10442"}],
-        },
+        "tags": {"description": "Names and values by which you find the email again.", **_TAGS},
     },
     AttachmentModel: {
         "filename": {

@@ -52,7 +52,7 @@ def messages(shape: type[WireModel], body: Json) -> dict[str, str]:
         ("reply_to", "is not a field; did you mean replyTo?"),
         ("from_name", "is not a field; did you mean fromName?"),
         ("from_email", "the sender's bare address goes in from, the name in fromName"),
-        ("tags", "emails have no tags; the messageId of the response identifies an email"),
+        ("metadata", 'go in tags, an object such as {"order": "10442"}'),
         ("idempotency_key", "the key goes in the header Idempotency-Key"),
     ],
 )

@@ -11,7 +11,7 @@ _RECIPIENTS: Final = "the recipients are the bare addresses in to, cc and bcc"
 _NO_TEXT: Final = "the text part is made from the HTML"
 _HTML: Final = "the HTML goes in html"
 _NO_SCHEDULE: Final = "an email is sent at once; make the request when it is due"
-_NO_TAGS: Final = "emails have no tags; the messageId of the response identifies an email"
+_TAGS: Final = 'names and values of your own go in tags, an object such as {"order": "10442"}'
 _NO_TRACKING: Final = "opens and clicks are not tracked"
 _HEADERS: Final = "only an email that is sent over SMTP can have header fields of its own"
 _TEMPLATE: Final = "a starter's slug goes in starterTemplate, a saved template's id in templateId"
@@ -33,8 +33,8 @@ _INSTEAD: Final[Mapping[str, Mapping[str, str]]] = {
         _HTML: "htmlbody htmlcontent htmlpart body content react mjml",
         _HEADERS: "headers header customheaders",
         _NO_SCHEDULE: "scheduledat sendat deliverat deliverytime schedule",
-        _NO_TAGS: (
-            "tags tag categories category metadata customargs emailtags messagestream"
+        _TAGS: (
+            "tag categories category metadata customargs emailtags messagestream"
             " configurationsetname customid batchid"
         ),
         _NO_TRACKING: "trackopens tracklinks trackclicks trackingsettings tracking",

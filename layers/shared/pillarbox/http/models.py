@@ -184,6 +184,8 @@ def _check_content_ids_differ(value: "list[AttachmentModel]") -> "list[Attachmen
 def _few(value: object) -> object:
     if isinstance(value, dict) and len(value) > MAX_TAGS:
         raise invalid("invalid_tags", f"must not have more than {MAX_TAGS} tags")
+    if isinstance(value, list):  # as other services have them
+        raise invalid("wrong_type", 'must be an object of names and values: {"order": "10442"}')
     return value
 
 
