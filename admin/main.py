@@ -16,6 +16,7 @@ from admin import (
     messages,
     queues,
     ready,
+    rollback,
     senders,
     stats,
     suppressions,
@@ -77,6 +78,7 @@ app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.command("doctor")(doctor.doctor)
 app.command("ready")(ready.ready)
+app.command("rollback")(rollback.rollback)
 app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
 
 

@@ -1,0 +1,19 @@
+"""What docs/operations.md says that a command prints."""
+
+import re
+from pathlib import Path
+
+_PAGE = Path(__file__).parents[3] / "docs" / "operations.md"
+
+
+def documented(command: str) -> str:
+    """Return the output of a command on the page, which follows `$ pb …` in a block of its own."""
+    blocks = re.findall(r"^```console\n\$ (.+)\n((?s:.*?))^```$", _PAGE.read_text(), re.MULTILINE)
+    (output,) = (output for words, output in blocks if words == f"pb {command}")
+    assert all(len(line) <= 80 for line in output.splitlines())
+    return str(output)
+
+
+def readable(output: str) -> str:
+    """Return a command's output without the blanks at the ends of its lines."""
+    return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
