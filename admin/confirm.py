@@ -13,12 +13,13 @@ def require_aws(session: StackSession) -> str:
 
 
 def confirm(session: StackSession, question: str, *, yes: bool) -> None:
-    """Ask on standard error, and end the command unless the answer is yes.
+    """Ask on standard error, and end the command unless the answer is yes."""
+    require_yes(session, yes=yes)
+    if not yes:
+        typer.confirm(question, abort=True, err=True)
 
-    With --json nobody is there to answer, so --yes must be given.
-    """
-    if yes:
-        return
-    if session.json:
-        raise typer.BadParameter("with --json the command needs --yes", param_hint="--yes")
-    typer.confirm(question, abort=True, err=True)
+
+def require_yes(session: StackSession, *, yes: bool) -> None:
+    """End a command that will ask, before it begins, if nobody is there to answer."""
+    if session.json and not yes:
+        raise typer.BadParameter("with --json the command needs it", param_hint="--yes")

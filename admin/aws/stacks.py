@@ -104,7 +104,7 @@ def update_parameters(
         changes: the parameters to set.
         template_url: another template; otherwise the stack keeps its own.
     """
-    parameters = [
+    parameters: list[Any] = [
         {"ParameterKey": name, "ParameterValue": changes[name]}
         if name in changes
         else {"ParameterKey": name, "UsePreviousValue": True}
@@ -116,7 +116,7 @@ def update_parameters(
     try:
         boto3.client("cloudformation").update_stack(
             StackName=stack.stack_id,
-            Parameters=parameters,  # type: ignore[arg-type]  the stubs want a type of their own
+            Parameters=parameters,
             Capabilities=[*CAPABILITIES],
             **template,
         )

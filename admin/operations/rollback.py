@@ -105,7 +105,8 @@ def _last_deployment(
                 replaced = {}
         elif event.status == _REPLACED:
             replaced[version.function] = version.number
-        elif event.status == _CREATED and version.function in known:
-            if known[version.function].deployed == version.number:
-                created.add(version.function)
+        elif event.status == _CREATED:
+            function = known.get(version.function)
+            if function is not None and function.deployed == version.number:
+                created.add(function.name)
     return created, {name: number for name, number in replaced.items() if name in created}
