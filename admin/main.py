@@ -17,6 +17,7 @@ from admin import (
     messages,
     queues,
     ready,
+    relay,
     restore,
     rollback,
     senders,
@@ -80,6 +81,7 @@ app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.add_typer(alarms.app, name="alarms")
+app.add_typer(relay.app, name="relay")
 app.add_typer(restore.app, name="restore")
 app.command("doctor")(doctor.doctor)
 app.command("ready")(ready.ready)

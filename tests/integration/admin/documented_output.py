@@ -15,5 +15,6 @@ def documented(command: str) -> str:
 
 
 def readable(output: str) -> str:
-    """Return a command's output without the blanks at the ends of its lines."""
-    return "".join(f"{line.rstrip()}\n" for line in output.splitlines())
+    """Return a command's output with short digests, and without blanks at the ends of lines."""
+    short = re.sub(r"sha256:[0-9a-f]{64}", "sha256:…", output)
+    return "".join(f"{line.rstrip()}\n" for line in short.splitlines())
