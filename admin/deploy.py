@@ -12,7 +12,7 @@ import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
 from admin import doctor
-from admin.aws import deployment
+from admin.aws import deployment, edge_parts, stacks
 from admin.operations import parameters, preflight
 from admin.operations.checks import Finding, Verdict
 from admin.operations.first_steps import FirstStepsResult
@@ -117,6 +117,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     _check_account(chosen)
     deployed = deployment.deployed_parameters(stack_name)
     chosen = _complete(chosen, deployed)
+    _check_rotation(stack_name)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
     execute(run, ["make", "build"])
@@ -166,6 +167,21 @@ def _check_account(chosen: parameters.Parameters) -> None:
     if failures := [finding for finding in findings if finding.verdict is Verdict.FAIL]:
         checks = ", ".join(finding.check for finding in failures)
         message = f"Nothing was built, because the account is not ready: {checks}. See above."
+        raise ServiceError("service_unavailable", message)
+
+
+def _check_rotation(stack_name: str) -> None:
+    """Refuse to deploy while the edge's secret changes: CloudFormation would undo a half of it.
+
+    Raises:
+        ServiceError: `service_unavailable`: a rotation has begun and not ended.
+    """
+    stack = stacks.describe(stack_name)
+    if stack is not None and edge_parts.is_rotating(stack.stack_id):
+        message = (
+            "The edge's secret is being rotated. Finish that first:"
+            f" pillarbox --stack-name {stack_name} edge rotate. Nothing was built."
+        )
         raise ServiceError("service_unavailable", message)
 
 

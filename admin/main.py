@@ -13,6 +13,7 @@ from admin import (
     deploy,
     doctor,
     domains,
+    edge,
     keys,
     messages,
     queues,
@@ -81,6 +82,7 @@ app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.add_typer(alarms.app, name="alarms")
+app.add_typer(edge.app, name="edge")
 app.add_typer(relay.app, name="relay")
 app.add_typer(restore.app, name="restore")
 app.command("doctor")(doctor.doctor)
