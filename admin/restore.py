@@ -61,7 +61,7 @@ def rows(  # noqa: PLR0913  one parameter for each option
     choice = Choice(accounts=frozenset(account or ()), messages=messages, now=now)
     copy = TableCopy(session.wiring.table, moment)
     copy.request()
-    exact = f"{moment:%Y-%m-%dT%H:%M:%S%z}"
+    exact = moment.isoformat()
     session.note(f"DynamoDB copies the table as it was at {exact}.")
     with progress("Waiting for the copy, which takes twenty minutes or more"):
         copy.wait()

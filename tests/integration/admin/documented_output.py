@@ -10,7 +10,9 @@ def documented(command: str) -> str:
     """Return the output of a command on the page, which follows `$ pb …` in a block of its own."""
     blocks = re.findall(r"^```console\n\$ (.+)\n((?s:.*?))^```$", _PAGE.read_text(), re.MULTILINE)
     (output,) = (output for words, output in blocks if words == f"pb {command}")
-    assert all(len(line) <= 80 for line in output.splitlines())
+    # Only programs with their arguments and addresses in ECR may be longer.
+    longer = [line for line in output.splitlines() if len(line) > 80]
+    assert all(line.startswith("$ ") or ".dkr.ecr." in line for line in longer)
     return str(output)
 
 
