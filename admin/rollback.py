@@ -1,6 +1,6 @@
 """The command `pillarbox rollback`."""
 
-from typing import Annotated
+from typing import Annotated, Final
 
 import boto3
 import typer
@@ -15,7 +15,14 @@ from admin.session import StackSession
 from pillarbox.domain.errors import ServiceError
 
 #: CloudFormation moves the aliases back itself.
-_CANCELLED = "The deployment still runs. It is cancelled: CloudFormation moves the functions back."
+_CANCELLED: Final = (
+    "The deployment still runs. It is cancelled: CloudFormation moves the functions back."
+)
+
+#: An operator who does not know it would go back one deployment too far.
+_TAKEN_BACK: Final = (
+    "CloudFormation has taken back the last update itself. This is the deployment before it."
+)
 
 
 def rollback(
@@ -49,8 +56,11 @@ def rollback(
         _show(session, moves)
         session.note("The last deployment is rolled back already.")
         return
+    functions.check(moves)
     if not session.json:
         _show(session, moves)
+    if stack.status == "UPDATE_ROLLBACK_COMPLETE":
+        session.note(_TAKEN_BACK)
     confirm(session, "Move these functions now?", yes=yes)
     for move in moves:
         if not move.done:

@@ -7,6 +7,7 @@ from typing import Any, Final
 from urllib.parse import urlsplit
 
 import boto3
+from botocore.exceptions import ClientError
 
 from admin.aws import stacks
 from admin.aws.stacks import StackDescription
@@ -47,6 +48,25 @@ class StackFunctions:
                     yield StackEvent(status, None)
                 elif event["ResourceType"] == _VERSION and physical_id:
                     yield StackEvent(status, _version(physical_id))
+
+    def check(self, moves: Sequence[Move]) -> None:
+        """Make sure that every version to which a function goes still exists.
+
+        Raises:
+            ServiceError: `service_unavailable`: one was deleted. `deploy` keeps the last three.
+        """
+        for move in moves:
+            name, version = move.function.name, str(move.after)
+            try:
+                self._lambda.get_function_configuration(FunctionName=name, Qualifier=version)
+            except ClientError as error:
+                if error.response["Error"]["Code"] != "ResourceNotFoundException":
+                    raise
+                message = (
+                    f"Version {version} of {move.function.logical_id} was deleted. Nothing was"
+                    " moved. Check out the old commit and deploy it."
+                )
+                raise ServiceError("service_unavailable", message) from None
 
     def move(self, move: Move) -> None:
         """Lead all traffic of a function to another version at once."""

@@ -124,7 +124,7 @@ class Deployment:
         ]
         self.stubs.answer("cloudformation", "describe_stack_events", {"StackEvents": events})
 
-    def both_deployed(self) -> None:
+    def both_deployed(self, *, exist: bool = True) -> None:
         self.events(
             ("UPDATE_COMPLETE", ""),
             ("DELETE_SKIPPED", "dev-SendEmail-1:6"),
@@ -133,6 +133,14 @@ class Deployment:
             ("CREATE_COMPLETE", "dev-SendBatch-1:4"),
             ("UPDATE_IN_PROGRESS", ""),
         )
+        for name, version in (("SendBatch", "2"), ("SendEmail", "6")):
+            if exist or name == "SendBatch":
+                expected = {"FunctionName": f"dev-{name}-1", "Qualifier": version}
+                self.stubs.answer("lambda", "get_function_configuration", {}, expected)
+            else:
+                self.stubs.refuse(
+                    "lambda", "get_function_configuration", "ResourceNotFoundException"
+                )
 
     def moves(self, name: str, version: str) -> None:
         self.stubs.answer(
@@ -256,6 +264,26 @@ def test_nothing_is_moved_without_a_yes(deployment: Deployment) -> None:
         deployment.read()
         deployment.both_deployed()
         assert rollback(*words, typed="\n").exit_code != 0
+
+
+def test_a_deployment_that_was_taken_back_is_named(deployment: Deployment) -> None:
+    """Who does not know it would go back one deployment too far; no is the default answer."""
+    deployment.status("UPDATE_ROLLBACK_COMPLETE")
+    deployment.read()
+    deployment.both_deployed()
+    result = rollback("rollback", typed="\n")
+    assert result.exit_code == 1
+    assert "CloudFormation has taken back the last update itself." in result.stderr
+
+
+def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> None:
+    """A deleted version is found before the first function moves."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read()
+    deployment.both_deployed(exist=False)
+    result = rollback("rollback", "--yes")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Version 6 of SendEmail was deleted. Nothing was moved.")
 
 
 def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
