@@ -50,6 +50,10 @@ def rollback(
     if stack.status.startswith("UPDATE_ROLLBACK") and not stack.stable:
         session.show({"stack": stack.name, "cancelled": True}, hint=_CANCELLED)
         return
+    if not stack.stable:
+        # A deployment that just ended cleans up, and then its events name what it replaced.
+        with progress("Waiting for CloudFormation"):
+            stack = stacks.wait(stack.stack_id, lambda _: None)
     functions = StackFunctions(stack)
     moves = plan(functions.read(), functions.events())
     if all(move.done and move.function.fixed for move in moves):
@@ -81,8 +85,6 @@ def _tell_cloudformation(
         ServiceError: `service_unavailable`: the update of the stack failed.
     """
     with progress("Waiting for CloudFormation"):
-        # A deployment that just ended still cleans up.
-        stacks.wait(stack.stack_id, lambda _: None)
         for move in moves:
             if not move.function.fixed:
                 functions.remember(move)

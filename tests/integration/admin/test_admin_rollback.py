@@ -188,7 +188,6 @@ def test_every_function_goes_back_at_once_and_cloudformation_is_told(
     deployment.both_deployed()
     deployment.moves("SendBatch", "2")
     deployment.moves("SendEmail", "6")
-    deployment.status("UPDATE_COMPLETE")
     deployment.remembers("SendBatch", "4:2")
     deployment.remembers("SendEmail", "7:6")
     deployment.is_told()
@@ -209,7 +208,6 @@ def test_cloudformation_gets_the_template_with_the_versions(
     deployment.status("UPDATE_COMPLETE")
     deployment.read(live=("6", "2"))
     deployment.both_deployed()
-    deployment.status("UPDATE_COMPLETE")
     deployment.remembers("SendBatch", "4:2")
     deployment.remembers("SendEmail", "7:6")
     deployment.stubs.answer("s3", "put_object", {})
@@ -222,12 +220,12 @@ def test_cloudformation_gets_the_template_with_the_versions(
 
 
 def test_a_run_after_an_interruption_goes_on(deployment: Deployment) -> None:
-    """An alias that was moved already is not moved again; a shared alias is."""
+    """An alias that was moved already is not moved again. An end of a deployment is waited for."""
+    deployment.status("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
     deployment.status("UPDATE_COMPLETE")
     deployment.read(live=("6", "4"))
     deployment.both_deployed()
     deployment.moves("SendBatch", "2")
-    deployment.status("UPDATE_COMPLETE")
     deployment.remembers("SendBatch", "4:2")
     deployment.remembers("SendEmail", "7:6")
     deployment.is_told()
@@ -291,7 +289,6 @@ def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
     deployment.status("UPDATE_COMPLETE")
     deployment.read(live=("6", "2"))
     deployment.both_deployed()
-    deployment.status("UPDATE_COMPLETE")
     deployment.remembers("SendBatch", "4:2")
     deployment.remembers("SendEmail", "7:6")
     deployment.is_told()
