@@ -11,18 +11,18 @@ import typer
 import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
-from admin import doctor
+from admin import doctor, programs
 from admin.aws import deployment, edge_parts, stacks
 from admin.operations import parameters, preflight
 from admin.operations.checks import Finding, Verdict
 from admin.operations.first_steps import FirstStepsResult
 from admin.programs import ROOT, Runner, execute
-from admin.programs import run as _run
 from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _SAM: Final = ".venv-sam/bin/sam"
+_run: Runner = programs.run
 
 
 class Environment(StrEnum):
