@@ -1,32 +1,28 @@
 """The command `pillarbox deploy`."""
 
-import os
-import shlex
-import subprocess
-import sys
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from pathlib import Path
-from typing import Annotated, Final, Protocol
+from typing import Annotated, Final
 
 import boto3
 import typer
 import yaml
 from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredentialsError
 
-from admin import doctor
-from admin.aws import deployment
+from admin import doctor, programs
+from admin.aws import deployment, edge_parts, stacks
 from admin.operations import parameters, preflight
 from admin.operations.checks import Finding, Verdict
 from admin.operations.first_steps import FirstStepsResult
+from admin.programs import ROOT, Runner, execute
 from admin.session import StackSession
 from admin.views import View, issued_key_view, sender_view
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
-_ROOT: Final = Path(__file__).parents[1]
 _SAM: Final = ".venv-sam/bin/sam"
+_run: Runner = programs.run
 
 
 class Environment(StrEnum):
@@ -43,14 +39,6 @@ class Config:
     section: str
     stack_name: str
     overrides: parameters.Parameters
-
-
-class Runner(Protocol):
-    """Run a program in the project's folder."""
-
-    def __call__(self, words: Sequence[str]) -> int:
-        """Run it to its end and return its exit code."""
-        ...
 
 
 def deploy(
@@ -129,13 +117,14 @@ def roll_out(  # noqa: PLR0913  the same as the command
     _check_account(chosen)
     deployed = deployment.deployed_parameters(stack_name)
     chosen = _complete(chosen, deployed)
+    _check_rotation(stack_name)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
-    _execute(run, ["make", "build"])
+    execute(run, ["make", "build"])
     # Before, so that the policy covers this update; after, because a new stack had none before.
     _protect(stack_name)
     words = ["--config-env", config.section, "--no-fail-on-empty-changeset", *arguments.words]
-    _execute(run, [_SAM, "deploy", *words, *parameters.to_words(chosen)])
+    execute(run, [_SAM, "deploy", *words, *parameters.to_words(chosen)])
     _protect(stack_name)
     session = StackSession(stack_name=stack_name, json=json)
     session.connect()
@@ -181,6 +170,21 @@ def _check_account(chosen: parameters.Parameters) -> None:
         raise ServiceError("service_unavailable", message)
 
 
+def _check_rotation(stack_name: str) -> None:
+    """Refuse to deploy while the edge's secret changes: CloudFormation would undo a half of it.
+
+    Raises:
+        ServiceError: `service_unavailable`: a rotation has begun and not ended.
+    """
+    stack = stacks.describe(stack_name)
+    if stack is not None and edge_parts.is_rotating(stack.stack_id):
+        message = (
+            "The edge's secret is being rotated. Finish that first:"
+            f" pillarbox --stack-name {stack_name} edge rotate. Nothing was built."
+        )
+        raise ServiceError("service_unavailable", message)
+
+
 def _complete(
     chosen: parameters.Parameters, deployed: parameters.Parameters
 ) -> parameters.Parameters:
@@ -216,13 +220,6 @@ def _tidy(stack_name: str) -> None:
         typer.echo(f"Could not start the sweep or delete old versions: {error}", err=True)
 
 
-def _execute(run: Runner, words: Sequence[str]) -> None:
-    typer.echo(f"$ {shlex.join(words)}", err=True)
-    if code := run(words):
-        message = f"{words[0]} {words[1]} ended with {code}. Its output above says why."
-        raise ServiceError("service_unavailable", message)
-
-
 def _protect(stack_name: str) -> None:
     """Make CloudFormation refuse an update that would replace or delete stored data.
 
@@ -237,13 +234,13 @@ def _protect(stack_name: str) -> None:
         return
     if stack["StackStatus"] == "REVIEW_IN_PROGRESS":
         return
-    policy = (_ROOT / "stack-policy.json").read_text()
+    policy = (ROOT / "stack-policy.json").read_text()
     cloudformation.set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
 
 
 def _read_config(environment: Environment) -> Config:
     """Read the section of samconfig.toml; `default` is dev."""
-    config = tomllib.loads((_ROOT / "samconfig.toml").read_text())
+    config = tomllib.loads((ROOT / "samconfig.toml").read_text())
     section = environment.value if environment.value in config else "default"
     name: str = config[section]["global"]["parameters"]["stack_name"]
     configured = config[section]["deploy"]["parameters"].get("parameter_overrides", [])
@@ -253,7 +250,7 @@ def _read_config(environment: Environment) -> Config:
 
 def _read_defaults() -> parameters.Parameters:
     """Return the default of each parameter of the template."""
-    template = yaml.load((_ROOT / "template.yaml").read_text(), _TemplateLoader)  # noqa: S506  a SafeLoader
+    template = yaml.load((ROOT / "template.yaml").read_text(), _TemplateLoader)  # noqa: S506  a SafeLoader
     return {name: str(item["Default"]) for name, item in template["Parameters"].items()}
 
 
@@ -262,15 +259,6 @@ class _TemplateLoader(yaml.SafeLoader):
 
 
 _TemplateLoader.add_multi_constructor("!", lambda _loader, _suffix, _node: None)
-
-
-def _run(words: Sequence[str]) -> int:
-    # Standard output is only for the command's own output, which a program may read.
-    environment = {**os.environ, "SAM_CLI_TELEMETRY": "0"}
-    process = subprocess.run(  # noqa: S603  words of this file, and the operator's own
-        words, cwd=_ROOT, env=environment, check=False, stdout=sys.stderr
-    )
-    return process.returncode
 
 
 def _view(stack_name: str, region: str, api_url: str, result: FirstStepsResult) -> View:

@@ -9,16 +9,22 @@ from typer.core import TyperGroup
 
 from admin import (
     accounts,
+    alarms,
     deploy,
     doctor,
     domains,
+    edge,
     keys,
     messages,
     queues,
     ready,
+    relay,
+    restore,
+    rollback,
     senders,
     stats,
     suppressions,
+    teardown,
     templates,
 )
 from admin.session import StackSession
@@ -75,8 +81,14 @@ app.add_typer(messages.app, name="message")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
+app.add_typer(alarms.app, name="alarms")
+app.add_typer(edge.app, name="edge")
+app.add_typer(relay.app, name="relay")
+app.add_typer(restore.app, name="restore")
 app.command("doctor")(doctor.doctor)
 app.command("ready")(ready.ready)
+app.command("rollback")(rollback.rollback)
+app.command("teardown")(teardown.teardown)
 app.command("deploy", context_settings={"allow_extra_args": True})(deploy.deploy)
 
 

@@ -44,11 +44,12 @@ class Front:
 
         Args:
             handlers: runs the functions.
-            edge_secret: the value that the edge sends in X-Pillarbox-Edge.
+            edge_secret: the value that the edge sends in X-Pillarbox-Edge. While it changes there
+                are two, with a blank between them.
             memory: the bytes that all large bodies in progress may occupy.
         """
         self._handlers = handlers
-        self._edge_secret = edge_secret.encode()
+        self._edge_secrets = edge_secret.encode().split()
         self._uploads = Uploads(memory)
         self._logger = make_logger()
 
@@ -74,7 +75,7 @@ class Front:
 
     async def _answer(self, scope: Scope, receive: Receive, request_id: str) -> Mapping[str, Any]:
         secret = b"".join(value for name, value in scope["headers"] if name == b"x-pillarbox-edge")
-        if not hmac.compare_digest(secret, self._edge_secret):
+        if not any(hmac.compare_digest(secret, known) for known in self._edge_secrets):
             raise ServiceError("client_blocked", "Send requests to the service's public address.")
         function = _function(scope["method"], route_of(scope["path"]))
         event = event_of(scope, request_id)

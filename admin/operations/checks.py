@@ -324,7 +324,7 @@ def check_alarms(
     if subscribers:
         yield Finding("alarms", Verdict.PASS, f"{subscribers} subscribed to the alarms.")
     else:
-        remedy = "Subscribe to the SNS topic AlarmTopic, and confirm the subscription."
+        remedy = "Subscribe: pillarbox alarms subscribe ADDRESS, and confirm AWS's email."
         yield Finding("alarms", Verdict.WARN, "The alarms' topic has no subscriber.", remedy)
 
 

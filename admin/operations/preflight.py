@@ -98,18 +98,18 @@ def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
     image, certificate = parameters["RelayImage"], parameters["RelayCertificate"]
     if needs.image is None:
         message = f"RelayImage is not an image in ECR: {image}"
-        remedy = "See docs/relay.md, which says how to build the image and where to push it."
+        remedy = "Use the image that `pillarbox relay image` builds and pushes."
         yield Finding("relay", Verdict.FAIL, message, remedy)
     elif needs.image:
         yield Finding("relay", Verdict.PASS, "The image of the relay is in ECR.")
     else:
         message = f"ECR has no image {image}"
-        yield Finding("relay", Verdict.FAIL, message, "Push the image first: see docs/relay.md.")
+        yield Finding("relay", Verdict.FAIL, message, "Push it first: pillarbox relay image.")
     if needs.certificate:
         yield Finding("relay", Verdict.PASS, "The secret of the certificate exists.")
     else:
         message = f"Secrets Manager has no secret {certificate or '(RelayCertificate is empty)'}"
-        remedy = "Create the secret first, with the fields certificate and key: see docs/relay.md."
+        remedy = "Create it first: pillarbox relay certificate."
         yield Finding("relay", Verdict.FAIL, message, remedy)
 
 

@@ -273,7 +273,11 @@ class Settings:
 
     # The front, for large HTTP requests.
 
-    edge_secret = Setting(str, "what the edge sends in X-Pillarbox-Edge", ("front", "local"))
+    edge_secret = Setting(
+        str,
+        "what the edge sends in X-Pillarbox-Edge; two values with a blank between while it changes",
+        ("front", "local"),
+    )
     front_host = Setting(
         str, "the address on which the front listens", ("local",), default=ANY_HOST
     )

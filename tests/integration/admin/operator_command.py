@@ -23,9 +23,11 @@ class CommandFailure(Exception):
 class Operator:
     """Runs commands in this process. A call adds --local and --json, and returns the JSON."""
 
-    def plain(self, *words: object) -> Result:
-        """Run a command with its arguments unchanged."""
-        return CliRunner().invoke(app, [str(word) for word in words], prog_name="pillarbox")
+    def plain(self, *words: object, typed: str | None = None) -> Result:
+        """Run a command with its arguments unchanged, and with what the operator types."""
+        return CliRunner().invoke(
+            app, [str(word) for word in words], input=typed, prog_name="pillarbox"
+        )
 
     def __call__(self, *words: object) -> Any:
         result = self.plain("--local", "--json", *words)

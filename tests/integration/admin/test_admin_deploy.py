@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 
 from admin import deploy
-from admin.aws import deployment
+from admin.aws import deployment, edge_parts
 from admin.deploy import Environment, roll_out
 from admin.operations.checks import Finding, Verdict
 from admin.operations.preflight import AwsAccount
@@ -275,6 +275,18 @@ def test_an_update_shows_what_it_changes(
     assert "parameter LogLevel: DEBUG -> INFO\n" in log
     assert "parameter DeliveryConcurrency" not in log
     assert "LogLevel=INFO" in script.ran[-1].split()
+
+
+def test_a_rotation_of_the_edge_comes_first(
+    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A deployment in the middle of a rotation would undo a half of it."""
+    rolled_out(script, capsys)
+    before = len(script.ran)
+    monkeypatch.setattr(edge_parts, "is_rotating", lambda _: True)
+    with pytest.raises(ServiceError, match="edge rotate"):
+        roll_out(script, Environment.DEV, json=True)
+    assert len(script.ran) == before
 
 
 def test_an_unknown_parameter_is_refused(script: Script) -> None:

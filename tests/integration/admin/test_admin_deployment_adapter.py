@@ -1,16 +1,15 @@
 """What `pillarbox deploy` asks of AWS, checked against botocore's models."""
 
-from collections.abc import Iterator
 from typing import Any
 
-import boto3
-import botocore.session
 import pytest
 from botocore.exceptions import ClientError
-from botocore.stub import Stubber
 
 from admin.aws import deployment
 from admin.operations.preflight import AwsAccount, RelayNeeds
+from tests.integration.admin.aws_stubs import Stubs, stubs
+
+__all__ = ["stubs"]
 
 IMAGE = "123456789012.dkr.ecr.eu-west-1.amazonaws.com/pillarbox/relay"
 FUNCTIONS = {
@@ -32,51 +31,6 @@ FUNCTIONS = {
     ]
 }
 NAME = {"FunctionName": "pillarbox-SweepMessages-1"}
-
-
-class Stubs:
-    """Clients with prepared answers. A request or an answer that differs from its model fails."""
-
-    def __init__(self) -> None:
-        self._stubbers: dict[str, Stubber] = {}
-
-    def client(self, service: str, **_: Any) -> Any:
-        return self._stubber(service).client
-
-    def answer(self, service: str, method: str, answer: Any, expected: Any = None) -> None:
-        """Prepare the answer to the next request, which must have the expected parameters."""
-        self._stubber(service).add_response(method, answer, expected)
-
-    def refuse(self, service: str, method: str, code: str) -> None:
-        """Prepare an error for the next request."""
-        self._stubber(service).add_client_error(method, code)
-
-    def assert_asked(self) -> None:
-        """Check that every prepared answer was used."""
-        for stubber in self._stubbers.values():
-            stubber.assert_no_pending_responses()
-
-    def _stubber(self, service: str) -> Stubber:
-        if service not in self._stubbers:
-            client = botocore.session.Session().create_client(
-                service,
-                region_name="eu-west-1",
-                aws_access_key_id="test",
-                aws_secret_access_key="test",
-            )
-            self._stubbers[service] = Stubber(client)
-            self._stubbers[service].activate()
-        return self._stubbers[service]
-
-
-@pytest.fixture
-def stubs(monkeypatch: pytest.MonkeyPatch) -> Iterator[Stubs]:
-    stubs = Stubs()
-    monkeypatch.setenv("AWS_DEFAULT_REGION", "eu-west-1")
-    monkeypatch.setattr(boto3, "client", stubs.client)
-    monkeypatch.setattr(boto3.Session, "client", lambda _, service: stubs.client(service))
-    yield stubs
-    stubs.assert_asked()
 
 
 def prepare_account(stubs: Stubs) -> None:

@@ -51,7 +51,7 @@ COMMANDS = sorted(
     {
         command.strip()
         for command in re.findall(
-            r"(?:`|^    )pb ([^`#\n]+)", (DOCS / "operations.md").read_text(), re.MULTILINE
+            r"(?:`|^    |^\$ )pb ([^`#\n]+)", (DOCS / "operations.md").read_text(), re.MULTILINE
         )
     }
 )

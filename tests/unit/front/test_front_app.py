@@ -159,6 +159,23 @@ def test_requests_without_the_secret_are_blocked(secret: str) -> None:
 
 
 @pytest.mark.parametrize(
+    ("secret", "status"),
+    [("old", 200), ("new", 200), ("old new", 403), ("ol", 403), ("", 403), (" ", 403)],
+)
+def test_two_secrets_are_accepted_while_they_change(secret: str, status: int) -> None:
+    """Either value of the setting passes, and nothing else."""
+    front = Front(Handlers(), "old new", 64 * MIB)
+    answer = asyncio.run(request(front, headers={"x-pillarbox-edge": secret}))
+    assert answer.status == status
+
+
+def test_an_empty_setting_accepts_nothing() -> None:
+    """A front without a secret refuses every request, also one with an empty header."""
+    front = Front(Handlers(), "", 64 * MIB)
+    assert asyncio.run(request(front, headers={"x-pillarbox-edge": ""})).status == 403
+
+
+@pytest.mark.parametrize(
     ("method", "path", "status", "code"),
     [
         ("GET", "/api/v1/emails", 405, "method_not_allowed"),

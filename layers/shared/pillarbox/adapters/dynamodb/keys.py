@@ -130,6 +130,22 @@ def message_ids(item: Item) -> tuple[str, UUID | None]:
     return account_id, UUID(sort_key) if is_uuid(sort_key) else None
 
 
+def kind_and_account(item: Item) -> tuple[str, str]:
+    """Return the kind of a record as its partition key starts, and the account that it is of.
+
+    The account is empty if the record is of no single account.
+    """
+    kind, _, rest = item["pk"]["S"].partition("#")
+    match kind:
+        case "KEY":
+            account_id: str = item["account"]["S"]
+            return kind, account_id
+        case "ACCTS":
+            return kind, str(item["sk"]["S"])
+        case _:
+            return kind, rest.partition("#")[0]
+
+
 def entries(account_id: str, moment: int) -> Item:
     """Return the key of the index entries by time of creation."""
     return _key(f"STAT#{account_id}", f"C#{_text(moment)}")

@@ -1,0 +1,45 @@
+"""The commands `pillarbox alarms …`."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from admin.aws import alarm_topic, stacks
+from admin.confirm import require_aws
+
+if TYPE_CHECKING:
+    from admin.session import StackSession
+
+app = typer.Typer(no_args_is_help=True, help="Who is told when an alarm fires.")
+
+
+@app.command("subscribe")
+def subscribe(
+    ctx: typer.Context,
+    address: Annotated[
+        str, typer.Argument(metavar="ADDRESS", help="An email address, or an https: URL.")
+    ],
+) -> None:
+    """Send all alarms of the stack to an address, once its owner has confirmed.
+
+    A second run says whether the address is confirmed, and asks again if it is not. Each email
+    of an alarm has a link that ends the subscription.
+
+    Example: `pillarbox alarms subscribe ops@shop.example`
+    """
+    session: StackSession = ctx.obj
+    stack = stacks.require(require_aws(session))
+    subscription = alarm_topic.subscribe(stack.stack_id, address)
+    hint = (
+        None
+        if subscription.confirmed
+        else "Not yet: AWS sends an email (to a URL, a request) with a link. Open it."
+    )
+    session.show(
+        {
+            "stack": stack.name,
+            "address": subscription.endpoint,
+            "status": "confirmed" if subscription.confirmed else "pending",
+        },
+        hint=hint,
+    )

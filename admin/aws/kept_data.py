@@ -1,0 +1,93 @@
+"""What CloudFormation keeps when a stack is deleted: the table and the spool bucket."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+import boto3
+from botocore.exceptions import ClientError
+
+from admin.aws import stacks
+from admin.aws.stacks import StackDescription
+from admin.operations.teardown import KeptData
+
+#: The logical ids in the template.
+_TABLE: Final = "Table"
+_BUCKET: Final = "SpoolBucket"
+_TABLE_OUTPUT: Final = "TableName"
+#: S3's and DynamoDB's words for what does not exist.
+_MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"})
+
+
+def last_deleted(stack_name: str) -> StackDescription | None:
+    """Return the stack of a name that was deleted last; AWS remembers it for 90 days."""
+    pages: Any = boto3.client("cloudformation").get_paginator("list_stacks")
+    deleted = [
+        summary
+        for page in pages.paginate(StackStatusFilter=["DELETE_COMPLETE"])
+        for summary in page["StackSummaries"]
+        if summary["StackName"] == stack_name
+    ]
+    if not deleted:
+        return None
+    newest = max(deleted, key=lambda summary: summary["CreationTime"])
+    return stacks.describe(newest["StackId"])
+
+
+def read(stack: StackDescription) -> KeptData:
+    """Read which of the stack's data exists, and who else uses its table."""
+    named = stacks.resources(stack.stack_id)
+    table, bucket = named.get(_TABLE), named.get(_BUCKET)
+    items, protected = 0, False
+    if table is not None:
+        try:
+            found = boto3.client("dynamodb").describe_table(TableName=table)["Table"]
+        except ClientError as error:
+            _ignore_missing(error)
+            table = None
+        else:
+            items, protected = found["ItemCount"], found.get("DeletionProtectionEnabled", False)
+    if bucket is not None:
+        try:
+            boto3.client("s3").head_bucket(Bucket=bucket)
+        except ClientError as error:
+            _ignore_missing(error)
+            bucket = None
+    users = [
+        other.name
+        for other in stacks.every()
+        if table and other.stack_id != stack.stack_id and other.outputs.get(_TABLE_OUTPUT) == table
+    ]
+    return KeptData(table=table, items=items, protected=protected, bucket=bucket, users=users)
+
+
+def delete_table(name: str) -> None:
+    """Switch the table's deletion protection off, and delete it."""
+    dynamodb = boto3.client("dynamodb")
+    try:
+        if dynamodb.describe_table(TableName=name)["Table"].get("DeletionProtectionEnabled"):
+            dynamodb.update_table(TableName=name, DeletionProtectionEnabled=False)
+            # DynamoDB deletes no table that is being updated.
+            dynamodb.get_waiter("table_exists").wait(TableName=name)
+        dynamodb.delete_table(TableName=name)
+        dynamodb.get_waiter("table_not_exists").wait(TableName=name)
+    except ClientError as error:
+        _ignore_missing(error)
+
+
+def delete_bucket(name: str) -> Iterator[int]:
+    """Empty a bucket and delete it; yield the number of objects of each step."""
+    s3 = boto3.client("s3")
+    try:
+        for page in s3.get_paginator("list_objects_v2").paginate(Bucket=name):
+            objects: list[Any] = [{"Key": item["Key"]} for item in page.get("Contents", [])]
+            if objects:
+                s3.delete_objects(Bucket=name, Delete={"Objects": objects, "Quiet": True})
+                yield len(objects)
+        s3.delete_bucket(Bucket=name)
+    except ClientError as error:
+        _ignore_missing(error)
+
+
+def _ignore_missing(error: ClientError) -> None:
+    if error.response["Error"]["Code"] not in _MISSING:
+        raise error

@@ -1,0 +1,141 @@
+"""CloudFormation stacks: read one, and wait until it is stable."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from time import sleep
+from typing import Any, Final
+
+import boto3
+from botocore.exceptions import ClientError
+
+from pillarbox.domain.errors import ServiceError
+
+_POLL_SECONDS: Final = 5.0
+#: What a template with roles and nested stacks needs.
+CAPABILITIES: Final = ("CAPABILITY_IAM", "CAPABILITY_AUTO_EXPAND")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StackDescription:
+    """A stack at one moment."""
+
+    stack_id: str
+    name: str
+    status: str
+    reason: str
+    parameters: Mapping[str, str]
+    outputs: Mapping[str, str]
+    termination_protection: bool
+
+    @property
+    def stable(self) -> bool:
+        """Whether nothing changes the stack now."""
+        return not self.status.endswith("_IN_PROGRESS")
+
+
+def describe(name: str) -> StackDescription | None:
+    """Return a stack by its name or id; None if there is none of this name.
+
+    A deleted stack is found by its id only.
+    """
+    try:
+        (stack,) = boto3.client("cloudformation").describe_stacks(StackName=name)["Stacks"]
+    except ClientError as error:
+        reason = error.response["Error"]
+        if reason["Code"] == "ValidationError" and "does not exist" in reason["Message"]:
+            return None
+        raise
+    return _description(stack)
+
+
+def require(name: str) -> StackDescription:
+    """Return a stack by its name.
+
+    Raises:
+        ServiceError: `service_unavailable`: there is no such stack.
+    """
+    stack = describe(name)
+    if stack is None:
+        message = f"There is no stack {name} in this account and region. Check --stack-name."
+        raise ServiceError("service_unavailable", message)
+    return stack
+
+
+def every() -> Iterator[StackDescription]:
+    """Yield all stacks of the region that are not deleted."""
+    pages = boto3.client("cloudformation").get_paginator("describe_stacks").paginate()
+    for page in pages:
+        yield from map(_description, page["Stacks"])
+
+
+def resources(stack_id: str) -> Mapping[str, str]:
+    """Return the physical ids of a stack's resources by their logical ids, after its end too."""
+    pages: Any = boto3.client("cloudformation").get_paginator("list_stack_resources")
+    return {
+        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
+        for page in pages.paginate(StackName=stack_id)
+        for resource in page["StackResourceSummaries"]
+        if "PhysicalResourceId" in resource
+    }
+
+
+def wait(
+    stack_id: str, report: Callable[[str], None], pause: Callable[[float], None] = sleep
+) -> StackDescription:
+    """Return the stack as soon as nothing changes it any more; report each new status."""
+    reported = ""
+    while True:
+        stack = require(stack_id)
+        if stack.status != reported:
+            reported = stack.status
+            report(reported)
+        if stack.stable:
+            return stack
+        pause(_POLL_SECONDS)
+
+
+def update_parameters(
+    stack: StackDescription, changes: Mapping[str, str], template_url: str | None = None
+) -> bool:
+    """Start an update that keeps all other parameters; return False if nothing would change.
+
+    Args:
+        stack: the stack.
+        changes: the parameters to set.
+        template_url: another template; otherwise the stack keeps its own.
+    """
+    parameters: list[Any] = [
+        {"ParameterKey": name, "ParameterValue": changes[name]}
+        if name in changes
+        else {"ParameterKey": name, "UsePreviousValue": True}
+        for name in sorted({*stack.parameters, *changes})
+    ]
+    template: dict[str, Any] = (
+        {"TemplateURL": template_url} if template_url else {"UsePreviousTemplate": True}
+    )
+    try:
+        boto3.client("cloudformation").update_stack(
+            StackName=stack.stack_id,
+            Parameters=parameters,
+            Capabilities=[*CAPABILITIES],
+            **template,
+        )
+    except ClientError as error:
+        if "No updates are to be performed" in error.response["Error"]["Message"]:
+            return False
+        raise
+    return True
+
+
+def _description(stack: Any) -> StackDescription:  # noqa: ANN401  an answer of botocore
+    return StackDescription(
+        stack_id=stack["StackId"],
+        name=stack["StackName"],
+        status=stack["StackStatus"],
+        reason=stack.get("StackStatusReason", ""),
+        parameters={
+            item["ParameterKey"]: item["ParameterValue"] for item in stack.get("Parameters", [])
+        },
+        outputs={item["OutputKey"]: item["OutputValue"] for item in stack.get("Outputs", [])},
+        termination_protection=stack.get("EnableTerminationProtection", False),
+    )

@@ -1,0 +1,114 @@
+"""The command `pillarbox rollback`."""
+
+from typing import Annotated, Final
+
+import boto3
+import typer
+
+from admin.aws import stacks
+from admin.aws.function_versions import StackFunctions
+from admin.aws.stacks import StackDescription
+from admin.confirm import confirm, require_aws
+from admin.operations.rollback import Move, plan
+from admin.progress import progress
+from admin.session import StackSession
+from pillarbox.domain.errors import ServiceError
+
+#: CloudFormation moves the aliases back itself.
+_CANCELLED: Final = (
+    "The deployment still runs. It is cancelled: CloudFormation moves the functions back."
+)
+
+#: An operator who does not know it would go back one deployment too far.
+_TAKEN_BACK: Final = (
+    "CloudFormation has taken back the last update itself. This is the deployment before it."
+)
+
+
+def rollback(
+    ctx: typer.Context,
+    *,
+    yes: Annotated[bool, typer.Option("--yes", help="Move the functions without asking.")] = False,
+) -> None:
+    """Take back the last deployment: each function runs its previous version at once.
+
+    Then CloudFormation is told, so that the next deployment works. If the command is
+    interrupted, run it again. A second run does not go back any further. A deployment that
+    still runs is cancelled instead.
+
+    Only functions go back. Roles, queues, the edge and the containers stay as they are.
+
+    Example: `pillarbox rollback`
+    """
+    session: StackSession = ctx.obj
+    stack = stacks.require(require_aws(session))
+    if stack.status == "UPDATE_IN_PROGRESS":
+        confirm(session, "Cancel the deployment that runs?", yes=yes)
+        boto3.client("cloudformation").cancel_update_stack(StackName=stack.stack_id)
+        session.show({"stack": stack.name, "cancelled": True}, hint=_CANCELLED)
+        return
+    if stack.status.startswith("UPDATE_ROLLBACK") and not stack.stable:
+        session.show({"stack": stack.name, "cancelled": True}, hint=_CANCELLED)
+        return
+    if not stack.stable:
+        # A deployment that just ended cleans up, and then its events name what it replaced.
+        with progress("Waiting for CloudFormation"):
+            stack = stacks.wait(stack.stack_id, lambda _: None)
+    functions = StackFunctions(stack)
+    moves = plan(functions.read(), functions.events())
+    if all(move.done and move.function.fixed for move in moves):
+        _show(session, moves)
+        session.note("The last deployment is rolled back already.")
+        return
+    functions.check(moves)
+    if not session.json:
+        _show(session, moves)
+    if stack.status == "UPDATE_ROLLBACK_COMPLETE":
+        session.note(_TAKEN_BACK)
+    confirm(session, "Move these functions now?", yes=yes)
+    for move in moves:
+        if not move.done:
+            functions.move(move)
+    session.note("Done: the functions run these versions. CloudFormation is told now.")
+    _tell_cloudformation(session, stack, functions, moves)
+    session.note("CloudFormation knows. Correct the error and deploy again.")
+    if session.json:
+        _show(session, moves)
+
+
+def _tell_cloudformation(
+    session: StackSession, stack: StackDescription, functions: StackFunctions, moves: list[Move]
+) -> None:
+    """Wait until CloudFormation knows the versions.
+
+    Raises:
+        ServiceError: `service_unavailable`: the update of the stack failed.
+    """
+    with progress("Waiting for CloudFormation"):
+        for move in moves:
+            if not move.function.fixed:
+                functions.remember(move)
+        if not functions.fix(moves):
+            return
+        stack = stacks.wait(stack.stack_id, lambda _: None)
+    if stack.status != "UPDATE_COMPLETE":
+        message = (
+            f"CloudFormation could not be told: {stack.status} {stack.reason}."
+            f" It may have moved the functions forward again. Run `pillarbox --stack-name"
+            f" {session.stack_name} rollback` again."
+        )
+        raise ServiceError("service_unavailable", message)
+
+
+def _show(session: StackSession, moves: list[Move]) -> None:
+    session.show_list(
+        [
+            {
+                "function": move.function.logical_id,
+                "live": move.function.live,
+                "goesTo": move.after,
+            }
+            for move in moves
+        ],
+        ("function", "live", "goesTo"),
+    )

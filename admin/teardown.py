@@ -1,0 +1,176 @@
+"""The command `pillarbox teardown`."""
+
+from typing import Annotated, Final
+
+import boto3
+import typer
+
+from admin.aws import kept_data, stacks
+from admin.aws.queues import SqsQueues
+from admin.aws.stacks import StackDescription
+from admin.confirm import require_aws
+from admin.operations import teardown as rules
+from admin.operations.teardown import KeptData
+from admin.progress import progress
+from admin.session import StackSession
+from admin.tables import Record
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+
+_QUEUES: Final = ("JobsQueueUrl", "UrgentJobsQueueUrl")
+_DELETED: Final = "DELETE_COMPLETE"
+#: What a stack uses, and what is not part of it, by the parameter that names it.
+_OUTSIDE: Final = {
+    "RelayImage": "image",
+    "RelayCertificate": "secret",
+    "ApiCertificate": "certificate",
+}
+
+
+def teardown(
+    ctx: typer.Context,
+    *,
+    delete_data: Annotated[
+        bool,
+        typer.Option("--delete-data", help="Delete the table too: accounts, keys and history."),
+    ] = False,
+    drop_pending: Annotated[
+        bool, typer.Option("--drop-pending", help="Never send accepted emails that still wait.")
+    ] = False,
+    confirm: Annotated[
+        str | None,
+        typer.Option(metavar="STACK", help="The stack's name, instead of typing it when asked."),
+    ] = None,
+) -> None:
+    """Delete the stack. The table stays, unless you say --delete-data.
+
+    The command shows what it deletes and what stays, and asks for the stack's name. It empties
+    and deletes the bucket of large emails, which nothing can send without the queues. With
+    --delete-data it switches the table's deletion protection off.
+
+    If it is interrupted, run it again. With --delete-data it also works after the stack is gone.
+
+    Example: `pillarbox --stack-name pillarbox-dev teardown`
+    """
+    session: StackSession = ctx.obj
+    name = require_aws(session)
+    stack = stacks.describe(name) or kept_data.last_deleted(name)
+    if stack is None:
+        message = f"There is no stack {name} in this account and region. Check --stack-name."
+        raise ServiceError("service_unavailable", message)
+    data = kept_data.read(stack)
+    waiting = _count_waiting(stack)
+    _check(stack)
+    rules.check(waiting=waiting, drop_pending=drop_pending, data=data, delete_data=delete_data)
+    if not session.json:
+        session.show_list(
+            _parts(stack, data, waiting, delete_data=delete_data), ("part", "name", "then")
+        )
+    _ask(session, name, confirm)
+    _delete_stack(stack)
+    if data.bucket:
+        with progress("Deleting large emails", "emails") as report:
+            deleted = 0
+            for number in kept_data.delete_bucket(data.bucket):
+                deleted += number
+                report(deleted)
+    if data.table and delete_data:
+        with progress("Deleting the table"):
+            kept_data.delete_table(data.table)
+    kept = data.table if data.table and not delete_data else None
+    done: dict[str, Json] = {"stack": name, "deleted": True, "keptTable": kept}
+    session.show(done, hint=_hint(name, kept))
+
+
+def _check(stack: StackDescription) -> None:
+    """Refuse a stack that AWS would not delete.
+
+    Raises:
+        ServiceError: `service_unavailable`: it is protected, or it changes at the moment.
+    """
+    if stack.termination_protection:
+        message = (
+            f"The stack {stack.name} has termination protection. Whoever switched it on can switch"
+            " it off: CloudFormation's console, Stack actions. Nothing was deleted."
+        )
+        raise ServiceError("service_unavailable", message)
+    deleting = stack.status in {"DELETE_IN_PROGRESS", "REVIEW_IN_PROGRESS"}
+    if not stack.stable and not deleting:
+        message = f"The stack {stack.name} changes now ({stack.status}). Try again when it ended."
+        raise ServiceError("service_unavailable", message)
+
+
+def _count_waiting(stack: StackDescription) -> int:
+    """Count the emails in the queues, approximately."""
+    if stack.status.startswith("DELETE"):
+        return 0
+    queues = SqsQueues()
+    counts = [queues.status(stack.outputs[name]) for name in _QUEUES if name in stack.outputs]
+    return sum(count.waiting + count.in_flight + count.delayed for count in counts)
+
+
+def _ask(session: StackSession, name: str, confirmed: str | None) -> None:
+    """Make sure that the operator means this stack.
+
+    Raises:
+        ValidationFailed: the name is another one.
+    """
+    if confirmed is None and session.json:
+        raise typer.BadParameter("with --json the command needs it", param_hint="--confirm")
+    typed = confirmed if confirmed is not None else typer.prompt("Type the stack's name", err=True)
+    if typed != name:
+        message = f"is not {name}. Nothing was deleted."
+        raise ValidationFailed(FieldError("The name", message, "mismatch"))
+
+
+def _delete_stack(stack: StackDescription) -> None:
+    """Delete the stack and wait for its end.
+
+    Raises:
+        ServiceError: `service_unavailable`: CloudFormation could not delete everything.
+    """
+    if stack.status == _DELETED:
+        return
+    if stack.status != "DELETE_IN_PROGRESS":
+        boto3.client("cloudformation").delete_stack(StackName=stack.stack_id)
+    with progress("Deleting the stack, which takes a quarter of an hour"):
+        ended = stacks.wait(stack.stack_id, lambda _: None)
+    if ended.status != _DELETED:
+        message = (
+            f"CloudFormation could not delete everything: {ended.status} {ended.reason}"
+            " Run the command again; it goes on."
+        )
+        raise ServiceError("service_unavailable", message)
+
+
+def _parts(
+    stack: StackDescription, data: KeptData, waiting: int, *, delete_data: bool
+) -> list[Record]:
+    """Return what there is, and what becomes of it."""
+    parts = []
+    if stack.status != _DELETED:
+        parts.append(("stack", stack.name, "deleted"))
+    if waiting:
+        parts.append(("emails", f"{waiting} that wait", "never sent"))
+    if data.bucket:
+        parts.append(("bucket", data.bucket, "emptied, deleted"))
+    if data.table:
+        protected = ", protection off first" if data.protected else ""
+        then = f"deleted{protected}" if delete_data else "kept"
+        parts.append(("table", f"{data.table} ({data.items:,} items)", then))
+    parts += [
+        (part, stack.parameters[name], "kept")
+        for name, part in _OUTSIDE.items()
+        if stack.parameters.get(name)
+    ]
+    parts.append(("SES", "domains and senders; records in the DNS", "kept"))
+    return [{"part": part, "name": name, "then": then} for part, name, then in parts]
+
+
+def _hint(name: str, kept: str | None) -> str | None:
+    if kept is None:
+        return None
+    return (
+        "The table has everything but the emails that waited. Use it in a new stack:\n"
+        f"pillarbox --stack-name {name} restore stack {kept}\n"
+        "or delete it: run this command again with --delete-data."
+    )

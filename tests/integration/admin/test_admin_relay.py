@@ -1,0 +1,252 @@
+"""`pillarbox relay`, with a script in place of docker and prepared answers of AWS."""
+
+import json
+from base64 import b64encode
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from admin import programs
+from admin.operations.image_sources import image_tag
+from pillarbox.domain.errors import ServiceError
+from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.documented_output import documented, readable
+from tests.integration.admin.operator_command import Operator
+from tests.unit.admin.certificates import NOW, certificate, ec_key, key_pem
+
+__all__ = ["stubs"]
+
+REGISTRY: Final = "123456789012.dkr.ecr.eu-west-1.amazonaws.com"
+URI: Final = f"{REGISTRY}/pillarbox-relay"
+DIGEST: Final = f"sha256:{'d' * 64}"
+BASE: Final = f"python:3.13-slim@sha256:{'b' * 64}"
+DOCKER: Final = """#!/bin/sh
+echo "$*" >> "$0.log"
+case "$1" in
+  buildx) echo sha256:bbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbbb ;;
+  login) cat > "$0.password" ;;
+esac
+"""
+
+
+class Machine:
+    """The programs of the operator's machine, and what they were asked."""
+
+    def __init__(self, folder: Path) -> None:
+        self.docker = folder / "docker"
+        self.docker.write_text(DOCKER)
+        self.docker.chmod(0o755)
+        self.ran: list[str] = []
+        self.code = 0
+
+    def run(self, words: Sequence[str]) -> int:
+        self.ran.append(" ".join(words))
+        return self.code
+
+    def asked(self) -> list[str]:
+        return Path(f"{self.docker}.log").read_text().splitlines()
+
+
+@pytest.fixture
+def machine(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Machine:
+    machine = Machine(tmp_path)
+    monkeypatch.setenv("PATH", str(tmp_path), prepend=":")
+    monkeypatch.setattr(programs, "run", machine.run)
+    monkeypatch.setattr("admin.relay.image_tag", lambda *_: "3f0c2a9be1d47c55")
+    return machine
+
+
+def repository(stubs: Stubs, *, exists: bool) -> None:
+    made = {"repositoryUri": URI}
+    if exists:
+        stubs.refuse("ecr", "create_repository", "RepositoryAlreadyExistsException")
+        stubs.answer("ecr", "describe_repositories", {"repositories": [made]})
+    else:
+        expected = {
+            "repositoryName": "pillarbox-relay",
+            "imageTagMutability": "IMMUTABLE",
+            "imageScanningConfiguration": {"scanOnPush": True},
+        }
+        stubs.answer("ecr", "create_repository", {"repository": made}, expected)
+    stubs.answer("ecr", "put_lifecycle_policy", {})
+
+
+def no_image(stubs: Stubs) -> None:
+    stubs.refuse("ecr", "describe_images", "ImageNotFoundException")
+
+
+def one_image(stubs: Stubs, tag: str = "3f0c2a9be1d47c55") -> None:
+    stubs.answer(
+        "ecr",
+        "describe_images",
+        {"imageDetails": [{"imageDigest": DIGEST}]},
+        {"repositoryName": "pillarbox-relay", "imageIds": [{"imageTag": tag}]},
+    )
+
+
+def login(stubs: Stubs) -> None:
+    token = b64encode(b"AWS:word:with:colons").decode()
+    data = {"authorizationToken": token, "proxyEndpoint": f"https://{REGISTRY}"}
+    stubs.answer("ecr", "get_authorization_token", {"authorizationData": [data]}, {})
+
+
+def test_the_image_is_built_and_pushed(stubs: Stubs, machine: Machine) -> None:
+    """Base and result are named by digest; the output is the one of docs/operations.md."""
+    repository(stubs, exists=False)
+    no_image(stubs)
+    login(stubs)
+    one_image(stubs)
+    result = Operator().plain("relay", "image")
+    assert (result.exit_code, readable(result.output)) == (0, documented("relay image"))
+    assert machine.ran == [
+        f"make image BASE={BASE}",
+        f"docker push {URI}:3f0c2a9be1d47c55",
+    ]
+    assert machine.asked() == [
+        "buildx imagetools inspect python:3.13-slim --format {{.Manifest.Digest}}",
+        f"login --username AWS --password-stdin {REGISTRY}",
+        f"tag relay {URI}:3f0c2a9be1d47c55",
+    ]
+    assert Path(f"{machine.docker}.password").read_text() == "word:with:colons"
+    assert "word" not in result.output
+
+
+def test_an_image_that_exists_is_not_built(stubs: Stubs, machine: Machine) -> None:
+    """A second run finds the image of the same sources on the same base."""
+    repository(stubs, exists=True)
+    one_image(stubs)
+    result = Operator().plain("--json", "relay", "image", "--base", BASE)
+    assert json.loads(result.stdout) == {
+        "relayImage": f"{URI}@{DIGEST}",
+        "base": BASE,
+        "tag": "3f0c2a9be1d47c55",
+        "state": "exists already",
+    }
+    assert machine.ran == []
+
+
+def test_a_build_that_fails_ends_the_command(stubs: Stubs, machine: Machine) -> None:
+    """Nothing is pushed; the next run begins again."""
+    machine.code = 2
+    repository(stubs, exists=True)
+    no_image(stubs)
+    result = Operator().plain("relay", "image", "--base", BASE)
+    assert result.exit_code == 1
+    assert result.stderr.endswith("make image ended with 2. Its output above says why.\n")
+
+
+def test_a_missing_or_failing_docker_is_one_line(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its last line says why, and nothing is created in AWS."""
+    machine.docker.write_text("#!/bin/sh\necho first >&2\necho no daemon >&2\nexit 3\n")
+    result = Operator().plain("relay", "image")
+    assert result.stderr == "docker buildx ended with 3: no daemon\n"
+    monkeypatch.setenv("PATH", "/nonexistent")
+    with pytest.raises(ServiceError, match="needs Docker with buildx"):
+        programs.Docker().read_digest("python:3.13-slim")
+
+
+def test_the_tag_is_that_of_the_sources() -> None:
+    """The tag of this repository's sources can be computed."""
+    dockerfile = programs.ROOT / "relay" / "Dockerfile"
+    assert len(image_tag(programs.ROOT, dockerfile, BASE)) == 16
+
+
+KEY: Final = ec_key()
+ISSUER: Final = ("Root", ec_key())
+CHAIN: Final = certificate("smtp", KEY, ISSUER, names=("smtp.shop.example",)) + certificate(*ISSUER)
+SECRET: Final = {"certificate": CHAIN.decode(), "key": key_pem(KEY).decode()}
+
+
+@pytest.fixture
+def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "fullchain.pem").write_bytes(CHAIN)
+    (tmp_path / "privkey.pem").write_bytes(key_pem(KEY))
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("admin.relay.utc_now", lambda: NOW)
+    return tmp_path
+
+
+def stack(stubs: Stubs, **parameters: str) -> None:
+    found = [{"ParameterKey": name, "ParameterValue": value} for name, value in parameters.items()]
+    stack: dict[str, Any] = {
+        "StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1",
+        "StackName": "pillarbox-dev",
+        "StackStatus": "CREATE_COMPLETE",
+        "CreationTime": "2026-11-22T00:00:00Z",
+        "Parameters": found,
+    }
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack]})
+
+
+COMMAND: Final = "relay certificate --chain fullchain.pem --key privkey.pem"
+
+
+def store(*options: str) -> Any:
+    return Operator().plain("--stack-name", "pillarbox-dev", *COMMAND.split(), *options)
+
+
+@pytest.mark.usefixtures("files")
+def test_a_new_secret_is_created(stubs: Stubs) -> None:
+    """The secret has both files; the output is the one of docs/operations.md."""
+    stack(stubs)
+    stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
+    stubs.refuse("secretsmanager", "describe_secret", "ResourceNotFoundException")
+    expected = {
+        "Name": "pillarbox/smtp",
+        "SecretString": json.dumps(SECRET),
+        "Description": "The certificate of Pillarbox's relay",
+    }
+    stubs.answer("secretsmanager", "create_secret", {}, expected)
+    result = store()
+    assert (result.exit_code, readable(result.output)) == (0, documented(COMMAND))
+
+
+@pytest.mark.usefixtures("files")
+@pytest.mark.parametrize("code", ["", "InvalidRequestException", "ResourceNotFoundException"])
+def test_a_secret_that_exists_gets_the_new_certificate(stubs: Stubs, code: str) -> None:
+    """So does one that was deleted and can be restored, and one without a value."""
+    stack(stubs, RelayImage="x", RelayName="smtp.shop.example", RelayCertificate="pillarbox/smtp")
+    if code:
+        stubs.refuse("secretsmanager", "get_secret_value", code)
+        method = "restore_secret" if code == "InvalidRequestException" else "describe_secret"
+        stubs.answer("secretsmanager", method, {})
+    else:
+        stubs.answer("secretsmanager", "get_secret_value", {"SecretString": "old"})
+    stubs.answer("secretsmanager", "put_secret_value", {})
+    result = store()
+    assert result.exit_code == 0
+    assert "within five minutes" in result.stderr
+
+
+@pytest.mark.usefixtures("files")
+def test_the_same_certificate_changes_nothing(stubs: Stubs) -> None:
+    """A second run, such as from a schedule, finds it there."""
+    stack(stubs)
+    stubs.answer("secretsmanager", "get_secret_value", {"SecretString": json.dumps(SECRET)})
+    assert "unchanged" in store().stdout
+
+
+@pytest.mark.usefixtures("files")
+def test_a_certificate_for_another_name_is_not_stored(stubs: Stubs) -> None:
+    """The relay's name is the one that the stack has, or the one that is given."""
+    stack(stubs, RelayImage="x", RelayName="mail.shop.example")
+    result = store()
+    assert result.exit_code == 1
+    assert result.stderr == ("--chain: is for smtp.shop.example, not for mail.shop.example\n")
+    stack(stubs)
+    assert store("--host", "other.example").exit_code == 1
+
+
+@pytest.mark.usefixtures("files")
+def test_a_missing_right_is_an_error(stubs: Stubs) -> None:
+    """AWS's reason is one line."""
+    for service_call in ("get_secret_value", "describe_secret"):
+        stack(stubs)
+        if service_call == "describe_secret":
+            stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
+        stubs.refuse("secretsmanager", service_call, "AccessDeniedException", "no")
+        assert store().stderr.endswith("AccessDeniedException: no\n")

@@ -1,0 +1,213 @@
+"""`pillarbox restore rows`, with moto in place of AWS."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+
+import boto3
+import pytest
+from botocore.stub import Stubber
+
+from admin.aws import table_copy
+from admin.aws.table_copy import TableCopy
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.ids import new_id
+from tests.aws import create_table
+from tests.integration.admin.documented_output import documented, readable
+from tests.integration.admin.operator_command import Operator
+
+NOW: Final = datetime(2026, 11, 22, 9, tzinfo=UTC)
+AT: Final = "2026-11-22T08:00"
+OLD: Final = new_id(NOW - timedelta(days=3))
+YOUNG: Final = new_id(NOW - timedelta(hours=2))
+SHOP: Final = "qh4ybvcvbqzk"
+OTHER: Final = "other4ybvcvb"
+
+
+def account(account_id: str) -> list[Item]:
+    """The rows of an account: its record and its entry in the list."""
+    return [
+        keys.account(account_id) | to_item({"name": "then"}),
+        keys.account_list(account_id),
+    ]
+
+
+FORMER: Final = [
+    *account(SHOP),
+    *account(OTHER),
+    keys.api_key("d1") | to_item({"account": SHOP}),
+    keys.key_list(SHOP, "k1") | to_item({"digest": "d1"}),
+    keys.suppression(SHOP, "ann@example.com"),
+    keys.template(SHOP, OLD),
+    keys.template(OTHER, OLD),
+    keys.message(SHOP, OLD),
+    keys.message(SHOP, YOUNG),
+    keys.suppression(SHOP, "old@example.com") | to_item({"expires_at": int(NOW.timestamp()) - 1}),
+    # These must not come back: they would be wrong today.
+    keys.quota(SHOP),
+    keys.claim(SHOP, "c1"),
+    keys.heartbeat(),
+    keys.entries(SHOP, 1),
+    keys.sending_rate(),
+]
+
+
+@pytest.fixture
+def live(table: Table, monkeypatch: pytest.MonkeyPatch) -> Table:
+    """A stack whose table has lost everything but one account, which changed since then."""
+    outputs = {"TableName": {"Value": table.name}}
+    template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
+    boto3.client("cloudformation").create_stack(
+        StackName="pillarbox-dev", TemplateBody=json.dumps(template)
+    )
+    boto3.client("dynamodb").update_continuous_backups(
+        TableName=table.name,
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+    )
+    monkeypatch.setattr("admin.restore.utc_now", lambda: NOW)
+    monkeypatch.setattr(table_copy, "_POLL_SECONDS", 0)
+    table.put(keys.account(SHOP) | to_item({"name": "now"}))
+    return table
+
+
+def copied(live: Table) -> Table:
+    """The copy that an interrupted run left."""
+    copy = Table(f"{live.name}-at-20261122T080000Z")
+    create_table(copy.name)
+    for item in FORMER:
+        copy.put(item)
+    return copy
+
+
+def restore(*options: str, typed: str | None = None) -> Any:
+    command = ("--stack-name", "pillarbox-dev", "restore", "rows", "--at", AT, *options)
+    return Operator().plain(*command, typed=typed)
+
+
+def rows(table: Table) -> set[tuple[str, str]]:
+    items = boto3.client("dynamodb").scan(TableName=table.name)["Items"]
+    return {(item["pk"]["S"].split("#")[0], item["sk"]["S"]) for item in items}
+
+
+def tables() -> list[str]:
+    return boto3.client("dynamodb").list_tables()["TableNames"]
+
+
+def test_lost_rows_come_back(live: Table) -> None:
+    """Rows of the account that are missing come back; the output is that of docs/operations.md."""
+    copied(live)
+    command = f"restore rows --at {AT} --account {SHOP}"
+    result = Operator().plain("--stack-name", "pillarbox-dev", *command.split(), typed="y\n")
+    assert (result.exit_code, readable(result.output)) == (0, documented(command))
+    assert rows(live) == {
+        ("ACCT", "-"),
+        ("ACCTS", SHOP),
+        ("KEY", "-"),
+        ("KEYS", "k1"),
+        ("SUP", "ann@example.com"),
+        ("TPL", str(OLD)),
+    }
+    assert live.get(keys.account(OTHER)) is None
+    changed = live.get(keys.account(SHOP))
+    assert changed is not None
+    assert changed["name"] == "now"
+    assert tables() == [live.name]
+
+
+def test_messages_come_back_if_no_job_can_come_for_them(live: Table) -> None:
+    """Only messages older than two days come back, and the hint names the statistics."""
+    copied(live)
+    result = restore("--all-accounts", "--messages", "--yes")
+    assert result.exit_code == 0
+    assert "stats rebuild" in result.stderr
+    assert live.get(keys.message(SHOP, OLD)) is not None
+    assert live.get(keys.message(SHOP, YOUNG)) is None
+    assert live.get(keys.account(OTHER)) is not None
+    assert live.get(keys.quota(SHOP)) is None
+
+
+def test_a_second_run_restores_nothing(live: Table) -> None:
+    """The copy can be kept, and then nothing is missing any more."""
+    copied(live)
+    for expected in (8, 0):
+        command = ("--stack-name", "pillarbox-dev", "--json", "restore", "rows", "--at", AT)
+        result = Operator().plain(*command, "--all-accounts", "--keep-copy", "--yes")
+        assert json.loads(result.stdout)["restoredRows"] == expected
+    assert len(tables()) == 2
+
+
+def test_no_is_the_default(live: Table) -> None:
+    """Without a yes nothing is written, and the copy stays for the next run."""
+    copied(live)
+    assert restore("--account", SHOP, typed="\n").exit_code == 1
+    assert rows(live) == {("ACCT", "-")}
+    assert len(tables()) == 2
+
+
+def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
+    """Without a copy the command asks for one, within the time that can be recovered."""
+    moment = NOW - timedelta(hours=1)
+    window = {
+        "PointInTimeRecoveryStatus": "ENABLED",
+        "EarliestRestorableDateTime": moment,
+        "LatestRestorableDateTime": NOW,
+    }
+    backups = {
+        "ContinuousBackupsStatus": "ENABLED",
+        "PointInTimeRecoveryDescription": window,
+    }
+    name = f"{live.name}-at-20261122T080000Z"
+    with Stubber(live.client) as stub:
+        stub.add_client_error("describe_table", "ResourceNotFoundException")
+        stub.add_response("describe_continuous_backups", {"ContinuousBackupsDescription": backups})
+        stub.add_response(
+            "restore_table_to_point_in_time",
+            {},
+            {
+                "SourceTableName": live.name,
+                "TargetTableName": name,
+                "RestoreDateTime": moment,
+            },
+        )
+        copy = TableCopy(live, moment)
+        copy.request()
+        for status in ("CREATING", "ACTIVE", "ACTIVE"):
+            stub.add_response("describe_table", {"Table": {"TableStatus": status}})
+        copy.wait()
+        copy.request()
+        stub.assert_no_pending_responses()
+    assert copy.name == name
+
+
+def test_a_time_out_of_reach_names_the_window(live: Table) -> None:
+    """The error says from when to when the table can be recovered."""
+    result = restore("--all-accounts", "--yes")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("--at: must be from 20")
+    assert tables() == [live.name]
+
+
+def test_a_table_without_recovery_is_refused(live: Table) -> None:
+    """Nothing can be copied then."""
+    boto3.client("dynamodb").update_continuous_backups(
+        TableName=live.name,
+        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False},
+    )
+    result = restore("--all-accounts", "--yes")
+    assert result.stderr == f"The table {live.name} has no point-in-time recovery.\n"
+
+
+@pytest.mark.usefixtures("live")
+@pytest.mark.parametrize("options", [[], ["--account", "a", "--all-accounts"]])
+def test_the_accounts_are_said(options: list[str]) -> None:
+    """Whose rows come back is never left to a default."""
+    assert restore(*options).exit_code == 2
+
+
+@pytest.mark.usefixtures("live")
+def test_programs_say_yes_before_the_copy() -> None:
+    """With --json the command ends at once, not after twenty minutes."""
+    command = ("--stack-name", "pillarbox-dev", "--json", "restore", "rows", "--at", AT)
+    assert Operator().plain(*command, "--all-accounts").exit_code == 2

@@ -1,0 +1,211 @@
+"""`pillarbox restore stack`, with prepared answers of AWS."""
+
+import json
+from typing import Any, Final
+
+import pytest
+import yaml
+
+from admin.aws import kept_table, stacks
+from local import template
+from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.documented_output import documented, readable
+from tests.integration.admin.operator_command import Operator
+
+__all__ = ["stubs"]
+
+NAME: Final = "pillarbox-Table-1MRWQ7"
+STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/2"
+CHANGES: Final = "arn:aws:cloudformation:eu-west-1:123456789012:changeSet/restore/3"
+WHEN: Final = "2026-11-22T00:00:00Z"
+TABLE: Final[dict[str, Any]] = {
+    "AttributeDefinitions": [
+        {"AttributeName": "pk", "AttributeType": "S"},
+        {"AttributeName": "sk", "AttributeType": "S"},
+    ],
+    "KeySchema": [
+        {"AttributeName": "pk", "KeyType": "HASH"},
+        {"AttributeName": "sk", "KeyType": "RANGE"},
+    ],
+    "BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"},
+    "StreamSpecification": {"StreamEnabled": True, "StreamViewType": "NEW_AND_OLD_IMAGES"},
+    "SSEDescription": {"Status": "ENABLED"},
+    "DeletionProtectionEnabled": True,
+}
+
+
+def stack(status: str, **more: Any) -> dict[str, Any]:
+    return {
+        "StackId": STACK,
+        "StackName": "pillarbox",
+        "StackStatus": status,
+        "CreationTime": WHEN,
+    } | more
+
+
+def no_stack(stubs: Stubs) -> None:
+    stubs.refuse(
+        "cloudformation",
+        "describe_stacks",
+        "ValidationError",
+        "Stack with id pillarbox does not exist",
+    )
+
+
+def kept(stubs: Stubs, table: dict[str, Any] = TABLE, *, expires: bool = True) -> None:
+    """Prepare the questions about the table."""
+    stubs.answer("dynamodb", "describe_table", {"Table": table}, {"TableName": NAME})
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": []})
+    recovery = {"PointInTimeRecoveryStatus": "ENABLED" if expires else "DISABLED"}
+    stubs.answer(
+        "dynamodb",
+        "describe_continuous_backups",
+        {
+            "ContinuousBackupsDescription": {
+                "ContinuousBackupsStatus": "ENABLED",
+                "PointInTimeRecoveryDescription": recovery,
+            }
+        },
+    )
+    expiry = {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"} if expires else {}
+    stubs.answer("dynamodb", "describe_time_to_live", {"TimeToLiveDescription": expiry})
+
+
+def imported(stubs: Stubs, *statuses: str) -> None:
+    """Prepare the change set, and the statuses of the stack."""
+    stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
+    for status in ("CREATE_IN_PROGRESS", "CREATE_COMPLETE"):
+        stubs.answer("cloudformation", "describe_change_set", {"Status": status})
+    stubs.answer("cloudformation", "execute_change_set", {}, {"ChangeSetName": CHANGES})
+    for status in statuses:
+        stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack(status)]})
+
+
+@pytest.fixture(autouse=True)
+def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    for module in (stacks, kept_table):
+        monkeypatch.setattr(module, "_POLL_SECONDS", 0)
+
+
+def test_the_stack_begins_with_the_table(stubs: Stubs) -> None:
+    """The table is imported, and the output is the one of docs/operations.md."""
+    no_stack(stubs)
+    kept(stubs)
+    imported(stubs, "REVIEW_IN_PROGRESS", "IMPORT_IN_PROGRESS", "IMPORT_COMPLETE")
+    command = f"restore stack {NAME}"
+    result = Operator().plain("--stack-name", "pillarbox", *command.split(), typed="y\n")
+    assert (result.exit_code, readable(result.output)) == (0, documented(command))
+
+
+def test_the_next_deployment_keeps_the_table(stubs: Stubs) -> None:
+    """The imported properties are those of template.yaml, so that nothing replaces the table."""
+    kept(stubs)
+    resource = kept_table.describe(NAME)
+    declared = template.load()["Resources"]["Table"]["Properties"]
+    protection = {"DeletionProtectionEnabled": True}
+    assert resource["Properties"] == declared | protection
+    assert resource["DeletionPolicy"] == "Retain"
+
+
+def test_a_bare_copy_is_described_as_it_is(stubs: Stubs) -> None:
+    """The next deployment adds stream, expiry and recovery, since the import says they lack."""
+    bare = {name: TABLE[name] for name in ("AttributeDefinitions", "KeySchema")}
+    kept(stubs, bare | {"BillingModeSummary": {"BillingMode": "PAY_PER_REQUEST"}}, expires=False)
+    properties = kept_table.describe(NAME)["Properties"]
+    assert properties["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": False}
+    assert not {"StreamSpecification", "TimeToLiveSpecification", "SSESpecification"} & set(
+        properties
+    )
+
+
+def test_the_change_set_imports_one_table(stubs: Stubs) -> None:
+    """It names the table by its name in AWS, and the template does not."""
+    client = stubs.client("cloudformation")
+    asked: dict[str, Any] = {}
+    create = client.create_change_set
+    client.create_change_set = lambda **call: asked.update(call) or create(**call)
+    imported(stubs, "IMPORT_COMPLETE")
+    kept_table.import_into("pillarbox", NAME, {"Type": "AWS::DynamoDB::Table"})
+    assert asked["ChangeSetType"] == "IMPORT"
+    assert asked["ResourcesToImport"] == [
+        {
+            "ResourceType": "AWS::DynamoDB::Table",
+            "LogicalResourceId": "Table",
+            "ResourceIdentifier": {"TableName": NAME},
+        }
+    ]
+    assert NAME not in asked["TemplateBody"]
+    assert yaml.safe_load(asked["TemplateBody"])["Resources"].keys() == {"Table"}
+
+
+def restore(*options: str) -> Any:
+    return Operator().plain("--stack-name", "pillarbox", "restore", "stack", NAME, *options)
+
+
+def test_a_run_after_an_interruption_goes_on(stubs: Stubs) -> None:
+    """A stack in review is imported into; one that is imported needs only its deployment."""
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("REVIEW_IN_PROGRESS")]})
+    kept(stubs)
+    imported(stubs, "IMPORT_COMPLETE")
+    assert restore("--yes").exit_code == 0
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("IMPORT_COMPLETE")]})
+    resource = {
+        "LogicalResourceId": "Table",
+        "PhysicalResourceId": NAME,
+        "ResourceType": "AWS::DynamoDB::Table",
+        "LastUpdatedTimestamp": WHEN,
+        "ResourceStatus": "IMPORT_COMPLETE",
+    }
+    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": [resource]})
+    assert NAME in restore("--yes").stdout
+
+
+def test_a_stack_that_exists_is_refused(stubs: Stubs) -> None:
+    """A deployed stack has a table of its own."""
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("UPDATE_COMPLETE")]})
+    result = restore("--yes")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("--stack-name: pillarbox exists already (UPDATE_COMPLETE)")
+
+
+def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
+    """A table that is missing, has other keys or belongs to a stack is not imported."""
+    no_stack(stubs)
+    stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
+    assert restore("--yes").stderr.startswith(f"TABLE: there is no table {NAME}")
+    no_stack(stubs)
+    keys = TABLE["KeySchema"][:1]
+    stubs.answer("dynamodb", "describe_table", {"Table": TABLE | {"KeySchema": keys}})
+    assert "its keys are others" in restore("--yes").stderr
+    no_stack(stubs)
+    stubs.answer("dynamodb", "describe_table", {"Table": TABLE})
+    outputs = [{"OutputKey": "TableName", "OutputValue": NAME}]
+    owner = stack("CREATE_COMPLETE", Outputs=outputs)
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": [owner]})
+    assert f"the stack pillarbox uses {NAME}" in restore("--yes").stderr
+
+
+def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
+    """The error has CloudFormation's reason, from the change set or from its execution."""
+    no_stack(stubs)
+    kept(stubs)
+    stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
+    failed = {"Status": "FAILED", "StatusReason": "Resources [Table] is already in a stack"}
+    stubs.answer("cloudformation", "describe_change_set", failed)
+    result = restore("--yes")
+    assert result.exit_code == 1
+    assert result.stderr.endswith("Resources [Table] is already in a stack\n")
+    no_stack(stubs)
+    kept(stubs)
+    imported(stubs, "IMPORT_ROLLBACK_COMPLETE")
+    assert "IMPORT_ROLLBACK_COMPLETE" in restore("--yes").stderr
+
+
+def test_json_needs_a_yes(stubs: Stubs) -> None:
+    """A program that cannot answer is told at once."""
+    no_stack(stubs)
+    kept(stubs)
+    command = ("--stack-name", "pillarbox", "--json", "restore", "stack", NAME)
+    result = Operator().plain(*command)
+    assert result.exit_code == 2
+    assert json.loads(result.stderr)["error"]["code"] == "validation_failed"

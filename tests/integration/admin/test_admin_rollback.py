@@ -1,0 +1,372 @@
+"""`pillarbox rollback`, with prepared answers of AWS."""
+
+import json
+from typing import Any, Final
+
+import pytest
+
+from admin.aws import stacks
+from admin.operations.rollback import FunctionVersion, LiveFunction, Move, StackEvent, plan
+from pillarbox.domain.errors import ServiceError
+from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.documented_output import documented, readable
+from tests.integration.admin.operator_command import Operator
+
+__all__ = ["stubs"]
+
+STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1"
+FUNCTION: Final = "arn:aws:lambda:eu-west-1:123456789012:function"
+WHEN: Final = "2026-11-22T00:00:00Z"
+URL: Final = "https://s3.eu-west-1.amazonaws.com/bucket/pillarbox-dev/1a.template"
+
+
+def template(**versions: str | None) -> dict[str, Any]:
+    """Return a processed template: a version that is None is the one of the last deployment."""
+    resources: dict[str, Any] = {
+        "Alarms": {"Type": "AWS::CloudFormation::Stack", "Properties": {"TemplateURL": URL}}
+    }
+    for name, version in versions.items():
+        resources[name] = {"Type": "AWS::Lambda::Function", "Properties": {}}
+        resources[f"{name}Version"] = {"Type": "AWS::Lambda::Version", "Properties": {}}
+        resources[f"{name}Aliaslive"] = {
+            "Type": "AWS::Lambda::Alias",
+            "Properties": {
+                "FunctionName": {"Ref": name},
+                "FunctionVersion": version or {"Fn::GetAtt": [f"{name}Version", "Version"]},
+                "Name": "live",
+            },
+        } | ({} if version else {"UpdatePolicy": {"CodeDeployLambdaAliasUpdate": {}}})
+    return {"Resources": resources}
+
+
+class Deployment:
+    """A stack with the functions SendEmail at version 7 and SendBatch at version 4."""
+
+    def __init__(self, stubs: Stubs) -> None:
+        self.stubs = stubs
+
+    def status(self, status: str) -> None:
+        stack = {
+            "StackId": STACK,
+            "StackName": "pillarbox-dev",
+            "StackStatus": status,
+            "CreationTime": WHEN,
+            "Parameters": [{"ParameterKey": "LogLevel", "ParameterValue": "INFO"}],
+        }
+        self.stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack]})
+
+    def read(
+        self,
+        email: str | None = None,
+        batch: str | None = None,
+        live: tuple[str, str] = ("7", "4"),
+        shared: Any = None,
+        tags: dict[str, str] | None = None,
+    ) -> None:
+        """Prepare what the command reads: the template, the resources and the aliases."""
+        body = json.dumps(template(SendEmail=email, SendBatch=batch))
+        self.stubs.answer(
+            "cloudformation",
+            "get_template",
+            {"TemplateBody": body},
+            {"StackName": STACK, "TemplateStage": "Processed"},
+        )
+        ids = {
+            "SendEmail": "dev-SendEmail-1",
+            "SendBatch": "dev-SendBatch-1",
+            "SendEmailVersion": f"{FUNCTION}:dev-SendEmail-1:7",
+            "SendBatchVersion": f"{FUNCTION}:dev-SendBatch-1:4",
+        }
+        summaries = [
+            {
+                "LogicalResourceId": name,
+                "PhysicalResourceId": physical_id,
+                "ResourceType": "AWS::Lambda::Function",
+                "LastUpdatedTimestamp": WHEN,
+                "ResourceStatus": "CREATE_COMPLETE",
+            }
+            for name, physical_id in ids.items()
+        ]
+        self.stubs.answer(
+            "cloudformation", "list_stack_resources", {"StackResourceSummaries": summaries}
+        )
+        for name, version in zip(("SendBatch", "SendEmail"), reversed(live), strict=True):
+            function = f"dev-{name}-1"
+            weights = {"RoutingConfig": {"AdditionalVersionWeights": shared}} if shared else {}
+            self.stubs.answer(
+                "lambda",
+                "get_alias",
+                {"AliasArn": f"{FUNCTION}:{function}:live", "FunctionVersion": version} | weights,
+                {"FunctionName": function, "Name": "live"},
+            )
+            self.stubs.answer(
+                "lambda",
+                "list_tags",
+                {"Tags": tags or {}},
+                {"Resource": f"{FUNCTION}:{function}"},
+            )
+
+    def events(self, *pairs: tuple[str, str]) -> None:
+        """Prepare the stack's events, the newest first: status, and a version or nothing."""
+        events = [
+            {
+                "StackId": STACK,
+                "EventId": str(number),
+                "StackName": "pillarbox-dev",
+                "ResourceType": (
+                    "AWS::Lambda::Version" if version else "AWS::CloudFormation::Stack"
+                ),
+                "PhysicalResourceId": f"{FUNCTION}:{version}" if version else STACK,
+                "ResourceStatus": status,
+                "Timestamp": WHEN,
+            }
+            for number, (status, version) in enumerate(pairs)
+        ]
+        self.stubs.answer("cloudformation", "describe_stack_events", {"StackEvents": events})
+
+    def both_deployed(self, *, exist: bool = True) -> None:
+        self.events(
+            ("UPDATE_COMPLETE", ""),
+            ("DELETE_SKIPPED", "dev-SendEmail-1:6"),
+            ("DELETE_SKIPPED", "dev-SendBatch-1:2"),
+            ("CREATE_COMPLETE", "dev-SendEmail-1:7"),
+            ("CREATE_COMPLETE", "dev-SendBatch-1:4"),
+            ("UPDATE_IN_PROGRESS", ""),
+        )
+        for name, version in (("SendBatch", "2"), ("SendEmail", "6")):
+            if exist or name == "SendBatch":
+                expected = {"FunctionName": f"dev-{name}-1", "Qualifier": version}
+                self.stubs.answer("lambda", "get_function_configuration", {}, expected)
+            else:
+                self.stubs.refuse(
+                    "lambda", "get_function_configuration", "ResourceNotFoundException"
+                )
+
+    def moves(self, name: str, version: str) -> None:
+        self.stubs.answer(
+            "lambda",
+            "update_alias",
+            {},
+            {
+                "FunctionName": f"dev-{name}-1",
+                "Name": "live",
+                "FunctionVersion": version,
+                "RoutingConfig": {"AdditionalVersionWeights": {}},
+            },
+        )
+
+    def remembers(self, name: str, text: str) -> None:
+        tags = {"pillarbox:rolled-back": text}
+        self.stubs.answer(
+            "lambda",
+            "tag_resource",
+            {},
+            {"Resource": f"{FUNCTION}:dev-{name}-1", "Tags": tags},
+        )
+
+    def is_told(self) -> None:
+        self.stubs.answer("s3", "put_object", {})
+        self.stubs.answer("cloudformation", "update_stack", {"StackId": STACK})
+
+
+@pytest.fixture
+def deployment(stubs: Stubs, monkeypatch: pytest.MonkeyPatch) -> Deployment:
+    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
+    return Deployment(stubs)
+
+
+def rollback(*words: str, typed: str = "y\n") -> Any:
+    return Operator().plain("--stack-name", "pillarbox-dev", *words, typed=typed)
+
+
+def test_every_function_goes_back_at_once_and_cloudformation_is_told(
+    deployment: Deployment,
+) -> None:
+    """The aliases move first; the output is the one of docs/operations.md."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read()
+    deployment.both_deployed()
+    deployment.moves("SendBatch", "2")
+    deployment.moves("SendEmail", "6")
+    deployment.remembers("SendBatch", "4:2")
+    deployment.remembers("SendEmail", "7:6")
+    deployment.is_told()
+    deployment.status("UPDATE_IN_PROGRESS")
+    deployment.status("UPDATE_COMPLETE")
+    result = rollback("rollback")
+    assert (result.exit_code, readable(result.output)) == (0, documented("rollback"))
+
+
+def test_cloudformation_gets_the_template_with_the_versions(
+    deployment: Deployment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The stored template differs in the aliases alone: fixed versions, and no CodeDeploy."""
+    stored: dict[str, Any] = {}
+    client = deployment.stubs.client("s3")
+    put = client.put_object
+    monkeypatch.setattr(client, "put_object", lambda **call: stored.update(call) or put(**call))
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read(live=("6", "2"))
+    deployment.both_deployed()
+    deployment.remembers("SendBatch", "4:2")
+    deployment.remembers("SendEmail", "7:6")
+    deployment.stubs.answer("s3", "put_object", {})
+    deployment.stubs.answer("cloudformation", "update_stack", {"StackId": STACK})
+    deployment.status("UPDATE_COMPLETE")
+    assert rollback("--json", "rollback", "--yes").exit_code == 0
+    assert (stored["Bucket"], stored["Key"][:23]) == ("bucket", "pillarbox-dev/rollback-")
+    expected = template(SendEmail="6", SendBatch="2")
+    assert json.loads(stored["Body"]) == expected
+
+
+def test_a_run_after_an_interruption_goes_on(deployment: Deployment) -> None:
+    """An alias that was moved already is not moved again. An end of a deployment is waited for."""
+    deployment.status("UPDATE_COMPLETE_CLEANUP_IN_PROGRESS")
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read(live=("6", "4"))
+    deployment.both_deployed()
+    deployment.moves("SendBatch", "2")
+    deployment.remembers("SendBatch", "4:2")
+    deployment.remembers("SendEmail", "7:6")
+    deployment.is_told()
+    deployment.status("UPDATE_COMPLETE")
+    result = rollback("--json", "rollback", "--yes")
+    assert result.exit_code == 0
+    assert [item["goesTo"] for item in json.loads(result.stdout)["items"]] == [2, 6]
+
+
+def test_a_second_run_changes_nothing(deployment: Deployment) -> None:
+    """CloudFormation knows the versions, so the command does not go back any further."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read(email="6", batch="2", live=("6", "2"))
+    result = rollback("rollback")
+    assert result.exit_code == 0
+    assert "rolled back already" in result.stderr
+
+
+def test_a_deployment_that_runs_is_cancelled(deployment: Deployment) -> None:
+    """CloudFormation moves the functions back itself; a second run waits for that."""
+    deployment.status("UPDATE_IN_PROGRESS")
+    deployment.stubs.answer("cloudformation", "cancel_update_stack", {}, {"StackName": STACK})
+    result = rollback("rollback")
+    assert result.exit_code == 0
+    assert "CloudFormation moves the functions back" in result.stderr
+    deployment.status("UPDATE_ROLLBACK_IN_PROGRESS")
+    assert rollback("rollback").exit_code == 0
+
+
+def test_nothing_is_moved_without_a_yes(deployment: Deployment) -> None:
+    """No is the default answer, and JSON needs --yes."""
+    for words in (["rollback"], ["--json", "rollback"]):
+        deployment.status("UPDATE_COMPLETE")
+        deployment.read()
+        deployment.both_deployed()
+        assert rollback(*words, typed="\n").exit_code != 0
+
+
+def test_a_deployment_that_was_taken_back_is_named(deployment: Deployment) -> None:
+    """Who does not know it would go back one deployment too far; no is the default answer."""
+    deployment.status("UPDATE_ROLLBACK_COMPLETE")
+    deployment.read()
+    deployment.both_deployed()
+    result = rollback("rollback", typed="\n")
+    assert result.exit_code == 1
+    assert "CloudFormation has taken back the last update itself." in result.stderr
+
+
+def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> None:
+    """A deleted version is found before the first function moves."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read()
+    deployment.both_deployed(exist=False)
+    result = rollback("rollback", "--yes")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Version 6 of SendEmail was deleted. Nothing was moved.")
+
+
+def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
+    """The error says that CloudFormation may have moved the functions forward again."""
+    deployment.status("UPDATE_COMPLETE")
+    deployment.read(live=("6", "2"))
+    deployment.both_deployed()
+    deployment.remembers("SendBatch", "4:2")
+    deployment.remembers("SendEmail", "7:6")
+    deployment.is_told()
+    deployment.status("UPDATE_ROLLBACK_COMPLETE")
+    result = rollback("rollback", "--yes")
+    assert result.exit_code == 1
+    assert "could not be told: UPDATE_ROLLBACK_COMPLETE" in result.stderr
+
+
+def test_a_stack_that_does_not_exist_is_one_line(deployment: Deployment) -> None:
+    """The error names the option that chooses the stack."""
+    deployment.stubs.refuse(
+        "cloudformation", "describe_stacks", "ValidationError", "Stack x does not exist"
+    )
+    result = rollback("rollback")
+    assert result.exit_code == 1
+    assert result.stderr == (
+        "There is no stack pillarbox-dev in this account and region. Check --stack-name.\n"
+    )
+    assert Operator().plain("--local", "rollback").exit_code == 2
+
+
+EMAIL: Final = LiveFunction(logical_id="SendEmail", name="email", deployed=7, live=7, fixed=False)
+BATCH: Final = LiveFunction(logical_id="SendBatch", name="batch", deployed=4, live=4, fixed=False)
+
+
+def version(status: str, name: str, number: int) -> StackEvent:
+    return StackEvent(status, FunctionVersion(name, number))
+
+
+START: Final = StackEvent("UPDATE_IN_PROGRESS", None)
+LAST: Final = [
+    version("DELETE_SKIPPED", "email", 5),
+    version("CREATE_COMPLETE", "email", 7),
+    START,
+]
+
+
+def test_a_function_that_the_deployment_did_not_change_stays() -> None:
+    """Only SendEmail was deployed last; SendBatch is from the deployment before."""
+    before = [version("DELETE_SKIPPED", "batch", 3), version("CREATE_COMPLETE", "batch", 4), START]
+    assert plan([EMAIL, BATCH], [*LAST, *before]) == [Move(EMAIL, 5, done=False)]
+
+
+def test_a_deployment_that_failed_is_skipped() -> None:
+    """Version 8 was taken back by CloudFormation itself; versions that it left do not count."""
+    failed = [version("DELETE_SKIPPED", "email", 8), version("CREATE_COMPLETE", "email", 8), START]
+    assert plan([EMAIL], [*failed, *LAST]) == [Move(EMAIL, 5, done=False)]
+
+
+def test_a_version_that_was_rolled_back_does_not_come_back() -> None:
+    """Version 5 was replaced, but a rollback had put 3 in its place."""
+    function = LiveFunction(
+        logical_id="SendEmail", name="email", deployed=7, live=7, fixed=False, rolled_back={5: 3}
+    )
+    assert plan([function], LAST) == [Move(function, 3, done=False)]
+
+
+def test_a_function_that_is_new_stays() -> None:
+    """There is no version of SendBatch before the deployment that created it."""
+    events = [version("CREATE_COMPLETE", "batch", 4), *LAST]
+    assert plan([EMAIL, BATCH], events) == [Move(EMAIL, 5, done=False)]
+
+
+@pytest.mark.parametrize(
+    ("events", "message"),
+    [
+        ([version("CREATE_COMPLETE", "email", 7), START], "there is nothing before it"),
+        ([START], "no deployment of functions"),
+    ],
+)
+def test_without_a_version_before_nothing_is_moved(events: list[StackEvent], message: str) -> None:
+    """The first deployment, and one that CloudFormation has forgotten, cannot be taken back."""
+    with pytest.raises(ServiceError, match=message):
+        plan([EMAIL], events)
+
+
+def test_an_alias_that_two_versions_share_is_moved() -> None:
+    """A rollout that was stopped half-way leaves both versions live."""
+    half = LiveFunction(logical_id="SendEmail", name="email", deployed=7, live=None, fixed=False)
+    assert plan([half], LAST) == [Move(half, 5, done=False)]

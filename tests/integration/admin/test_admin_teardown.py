@@ -1,0 +1,220 @@
+"""`pillarbox teardown`, with moto in place of AWS."""
+
+import json
+from typing import Any, Final
+
+import boto3
+import pytest
+from botocore.exceptions import ClientError
+
+from admin.aws import kept_data, stacks
+from pillarbox.adapters.dynamodb.table import Table
+from tests.integration.admin.aws_stubs import Stubs, stubs
+from tests.integration.admin.documented_output import documented, readable
+from tests.integration.admin.operator_command import Operator
+
+__all__ = ["stubs"]
+
+TABLE: Final = "pillarbox-dev-Table-1MRWQ7"
+BUCKET: Final = "pillarbox-dev-spool-x4k2"
+QUEUES: Final = ("JobsQueue", "UrgentJobsQueue")
+TEMPLATE: Final[dict[str, Any]] = {
+    "Resources": {
+        **{name: {"Type": "AWS::SQS::Queue"} for name in QUEUES},
+        "Table": {
+            "Type": "AWS::DynamoDB::Table",
+            "DeletionPolicy": "Retain",
+            "Properties": {
+                "TableName": TABLE,
+                "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+                "BillingMode": "PAY_PER_REQUEST",
+                "DeletionProtectionEnabled": True,
+            },
+        },
+        "SpoolBucket": {
+            "Type": "AWS::S3::Bucket",
+            "DeletionPolicy": "Retain",
+            "Properties": {"BucketName": BUCKET},
+        },
+    },
+    "Outputs": {
+        "TableName": {"Value": {"Ref": "Table"}},
+        **{f"{name}Url": {"Value": {"Ref": name}} for name in QUEUES},
+    },
+}
+
+
+@pytest.fixture
+def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
+    """A stack in emulated AWS with a protected table of one item and a large email."""
+    assert table.name
+    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
+    boto3.client("cloudformation").create_stack(
+        StackName="pillarbox-dev", TemplateBody=json.dumps(TEMPLATE)
+    )
+    boto3.client("dynamodb").update_table(TableName=TABLE, DeletionProtectionEnabled=True)
+    boto3.client("dynamodb").put_item(TableName=TABLE, Item={"pk": {"S": "ACCT#1"}})
+    boto3.client("s3").put_object(Bucket=BUCKET, Key="mail", Body=b"large")
+    return "pillarbox-dev"
+
+
+def teardown(*options: str, typed: str | None = None) -> Any:
+    command = ("--stack-name", "pillarbox-dev", "teardown", *options)
+    return Operator().plain(*command, typed=typed)
+
+
+def exist() -> tuple[bool, bool, bool]:
+    """Whether there are a stack, its table and its bucket."""
+    tables = boto3.client("dynamodb").list_tables()["TableNames"]
+    buckets = [bucket["Name"] for bucket in boto3.client("s3").list_buckets()["Buckets"]]
+    return stacks.describe("pillarbox-dev") is not None, TABLE in tables, BUCKET in buckets
+
+
+@pytest.mark.usefixtures("stack")
+def test_the_stack_goes_and_the_table_stays() -> None:
+    """The bucket is emptied and deleted; the output is the one of docs/operations.md."""
+    result = teardown(typed="pillarbox-dev\n")
+    assert (result.exit_code, readable(result.output)) == (0, documented("teardown"))
+    assert exist() == (False, True, False)
+    found = boto3.client("dynamodb").describe_table(TableName=TABLE)["Table"]
+    assert found["DeletionProtectionEnabled"]
+
+
+@pytest.mark.usefixtures("stack")
+def test_the_data_is_deleted_on_request_then_or_later() -> None:
+    """With --delete-data the table goes too, also after the stack is gone; then nothing is left."""
+    assert teardown("--confirm", "pillarbox-dev").exit_code == 0
+    later = teardown("--delete-data", "--confirm", "pillarbox-dev")
+    assert later.exit_code == 0
+    assert "deleted, protection off first" in later.stdout
+    assert exist() == (False, False, False)
+    again = teardown("--delete-data", "--confirm", "pillarbox-dev")
+    assert (again.exit_code, "kept" in again.stdout) == (0, True)
+
+
+@pytest.mark.usefixtures("stack")
+@pytest.mark.parametrize("typed", ["pillarbox\n", "\n\n"])
+def test_another_name_deletes_nothing(typed: str) -> None:
+    """A mistyped or empty name ends the command."""
+    assert teardown(typed=typed).exit_code == 1
+    assert exist() == (True, True, True)
+
+
+@pytest.mark.usefixtures("stack")
+def test_programs_give_the_name() -> None:
+    """With --json nobody can type; the result is JSON."""
+    command = ("--stack-name", "pillarbox-dev", "--json", "teardown")
+    assert Operator().plain(*command).exit_code == 2
+    result = Operator().plain(*command, "--confirm", "pillarbox-dev")
+    assert json.loads(result.stdout) == {
+        "stack": "pillarbox-dev",
+        "deleted": True,
+        "keptTable": TABLE,
+    }
+
+
+@pytest.mark.usefixtures("stack")
+def test_emails_that_wait_are_not_lost() -> None:
+    """The command refuses while emails wait, unless the operator says to drop them."""
+    queue = stacks.require("pillarbox-dev").outputs["UrgentJobsQueueUrl"]
+    boto3.client("sqs").send_message(QueueUrl=queue, MessageBody="job")
+    refused = teardown("--confirm", "pillarbox-dev")
+    assert refused.exit_code == 1
+    assert "1 accepted emails still wait" in refused.stderr
+    assert exist() == (True, True, True)
+    assert teardown("--drop-pending", "--confirm", "pillarbox-dev").exit_code == 0
+
+
+@pytest.mark.usefixtures("stack")
+def test_a_table_that_another_stack_uses_is_not_deleted() -> None:
+    """A stack that was restored over a kept table needs it."""
+    other = {
+        "Resources": {"Other": {"Type": "AWS::SQS::Queue"}},
+        "Outputs": {"TableName": {"Value": TABLE}},
+    }
+    boto3.client("cloudformation").create_stack(
+        StackName="pillarbox-new", TemplateBody=json.dumps(other)
+    )
+    refused = teardown("--delete-data", "--confirm", "pillarbox-dev")
+    assert refused.exit_code == 1
+    assert f"the stack pillarbox-new uses the table {TABLE}" in refused.stderr
+    assert exist() == (True, True, True)
+
+
+@pytest.mark.usefixtures("table")
+def test_a_stack_that_never_was_is_one_line() -> None:
+    """The error names the option that chooses the stack."""
+    result = teardown("--confirm", "pillarbox-dev")
+    assert result.exit_code == 1
+    assert result.stderr.startswith("There is no stack pillarbox-dev in this account")
+
+
+@pytest.mark.usefixtures("table")
+def test_missing_data_is_no_error() -> None:
+    """A run after an interruption may find neither; any other refusal is an error."""
+    kept_data.delete_table("none")
+    assert [*kept_data.delete_bucket("none")] == []
+
+
+def test_a_missing_right_is_an_error(stubs: Stubs) -> None:
+    """Only what does not exist is ignored."""
+    stubs.refuse("dynamodb", "describe_table", "AccessDeniedException")
+    with pytest.raises(ClientError):
+        kept_data.delete_table("pillarbox")
+
+
+def described(status: str, **more: Any) -> dict[str, Any]:
+    stack = {
+        "StackId": "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox-dev/1",
+        "StackName": "pillarbox-dev",
+        "StackStatus": status,
+        "CreationTime": "2026-11-22T00:00:00Z",
+    }
+    return {"Stacks": [stack | more]}
+
+
+def nothing_kept(stubs: Stubs) -> None:
+    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": []})
+    stubs.answer("cloudformation", "describe_stacks", {"Stacks": []})
+
+
+@pytest.mark.parametrize(
+    ("status", "more", "message"),
+    [
+        ("CREATE_COMPLETE", {"EnableTerminationProtection": True}, "termination protection"),
+        ("UPDATE_IN_PROGRESS", {}, "changes now (UPDATE_IN_PROGRESS)"),
+    ],
+)
+def test_a_stack_that_aws_would_not_delete_is_refused(
+    stubs: Stubs, status: str, more: dict[str, Any], message: str
+) -> None:
+    """The operator learns why before anything is deleted."""
+    stubs.answer("cloudformation", "describe_stacks", described(status, **more))
+    nothing_kept(stubs)
+    result = teardown("--confirm", "pillarbox-dev")
+    assert result.exit_code == 1
+    assert message in result.stderr
+
+
+def test_a_deletion_that_fails_can_be_repeated(
+    stubs: Stubs, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The error has AWS's reason; the next run deletes the rest."""
+    monkeypatch.setattr(stacks, "_POLL_SECONDS", 0)
+    for before, after in (
+        ("CREATE_COMPLETE", "DELETE_FAILED"),
+        ("DELETE_FAILED", "DELETE_COMPLETE"),
+    ):
+        stubs.answer("cloudformation", "describe_stacks", described(before))
+        nothing_kept(stubs)
+        stubs.answer("cloudformation", "delete_stack", {})
+        stubs.answer("cloudformation", "describe_stacks", described("DELETE_IN_PROGRESS"))
+        stubs.answer(
+            "cloudformation",
+            "describe_stacks",
+            described(after, StackStatusReason="Edge is not disabled yet."),
+        )
+        result = teardown("--confirm", "pillarbox-dev")
+        assert (result.exit_code == 1) == (after == "DELETE_FAILED")
+    assert "could not" not in result.stderr
