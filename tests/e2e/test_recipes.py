@@ -19,6 +19,7 @@ from tests.stack import ROOT
 pytestmark = pytest.mark.stack
 
 RECIPES = ROOT / "docs" / "recipes"
+PATIENT = "pillarbox_timeout = 120\n"
 STATE = ROOT / ".local" / "tests"
 UV = ROOT / ".uv" / "bin" / "uv"
 
@@ -61,7 +62,7 @@ def project(folder: Path, *recipes: str, **files: str) -> Path:
     """Return a folder as a user's project, with copies of recipes and these files."""
     for name in recipes:
         shutil.copytree(RECIPES / name, folder / name)
-    (folder / "pytest.ini").write_text(f"[pytest]\npillarbox_state_dir = {STATE}\n")
+    (folder / "pytest.ini").write_text(f"[pytest]\npillarbox_state_dir = {STATE}\n{PATIENT}")
     for name, text in files.items():
         (folder / f"{name}.py").write_text(text)
     return folder
@@ -89,7 +90,7 @@ def test_smtp(pillarbox):
         client.starttls(context=ssl.create_default_context(cafile=smtp.certificate))
         client.login(smtp.username, smtp.password)
         client.send_message(mail)
-    assert pillarbox.inbox.wait_for(to=mail["To"], timeout=60).text.strip() == "Hello"
+    assert pillarbox.inbox.wait_for(to=mail["To"]).text.strip() == "Hello"
 
 def test_a_session_sees_older_emails(pillarbox, pillarbox_stack):
     assert pillarbox.inbox.emails() == []
@@ -100,7 +101,7 @@ def test_a_session_sees_older_emails(pillarbox, pillarbox_stack):
 def test_smtp_and_the_variables(tmp_path: Path, python: Path, stack: dict[str, Any]) -> None:
     """The fixture sends over SMTP with the variables of `.local/env`, which win over the option."""
     folder = project(tmp_path, test_smtp=SMTP)
-    (folder / "pytest.ini").write_text("[pytest]\npillarbox_state_dir = absent\n")
+    (folder / "pytest.ini").write_text(f"[pytest]\npillarbox_state_dir = absent\n{PATIENT}")
     (folder / "env").write_text(environment_file(stack, STATE / "authorities.pem"))
     command = f"source ./env && {python} -m pytest -q"
     output = run(folder, "bash", "-c", command)
@@ -136,6 +137,6 @@ def test_the_recipe_of_jest(stack: dict[str, Any]) -> None:
             missing("Jest cannot be installed here")
         installed.write_text(wanted)
     (folder / "env").write_text(environment_file(stack, STATE / "authorities.pem"))
-    output = run(folder, "bash", "-c", f"source ./env && {npm} test --silent")
+    output = run(folder, "bash", "-c", f"source ./env && {npm} test --silent", PILLARBOX_WAIT="60")
     assert "1 passed" in output
     assert output.endswith("exit 0")

@@ -12,6 +12,7 @@ import pytest
 from pillarbox_testing import Pillarbox
 from playwright.sync_api import Page, expect, sync_playwright
 
+expect.set_options(timeout=60_000)  # milliseconds; for slow machines
 FORM = b'<form method="post"><label>Email <input name="email"></label><button>Reset</button></form>'
 
 

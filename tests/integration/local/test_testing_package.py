@@ -42,9 +42,9 @@ def test_an_email_is_complete(send: Send, local_ses: LocalSes) -> None:
 
 def test_older_emails_are_left_out(send: Send, local_ses: LocalSes) -> None:
     """An inbox from now on shows only what comes later; an empty one shows everything."""
-    start = Inbox.from_now_on(local_ses.inbox_url)
+    start = Inbox(local_ses.inbox_url).from_now_on()
     send("ada@example.com")
-    inbox = Inbox.from_now_on(local_ses.inbox_url)
+    inbox = Inbox(local_ses.inbox_url).from_now_on()
     with pytest.raises(NoEmail):
         inbox.wait_for(to="ada@example.com", timeout=0)
     assert inbox.emails() == []
@@ -57,7 +57,7 @@ def test_older_emails_are_left_out(send: Send, local_ses: LocalSes) -> None:
 
 def test_a_wait_ends_when_the_email_comes(send: Send, local_ses: LocalSes) -> None:
     """Emails to others do not end a wait; the right one does."""
-    inbox = Inbox.from_now_on(local_ses.inbox_url)
+    inbox = Inbox(local_ses.inbox_url).from_now_on()
     send("other@example.com")
     later = threading.Timer(0.3, send, ("ada@example.com",))
     later.start()
@@ -68,7 +68,7 @@ def test_a_wait_ends_when_the_email_comes(send: Send, local_ses: LocalSes) -> No
 def test_a_missing_email_lists_what_came_instead(send: Send, local_ses: LocalSes) -> None:
     """The failure says what was expected, and what has come since the test began."""
     send("old@example.com")
-    inbox = Inbox.from_now_on(local_ses.inbox_url)
+    inbox = Inbox(local_ses.inbox_url).from_now_on()
     with pytest.raises(NoEmail) as caught:
         inbox.wait_for(subject="code", timeout=0.1)
     assert str(caught.value) == (

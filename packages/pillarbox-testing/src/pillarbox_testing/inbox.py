@@ -59,26 +59,28 @@ class Inbox:
 
     Args:
         url: the address of the inbox.
+        timeout: how many seconds `wait_for` waits unless it is told.
         after: the id of the newest email before the moment; empty: there was none.
     """
 
-    def __init__(self, url: str, after: str = "") -> None:
+    def __init__(self, url: str, timeout: float = 10.0, after: str = "") -> None:
         self.url = url
+        self.timeout = timeout
         self._after = after
 
-    @classmethod
-    def from_now_on(cls, url: str) -> Inbox:
+    def from_now_on(self, timeout: float = 10.0) -> Inbox:
         """Return an inbox that leaves out what was sent before."""
-        newest = get(f"{url}/messages?limit=1&refused=true")["items"]
-        return cls(url, newest[0]["id"] if newest else "")
+        newest = get(f"{self.url}/messages?limit=1&refused=true")["items"]
+        return Inbox(self.url, timeout, newest[0]["id"] if newest else "")
 
-    def wait_for(self, *, to: str = "", subject: str = "", timeout: float = 10.0) -> Email:
+    def wait_for(self, *, to: str = "", subject: str = "", timeout: float | None = None) -> Email:
         """Return the newest email to an address with this text in its subject; wait for it.
 
         Raises:
             NoEmail: none came within `timeout` seconds, or SES refused it.
         """
         __tracebackhide__ = True
+        timeout = self.timeout if timeout is None else timeout
         deadline = time.monotonic() + timeout
         found = None
         while found is None:

@@ -15,6 +15,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         "the state directory of Pillarbox's local stack, from the root of the tests (.local)",
         default=".local",
     )
+    parser.addini("pillarbox_timeout", "seconds that wait_for waits (10)", default="10")
 
 
 @pytest.fixture(scope="session")
@@ -28,9 +29,9 @@ def pillarbox_stack(pytestconfig: pytest.Config) -> Pillarbox:
 
 
 @pytest.fixture
-def pillarbox(pillarbox_stack: Pillarbox) -> Pillarbox:
+def pillarbox(pytestconfig: pytest.Config, pillarbox_stack: Pillarbox) -> Pillarbox:
     """Return the local stack; its inbox shows what has been sent since the test began."""
     try:
-        return pillarbox_stack.from_now_on()
+        return pillarbox_stack.from_now_on(float(pytestconfig.getini("pillarbox_timeout")))
     except StackNotRunning as error:
         pytest.fail(str(error), pytrace=False)

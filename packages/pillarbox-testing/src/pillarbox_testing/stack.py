@@ -46,9 +46,9 @@ class Pillarbox:
         """Return an address that no other test uses."""
         return f"{name}-{secrets.token_hex(4)}@example.com"
 
-    def from_now_on(self) -> Pillarbox:
+    def from_now_on(self, timeout: float) -> Pillarbox:
         """Return the same stack with an inbox that leaves out what was sent before."""
-        return replace(self, inbox=Inbox.from_now_on(self.inbox.url))
+        return replace(self, inbox=self.inbox.from_now_on(timeout))
 
 
 def find_stack(environment: Mapping[str, str], state: Path) -> Pillarbox:
