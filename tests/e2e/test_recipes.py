@@ -118,7 +118,7 @@ def test_without_a_stack(tmp_path: Path, python: Path) -> None:
     assert "Start one with `make up` in your clone of Pillarbox." in output
     assert "2 errors" in output
     assert "Traceback" not in output
-    assert ".py:" not in output
+    assert "plugin.py" not in output
 
 
 def test_the_recipe_of_jest(stack: dict[str, Any]) -> None:
