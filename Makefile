@@ -15,7 +15,7 @@ help: ## show this list
 	@awk -F ':.*## ' '/^[a-z_-]+:.*## / {printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
-	@exec $(RUN)python -m local
+	@exec tools/foreground $(RUN)python -m local
 
 fresh: ## forget the local stack's keys and certificate; the next start makes new ones
 	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json"

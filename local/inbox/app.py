@@ -137,7 +137,8 @@ class _Inbox:
         """Return the selected emails; if there are none, wait for one as long as asked."""
         deadline = time.monotonic() + selection.wait
         while True:
-            page = await run_in_threadpool(page_of, self._mailbox.newest_first(), selection)
+            mails = self._mailbox.newest_first(refused=True)
+            page = await run_in_threadpool(page_of, mails, selection)
             left = deadline - time.monotonic()
             if page.mails or left <= 0 or self._mailbox.closing.is_set():
                 return page
@@ -201,7 +202,7 @@ class _Inbox:
         )
 
     async def live_events(self, _request: Request) -> Response:
-        """Send server-sent events: `mail` with a list item, `deleted` with an id, `cleared`."""
+        """Send server-sent events: `mail` and `refused` with a list item, `deleted`, `cleared`."""
         return StreamingResponse(
             self._events(),
             media_type="text/event-stream",
@@ -217,7 +218,8 @@ class _Inbox:
                 yield "event: cleared\ndata: {}\n\n"
             else:
                 item = await run_in_threadpool(summary, mail)
-                yield f"event: mail\ndata: {json.dumps(item)}\n\n"
+                event = "mail" if mail.refusal is None else "refused"
+                yield f"event: {event}\ndata: {json.dumps(item)}\n\n"
 
     async def show_hint(self, _request: Request) -> Response:
         """Return the command that sends a first email."""

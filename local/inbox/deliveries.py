@@ -33,7 +33,7 @@ def _delivery(mail: CapturedMail, address: str) -> dict[str, Json]:
         "kind": _kind(mail, address),
         "outcome": outcome,
     }
-    if reason := _REASONS.get(outcome):
+    if reason := mail.refusal or _REASONS.get(outcome):
         delivery["reason"] = reason
     return delivery
 

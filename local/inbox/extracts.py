@@ -5,14 +5,17 @@ from contextlib import suppress
 from html.parser import HTMLParser
 from typing import Final
 
+from local.inbox.codes import codes_in
 from local.inbox.reading import MailView
 
 _URL: Final = re.compile(r"""https?://[^\s<>"]*[^\s<>"'.,;:!?)\]]""")
-#: Four to eight digits that stand alone, also as two groups of three such as `123 456`.
-_CODE: Final = re.compile(
-    r"(?<![\w.,/:#+$€£©-])(?:\d{3}[ -]\d{3}|\d{4,8})(?![\w/:%€£-]|[.,]\d| ?©)"
-)
 _UNSHOWN: Final = frozenset({"head", "script", "style", "template", "title"})
+#: Elements that end a line where they begin and end; the cells of a row stand on one line.
+_LINES: Final = frozenset(
+    {"address", "blockquote", "br", "dd", "div", "dt", "footer", "h1", "h2", "h3", "h4", "h5", "h6"}
+    | {"header", "hr", "li", "ol", "p", "pre", "section", "table", "tr", "ul"}
+)
+_CELLS: Final = frozenset({"td", "th"})
 _PREVIEW: Final = 140  # characters
 
 
@@ -26,18 +29,26 @@ class _Html(HTMLParser):
         self._unshown = 0
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self._end_line(tag)
+        if tag in _CELLS:
+            self.texts.append("  ")
         if tag in _UNSHOWN:
             self._unshown += 1
         if tag in {"a", "area"} and (href := (dict(attrs).get("href") or "").strip()):
             self.links.append(href)
 
     def handle_endtag(self, tag: str) -> None:
+        self._end_line(tag)
         if tag in _UNSHOWN and self._unshown:
             self._unshown -= 1
 
     def handle_data(self, data: str) -> None:
         if not self._unshown:
-            self.texts.append(data)
+            self.texts.append(re.sub(r"\s+", " ", data))
+
+    def _end_line(self, tag: str) -> None:
+        if tag in _LINES:
+            self.texts.append("\n")
 
 
 def links_of(view: MailView) -> list[str]:
@@ -47,12 +58,11 @@ def links_of(view: MailView) -> list[str]:
 
 
 def codes_of(subject: str, view: MailView) -> list[str]:
-    """Return the numbers that may be codes, as digits: of the subject, then of the text.
+    """Return the codes of the subject and the text, the likeliest first; links have none.
 
-    The text is that of the HTML if there is none. Numbers inside links do not count.
+    The text is that of the HTML if there is none.
     """
-    text = _URL.sub(" ", f"{subject}\n{_shown(view)}")
-    return [*dict.fromkeys(re.sub(r"\D", "", code) for code in _CODE.findall(text))]
+    return codes_in(_URL.sub(" link ", f"{subject}\n{_shown(view)}"))
 
 
 def preview_of(view: MailView) -> str:
@@ -61,7 +71,7 @@ def preview_of(view: MailView) -> str:
 
 
 def _shown(view: MailView) -> str:
-    return view.text if view.text is not None else " ".join(_parsed(view.html).texts)
+    return view.text if view.text is not None else "".join(_parsed(view.html).texts)
 
 
 def _parsed(html: str | None) -> _Html:

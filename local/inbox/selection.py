@@ -28,12 +28,15 @@ class Selection(BaseModel):
     wait: Annotated[float, Field(ge=0, le=MAX_WAIT)] = 0
     limit: Annotated[int, Field(ge=1)] | None = None
     before: str = ""
+    after: str = ""
+    refused: bool = False
 
     def matches(self, mail: CapturedMail) -> bool:
         """Return whether an email is selected, without regard to pages."""
         addresses = {address.lower() for address in mail.destination.addresses}
         return (
-            (not self.to or self.to.lower() in addresses)
+            (self.refused or mail.refusal is None)
+            and (not self.to or self.to.lower() in addresses)
             and self.subject.lower() in mail.subject.lower()
             and (self.since is None or mail.received_at >= self.since)
             and _has_words(mail, self.q.lower().split())
@@ -49,11 +52,12 @@ class SelectedMails:
 
 
 def page_of(newest_first: list[CapturedMail], selection: Selection) -> SelectedMails:
-    """Return a page: the selected emails older than `before`, at most `limit`."""
+    """Return a page: the selected emails between `after` and `before`, at most `limit`."""
     ids = [mail.id for mail in newest_first]
     start = ids.index(selection.before) + 1 if selection.before in ids else 0
+    end = ids.index(selection.after) if selection.after in ids else None
     found: list[CapturedMail] = []
-    for mail in newest_first[start:]:
+    for mail in newest_first[start:end]:
         if not selection.matches(mail):
             continue
         if len(found) == selection.limit:

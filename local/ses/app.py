@@ -23,7 +23,7 @@ from starlette.routing import Route
 
 from local.ses.errors import SesError, bad_request, not_found
 from local.ses.events import Emit, EventEmitter
-from local.ses.sending import accept, parse
+from local.ses.sending import SesSendEmailRequest, accept, parse, refused
 from local.ses.store import MailStore, Mode, StoredConfigurationSet, SuppressedDestination
 from pillarbox.domain.errors import Json
 
@@ -115,7 +115,16 @@ class _Api:
 
     async def send_email(self, request: Request) -> Response:
         """Accept an email as SES does, or behave as the mailbox says."""
-        mail = accept(self._mailbox, parse(await request.body()))
+        message = parse(await request.body())
+        try:
+            return await self._accept(message, request)
+        except SesError as error:
+            if error.is_final and (mail := refused(message, error.message)):
+                self._mailbox.add(mail)
+            raise
+
+    async def _accept(self, message: SesSendEmailRequest, request: Request) -> Response:
+        mail = accept(self._mailbox, message)
         behaviour = self._mailbox.pop_behaviour(mail.destination.addresses)
         if refusal := _REFUSALS.get(behaviour.mode):
             await self._pause(behaviour.delay_seconds or 0)

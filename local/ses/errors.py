@@ -12,6 +12,16 @@ _STATUSES: Final[Mapping[str, int]] = {
     "TooManyRequestsException": 429,
     "InternalFailure": 500,
 }
+#: What SES may accept in a later try: they concern the account or SES, not the email.
+_PASSING: Final = frozenset(
+    {
+        "AccountSuspendedException",
+        "InternalFailure",
+        "LimitExceededException",
+        "SendingPausedException",
+        "TooManyRequestsException",
+    }
+)
 
 
 class SesError(Exception):
@@ -21,6 +31,11 @@ class SesError(Exception):
         super().__init__(message)
         self.error = error
         self.message = message
+
+    @property
+    def is_final(self) -> bool:
+        """Whether SES would refuse the same request again."""
+        return self.error not in _PASSING
 
     def response(self) -> JSONResponse:
         """Return the response; SDKs read the error's name from the header."""

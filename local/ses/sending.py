@@ -4,6 +4,7 @@ import base64
 import binascii
 import re
 import uuid
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from email.utils import getaddresses, parseaddr
 from typing import Annotated, Final
@@ -15,8 +16,10 @@ from local.ses.addresses import check_address
 from local.ses.checks import check_message
 from local.ses.errors import SesError, bad_request, not_found
 from local.ses.events import outcome_of
-from local.ses.headers import decoded, first
-from local.ses.store import CapturedMail, Destination, MailStore
+from local.ses.headers import decoded, first, header_fields
+from local.ses.store import CapturedMail, Destination, MailStore, Outcome
+
+type Fields = tuple[tuple[str, str], ...]
 
 _RECIPIENTS_LIMIT: Final = 50
 _TAG: Final = re.compile(r"[A-Za-z0-9_-]{1,256}")
@@ -100,8 +103,12 @@ def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
     raw = request.content.raw.data
     fields = check_message(raw)
     header_from = first(fields, "from") or ""
-    source = parseaddr(request.from_email_address or header_from)[1]
+    source = _source(request, header_from)
     destination = _destination(request.destination, fields)
+    if not destination.addresses:
+        raise bad_request("Missing required header 'To'.")
+    if len(destination.addresses) > _RECIPIENTS_LIMIT:
+        raise bad_request(f"Recipient count exceeds {_RECIPIENTS_LIMIT}.")
     for address in (source, *destination.addresses):
         check_address(address)
     authors = {source, parseaddr(header_from)[1]}
@@ -111,26 +118,54 @@ def accept(mailbox: MailStore, request: SesSendEmailRequest) -> CapturedMail:
     name = request.configuration_set_name
     if name is not None and name not in mailbox.configuration_sets:
         raise not_found(f"Configuration set <{name}> does not exist.")
+    _check_tags(request.email_tags)
+    outcomes = {
+        address: outcome_of(address, raw, mailbox.suppressions.get(address.lower()))
+        for address in destination.addresses
+    }
+    return _captured(request, raw, fields, outcomes)
+
+
+def refused(request: SesSendEmailRequest, reason: str) -> CapturedMail | None:
+    """Return the mail that SES refused, for the inbox to show; None if it has no recipients."""
+    raw = request.content.raw.data if request.content.raw else b""
+    fields = header_fields(raw)
+    addresses = _destination(request.destination, fields).addresses
+    if not addresses:
+        return None
+    return _captured(request, raw, fields, dict.fromkeys(addresses, "refused"), reason)
+
+
+def _captured(
+    request: SesSendEmailRequest,
+    raw: bytes,
+    fields: Fields,
+    outcomes: Mapping[str, Outcome],
+    refusal: str | None = None,
+) -> CapturedMail:
+    header_from = first(fields, "from") or ""
     now = datetime.now(UTC)
     return CapturedMail(
         id=f"0100{int(now.timestamp() * 1000):012x}-{uuid.uuid4()}-000000",
-        source=source,
-        destination=destination,
-        configuration_set=name,
-        tags=_tags(request.email_tags),
+        source=_source(request, header_from),
+        destination=_destination(request.destination, fields),
+        configuration_set=request.configuration_set_name,
+        tags={tag.name: tag.value for tag in request.email_tags},
         headers=fields,
         from_header=decoded(header_from),
         subject=decoded(first(fields, "subject") or ""),
         raw=raw,
-        outcomes={
-            address: outcome_of(address, raw, mailbox.suppressions.get(address.lower()))
-            for address in destination.addresses
-        },
+        outcomes=outcomes,
         received_at=now,
+        refusal=refusal,
     )
 
 
-def _destination(requested: SesDestination, fields: tuple[tuple[str, str], ...]) -> Destination:
+def _source(request: SesSendEmailRequest, header_from: str) -> str:
+    return parseaddr(request.from_email_address or header_from)[1]
+
+
+def _destination(requested: SesDestination, fields: Fields) -> Destination:
     """Return the recipients of the request, or those of the headers if it has none."""
     destination = Destination(
         to=_addresses(requested.to_addresses),
@@ -145,10 +180,6 @@ def _destination(requested: SesDestination, fields: tuple[tuple[str, str], ...])
             for name in ("to", "cc", "bcc")
         }
         destination = Destination(**in_headers)
-    if not destination.addresses:
-        raise bad_request("Missing required header 'To'.")
-    if len(destination.addresses) > _RECIPIENTS_LIMIT:
-        raise bad_request(f"Recipient count exceeds {_RECIPIENTS_LIMIT}.")
     return destination
 
 
@@ -165,7 +196,7 @@ def _check_verified(mailbox: MailStore, senders: set[str]) -> None:
         )
 
 
-def _tags(message_tags: tuple[MessageTag, ...]) -> dict[str, str]:
+def _check_tags(message_tags: tuple[MessageTag, ...]) -> None:
     tags = {tag.name: tag.value for tag in message_tags}
     if len(tags) < len(message_tags):
         raise bad_request("Duplicate message tag name.")
@@ -174,4 +205,3 @@ def _tags(message_tags: tuple[MessageTag, ...]) -> dict[str, str]:
             raise bad_request(f"Invalid message tag name <{name}>.")
         if not _TAG.fullmatch(value):
             raise bad_request(f"Invalid message tag value <{value}>.")
-    return tags

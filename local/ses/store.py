@@ -23,6 +23,7 @@ type Outcome = Literal[
     "suppressed",
     "suppressed after complaint",
     "rejected",
+    "refused",
 ]
 type Mode = Literal[
     "accept",
@@ -56,9 +57,9 @@ class Destination:
 
 @dataclass(frozen=True, eq=False)
 class CapturedMail:
-    """An accepted mail with its envelope and the outcome for each recipient."""
+    """A mail with its envelope and the outcome for each recipient."""
 
-    id: str  # the provider message id, which SendEmail returned
+    id: str  # the provider message id, which SendEmail returned if it accepted the mail
     source: str  # FromEmailAddress, or else the From header
     destination: Destination
     configuration_set: str | None
@@ -69,6 +70,7 @@ class CapturedMail:
     raw: bytes = field(repr=False)
     outcomes: Mapping[str, Outcome]  # by recipient
     received_at: datetime
+    refusal: str | None = None  # why SES did not accept it
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,16 +169,21 @@ class MailStore:
         ):
             _, dropped = self._mails.popitem(last=False)
             self._bytes -= len(dropped.raw)
-        self._sent.append((mail.received_at, len(mail.destination.addresses)))
+        if mail.refusal is None:
+            self._sent.append((mail.received_at, len(mail.destination.addresses)))
         for listener in self._listeners:
             listener.put_nowait(mail)
 
     def get(self, mail_id: str) -> CapturedMail | None:
         return self._mails.get(mail_id)
 
-    def newest_first(self) -> list[CapturedMail]:
-        """Return a copy of the emails, because another thread may change them."""
-        return list(self._mails.values())[::-1]
+    def newest_first(self, *, refused: bool = False) -> list[CapturedMail]:
+        """Return the accepted emails, and if asked the refused ones too.
+
+        The list is a copy, because another thread may change the emails.
+        """
+        mails = list(self._mails.values())[::-1]
+        return mails if refused else [mail for mail in mails if mail.refusal is None]
 
     def delete(self, mail_id: str) -> None:
         """Delete an email, if it exists, and send its id to the listeners."""

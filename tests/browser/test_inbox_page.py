@@ -8,8 +8,10 @@ from time import monotonic
 from typing import Final, Literal
 
 import pytest
+from botocore.exceptions import ClientError
 from playwright.sync_api import Browser, FloatRect, Page, expect
 
+from local.ses.store import Behaviour
 from tests.browser.accessibility import violations
 from tests.browser.chromium import PATIENCE, chromium
 from tests.integration.local.local_ses import LocalSes
@@ -229,6 +231,20 @@ def test_a_row_says_what_became_of_the_mail(page: Open, send: Send) -> None:
     expect(failed.locator(".outcome.bad")).to_have_text("1 of 2 bounced")
     expect(failed.locator(".preview")).to_have_text("550 5.1.1 user unknown")
     expect(failed.get_by_role("img")).to_have_count(0)
+
+
+def test_a_refused_mail_shows_its_reason(page: Open, send: Send, local_ses: LocalSes) -> None:
+    """A mail that SES refuses appears at once, with SES's reason in its row and when it is open."""
+    reason = "The message contains content that cannot be sent."
+    inbox = page()
+    local_ses.on_loop(lambda: local_ses.mailbox.set_behaviour(Behaviour("reject", times=1)))
+    with pytest.raises(ClientError):
+        send()
+    expect(inbox.locator(".row .outcome.bad")).to_have_text("refused")
+    expect(inbox.locator(".row .preview")).to_have_text(reason)
+    inbox.reload()
+    inbox.locator(".row").click()
+    expect(inbox.locator("#envelope .address")).to_have_text(f"ada@example.com refused: {reason}")
 
 
 def test_recipients_are_told_apart(page: Open, send: Send) -> None:

@@ -44,7 +44,7 @@ function day(date) {
 async function load() {
   const number = ++requested;
   const query = $("search").value.trim();
-  const list = await json(`/messages?q=${encodeURIComponent(query)}`);
+  const list = await json(`/messages?refused=true&q=${encodeURIComponent(query)}`);
   if (number !== requested) return; // a later request is more current
   answered = number;
   if (!list) return;
@@ -383,7 +383,7 @@ function listen() {
     load(); // includes mail that arrived while the connection was down
   });
   live.addEventListener("error", () => showConnection("lost", "Disconnected"));
-  live.addEventListener("mail", (event) => {
+  const arrived = (event) => {
     const item = JSON.parse(event.data);
     unseen.add(item.id);
     if (items === null || requested !== answered || $("search").value.trim()) load();
@@ -391,7 +391,9 @@ function listen() {
       items.unshift(item);
       showList();
     }
-  });
+  };
+  live.addEventListener("mail", arrived);
+  live.addEventListener("refused", arrived);
   live.addEventListener("deleted", (event) => {
     const { id } = JSON.parse(event.data);
     unseen.delete(id);

@@ -9,6 +9,8 @@ from typing import Final
 
 import pytest
 
+from tests.stack import wait_for
+
 ROOT: Final = Path(__file__).parents[3]
 
 
@@ -50,3 +52,60 @@ def test_an_interrupt_while_modules_are_imported(tmp_path: Path) -> None:
     assert process.returncode == 128 + signal.SIGINT
     lines = [line for line in rest.splitlines() if not line.startswith("import time:")]
     assert lines == ["Stopped before the start."]
+
+
+#: Imports of Python's own start, of `python -m`, and of the stack; "" is before the first one.
+MARKERS: Final = ("", "encodings", "site", "runpy", "signal", "asyncio", "pydantic")
+
+
+@pytest.mark.parametrize("marker", MARKERS)
+def test_an_interrupt_of_make_up(tmp_path: Path, marker: str) -> None:
+    """Ctrl-C at any time of the start, Python's too, gives one line at most and no traceback."""
+    with subprocess.Popen(
+        # As `make up` does; imports are reported from Python's first one on.
+        ["tools/foreground", sys.executable, "-X", "importtime", "-m", "local"],
+        cwd=ROOT,
+        env=os.environ | {"PILLARBOX_STATE_DIR": str(tmp_path / "state"), "PILLARBOX_PORT": "abc"},
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stderr
+        if marker:
+            assert any(line.split()[-1] == marker for line in process.stderr)
+        os.killpg(process.pid, signal.SIGINT)  # as a terminal does
+        rest = process.stderr.read()
+    lines = [line for line in rest.splitlines() if not line.startswith("import time:")]
+    if not marker and process.returncode == -signal.SIGINT:  # even the shell had not begun
+        assert lines == []
+    else:
+        assert process.returncode == 128 + signal.SIGINT
+        assert lines in ([], ["Stopped before the start."])
+
+
+@pytest.mark.parametrize("status", [0, 1, 7])
+def test_the_status_of_a_program_in_the_foreground(status: int) -> None:
+    """Without Ctrl-C the status is the program's own, and nothing is added to its output."""
+    command = ["tools/foreground", "sh", "-c", f"echo out; exit {status}"]
+    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout, done.stderr) == (status, "out\n", "")
+
+
+def test_a_program_in_the_foreground_stops_by_itself(tmp_path: Path) -> None:
+    """A program that handles SIGTERM ends in its own time, with its own status."""
+    program = "trap 'touch stopping; while [ ! -e go ]; do sleep 0.1; done; exit 5' TERM; echo up; "
+    program += "while :; do sleep 0.1; done"
+    with subprocess.Popen(
+        [ROOT / "tools" / "foreground", "sh", "-c", program],
+        cwd=tmp_path,
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        assert process.stdout
+        assert process.stdout.readline() == "up\n"
+        os.killpg(process.pid, signal.SIGINT)
+        wait_for((tmp_path / "stopping").exists)
+        assert process.poll() is None
+        (tmp_path / "go").touch()
+        assert process.wait(timeout=120) == 5

@@ -1,0 +1,126 @@
+"""The package pillarbox-testing reads the inbox, keeps tests apart, and says what is missing."""
+
+import json
+import threading
+from collections.abc import Callable
+from pathlib import Path
+
+import httpx
+import pytest
+from botocore.exceptions import ClientError
+from pillarbox_testing import Attachment, Delivery, Inbox, NoEmail, StackNotRunning
+from pillarbox_testing.stack import find_stack
+
+from tests.integration.local.local_ses import LocalSes
+from tests.stack import free_port
+from tests.unit.local.test_inbox_reading import PNG, full_mail
+
+Send = Callable[..., str]
+
+
+def test_an_email_is_complete(send: Send, local_ses: LocalSes) -> None:
+    """An email has its bodies, codes, links, headers, attachments and deliveries."""
+    mail = full_mail()
+    mail.replace_header("Subject", "481516 is your code")
+    inbox = Inbox(local_ses.inbox_url)
+    sent = send("ada@example.com", "bounce@simulator.amazonses.com", raw=mail.as_bytes())
+    email = inbox.wait_for(to="ada@example.com", subject="CODE")
+    assert (email.id, email.subject) == (sent, "481516 is your code")
+    assert email.message_id == "0190f2c1-0000-7000-8000-000000000001"
+    assert email.sender == "Pöst <post@sender.example>"
+    assert email.recipients == ("ada@example.com", "bounce@simulator.amazonses.com")
+    assert (email.text, email.codes, email.links) == ("Hello Ada\n", ("481516",), ())
+    assert "<p>Hi</p>" in email.html
+    assert ("Subject", "481516 is your code") in email.headers
+    picture = email.attachments[0]
+    assert picture == Attachment("", "image/png", len(PNG), picture.url)
+    assert httpx.get(picture.url).content == PNG
+    assert email.deliveries[1] == Delivery(
+        "bounce@simulator.amazonses.com", "to", "bounced", "550 5.1.1 user unknown"
+    )
+
+
+def test_older_emails_are_left_out(send: Send, local_ses: LocalSes) -> None:
+    """An inbox from now on shows only what comes later; an empty one shows everything."""
+    start = Inbox(local_ses.inbox_url).from_now_on()
+    send("ada@example.com")
+    inbox = Inbox(local_ses.inbox_url).from_now_on()
+    with pytest.raises(NoEmail):
+        inbox.wait_for(to="ada@example.com", timeout=0)
+    assert inbox.emails() == []
+    second, third = send("ada@example.com"), send("bob@example.com")
+    assert [email.id for email in inbox.emails()] == [third, second]
+    assert [email.id for email in inbox.emails(to="ADA@example.com")] == [second]
+    assert inbox.emails(subject="other") == []
+    assert len(start.emails()) == 3
+
+
+def test_a_wait_ends_when_the_email_comes(send: Send, local_ses: LocalSes) -> None:
+    """Emails to others do not end a wait; the right one does."""
+    inbox = Inbox(local_ses.inbox_url).from_now_on()
+    send("other@example.com")
+    later = threading.Timer(0.3, send, ("ada@example.com",))
+    later.start()
+    assert inbox.wait_for(to="ada@example.com", timeout=120).recipients == ("ada@example.com",)
+    later.join()
+
+
+def test_a_missing_email_lists_what_came_instead(send: Send, local_ses: LocalSes) -> None:
+    """The failure says what was expected, and what has come since the test began."""
+    send("old@example.com")
+    inbox = Inbox(local_ses.inbox_url).from_now_on()
+    with pytest.raises(NoEmail) as caught:
+        inbox.wait_for(subject="code", timeout=0.1)
+    assert str(caught.value) == (
+        "No email with 'code' in its subject came within 0.1 seconds.\n"
+        f"None has come since the test began. All emails: {local_ses.inbox_url}"
+    )
+    send("bob@example.com")
+    with pytest.raises(NoEmail) as caught:
+        inbox.wait_for(to="ada@example.com", timeout=0)
+    assert str(caught.value) == (
+        "No email to ada@example.com came within 0 seconds.\n"
+        "These have come since the test began:\n"
+        "  to bob@example.com: 'Grüße'"
+    )
+
+
+def test_a_refused_email_is_a_failure(send: Send, inbox: httpx.Client, local_ses: LocalSes) -> None:
+    """If SES refuses the email, the wait ends at once with the reason."""
+    inbox.put("/behaviour", json={"mode": "reject", "times": 1})
+    with pytest.raises(ClientError):
+        send("ada@example.com")
+    reading = Inbox(local_ses.inbox_url)
+    with pytest.raises(NoEmail, match="SES refused 'Grüße': The message contains content"):
+        reading.wait_for(to="ada@example.com", timeout=120)
+    (email,) = reading.emails(to="ada@example.com")
+    assert email.deliveries[0].outcome == "refused"
+
+
+def test_a_stopped_stack_is_named(tmp_path: Path) -> None:
+    """A stack that left its stack.json but does not answer is reported with its address."""
+    url = f"http://127.0.0.1:{free_port()}"
+    smtp = {"host": "127.0.0.1", "port": 5870, "certificate": "smtp.pem"}
+    state = {"base_url": url, "inbox_url": url, "keys": {"live": "bx_live_x"}, "smtp": smtp}
+    (tmp_path / "stack.json").write_text(json.dumps(state))
+    with pytest.raises(StackNotRunning) as caught:
+        find_stack({}, tmp_path)
+    assert str(caught.value).startswith(f"No Pillarbox stack answers at {url}/healthz (")
+    assert "make up" in str(caught.value)
+
+
+def test_another_server_is_no_stack(local_ses: LocalSes) -> None:
+    """A server without /healthz, such as the inbox given for the API, is reported as such."""
+    url = local_ses.inbox_url
+    variables = {"PILLARBOX_URL": f"{url}/", "PILLARBOX_INBOX_URL": url, "PILLARBOX_KEY": "x"}
+    with pytest.raises(StackNotRunning, match=f"{url} is no Pillarbox stack"):
+        find_stack(variables, Path("absent"))
+
+
+def test_an_incomplete_environment_is_named() -> None:
+    """If the API's address is set but not the rest, the missing variables are named."""
+    with pytest.raises(StackNotRunning) as caught:
+        find_stack({"PILLARBOX_URL": "http://127.0.0.1:8080", "PILLARBOX_KEY": ""}, Path("absent"))
+    assert str(caught.value).startswith(
+        "PILLARBOX_URL is set, but PILLARBOX_INBOX_URL, PILLARBOX_KEY is not.\nStart one with"
+    )

@@ -1,0 +1,180 @@
+"""The inbox finds the codes of an email among amounts, dates, phone numbers and other figures."""
+
+import string
+import time
+from datetime import datetime
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from local.inbox.codes import codes_in
+from local.inbox.extracts import codes_of
+from local.inbox.reading import MailView
+
+#: How emails say what their code is; the code may be anything, a year too.
+SAYINGS = (
+    "Your code is {}.",
+    "Your code is {}. It expires in 10 minutes.",
+    "{} is your verification code.",
+    "Use {} to sign in, or follow the link",
+    "Code: {}",
+    "code:{}",
+    "Your one-time PIN ({}) is valid for 1 hour",
+    "Dein Anmeldecode lautet {}",
+    "Votre code est {} et expire en 2030",
+    "您的验证码是{}。",
+    "Here is your code\n\nEnter it to continue.\n\n{}\n\nIt works once.",
+    "{}\nThis is your code.",
+    "Your code for order 12345678 is {}",
+    "Your code for your account: {}",
+)
+codes = st.from_regex(r"[0-9]{4,8}", fullmatch=True)
+numbers = st.integers(1000, 99_999_999).map(str)
+years = st.integers(1900, 2099).map(str)
+groups = st.text(string.ascii_uppercase + string.digits, min_size=4, max_size=4)
+
+
+def with_each[T](values: st.SearchStrategy[T], *forms: str) -> st.SearchStrategy[str]:
+    """Return texts with a value in one of these forms."""
+    return st.builds(str.format, st.sampled_from(forms), values)
+
+
+#: What an email says beside its code, each a line with a figure that is no code.
+amounts = with_each(
+    numbers,
+    *(
+        "${}",
+        "{} €",
+        "{}€",
+        "EUR {}",
+        "Total: {} JPY",
+        "{} USD",
+        "{}.00",
+        "1,{}.50",
+        "£ {} a month",
+    ),
+    *("{} points", "{} emails this month", "{}%", "{} km", "{} kr", "{} dollars", "Rs. {}"),
+)
+dates = st.builds(
+    lambda date, form: date.strftime(form),
+    st.datetimes(datetime(1900, 1, 1), datetime(2099, 12, 31)),  # noqa: DTZ001  formatted only
+    st.sampled_from(
+        [
+            *("%d %B %Y", "%B %d, %Y", "%b %d %Y, %H:%M", "%Y-%m-%d", "%d.%m.%Y", "%d/%m/%Y"),
+            *("%a, %d %b %Y %H:%M:%S +0000", "%H:%M:%S on %d. %B %Y", "in %B %Y", "%Y-%m-%dT%H:%M"),
+        ]
+    ),
+)
+in_years = with_each(
+    years,
+    *("© {} Shop", "(c) {} Shop", "Copyright {} Shop", "since {}", "in {}", "{}-2099", "{} ©"),
+    *("Shop, {}", "Our plans for {}", "From March {} on"),
+)
+phones = with_each(
+    st.from_regex(r"[0-9]{7}", fullmatch=True),
+    *("+49 30 {}", "(030) {}", "030 {}", "030/{}", "Tel. {}", "Phone: {}", "call {}", "1-800-{}"),
+)
+named_numbers = with_each(
+    numbers,
+    *("Order {}", "Order #{}", "Order number: {}", "Your order number is {}", "Invoice no. {}"),
+    *("Order number\n{}", "Bestellung {}", "Rechnung Nr. {}", "Customer ID {}", "#{}"),
+    *(
+        "https://example.com/{}",
+        "{}@example.com",
+        "v1.{}.2",
+        "a{}b",
+        "card ending in {}",
+        "**** {}",
+    ),
+    *("Ticket {} was closed", "http://127.0.0.1:{}/", "Article SKU-{}", "INV-2026-{}"),
+)
+addresses = st.sampled_from(
+    ["San Francisco, CA 94105", "10115 Berlin", "1600 Amphitheatre Parkway", "203.0.113.24"]
+)
+names = with_each(groups, "Seat {0}-{0}", "{0}-{0}", "Booking {0}{0}", "ISO-{}")
+noise = st.one_of(amounts, dates, in_years, phones, named_numbers, addresses, names)
+
+
+@given(codes, st.sampled_from(SAYINGS))
+def test_a_code_of_digits_is_found(code: str, saying: str) -> None:
+    """Four to eight digits in a sentence that speaks of a code are one, years and dates too."""
+    assert codes_in(saying.format(code)) == [code]
+
+
+@given(groups, groups, st.sampled_from(SAYINGS))
+def test_a_code_of_letters_and_digits_is_found(first: str, second: str, saying: str) -> None:
+    """Groups of capital letters and digits are a code there too, as they are written."""
+    code = f"{first}-{second}"
+    expected = code.replace("-", "") if code.replace("-", "").isdigit() else code
+    assert codes_in(saying.format(code)) == [expected]
+
+
+@given(st.lists(noise, max_size=4))
+def test_other_figures_are_no_codes(lines: list[str]) -> None:
+    """Amounts, years, dates, phone and order numbers, links and addresses are no codes."""
+    assert codes_in("\n".join(lines)) == []
+
+
+@given(st.lists(noise, max_size=3), codes, st.sampled_from(SAYINGS), st.lists(noise, max_size=3))
+def test_only_the_code_is_found(
+    before: list[str], code: str, saying: str, after: list[str]
+) -> None:
+    """Whatever other figures stand around it, the code is the only one found."""
+    text = "\n\n".join(["Hello Ada,", *before, "We write to you.", saying.format(code), *after])
+    assert codes_in(text) == [code]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("Use AB12-CD34 to sign in", ["AB12-CD34"]),
+        ("G-481516 is your verification code", ["G-481516"]),
+        ("Your code: WDJB-MJHT", ["WDJB-MJHT"]),
+        ("Your code is X7K9Q2", ["X7K9Q2"]),
+        ("Your code: 4 8 1 5 1 6", ["481516"]),
+        ("Your code: 4815 1623", ["48151623"]),
+        ("Save these codes:\n12345678\n23456789\n34567890", ["12345678", "23456789", "34567890"]),
+        ("Hello! 481516", ["481516"]),
+        ("Vahvistustunnuksesi on 481516", ["481516"]),
+        ("Hello! 1234\nYour code is 5678", ["5678", "1234"]),
+        ("Your postal code is AB12-CD34", []),
+        ("PLEASE READ THE CODE OF CONDUCT", []),
+        ("Your QR code was scanned 2026", []),
+        ("Flight AB1234 leaves", []),
+        ("2026", []),
+        ("AB12-CD34", []),
+        ("", []),
+    ],
+)
+def test_codes_of_examples(text: str, found: list[str]) -> None:
+    """What speaks of a code comes first; without it only digits count that can be nothing else."""
+    assert codes_in(text) == found
+
+
+@pytest.mark.parametrize(
+    "html",
+    [
+        "<p>Your code is:</p><p><b>481516</b></p><p>&copy; 2026 Shop</p>",
+        "<div>Your code is:</div><div>4<i>8</i>1516</div>2026",
+        "<table><tr><td>Code</td><td>481516</td></tr><tr><td>Sum</td><td>1200 EUR</td></tr>",
+        "<h1>Sign in</h1><table><tr>"
+        + "".join(f"<td>{d}</td>" for d in "481516")
+        + "</tr></table>",
+    ],
+)
+def test_codes_of_html(html: str) -> None:
+    """Paragraphs and rows of HTML are lines, and the parts of a line belong together."""
+    view = MailView(headers=(), text=None, html=f"<title>2026</title>{html}", parts=())
+    assert codes_of("Welcome", view) == ["481516"]
+
+
+def test_a_large_email_takes_no_square_of_its_length() -> None:
+    """Ten times the text takes some ten times as long, on one line or on many."""
+    for line in ("1234 5678 code. ", "1234567\n", "A" * 50 + "code1234 "):
+        took = []
+        for times in (1_000, 10_000):
+            start = time.process_time()
+            codes_in(line * times)
+            took.append(time.process_time() - start)
+        assert took[1] < 50 * took[0]
