@@ -167,7 +167,7 @@ def _check_account(chosen: parameters.Parameters) -> None:
     findings = [
         *preflight.check_account(account),
         *preflight.check_concurrency(account, chosen),
-        *preflight.check_cloudfront(account),
+        *preflight.check_cloudfront(account, chosen),
     ]
     if chosen["RelayImage"]:
         needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])

@@ -145,7 +145,7 @@ def post(
     key: str, body: object, headers: Mapping[str, str], path: str = "/v1/emails"
 ) -> dict[str, Any]:
     """Return the event of a POST request, as API Gateway sends it."""
-    sent_headers = {"X-API-Key": key, **headers}
+    sent_headers = {"User-Agent": "shop/1.0", "X-API-Key": key, **headers}
     return {
         "resource": path,
         "path": path,

@@ -23,7 +23,12 @@ type Template = dict[str, Any]
 
 _NESTED: Final = "AWS::CloudFormation::Stack"
 #: Conditions of resources that the engine does not get: the containers, CloudFront's firewall.
-_EXCLUDED_CONDITIONS: Final = {"WithRelay", "WithEdgeFirewall"}
+_EXCLUDED_CONDITIONS: Final = {
+    "WithRelay",
+    "WithFront",
+    "WithFrontFirewall",
+    "WithEdgeFirewall",
+}
 #: Resource types that `local/edge.py` stands in for.
 _EDGE_TYPES: Final = (
     "AWS::CloudFront::",

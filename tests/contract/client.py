@@ -90,7 +90,7 @@ class Api:
         query: Mapping[str, str | list[str]] | None = None,
     ) -> ApiResponse:
         """Send anything."""
-        sent = {} if self.key is None else {"X-API-Key": self.key}
+        sent = {"User-Agent": "shop/1.0"} | ({} if self.key is None else {"X-API-Key": self.key})
         several = _several(sent | dict(headers or {}))
         asked = _several(query or {})
         full = _EDGE.canonical(f"/api{self.base}{path}")

@@ -98,6 +98,17 @@ def test_a_function_answers_for_its_own_route_alone(service: Service) -> None:
     assert json.loads(answer["body"])["error"]["code"] == "route_not_found"
 
 
+@pytest.mark.parametrize(("method", "path", "body"), REQUESTS[:1] + REQUESTS[5:8])
+@pytest.mark.parametrize("agent", ["", "Python-urllib/3.13", ["shop/1.0", ""]])
+def test_a_default_agent_is_refused_without_an_edge(
+    live: Api, method: str, path: str, body: str | None, agent: str | list[str]
+) -> None:
+    """9.4: at the gateway's own address a function refuses what the edge refuses elsewhere."""
+    answer = live.raw(method, path, body, {"User-Agent": agent})
+    assert (answer.status, answer.code) == (403, "client_blocked")
+    check_envelope(answer)
+
+
 def test_a_third_v1_is_an_unknown_path(service: Service) -> None:
     """9: two readings, not any number of them."""
     api = Api(service.key(service.account()), "/v1/v1/v1")

@@ -15,7 +15,7 @@ def _condition(name: str) -> Any:
 
 
 def test_the_firewall_is_optional() -> None:
-    """Without `Firewall` no web ACL exists outside of the relay, and nothing refers to one."""
+    """Without `Firewall` no web ACL exists, and nothing refers to one."""
     assert _SOURCE["Parameters"]["Firewall"]["Default"] == "none"
     conditions = {
         name: resource["Condition"]
@@ -26,8 +26,8 @@ def test_the_firewall_is_optional() -> None:
         "ApiFirewall": "WithFirewall",
         "FirewallAssociation": "WithFirewall",
         "EdgeFirewall": "WithEdgeFirewall",
-        "FrontFirewall": "WithRelay",
-        "FrontFirewallAssociation": "WithRelay",
+        "FrontFirewall": "WithFrontFirewall",
+        "FrontFirewallAssociation": "WithFrontFirewall",
     }
     assert _condition("WithFirewall") == {
         "Fn::Not": [{"Fn::Equals": [{"Ref": "Firewall"}, "none"]}]
@@ -37,15 +37,22 @@ def test_the_firewall_is_optional() -> None:
 def test_basic_has_no_managed_rules() -> None:
     """AWS's rule sets come only with `Firewall: managed`, and so does the edge's firewall."""
     assert _condition("WithManagedRules") == {"Fn::Equals": [{"Ref": "Firewall"}, "managed"]}
-    always = [rule for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"] if "Name" in rule]
-    assert [rule["Name"] for rule in always] == ["edge-only", "address-rate"]
+    conditions: dict[str, str | None] = {}
     for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"]:
-        if "Fn::If" in rule:
-            condition, managed, nothing = rule["Fn::If"]
-            assert condition == "WithManagedRules"
-            assert "ManagedRuleGroupStatement" in managed["Statement"]
-            assert nothing == {"Ref": "AWS::NoValue"}
-    assert {"Condition": "WithManagedRules"} in _condition("WithEdgeFirewall")["Fn::And"]
+        condition, content, nothing = rule.get("Fn::If", [None, rule, {"Ref": "AWS::NoValue"}])
+        assert nothing == {"Ref": "AWS::NoValue"}
+        conditions[content["Name"]] = condition
+        managed = "ManagedRuleGroupStatement" in content["Statement"]
+        assert managed == (condition in {"WithManagedRules", "WithReputationAtApi"})
+    assert conditions == {
+        "edge-only": "WithEdge",
+        "address-rate": None,
+        "common": "WithManagedRules",
+        "known-bad-inputs": "WithManagedRules",
+        "reputation": "WithReputationAtApi",
+    }
+    for name in ("WithEdgeFirewall", "WithReputationAtApi"):
+        assert {"Condition": "WithManagedRules"} in _condition(name)["Fn::And"]
 
 
 def test_traces_are_off() -> None:

@@ -2,11 +2,13 @@
 
 from dataclasses import replace
 
+import boto3
 import pytest
 
 from admin.operations import preflight
 from admin.operations.checks import Finding, Verdict
 from admin.operations.preflight import AwsAccount, RelayNeeds
+from local import template
 
 ACCOUNT = AwsAccount(
     account_id="123456789012",
@@ -40,11 +42,27 @@ def test_the_account_is_shown() -> None:
         replace(ACCOUNT, identity="arn:aws-cn:iam::123456789012:user/ops"),
         replace(ACCOUNT, identity="arn:aws-us-gov:iam::123456789012:user/ops"),
         replace(ACCOUNT, region_has_ses=False),
+        *(replace(ACCOUNT, region=region) for region in sorted(preflight.REFUSED_REGIONS)),
     ],
 )
 def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
-    """Partitions without CloudFront and regions without SES are refused."""
+    """Partitions without CloudFront and regions without a service are refused."""
     assert verdicts(list(preflight.check_account(account))) == ["pass", "fail"]
+
+
+def test_the_template_refuses_the_same_regions() -> None:
+    """A deployment without the preflight fails too, before it creates anything."""
+    (assertion,) = template.load()["Rules"]["RegionHasEveryService"]["Assertions"]
+    ((operator, (regions, region)),) = assertion["Assert"]["Fn::Not"][0].items()
+    assert (operator, region) == ("Fn::Contains", {"Ref": "AWS::Region"})
+    assert set(regions) == preflight.REFUSED_REGIONS
+
+
+def test_every_region_without_ses_is_refused() -> None:
+    """The list has each region that AWS's SDK knows and in which it finds no SES."""
+    session = boto3.Session()
+    known = set(session.get_available_regions("ec2"))
+    assert known - set(session.get_available_regions("sesv2")) <= preflight.REFUSED_REGIONS
 
 
 @pytest.mark.parametrize(
@@ -74,7 +92,18 @@ def test_a_maximum_that_is_not_a_number_fails(workers: str) -> None:
 def test_cloudfront_is_checked_as_far_as_possible(distributions: int | None, verdict: str) -> None:
     """Missing rights fail; an account without a distribution may need AWS's verification."""
     account = replace(ACCOUNT, distributions=distributions)
-    assert verdicts(list(preflight.check_cloudfront(account))) == [verdict]
+    (finding,) = preflight.check_cloudfront(account, {"EdgeService": "cloudfront"})
+    assert verdicts([finding]) == [verdict]
+    # Nobody waits for AWS: the remedy names the way without CloudFront.
+    assert ("EdgeService=none" in finding.remedy) == (verdict != "pass")
+
+
+@pytest.mark.parametrize("distributions", [None, 0, 3])
+def test_an_api_without_an_edge_needs_no_cloudfront(distributions: int | None) -> None:
+    """With EdgeService=none neither rights nor a verification are needed."""
+    account = replace(ACCOUNT, distributions=distributions)
+    findings = list(preflight.check_cloudfront(account, {"EdgeService": "none"}))
+    assert verdicts(findings) == ["pass"]
 
 
 @pytest.mark.parametrize(
