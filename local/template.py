@@ -46,13 +46,15 @@ def load(path: Path = PATH) -> Template:
 def inlined(template: Template, root: Path = ROOT) -> Template:
     """Return one template that contains the resources of its nested stacks.
 
-    Each parameter of a nested stack is replaced with its argument, each output with its value.
+    Each parameter of a nested stack is replaced with its argument, each output with its value. A
+    condition of the template has precedence over one of the same name in a nested stack.
 
     Raises:
         ValueError: two stacks have a resource with the same logical id.
     """
     resources: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
+    conditions: dict[str, Any] = {}
     for name, resource in template["Resources"].items():
         if resource["Type"] != _NESTED:
             resources[name] = resource
@@ -65,9 +67,12 @@ def inlined(template: Template, root: Path = ROOT) -> Template:
             if inner in template["Resources"] or inner in resources:
                 raise ValueError(f"{inner} is in two stacks")
             resources[inner] = condition | _substitute(content, values)
+        conditions |= _substitute(nested.get("Conditions", {}), values)
         for output, content in nested.get("Outputs", {}).items():
             outputs[f"{name}.Outputs.{output}"] = _substitute(content["Value"], values)
-    substituted: Template = _substitute(template | {"Resources": resources}, outputs)
+    conditions |= template["Conditions"]
+    merged = template | {"Resources": resources, "Conditions": conditions}
+    substituted: Template = _substitute(merged, outputs)
     return substituted
 
 

@@ -88,8 +88,8 @@ def test_a_function_answers_for_its_own_route_alone(service: Service) -> None:
         "resource": "/v1/nowhere",
         "path": "/v1/nowhere",
         "httpMethod": "GET",
-        "headers": {"X-API-Key": key},
-        "multiValueHeaders": {"X-API-Key": [key]},
+        "headers": {"User-Agent": "shop/1.0", "X-API-Key": key},
+        "multiValueHeaders": {"User-Agent": ["shop/1.0"], "X-API-Key": [key]},
         "requestContext": {"requestId": "request-x", "stage": "api"},
     }
     answer = handler("get_message")(event, Invocation())
