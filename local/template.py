@@ -22,8 +22,9 @@ REGION: Final = "us-east-1"
 type Template = dict[str, Any]
 
 _NESTED: Final = "AWS::CloudFormation::Stack"
-#: Conditions of resources that the engine does not get: the containers, CloudFront's firewall.
+#: Conditions of resources that the engine does not get: edge, containers, CloudFront's firewall.
 _EXCLUDED_CONDITIONS: Final = {
+    "WithEdge",
     "WithRelay",
     "WithFront",
     "WithFrontFirewall",

@@ -9,6 +9,8 @@ from botocore.exceptions import ClientError
 
 from admin.operations.preflight import AwsAccount, RelayNeeds
 
+#: Where the distribution of template.yaml looks for the page.
+ERROR_PAGE: Final = "errors/unavailable.json"
 _PREFIX_LIST: Final = "com.amazonaws.global.cloudfront.origin-facing"
 _IMAGE: Final = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[\w-]+)\.amazonaws\.com/(?P<repository>[\w./-]+)"
@@ -119,13 +121,31 @@ def deployed_parameters(stack_name: str) -> Mapping[str, str]:
 
 def functions(stack_name: str) -> Mapping[str, str]:
     """Return the names of a stack's functions by their logical ids."""
+    return _resources(stack_name, "AWS::Lambda::Function")
+
+
+def _resources(stack_name: str, kind: str) -> Mapping[str, str]:
     pages = boto3.client("cloudformation").get_paginator("list_stack_resources")
     return {
         resource["LogicalResourceId"]: resource["PhysicalResourceId"]
         for page in pages.paginate(StackName=stack_name)
         for resource in page["StackResourceSummaries"]
-        if resource["ResourceType"] == "AWS::Lambda::Function"
+        if resource["ResourceType"] == kind
     }
+
+
+def write_error_page(stack_name: str, page: str) -> None:
+    """Write what CloudFront shows if no origin answers. A stack without an edge has no place."""
+    bucket = _resources(stack_name, "AWS::S3::Bucket").get("ErrorPages")
+    if bucket is None:
+        return
+    boto3.client("s3").put_object(
+        Bucket=bucket,
+        Key=ERROR_PAGE,
+        Body=page.encode(),
+        ContentType="application/json",
+        CacheControl="no-store",
+    )
 
 
 def start_sweep(stack_name: str) -> None:

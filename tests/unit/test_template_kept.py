@@ -25,6 +25,7 @@ _NAMES: Final = [
     "ChangesDeadLetters",
     "ConfigurationSet",
     "Edge",
+    "ErrorPages",
     "EventsDeadLetters",
     "EventsQueue",
     "JobsDeadLetters",
@@ -68,10 +69,11 @@ def test_the_policy_denies_replacing_or_deleting_protected_resources() -> None:
 def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> None:
     """A protected resource has no property whose change replaces it, and no condition.
 
-    Only the distribution has one: the policy refuses to delete it again.
+    Only the distribution and its error page have one: the policy refuses to delete them again.
     """
     resource = _RESOURCES[name]
-    assert resource.get("Condition") == ("WithEdge" if name == "Edge" else None)
+    edge = name in {"Edge", "ErrorPages"}
+    assert resource.get("Condition") == ("WithEdge" if edge else None)
     assert not resource["Properties"].keys() & _PROTECTED[resource["Type"]]
 
 

@@ -30,7 +30,12 @@ def test_everything_of_cloudfront_has_the_edge_as_its_condition() -> None:
         for name, resource in _RESOURCES.items()
         if resource["Type"].startswith("AWS::CloudFront::")
     }
-    assert conditions == {"Edge": "WithEdge", "EdgeRoute": "WithEdge", "FrontOrigin": "WithFront"}
+    assert conditions == {
+        "Edge": "WithEdge",
+        "EdgeRoute": "WithEdge",
+        "ErrorPagesAccess": "WithEdge",
+        "FrontOrigin": "WithFront",
+    }
     assert _WITH_EDGE in _CONDITIONS["WithFront"]["Fn::And"]
     assert _WITH_EDGE in _CONDITIONS["WithEdgeFirewall"]["Fn::And"]
     parameter = _SOURCE["Parameters"]["EdgeService"]

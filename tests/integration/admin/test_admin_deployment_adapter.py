@@ -239,3 +239,35 @@ def test_a_new_stack_has_no_parameters(stubs: Stubs) -> None:
     stubs.refuse("cloudformation", "describe_stacks", "AccessDenied")
     with pytest.raises(ClientError):
         deployment.deployed_parameters("pillarbox")
+
+
+def test_the_error_page_is_written(stubs: Stubs) -> None:
+    """The page is where the distribution looks for it, as JSON that nothing caches."""
+    (table, *_) = reversed(FUNCTIONS["StackResourceSummaries"])
+    bucket = table | {
+        "LogicalResourceId": "ErrorPages",
+        "PhysicalResourceId": "pillarbox-errors",
+        "ResourceType": "AWS::S3::Bucket",
+    }
+    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": [bucket]})
+    stubs.answer(
+        "s3",
+        "put_object",
+        {},
+        {
+            "Bucket": "pillarbox-errors",
+            "Key": "errors/unavailable.json",
+            "Body": b"{}",
+            "ContentType": "application/json",
+            "CacheControl": "no-store",
+        },
+    )
+    deployment.write_error_page("pillarbox", "{}")
+    stubs.assert_asked()
+
+
+def test_a_stack_without_an_edge_gets_no_error_page(stubs: Stubs) -> None:
+    """With EdgeService=none there is no bucket, and nothing is written."""
+    stubs.answer("cloudformation", "list_stack_resources", FUNCTIONS)
+    deployment.write_error_page("pillarbox", "{}")
+    stubs.assert_asked()
