@@ -30,6 +30,8 @@ _EXCLUDED_CONDITIONS: Final = {
     "WithFrontFirewall",
     "WithEdgeFirewall",
 }
+#: Events of functions for requests that an edge rewrites or refuses, as the local edge does.
+WITHOUT_EDGE: Final = {"Literal", "LiteralWrongMethod", "WrongMethod"}
 #: Resource types that `local/edge.py` stands in for.
 _EDGE_TYPES: Final = (
     "AWS::CloudFront::",
@@ -108,8 +110,13 @@ def _sub_reference(name_match: re.Match[str], values: Mapping[str, Any]) -> str:
 def translate(template: Template) -> Template:
     """Apply the SAM transform; return plain CloudFormation.
 
-    The result has no function versions and so no rollout: the deployed code runs at once.
+    The result has no function versions and so no rollout: the deployed code runs at once. It has no
+    events for a stage without an edge.
     """
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            for name in WITHOUT_EDGE & resource["Properties"]["Events"].keys():
+                del resource["Properties"]["Events"][name]
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
         template["Globals"]["Function"].pop(name, None)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))

@@ -168,8 +168,8 @@ def _routes() -> Mapping[str, Mapping[str, str]]:
     for resource in _TEMPLATE["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             folder = resource["Properties"]["CodeUri"].removeprefix("functions/")
-            for event in resource["Properties"]["Events"].values():
-                if event["Type"] == "Api":
+            for name, event in resource["Properties"]["Events"].items():
+                if event["Type"] == "Api" and name not in template.WITHOUT_EDGE:
                     properties = event["Properties"]
                     methods = routes.setdefault(properties["Path"], {})
                     methods[properties["Method"].upper()] = folder

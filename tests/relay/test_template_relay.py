@@ -159,7 +159,8 @@ def test_the_processes_of_a_size_fit_into_its_memory(size: dict[str, str]) -> No
     The relay has 50 MiB beside its messages, the front 65 beside its bodies (relay.md, front.md).
     """
     relay = 50 + int(size["MessagesMib"])
-    front = 65 + int(Settings.front_memory_mib.default) + 363 * int(size["FrontWorkers"])
+    bodies = int(Settings.front_memory_mib.default or 0)
+    front = 65 + bodies + 363 * int(size["FrontWorkers"])
     assert relay + front <= int(size["Memory"])
 
 

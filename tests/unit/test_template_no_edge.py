@@ -14,6 +14,7 @@ _WITH_EDGE: Final = {"Condition": "WithEdge"}
 def _rule(name: str) -> dict[str, Any]:
     """Return a rule of the API's firewall."""
     rules = (rule.get("Fn::If", [None, rule])[1] for rule in _firewall()["Rules"])
+    found: dict[str, Any]
     (found,) = (rule for rule in rules if rule["Name"] == name)
     return found
 

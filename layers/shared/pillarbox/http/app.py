@@ -9,11 +9,11 @@ from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
 from pillarbox.application.ports import StoredResponse
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 from pillarbox.domain.key import account_of_key
 from pillarbox.http.replies import Reply, common_headers, reply_error
 from pillarbox.http.requests import check_agent
-from pillarbox.http.routes import canonical_path
+from pillarbox.http.routes import canonical_path, check_method
 from pillarbox.settings import SettingError
 
 #: The member of a request's event that holds more fields for its log line.
@@ -44,6 +44,10 @@ def build_app() -> APIGatewayRestResolver:
 
     @app.not_found
     def _(_: NotFoundError) -> Reply:
+        try:
+            check_method(app.current_event.http_method, app.current_event.path)
+        except MethodNotAllowed as error:
+            return reply_error(error)
         return reply_error(ServiceError("route_not_found", "There is no such route."))
 
     return app
