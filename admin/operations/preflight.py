@@ -10,6 +10,8 @@ from admin.operations.parameters import Parameters
 #: The zones in which CloudFront cannot reach a VPC origin, by id:
 #: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
 _WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "cac1-az3"})
+#: The architecture of the relay's tasks (stacks/relay.yaml), as an image names it.
+_ARCHITECTURE: Final = "arm64"
 #: The regions that lack a service; a rule in template.yaml has the same list, and
 #: docs/operations.md the reasons.
 REFUSED_REGIONS: Final = frozenset(
@@ -33,10 +35,16 @@ class AwsAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayNeeds:
-    """Whether what the parameters of a relay name exists. None: the name is not one of AWS."""
+    """Whether what the parameters of a relay name exists."""
 
+    #: None: the name is not one of ECR.
     image: bool | None
+    #: What the image runs on, such as arm64.
+    architectures: frozenset[str] = frozenset()
+    #: Whether the credentials may read the secret.
     certificate: bool
+    #: The fields of the secret.
+    fields: frozenset[str] = frozenset()
 
 
 def check_account(account: AwsAccount) -> Iterator[Finding]:
@@ -116,15 +124,31 @@ def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
         message = f"RelayImage is not an image in ECR: {image}"
         remedy = "See docs/relay.md, which says how to build the image and where to push it."
         yield Finding("relay", Verdict.FAIL, message, remedy)
+    elif needs.image and _ARCHITECTURE in needs.architectures:
+        yield Finding(
+            "relay", Verdict.PASS, f"The image of the relay is in ECR, for {_ARCHITECTURE}."
+        )
     elif needs.image:
-        yield Finding("relay", Verdict.PASS, "The image of the relay is in ECR.")
+        found = ", ".join(sorted(needs.architectures)) or "an unknown architecture"
+        message = f"The image is for {found}, and the relay's tasks are {_ARCHITECTURE}."
+        remedy = f"Build it with `make image`, which builds for {_ARCHITECTURE}, and push it again."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
     else:
         message = f"ECR has no image {image}"
         yield Finding("relay", Verdict.FAIL, message, "Push the image first: see docs/relay.md.")
-    if needs.certificate:
-        yield Finding("relay", Verdict.PASS, "The secret of the certificate exists.")
+    missing = sorted({"certificate", "key"} - needs.fields)
+    if needs.certificate and not missing:
+        message = "The secret of the certificate can be read and has both fields."
+        yield Finding("relay", Verdict.PASS, message)
+    elif needs.certificate:
+        message = f"The secret {certificate} lacks {' and '.join(missing)}."
+        remedy = (
+            "Write a JSON object with the fields certificate and key into it: see docs/relay.md."
+        )
+        yield Finding("relay", Verdict.FAIL, message, remedy)
     else:
-        message = f"Secrets Manager has no secret {certificate or '(RelayCertificate is empty)'}"
+        name = certificate or "(RelayCertificate is empty)"
+        message = f"Secrets Manager has no secret {name} that these credentials may read."
         remedy = "Create the secret first, with the fields certificate and key: see docs/relay.md."
         yield Finding("relay", Verdict.FAIL, message, remedy)
 

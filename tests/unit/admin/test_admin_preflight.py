@@ -1,5 +1,6 @@
 """The checks before a deployment, on given values."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
 import boto3
@@ -19,6 +20,12 @@ ACCOUNT = AwsAccount(
     distributions=1,
 )
 RELAY = {"RelayImage": "image", "RelayCertificate": "smtp"}
+NEEDS = RelayNeeds(
+    image=True,
+    architectures=frozenset({"arm64"}),
+    certificate=True,
+    fields=frozenset({"certificate", "key"}),
+)
 
 
 def verdicts(findings: list[Finding]) -> list[str]:
@@ -120,8 +127,36 @@ def test_what_the_relay_names_must_exist(
     expected: list[str],
 ) -> None:
     """A missing image or secret fails before anything is built."""
-    needs = RelayNeeds(image=image, certificate=certificate)
+    needs = replace(NEEDS, image=image, certificate=certificate)
     assert verdicts(list(preflight.check_relay(needs, RELAY))) == expected
+
+
+@pytest.mark.parametrize(
+    ("architectures", "verdict"),
+    [({"arm64"}, "pass"), ({"amd64", "arm64"}, "pass"), ({"amd64"}, "fail"), ((), "fail")],
+)
+def test_the_image_must_be_for_the_tasks_processor(
+    architectures: Iterable[str], verdict: str
+) -> None:
+    """An image for another processor would never start, and the remedy says how to build it."""
+    needs = replace(NEEDS, architectures=frozenset(architectures))
+    image, secret = preflight.check_relay(needs, RELAY)
+    assert verdicts([image, secret]) == [verdict, "pass"]
+    assert ("make image" in image.remedy) == (verdict == "fail")
+    task = template.load(template.ROOT / "stacks/relay.yaml")["Resources"]["RelayTask"]
+    assert task["Properties"]["RuntimePlatform"]["CpuArchitecture"] == "ARM64"
+
+
+@pytest.mark.parametrize(
+    ("fields", "missing"),
+    [((), "certificate and key"), ({"key", "ca"}, "certificate"), ({"certificate"}, "key")],
+)
+def test_the_secret_must_have_both_fields(fields: Iterable[str], missing: str) -> None:
+    """A secret without a certificate or key fails, and the message names what it lacks."""
+    needs = replace(NEEDS, fields=frozenset(fields))
+    image, secret = preflight.check_relay(needs, RELAY)
+    assert verdicts([image, secret]) == ["pass", "fail"]
+    assert secret.message == f"The secret smtp lacks {missing}."
 
 
 def test_zones_without_vpc_origins_are_left_out() -> None:
