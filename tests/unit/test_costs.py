@@ -50,6 +50,9 @@ def test_single_messages_cost_more_than_batches() -> None:
     more = single["SQS"] - batches["SQS"]
     assert more == pytest.approx(3 * 2 * (1 - 0.1) * PRICES["sqs"].dollars)
     assert single["Lambda, requests"] == pytest.approx(4 * PRICES["invocation"].dollars)
+    # The events of an email come apart then, so each takes a write.
+    apart = single["DynamoDB, writes"] - batches["DynamoDB, writes"]
+    assert apart == pytest.approx(PRICES["write"].dollars)
 
 
 @pytest.mark.parametrize(
