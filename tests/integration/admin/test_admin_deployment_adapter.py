@@ -176,7 +176,7 @@ def test_the_architecture_of_a_single_image_is_in_its_configuration(
         PLACE | {"layerDigest": digest},
     )
     needs = deployment.read_relay_needs(f"{IMAGE}:1", "")
-    assert (needs.image, needs.architectures) == (True, {"amd64"})
+    assert (needs.image, needs.architectures) == (True, frozenset({"amd64"}))
 
 
 def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs) -> None:
