@@ -61,6 +61,7 @@ attacks: setup ## try what attackers, careless tenants and hostile mail would tr
 
 bench: setup ## measure what an email costs, rendering, MIME and waits: minutes
 	$(RUN)python -m benchmarks.accepting
+	$(RUN)python -m benchmarks.costs
 	$(UV) run --with premailer --with inscriptis --with minijinja python benchmarks/rendering.py
 	$(RUN)python benchmarks/mime.py
 	$(RUN)python -m benchmarks.latency

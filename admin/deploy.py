@@ -1,5 +1,6 @@
 """The command `pillarbox deploy`."""
 
+import json as json_text
 import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -156,7 +157,7 @@ def _check_account(chosen: parameters.Parameters) -> None:
     findings = [
         *preflight.check_account(account),
         *preflight.check_concurrency(account, chosen),
-        *preflight.check_cloudfront(account),
+        *preflight.check_cloudfront(account, chosen),
     ]
     if chosen["RelayImage"]:
         needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])
@@ -211,13 +212,20 @@ def _complete(
 
 
 def _tidy(stack_name: str) -> None:
-    """Start the sweep and delete old versions. The service runs without either."""
+    """Write the error page, start the sweep and delete old versions.
+
+    The service runs without them. Without the page CloudFront answers 403 if no origin answers it.
+    """
+    message = "The service cannot be reached. Try again with the same Idempotency-Key."
+    page = {"error": ServiceError("service_unavailable", message).envelope()}
     try:
+        deployment.write_error_page(stack_name, json_text.dumps(page))
         deployment.start_sweep(stack_name)
         if removed := deployment.remove_old_versions(stack_name):
             typer.echo(f"Deleted {removed} old versions of functions.", err=True)
     except ClientError as error:
-        typer.echo(f"Could not start the sweep or delete old versions: {error}", err=True)
+        message = f"Could not write the error page, start the sweep or delete old versions: {error}"
+        typer.echo(message, err=True)
 
 
 def _protect(stack_name: str) -> None:

@@ -44,7 +44,8 @@ def teardown(
     """Delete the stack. The table stays, unless you say --delete-data.
 
     The command shows what it deletes and what stays, and asks for the stack's name. It empties
-    and deletes the bucket of large emails, which nothing can send without the queues. With
+    and deletes the buckets: of large emails, which nothing can send without the queues, and of the
+    edge's error page. With
     --delete-data it switches the table's deletion protection off.
 
     If it is interrupted, run it again. With --delete-data it also works after the stack is gone.
@@ -67,10 +68,10 @@ def teardown(
         )
     _ask(session, name, confirm)
     _delete_stack(stack)
-    if data.bucket:
-        with progress("Deleting large emails", "emails") as report:
-            deleted = 0
-            for number in kept_data.delete_bucket(data.bucket):
+    with progress("Emptying the buckets", "objects") as report:
+        deleted = 0
+        for bucket in data.buckets:
+            for number in kept_data.delete_bucket(bucket):
                 deleted += number
                 report(deleted)
     if data.table and delete_data:
@@ -151,8 +152,7 @@ def _parts(
         parts.append(("stack", stack.name, "deleted"))
     if waiting:
         parts.append(("emails", f"{waiting} that wait", "never sent"))
-    if data.bucket:
-        parts.append(("bucket", data.bucket, "emptied, deleted"))
+    parts += [("bucket", bucket, "emptied, deleted") for bucket in data.buckets]
     if data.table:
         protected = ", protection off first" if data.protected else ""
         then = f"deleted{protected}" if delete_data else "kept"

@@ -4,16 +4,17 @@
 
 The figures do not depend on the speed of the machine. The real handlers run on moto, every AWS
 call is counted, and units are computed from the sizes of the items as DynamoDB bills them: 1 KB
-for a write unit, 4 KB for a consistent read unit, twice the units in a transaction.
+for a write unit, 4 KB for a consistent read unit, twice the units in a transaction. The log is
+counted as CloudWatch bills it: its bytes, and 26 more for each line.
 """
 
 import importlib.util
+import io
 import json
-import logging
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, redirect_stdout
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
@@ -43,6 +44,10 @@ SETTINGS = {
 }
 SENDER = "hello@shop.example"
 RECIPIENT = "ada@customer.example"
+#: What the functions log.
+LOG = io.StringIO()
+#: In bytes; what CloudWatch adds to each line when it bills a log.
+LOG_LINE = 26
 
 
 @dataclass
@@ -52,6 +57,7 @@ class Count:
     calls: list[str] = field(default_factory=list)
     writes: int = 0
     reads: float = 0
+    log_bytes: int = 0
 
 
 def size_of(attribute: Mapping[str, Any]) -> int:
@@ -88,8 +94,9 @@ def write_units(item: Mapping[str, Any]) -> int:
 
 @contextmanager
 def counting() -> Iterator[Count]:
-    """Count every AWS call within a `with` block."""
+    """Count every AWS call, and the log, within a `with` block."""
     count = Count()
+    logged = LOG.tell()
     make_call: Callable[..., Any] = BaseClient._make_api_call  # type: ignore[attr-defined]  # noqa: SLF001  every call passes through it
 
     def counted(client: Any, operation: str, request: dict[str, Any]) -> Any:  # noqa: ANN401
@@ -118,6 +125,8 @@ def counting() -> Iterator[Count]:
 
     with patch.object(BaseClient, "_make_api_call", counted):
         yield count
+    lines = LOG.getvalue()[logged:]
+    count.log_bytes = len(lines.encode()) + LOG_LINE * lines.count("\n")
 
 
 def handler(name: str) -> Callable[[dict[str, Any], Any], Any]:
@@ -145,7 +154,7 @@ def post(
     key: str, body: object, headers: Mapping[str, str], path: str = "/v1/emails"
 ) -> dict[str, Any]:
     """Return the event of a POST request, as API Gateway sends it."""
-    sent_headers = {"X-API-Key": key, **headers}
+    sent_headers = {"User-Agent": "shop/1.0", "X-API-Key": key, **headers}
     return {
         "resource": path,
         "path": path,
@@ -301,41 +310,21 @@ def measure() -> dict[str, Count]:
 def main() -> None:
     """Print the figures as a table."""
     os.environ.update(SETTINGS)
-    logging.disable()
-    with mock_aws():
+    with mock_aws(), redirect_stdout(LOG):
         counts = measure()
     parts = ("accept, with a key", "deliver", "track, Send and Delivery")
     counts["whole life, with a key"] = Count(
         calls=[call for part in parts for call in counts[part].calls],
         writes=sum(counts[part].writes for part in parts),
         reads=sum(counts[part].reads for part in parts),
+        log_bytes=sum(counts[part].log_bytes for part in parts),
     )
-    print("| what | AWS calls | write units | read units | which |")
-    print("|---|---|---|---|---|")
+    print("| what | AWS calls | write units | read units | bytes of log | which |")
+    print("|---|---|---|---|---|---|")
     for name, count in counts.items():
         which = ", ".join(f"{number} {call}" for call, number in Counter(count.calls).items())
-        print(f"| {name} | {len(count.calls)} | {count.writes} | {count.reads:g} | {which} |")
-    life = counts["whole life, with a key"]
-    for line, dollars in million(life).items():
-        print(f"{line:<40} ${dollars:6.2f}")
-    print(f"{'a million mails, without SES':<40} ${sum(million(life).values()):6.2f}")
-
-
-def million(life: Count) -> dict[str, float]:
-    """Return the modelled cost of a million mails in dollars, without SES and the free tier.
-
-    Functions take 40 ms for an accept, 130 ms for a delivery and 15 ms for an event, with
-    1024, 512 and 512 MB on arm64. Queues are polled in batches of ten.
-    """
-    gb_seconds = 1.0 * 0.040 + 0.5 * 0.130 + 0.5 * 0.015 * 2
-    return {
-        f"{life.writes} write units": life.writes * 0.625,
-        f"{life.reads:g} read units": life.reads * 0.125,
-        "API Gateway, REST": 3.50,
-        "SQS, 2 queues: send, receive, delete": (1 + 0.1 + 0.1 + 2 + 0.2 + 0.2) * 0.40,
-        "Lambda, requests": (1 + 0.1 + 0.2) * 0.20,
-        "Lambda, duration": gb_seconds * 13.33,
-    }
+        figures = f"{len(count.calls)} | {count.writes} | {count.reads:g} | {count.log_bytes}"
+        print(f"| {name} | {figures} | {which} |")
 
 
 if __name__ == "__main__":

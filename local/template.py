@@ -22,8 +22,16 @@ REGION: Final = "us-east-1"
 type Template = dict[str, Any]
 
 _NESTED: Final = "AWS::CloudFormation::Stack"
-#: Conditions of resources that the engine does not get: the containers, CloudFront's firewall.
-_EXCLUDED_CONDITIONS: Final = {"WithRelay", "WithEdgeFirewall"}
+#: Conditions of resources that the engine does not get: edge, containers, CloudFront's firewall.
+_EXCLUDED_CONDITIONS: Final = {
+    "WithEdge",
+    "WithRelay",
+    "WithFront",
+    "WithFrontFirewall",
+    "WithEdgeFirewall",
+}
+#: Events of functions for requests that an edge rewrites or refuses, as the local edge does.
+WITHOUT_EDGE: Final = {"Literal", "LiteralWrongMethod", "WrongMethod"}
 #: Resource types that `local/edge.py` stands in for.
 _EDGE_TYPES: Final = (
     "AWS::CloudFront::",
@@ -41,13 +49,15 @@ def load(path: Path = PATH) -> Template:
 def inlined(template: Template, root: Path = ROOT) -> Template:
     """Return one template that contains the resources of its nested stacks.
 
-    Each parameter of a nested stack is replaced with its argument, each output with its value.
+    Each parameter of a nested stack is replaced with its argument, each output with its value. A
+    condition of the template has precedence over one of the same name in a nested stack.
 
     Raises:
         ValueError: two stacks have a resource with the same logical id.
     """
     resources: dict[str, Any] = {}
     outputs: dict[str, Any] = {}
+    conditions: dict[str, Any] = {}
     for name, resource in template["Resources"].items():
         if resource["Type"] != _NESTED:
             resources[name] = resource
@@ -60,9 +70,12 @@ def inlined(template: Template, root: Path = ROOT) -> Template:
             if inner in template["Resources"] or inner in resources:
                 raise ValueError(f"{inner} is in two stacks")
             resources[inner] = condition | _substitute(content, values)
+        conditions |= _substitute(nested.get("Conditions", {}), values)
         for output, content in nested.get("Outputs", {}).items():
             outputs[f"{name}.Outputs.{output}"] = _substitute(content["Value"], values)
-    substituted: Template = _substitute(template | {"Resources": resources}, outputs)
+    conditions |= template["Conditions"]
+    merged = template | {"Resources": resources, "Conditions": conditions}
+    substituted: Template = _substitute(merged, outputs)
     return substituted
 
 
@@ -97,8 +110,13 @@ def _sub_reference(name_match: re.Match[str], values: Mapping[str, Any]) -> str:
 def translate(template: Template) -> Template:
     """Apply the SAM transform; return plain CloudFormation.
 
-    The result has no function versions and so no rollout: the deployed code runs at once.
+    The result has no function versions and so no rollout: the deployed code runs at once. It has no
+    events for a stage without an edge.
     """
+    for resource in template["Resources"].values():
+        if resource["Type"] == "AWS::Serverless::Function":
+            for name in WITHOUT_EDGE & resource["Properties"]["Events"].keys():
+                del resource["Properties"]["Events"][name]
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
         template["Globals"]["Function"].pop(name, None)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))

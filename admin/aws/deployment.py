@@ -1,19 +1,32 @@
 """What `pillarbox deploy` reads from AWS and changes beside CloudFormation's own work."""
 
+import json
 import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
+from urllib.request import urlopen
 
 import boto3
 from botocore.exceptions import ClientError
 
 from admin.operations.preflight import AwsAccount, RelayNeeds
 
+#: Where the distribution of template.yaml looks for the page.
+ERROR_PAGE: Final = "errors/unavailable.json"
 _PREFIX_LIST: Final = "com.amazonaws.global.cloudfront.origin-facing"
 _IMAGE: Final = re.compile(
     r"(?P<account>\d{12})\.dkr\.ecr\.(?P<region>[\w-]+)\.amazonaws\.com/(?P<repository>[\w./-]+)"
     r"(?::(?P<tag>[\w.-]+)|@(?P<digest>sha256:[0-9a-f]{64}))"
 )
+#: The forms of a manifest that ECR may return: of one image, and of an index of several.
+_MANIFESTS: Final = (
+    "application/vnd.oci.image.index.v1+json",
+    "application/vnd.oci.image.manifest.v1+json",
+    "application/vnd.docker.distribution.manifest.list.v2+json",
+    "application/vnd.docker.distribution.manifest.v2+json",
+)
+#: Seconds.
+_TIMEOUT: Final = 30.0
 #: The alias to which all triggers of a function lead.
 _ALIAS: Final = "live"
 _KEPT_VERSIONS: Final = 3
@@ -54,36 +67,58 @@ def _count_distributions(cloudfront: Any) -> int | None:  # noqa: ANN401  no typ
 def read_relay_needs(image: str, certificate: str) -> RelayNeeds:
     """Look up the relay's image and the secret of its certificate."""
     match = _IMAGE.fullmatch(image)
+    architectures = _architectures(match) if match else None
+    fields = _fields(certificate) if certificate else None
     return RelayNeeds(
-        image=_image_exists(match) if match else None,
-        certificate=bool(certificate) and _secret_exists(certificate),
+        image=architectures is not None if match else None,
+        architectures=architectures or frozenset(),
+        certificate=fields is not None,
+        fields=fields or frozenset(),
     )
 
 
-def _image_exists(match: re.Match[str]) -> bool:
+def _architectures(match: re.Match[str]) -> frozenset[str] | None:
+    """Return what an image runs on; None if ECR has no such image."""
     image_id = (
         {"imageTag": match["tag"]} if match["tag"] is not None else {"imageDigest": match["digest"]}
     )
+    place = {"registryId": match["account"], "repositoryName": match["repository"]}
     ecr = boto3.client("ecr", region_name=match["region"])
     try:
-        ecr.describe_images(
-            registryId=match["account"], repositoryName=match["repository"], imageIds=[image_id]
-        )
+        images = ecr.batch_get_image(
+            **place, imageIds=[image_id], acceptedMediaTypes=list(_MANIFESTS)
+        )["images"]
     except ClientError as error:
-        if error.response["Error"]["Code"].endswith("NotFoundException"):
-            return False
+        if error.response["Error"]["Code"] == "RepositoryNotFoundException":
+            return None
         raise
-    return True
+    if not images:
+        return None
+    manifest = json.loads(images[0]["imageManifest"])
+    if "manifests" in manifest:  # an index; buildx adds attestations for an unknown platform
+        platforms = [entry.get("platform", {}) for entry in manifest["manifests"]]
+        return frozenset(p["architecture"] for p in platforms if p.get("os") == "linux")
+    layer = ecr.get_download_url_for_layer(**place, layerDigest=manifest["config"]["digest"])
+    with urlopen(layer["downloadUrl"], timeout=_TIMEOUT) as response:  # noqa: S310  ECR's address
+        return frozenset({json.loads(response.read())["architecture"]})
 
 
-def _secret_exists(name: str) -> bool:
+def _fields(name: str) -> frozenset[str] | None:
+    """Return the names of a secret's fields; None if there is none that may be read."""
     try:
-        boto3.client("secretsmanager").describe_secret(SecretId=name)
+        answer = boto3.client("secretsmanager").get_secret_value(SecretId=name)
     except ClientError as error:
-        if error.response["Error"]["Code"] == "ResourceNotFoundException":
-            return False
+        if error.response["Error"]["Code"] in {
+            "AccessDeniedException",
+            "ResourceNotFoundException",
+        }:
+            return None
         raise
-    return True
+    try:
+        content = json.loads(answer.get("SecretString", ""))
+    except ValueError:
+        return frozenset()
+    return frozenset(content) if isinstance(content, dict) else frozenset()
 
 
 def look_up_prefix_list() -> str:
@@ -119,13 +154,31 @@ def deployed_parameters(stack_name: str) -> Mapping[str, str]:
 
 def functions(stack_name: str) -> Mapping[str, str]:
     """Return the names of a stack's functions by their logical ids."""
+    return _resources(stack_name, "AWS::Lambda::Function")
+
+
+def _resources(stack_name: str, kind: str) -> Mapping[str, str]:
     pages = boto3.client("cloudformation").get_paginator("list_stack_resources")
     return {
         resource["LogicalResourceId"]: resource["PhysicalResourceId"]
         for page in pages.paginate(StackName=stack_name)
         for resource in page["StackResourceSummaries"]
-        if resource["ResourceType"] == "AWS::Lambda::Function"
+        if resource["ResourceType"] == kind
     }
+
+
+def write_error_page(stack_name: str, page: str) -> None:
+    """Write what CloudFront shows if no origin answers. A stack without an edge has no place."""
+    bucket = _resources(stack_name, "AWS::S3::Bucket").get("ErrorPages")
+    if bucket is None:
+        return
+    boto3.client("s3").put_object(
+        Bucket=bucket,
+        Key=ERROR_PAGE,
+        Body=page.encode(),
+        ContentType="application/json",
+        CacheControl="no-store",
+    )
 
 
 def start_sweep(stack_name: str) -> None:

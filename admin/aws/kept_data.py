@@ -1,4 +1,4 @@
-"""What CloudFormation keeps when a stack is deleted: the table and the spool bucket."""
+"""What CloudFormation keeps when a stack is deleted: the table and the buckets."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -12,7 +12,7 @@ from admin.operations.teardown import KeptData
 
 #: The logical ids in the template.
 _TABLE: Final = "Table"
-_BUCKET: Final = "SpoolBucket"
+_BUCKETS: Final = ("SpoolBucket", "ErrorPages")
 _TABLE_OUTPUT: Final = "TableName"
 #: S3's and DynamoDB's words for what does not exist.
 _MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"})
@@ -36,7 +36,7 @@ def last_deleted(stack_name: str) -> StackDescription | None:
 def read(stack: StackDescription) -> KeptData:
     """Read which of the stack's data exists, and who else uses its table."""
     named = stacks.resources(stack.stack_id)
-    table, bucket = named.get(_TABLE), named.get(_BUCKET)
+    table = named.get(_TABLE)
     items, protected = 0, False
     if table is not None:
         try:
@@ -46,18 +46,13 @@ def read(stack: StackDescription) -> KeptData:
             table = None
         else:
             items, protected = found["ItemCount"], found.get("DeletionProtectionEnabled", False)
-    if bucket is not None:
-        try:
-            boto3.client("s3").head_bucket(Bucket=bucket)
-        except ClientError as error:
-            _ignore_missing(error)
-            bucket = None
+    buckets = [named[name] for name in _BUCKETS if name in named and _is_bucket(named[name])]
     users = [
         other.name
         for other in stacks.every()
         if table and other.stack_id != stack.stack_id and other.outputs.get(_TABLE_OUTPUT) == table
     ]
-    return KeptData(table=table, items=items, protected=protected, bucket=bucket, users=users)
+    return KeptData(table=table, items=items, protected=protected, buckets=buckets, users=users)
 
 
 def delete_table(name: str) -> None:
@@ -86,6 +81,15 @@ def delete_bucket(name: str) -> Iterator[int]:
         s3.delete_bucket(Bucket=name)
     except ClientError as error:
         _ignore_missing(error)
+
+
+def _is_bucket(name: str) -> bool:
+    try:
+        boto3.client("s3").head_bucket(Bucket=name)
+    except ClientError as error:
+        _ignore_missing(error)
+        return False
+    return True
 
 
 def _ignore_missing(error: ClientError) -> None:

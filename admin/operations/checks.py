@@ -153,13 +153,19 @@ def check_quota_and_rate(status: SendingStatus, workers: int) -> Iterator[Findin
         yield Finding("rate", Verdict.PASS, message)
 
 
-def check_concurrency(limit: int, workers: int) -> Iterator[Finding]:
-    """Check whether requests get a function while all workers deliver."""
+def check_concurrency(limit: int, workers: int, *, production: bool) -> Iterator[Finding]:
+    """Check whether requests get a function while all workers deliver.
+
+    Args:
+        limit: what the AWS account runs at a time.
+        workers: those that deliver.
+        production: whether a limit that is too low for everything fails.
+    """
     message = f"This AWS account runs {limit} functions at a time; {workers} of them deliver."
     if limit - workers < _FREE_FUNCTIONS:
         yield Finding(
             "functions",
-            Verdict.WARN,
+            Verdict.FAIL if production and limit < _FREE_FUNCTIONS else Verdict.WARN,
             message,
             "Ask for a higher limit (Service Quotas, Lambda, Concurrent executions). New accounts"
             " have 10, and AWS refuses requests beyond the limit.",

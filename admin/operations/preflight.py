@@ -10,6 +10,13 @@ from admin.operations.parameters import Parameters
 #: The zones in which CloudFront cannot reach a VPC origin, by id:
 #: https://docs.aws.amazon.com/AmazonCloudFront/latest/DeveloperGuide/private-content-vpc-origins.html
 _WITHOUT_VPC_ORIGINS: Final = frozenset({"use1-az3", "usw1-az2", "apne1-az3", "cac1-az3"})
+#: The architecture of the relay's tasks (stacks/relay.yaml), as an image names it.
+_ARCHITECTURE: Final = "arm64"
+#: The regions that lack a service; a rule in template.yaml has the same list, and
+#: docs/operations.md the reasons.
+REFUSED_REGIONS: Final = frozenset(
+    {"ap-east-1", "cn-north-1", "cn-northwest-1", "mx-central-1", "us-gov-east-1", "us-gov-west-1"}
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -28,10 +35,16 @@ class AwsAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayNeeds:
-    """Whether what the parameters of a relay name exists. None: the name is not one of AWS."""
+    """Whether what the parameters of a relay name exists."""
 
+    #: None: the name is not one of ECR.
     image: bool | None
+    #: What the image runs on, such as arm64.
+    architectures: frozenset[str] = frozenset()
+    #: Whether the credentials may read the secret.
     certificate: bool
+    #: The fields of the secret.
+    fields: frozenset[str] = frozenset()
 
 
 def check_account(account: AwsAccount) -> Iterator[Finding]:
@@ -41,6 +54,10 @@ def check_account(account: AwsAccount) -> Iterator[Finding]:
     if not account.identity.startswith("arn:aws:"):
         message = "This account belongs to another partition of AWS (GovCloud or China)."
         remedy = "Use an account of the ordinary partition: CloudFront is not in the others."
+        yield Finding("region", Verdict.FAIL, message, remedy)
+    elif account.region in REFUSED_REGIONS:
+        message = f"Pillarbox cannot run in {account.region}."
+        remedy = "Set AWS_DEFAULT_REGION to another region: docs/operations.md names these."
         yield Finding("region", Verdict.FAIL, message, remedy)
     elif not account.region_has_ses:
         message = f"SES is not in {account.region}."
@@ -75,19 +92,26 @@ def check_concurrency(account: AwsAccount, parameters: Parameters) -> Iterator[F
         yield Finding("functions", Verdict.PASS, message)
 
 
-def check_cloudfront(account: AwsAccount) -> Iterator[Finding]:
+def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Finding]:
     """Check that the account may use CloudFront, as far as AWS says so in advance."""
-    if account.distributions is None:
+    if parameters["EdgeService"] == "none":
+        message = "CloudFront is not used: callers connect to API Gateway's own address."
+        yield Finding("cloudfront", Verdict.PASS, message)
+    elif account.distributions is None:
         message = f"{account.identity} may not use CloudFront."
-        remedy = "Use credentials that may create everything in template.yaml and stacks/."
+        remedy = (
+            "Use credentials that may create everything in template.yaml and stacks/, or deploy"
+            " with EdgeService=none."
+        )
         yield Finding("cloudfront", Verdict.FAIL, message, remedy)
     elif account.distributions == 0:
         yield Finding(
             "cloudfront",
             Verdict.WARN,
-            "The account has no distribution yet. AWS verifies some new accounts first.",
-            "If the deployment fails because the account must be verified, open a case with AWS"
-            " Support (Account and billing), and deploy again when it is solved.",
+            "The account has no distribution yet. AWS may ask to verify a new account first, and"
+            " then the deployment fails with `must be verified`.",
+            "Open a support case for it now. Until it is solved, deploy with EdgeService=none; a"
+            " later deploy with EdgeService=cloudfront adds the distribution.",
         )
     else:
         yield Finding("cloudfront", Verdict.PASS, "The account uses CloudFront already.")
@@ -100,15 +124,29 @@ def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
         message = f"RelayImage is not an image in ECR: {image}"
         remedy = "Use the image that `pillarbox relay image` builds and pushes."
         yield Finding("relay", Verdict.FAIL, message, remedy)
+    elif needs.image and _ARCHITECTURE in needs.architectures:
+        yield Finding(
+            "relay", Verdict.PASS, f"The image of the relay is in ECR, for {_ARCHITECTURE}."
+        )
     elif needs.image:
-        yield Finding("relay", Verdict.PASS, "The image of the relay is in ECR.")
+        found = ", ".join(sorted(needs.architectures)) or "an unknown architecture"
+        message = f"The image is for {found}, and the relay's tasks are {_ARCHITECTURE}."
+        remedy = "Use the image that `pillarbox relay image` builds and pushes."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
     else:
         message = f"ECR has no image {image}"
         yield Finding("relay", Verdict.FAIL, message, "Push it first: pillarbox relay image.")
-    if needs.certificate:
-        yield Finding("relay", Verdict.PASS, "The secret of the certificate exists.")
+    missing = sorted({"certificate", "key"} - needs.fields)
+    if needs.certificate and not missing:
+        message = "The secret of the certificate can be read and has both fields."
+        yield Finding("relay", Verdict.PASS, message)
+    elif needs.certificate:
+        message = f"The secret {certificate} lacks {' and '.join(missing)}."
+        remedy = "Write it again: pillarbox relay certificate."
+        yield Finding("relay", Verdict.FAIL, message, remedy)
     else:
-        message = f"Secrets Manager has no secret {certificate or '(RelayCertificate is empty)'}"
+        name = certificate or "(RelayCertificate is empty)"
+        message = f"Secrets Manager has no secret {name} that these credentials may read."
         remedy = "Create it first: pillarbox relay certificate."
         yield Finding("relay", Verdict.FAIL, message, remedy)
 

@@ -14,7 +14,8 @@ class KeptData:
     items: int
     #: Whether DynamoDB refuses to delete the table.
     protected: bool
-    bucket: str | None
+    #: Of large emails and of the edge's error page.
+    buckets: Sequence[str]
     #: Other stacks that use the table.
     users: Sequence[str]
 

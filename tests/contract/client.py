@@ -90,7 +90,7 @@ class Api:
         query: Mapping[str, str | list[str]] | None = None,
     ) -> ApiResponse:
         """Send anything."""
-        sent = {} if self.key is None else {"X-API-Key": self.key}
+        sent = {"User-Agent": "shop/1.0"} | ({} if self.key is None else {"X-API-Key": self.key})
         several = _several(sent | dict(headers or {}))
         asked = _several(query or {})
         full = _EDGE.canonical(f"/api{self.base}{path}")
@@ -168,8 +168,8 @@ def _routes() -> Mapping[str, Mapping[str, str]]:
     for resource in _TEMPLATE["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             folder = resource["Properties"]["CodeUri"].removeprefix("functions/")
-            for event in resource["Properties"]["Events"].values():
-                if event["Type"] == "Api":
+            for name, event in resource["Properties"]["Events"].items():
+                if event["Type"] == "Api" and name not in template.WITHOUT_EDGE:
                     properties = event["Properties"]
                     methods = routes.setdefault(properties["Path"], {})
                     methods[properties["Method"].upper()] = folder

@@ -23,12 +23,24 @@ RELAY = {
     if container["Name"] == "relay"
 )
 ENVIRONMENT = {entry["Name"]: entry["Value"] for entry in CONTAINER["Environment"]}
+SIZES: dict[str, dict[str, str]] = template.load(template.ROOT / "stacks/relay.yaml")["Mappings"][
+    "RelaySizes"
+]
+
+
+@pytest.fixture(params=SIZES)
+def size(request: pytest.FixtureRequest) -> dict[str, str]:
+    """Return the values of one size of the task."""
+    return SIZES[request.param]
 
 
 @pytest.fixture
-def relay_settings() -> settings.RelaySettings:
+def relay_settings(size: dict[str, str]) -> settings.RelaySettings:
     """Return the settings as the container reads them, with made-up values for references."""
-    made = {"PILLARBOX_SMTP_PAID_PLANS_ONLY": "true"}
+    made = {
+        "PILLARBOX_SMTP_PAID_PLANS_ONLY": "true",
+        "PILLARBOX_SMTP_MEMORY_MIB": size["MessagesMib"],
+    }
     return settings.read(
         Settings(
             {
@@ -46,7 +58,7 @@ def test_the_image_switches_all_resources() -> None:
 
 
 def test_two_zones() -> None:
-    """At least two containers run in subnets of two zones, behind a load balancer in both."""
+    """Containers run in subnets of two zones, as many as the parameter says or more."""
     subnets = [{"Ref": "RelaySubnetA"}, {"Ref": "RelaySubnetB"}]
     zones = [RELAY[subnet["Ref"]]["AvailabilityZone"]["Ref"] for subnet in subnets]
     assert zones == ["RelayZoneA", "RelayZoneB"]
@@ -56,7 +68,7 @@ def test_two_zones() -> None:
     assert RELAY["RelayBalancer"]["Subnets"] == subnets
     # Beside a scalable target each deploy would set the count back to the template's.
     assert "DesiredCount" not in service
-    assert RELAY["RelayScaling"]["MinCapacity"] >= 2
+    assert RELAY["RelayScaling"]["MinCapacity"] == {"Ref": "RelayTasks"}
     assert service["DeploymentConfiguration"]["MinimumHealthyPercent"] == 100
 
 
@@ -124,16 +136,40 @@ def test_it_scales_by_cpu_and_connections(relay_settings: settings.RelaySettings
     metrics = targets["Connections"]["CustomizedMetricSpecification"]["Metrics"]
     assert [metric["MetricStat"]["Metric"]["MetricName"] for metric in metrics[:2]] == [
         "ActiveFlowCount",
-        "RunningTaskCount",
+        "HealthyHostCount",
     ]
+    # These metrics are free, so nothing else of the cluster is measured.
+    (setting,) = RELAY["RelayCluster"]["ClusterSettings"]
+    assert setting == {"Name": "containerInsights", "Value": "disabled"}
 
 
-def test_there_are_descriptors_and_memory(relay_settings: settings.RelaySettings) -> None:
+def test_there_are_descriptors_and_memory(
+    relay_settings: settings.RelaySettings, size: dict[str, str]
+) -> None:
     """Messages take at most half of the task's memory, and each connection has descriptors."""
     (descriptors,) = CONTAINER["Ulimits"]
     assert descriptors["SoftLimit"] >= 2 * relay_settings.limits.connections
-    assert relay_settings.limits.memory <= int(RELAY["RelayTask"]["Memory"]) * MIB / 2
+    assert relay_settings.limits.memory <= int(size["Memory"]) * MIB / 2
     assert relay_settings.limits.memory >= 8 * 2 * ServerLimits().message_size
+
+
+def test_the_processes_of_a_size_fit_into_its_memory(size: dict[str, str]) -> None:
+    """The measured peaks of relay and front together stay below the task's memory.
+
+    The relay has 50 MiB beside its messages, the front 65 beside its bodies (relay.md, front.md).
+    """
+    relay = 50 + int(size["MessagesMib"])
+    bodies = int(Settings.front_memory_mib.default or 0)
+    front = 65 + bodies + 363 * int(size["FrontWorkers"])
+    assert relay + front <= int(size["Memory"])
+
+
+@pytest.mark.parametrize("name", ["Cpu", "Memory"])
+def test_the_size_of_the_task_is_a_parameter(name: str) -> None:
+    """The task's resources come from the size, which Fargate offers with arm64."""
+    assert RELAY["RelayTask"][name] == {"Fn::FindInMap": ["RelaySizes", {"Ref": "RelaySize"}, name]}
+    offered = {("256", "1024"), ("1024", "2048")}
+    assert {(size["Cpu"], size["Memory"]) for size in SIZES.values()} <= offered
 
 
 def test_settings_of_the_task_are_documented(relay_settings: settings.RelaySettings) -> None:

@@ -43,8 +43,10 @@ def consume(*results: RecordResult | Exception) -> list[str]:
     return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
 
-def result(retry_after: timedelta | None = None, **more: Any) -> RecordResult:
-    return RecordResult(outcome="waiting", retry_after=retry_after, ids={"message_id": "m"}, **more)
+def result(
+    retry_after: timedelta | None = None, *, outcome: str = "waiting", **more: Any
+) -> RecordResult:
+    return RecordResult(outcome=outcome, retry_after=retry_after, ids={"message_id": "m"}, **more)
 
 
 def metrics(capsys: pytest.CaptureFixture[str]) -> dict[str, Any]:
@@ -89,15 +91,18 @@ def test_a_retry_is_not_logged_as_a_failure(caplog: pytest.LogCaptureFixture) ->
 
 
 def test_outcomes_and_durations_are_metrics(capsys: pytest.CaptureFixture[str]) -> None:
-    """Each outcome and count is counted for each message; durations are in milliseconds."""
+    """Outcomes and counts that a metric has are counted; durations are in milliseconds."""
     consume(
         result(
-            counts=("ambiguous_resend",), durations={"time_to_send": timedelta(milliseconds=1500.5)}
+            outcome="throttled",
+            counts=("ambiguous_resend",),
+            durations={"time_to_send": timedelta(milliseconds=1500.5)},
         ),
+        result(timedelta(0), outcome="throttled"),
         result(timedelta(0)),
     )
     assert metrics(capsys) == {
-        "waiting": [1.0, 1.0],
+        "throttled": [1.0, 1.0],
         "ambiguous_resend": [1.0],
         "time_to_send": [1500.5],
     }
@@ -137,9 +142,21 @@ def test_each_error_of_a_stream_is_logged(caplog: pytest.LogCaptureFixture) -> N
 
 def test_a_schedule_counts_zeros(capsys: pytest.CaptureFixture[str]) -> None:
     """A healthy pass reports zeros, since an alarm takes a missing figure for a failure."""
-    counts = {"overdue": 0, "given_up": 2}
+    counts = {"overdue": 0, "statistics_repaired": 2}
     assert run_on_schedule(lambda _, __: counts)({}, CONTEXT) == counts
-    assert metrics(capsys) == {"overdue": [0.0], "given_up": [2.0]}
+    assert metrics(capsys) == {"overdue": [0.0], "statistics_repaired": [2.0]}
+
+
+def test_a_count_that_nothing_shows_is_only_logged(
+    capsys: pytest.CaptureFixture[str], caplog: pytest.LogCaptureFixture
+) -> None:
+    """A metric costs by the month, so only counts that alarms or the dashboard use become one."""
+    assert run_on_schedule(lambda _, __: {"sweep_tasks": 2})({}, CONTEXT)
+    consume(result(outcome="swept", numbers={"orphaned_bodies": 3}))
+    assert metrics(capsys) == {}
+    ticked, consumed = caplog.records
+    assert vars(ticked)["sweep_tasks"] == 2
+    assert vars(consumed)["orphaned_bodies"] == 3
 
 
 @pytest.mark.parametrize("error", [ValueError("planted"), SettingError("missing")])

@@ -64,12 +64,30 @@ def test_each_function_has_a_sample_event(folder: str) -> None:
     assert sample.get("Records") or sample.get("source") or sample["httpMethod"]
 
 
+def test_without_an_edge_both_readings_and_wrong_methods_reach_a_function() -> None:
+    """Every path and its literal reading take any method; the right one leads to its function."""
+    owners: dict[tuple[str, str], str] = {}
+    for name, function in _FUNCTIONS.items():
+        for event in function["Events"].values():
+            if event["Type"] == "Api":
+                place = (event["Properties"]["Path"], event["Properties"]["Method"])
+                assert place not in owners
+                owners[place] = name
+    for path, methods in ROUTES.items():
+        for reading in (path, f"/v1{path}"):
+            assert (reading, "any") in owners
+            for method in methods:
+                owner = owners.get((reading, method.lower()), owners[reading, "any"])
+                assert owner == owners[path, method.lower()]
+    assert {path for path, _ in owners} == {*ROUTES, *(f"/v1{path}" for path in ROUTES)}
+
+
 def test_each_route_is_one_function() -> None:
     """The template declares every route and method of the API once, and no others."""
     deployed: dict[str, dict[str, str]] = {}
     for name, function in _FUNCTIONS.items():
-        for event in function["Events"].values():
-            if event["Type"] == "Api":
+        for event_name, event in function["Events"].items():
+            if event["Type"] == "Api" and event_name not in template.WITHOUT_EDGE:
                 properties = event["Properties"]
                 methods = deployed.setdefault(properties["Path"], {})
                 assert properties["Method"] not in methods
@@ -100,15 +118,25 @@ def test_the_engine_gets_the_alarms_of_the_nested_stack() -> None:
 
 
 def test_a_nested_stack_is_switched_as_a_whole() -> None:
-    """The relay's stack and its firewall have the condition; no nested resource has one."""
+    """The relay's stack has the condition; in it only what an edge connects to has one."""
     resources = template.load()["Resources"]
     switched = {name for name, item in resources.items() if item.get("Condition") == "WithRelay"}
-    assert switched == {"Relay", "FrontFirewall"}
+    assert switched == {"Relay"}
+    conditional: dict[str, str] = {}
     for stack in _of_type("AWS::CloudFormation::Stack", resources).values():
         nested = template.load(template.ROOT / stack["TemplateURL"])
         assert stack["Parameters"].keys() == nested["Parameters"].keys()
-        assert "Conditions" not in nested
-        assert not [name for name, item in nested["Resources"].items() if "Condition" in item]
+        for name, item in nested["Resources"].items():
+            if "Condition" in item and item["Condition"] != "WithAllAlarms":
+                conditional[name] = item["Condition"]
+    assert conditional == {
+        "FrontBalancer": "WithFront",
+        "FrontListener": "WithFront",
+        "FrontFirewallAssociation": "WithFrontFirewall",
+        "FrontTargets": "WithFront",
+        "FrontOrigin": "WithFront",
+        "FrontErrorsAlarm": "WithFront",
+    }
 
 
 def test_a_logical_id_is_in_one_stack() -> None:

@@ -1,10 +1,12 @@
 """What costs money without a mail is off, unless an operator turns it on."""
 
+import json
 from typing import Any, Final
 
 import pytest
 
 from local import template
+from pillarbox.consumer import METRICS
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -15,7 +17,7 @@ def _condition(name: str) -> Any:
 
 
 def test_the_firewall_is_optional() -> None:
-    """Without `Firewall` no web ACL exists outside of the relay, and nothing refers to one."""
+    """Without `Firewall` no web ACL exists, and nothing refers to one."""
     assert _SOURCE["Parameters"]["Firewall"]["Default"] == "none"
     conditions = {
         name: resource["Condition"]
@@ -26,8 +28,8 @@ def test_the_firewall_is_optional() -> None:
         "ApiFirewall": "WithFirewall",
         "FirewallAssociation": "WithFirewall",
         "EdgeFirewall": "WithEdgeFirewall",
-        "FrontFirewall": "WithRelay",
-        "FrontFirewallAssociation": "WithRelay",
+        "FrontFirewall": "WithFrontFirewall",
+        "FrontFirewallAssociation": "WithFrontFirewall",
     }
     assert _condition("WithFirewall") == {
         "Fn::Not": [{"Fn::Equals": [{"Ref": "Firewall"}, "none"]}]
@@ -37,15 +39,76 @@ def test_the_firewall_is_optional() -> None:
 def test_basic_has_no_managed_rules() -> None:
     """AWS's rule sets come only with `Firewall: managed`, and so does the edge's firewall."""
     assert _condition("WithManagedRules") == {"Fn::Equals": [{"Ref": "Firewall"}, "managed"]}
-    always = [rule for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"] if "Name" in rule]
-    assert [rule["Name"] for rule in always] == ["edge-only", "address-rate", "key-rate"]
+    conditions: dict[str, str | None] = {}
     for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"]:
-        if "Fn::If" in rule:
-            condition, managed, nothing = rule["Fn::If"]
-            assert condition == "WithManagedRules"
-            assert "ManagedRuleGroupStatement" in managed["Statement"]
-            assert nothing == {"Ref": "AWS::NoValue"}
-    assert {"Condition": "WithManagedRules"} in _condition("WithEdgeFirewall")["Fn::And"]
+        condition, content, nothing = rule.get("Fn::If", [None, rule, {"Ref": "AWS::NoValue"}])
+        assert nothing == {"Ref": "AWS::NoValue"}
+        conditions[content["Name"]] = condition
+        managed = "ManagedRuleGroupStatement" in content["Statement"]
+        assert managed == (condition in {"WithManagedRules", "WithReputationAtApi"})
+    assert conditions == {
+        "edge-only": "WithEdge",
+        "address-rate": None,
+        "key-rate": None,
+        "common": "WithManagedRules",
+        "known-bad-inputs": "WithManagedRules",
+        "reputation": "WithReputationAtApi",
+    }
+    for name in ("WithEdgeFirewall", "WithReputationAtApi"):
+        assert {"Condition": "WithManagedRules"} in _condition(name)["Fn::And"]
+
+
+#: Each of these notices that mail is lost or late, or that requests fail, or that SES may stop.
+_ESSENTIAL: Final = {
+    "ApiThrottledAlarm",
+    "BounceRateAlarm",
+    "ComplaintRateAlarm",
+    "EventsDeadAlarm",
+    "FunctionsThrottledAlarm",
+    "JobsDeadAlarm",
+    "JobsLateAlarm",
+    "OverdueAlarm",
+    "RolloutAlarm",
+    "TableThrottledAlarm",
+    "UrgentJobsLateAlarm",
+}
+
+
+def test_alarms_of_detail_are_optional() -> None:
+    """Each alarm costs by the month, so by default only the essential ones exist."""
+    alarms = {
+        name: resource.get("Condition")
+        for name, resource in _RESOURCES.items()
+        if resource["Type"] == "AWS::CloudWatch::Alarm" and name != "FrontErrorsAlarm"
+    }
+    assert {name for name, condition in alarms.items() if condition is None} == _ESSENTIAL
+    assert {alarms[name] for name in alarms.keys() - _ESSENTIAL} == {"WithAllAlarms"}
+    assert _condition("WithAllAlarms") == {"Fn::Equals": [{"Ref": "AlarmSet"}, "all"]}
+    assert _SOURCE["Parameters"]["AlarmSet"]["Default"] == "essential"
+
+
+def test_each_metric_is_shown_by_an_alarm_or_the_dashboard() -> None:
+    """The functions emit the metrics that something shows, and no alarm waits for another one."""
+    alarms = [r["Properties"] for r in _RESOURCES.values() if r["Type"] == "AWS::CloudWatch::Alarm"]
+    measured = [
+        part["MetricStat"]["Metric"]
+        for alarm in alarms
+        for part in alarm.get("Metrics", [])
+        if "MetricStat" in part
+    ]
+    shown = {
+        metric["MetricName"]
+        for metric in [*alarms, *measured]
+        if metric.get("Namespace") == "Pillarbox"
+    }
+    board = json.loads(_RESOURCES["Dashboard"]["Properties"]["DashboardBody"]["Fn::Sub"])
+    for widget in board["widgets"]:
+        namespace = ""
+        for metric in widget["properties"]["metrics"]:
+            namespace = namespace if metric[0] in {".", "..."} else metric[0]
+            if namespace == "Pillarbox" and metric[0] != "...":
+                shown.add(metric[1])
+    assert shown == METRICS
 
 
 def test_traces_are_off() -> None:

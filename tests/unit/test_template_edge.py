@@ -5,6 +5,7 @@ from typing import Any, Final
 
 import pytest
 
+from admin.aws import deployment
 from local import template
 from pillarbox.domain.errors import CODES
 from tests.edge_function import CODE, FRONT, LAMBDA
@@ -52,8 +53,10 @@ def test_origins_get_the_secret_and_check_it() -> None:
     secret = {"Fn::Sub": "{{resolve:secretsmanager:${EdgeSecret}:SecretString}}"}
     origins = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]["Origins"]
     for origin in (origins[0], origins[1]["Fn::If"][1]):
-        assert origin["OriginCustomHeaders"] == [
-            {"HeaderName": "X-Pillarbox-Edge", "HeaderValue": secret}
+        assert origin["OriginCustomHeaders"]["Fn::If"] == [
+            "WithEdgeSecret",
+            [{"HeaderName": "X-Pillarbox-Edge", "HeaderValue": secret}],
+            {"Ref": "AWS::NoValue"},
         ]
     for name in ("ApiFirewall", "FrontFirewall"):
         first = min(_rules(name), key=lambda rule: rule["Priority"])
@@ -138,7 +141,8 @@ def test_bodies_are_counted_but_not_blocked(name: str) -> None:
             overrides = group.get("RuleActionOverrides", [])
             assert all(override["Name"].endswith("_BODY") for override in overrides)
             assert all(override["ActionToUse"] == {"Count": {}} for override in overrides)
-            assert overrides or rule["OverrideAction"] == {"Count": {}}
+            looks_at_addresses = group["Name"] == "AWSManagedRulesAmazonIpReputationList"
+            assert overrides or looks_at_addresses
 
 
 def test_the_container_has_the_permissions_of_the_sends() -> None:
@@ -176,3 +180,30 @@ def test_the_front_gets_its_settings() -> None:
     for variable in front["Environment"]:
         if variable["Name"] in functions:
             assert functions[variable["Name"]] == variable["Value"]
+
+
+def test_what_no_origin_answers_has_the_envelope() -> None:
+    """CloudFront shows the page that the deploy writes, for statuses that no origin gives."""
+    edge = _RESOURCES["Edge"]["Properties"]["DistributionConfig"]
+    pages = {
+        response["ErrorCode"]: (response["ResponseCode"], response["ResponsePagePath"])
+        for response in edge["CustomErrorResponses"]
+        if "ResponsePagePath" in response
+    }
+    assert pages == dict.fromkeys((502, 504), (503, f"/{deployment.ERROR_PAGE}"))
+    gateway = _RESOURCES["Api"]["Properties"]["GatewayResponses"].values()
+    ours = {status for status, _ in CODES.values()} | {r["StatusCode"] for r in gateway}
+    assert not ours & pages.keys()
+    (behavior,) = edge["CacheBehaviors"]
+    assert behavior["PathPattern"] == "/errors/*"
+    (origin,) = (o for o in edge["Origins"] if o.get("Id") == behavior["TargetOriginId"])
+    assert origin["DomainName"] == {"Fn::GetAtt": ["ErrorPages", "RegionalDomainName"]}
+
+
+def test_only_the_distribution_reads_the_error_page() -> None:
+    """The bucket is private; CloudFront signs its requests for this distribution."""
+    _, allowed = _RESOURCES["ErrorPagesPolicy"]["Properties"]["PolicyDocument"]["Statement"]
+    assert allowed["Principal"] == {"Service": "cloudfront.amazonaws.com"}
+    assert allowed["Action"] == "s3:GetObject"
+    (source,) = allowed["Condition"]["StringEquals"].values()
+    assert source["Fn::Sub"].endswith(":distribution/${Edge}")

@@ -49,12 +49,17 @@ def test_queues_are_encrypted_and_require_tls(name: str) -> None:
     ]
 
 
-def test_the_bucket_is_private() -> None:
-    """The spool is encrypted and not public, and its policy requires TLS."""
-    (bucket,) = _of_type("AWS::S3::Bucket").values()
+@pytest.mark.parametrize("name", _of_type("AWS::S3::Bucket"))
+def test_buckets_are_private(name: str) -> None:
+    """Each bucket is encrypted and not public, and its policy requires TLS."""
+    bucket = _of_type("AWS::S3::Bucket")[name]
     assert all(bucket["PublicAccessBlockConfiguration"].values())
     assert bucket["BucketEncryption"]
-    (policy,) = _of_type("AWS::S3::BucketPolicy").values()
+    (policy,) = (
+        policy
+        for policy in _of_type("AWS::S3::BucketPolicy").values()
+        if policy["Bucket"] == {"Ref": name}
+    )
     assert "aws:SecureTransport" in json.dumps(policy)
 
 

@@ -19,14 +19,13 @@ _PROTECTED: Final = {
     "AWS::SES::ConfigurationSet": {"Name"},
     "AWS::SNS::Topic": {"TopicName", "FifoTopic"},
     "AWS::SQS::Queue": {"QueueName", "FifoQueue"},
-    "AWS::SecretsManager::Secret": {"Name"},
 }
 _NAMES: Final = [
     "AlarmTopic",
     "ChangesDeadLetters",
     "ConfigurationSet",
     "Edge",
-    "EdgeSecret",
+    "ErrorPages",
     "EventsDeadLetters",
     "EventsQueue",
     "JobsDeadLetters",
@@ -68,9 +67,13 @@ def test_the_policy_denies_replacing_or_deleting_protected_resources() -> None:
 
 @pytest.mark.parametrize("name", _NAMES)
 def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> None:
-    """A protected resource has no condition and no property whose change replaces it."""
+    """A protected resource has no property whose change replaces it, and no condition.
+
+    Only the distribution and its error page have one: the policy refuses to delete them again.
+    """
     resource = _RESOURCES[name]
-    assert "Condition" not in resource
+    edge = name in {"Edge", "ErrorPages"}
+    assert resource.get("Condition") == ("WithEdge" if edge else None)
     assert not resource["Properties"].keys() & _PROTECTED[resource["Type"]]
 
 

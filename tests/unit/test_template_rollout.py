@@ -110,7 +110,7 @@ def test_a_rollout_rolls_back_on_its_alarm(rollout: str) -> None:
         assert properties["DeploymentConfigName"]["Fn::Sub"][1] == {"ConfigName": rollout}
 
 
-@pytest.mark.parametrize("part", ["ApplicationLogLevel", "LogFormat", "LogGroup"])
+@pytest.mark.parametrize("part", ["ApplicationLogLevel", "SystemLogLevel", "LogFormat", "LogGroup"])
 def test_every_function_has_its_whole_logging(part: str) -> None:
     """The level of all functions does not replace the log group of each."""
     functions = _of_type(_deployed(template.PATH), "AWS::Lambda::Function").values()

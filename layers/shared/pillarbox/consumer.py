@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 
 from aws_lambda_powertools.metrics import Metrics, MetricUnit
 from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
@@ -13,6 +13,27 @@ from pillarbox import observability
 from pillarbox.application.history.aggregate import StreamResult
 from pillarbox.settings import SettingError
 
+#: The metrics that an alarm or the dashboard shows (stacks/alarms.yaml). Every metric costs by the
+#: month, so all other counts are only in the log.
+METRICS: Final = frozenset(
+    {
+        "accepted",
+        "ambiguous_resend",
+        "bounced",
+        "build_died",
+        "complained",
+        "delivered",
+        "failed",
+        "overdue",
+        "quarantined",
+        "statistics_marked",
+        "statistics_repaired",
+        "throttled",
+        "time_to_send",
+        "uncertain",
+    }
+)
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecordResult:
@@ -21,9 +42,9 @@ class RecordResult:
     outcome: str
     retry_after: timedelta | None = None
     ids: Mapping[str, str]
-    #: The names of metrics to count in addition to the outcome.
+    #: What to count in addition to the outcome.
     counts: tuple[str, ...] = ()
-    #: Numbers by the name of their metric; zeros become metrics as well.
+    #: Numbers by their name. A zero becomes a metric as well.
     numbers: Mapping[str, int] = field(default_factory=dict)
     #: Durations by the name of their metric.
     durations: Mapping[str, timedelta] = field(default_factory=dict)
@@ -71,7 +92,9 @@ def consume_batch(
                 observability.log_failure(logger, result, queue_message_id=record.message_id)
                 kept.append(record.message_id)
                 continue
-            logger.info("consumed", extra={"outcome": result.outcome, **result.ids})
+            logger.info(
+                "consumed", extra={"outcome": result.outcome, **result.ids, **result.numbers}
+            )
             _add_metrics(metrics, result)
             if result.retry_after is not None:
                 kept.append(record.message_id)
@@ -83,13 +106,15 @@ def consume_batch(
 
 
 def _add_metrics(metrics: Metrics, result: RecordResult) -> None:
-    for name in (result.outcome, *result.counts):
-        metrics.add_metric(name=name, unit=MetricUnit.Count, value=1)
-    for name, number in result.numbers.items():
-        metrics.add_metric(name=name, unit=MetricUnit.Count, value=number)
+    _add_counts(metrics, {**dict.fromkeys((result.outcome, *result.counts), 1), **result.numbers})
     for name, duration in result.durations.items():
         milliseconds = duration / timedelta(milliseconds=1)
         metrics.add_metric(name=name, unit=MetricUnit.Milliseconds, value=milliseconds)
+
+
+def _add_counts(metrics: Metrics, counts: Mapping[str, int]) -> None:
+    for name in counts.keys() & METRICS:
+        metrics.add_metric(name=name, unit=MetricUnit.Count, value=counts[name])
 
 
 class BatchFailed(Exception):
@@ -104,8 +129,8 @@ def consume_stream(
 
     If a part of the batch must be retried, the invocation fails, so that the whole batch is
     retried. A partial response would do less work again, but an engine that ignores it loses
-    the changes unnoticed. The counts that `count` returns for an applied batch become
-    metrics.
+    the changes unnoticed. The counts that `count` returns for an applied batch are logged, and
+    those in `METRICS` become metrics.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
@@ -116,13 +141,14 @@ def consume_stream(
         counts = dict(count(records)) if result.retry_from is None else {}
         if result.marked_hours:
             counts["statistics_marked"] = result.marked_hours
-        for name, number in counts.items():
-            metrics.add_metric(name=name, unit=MetricUnit.Count, value=number)
+        _add_counts(metrics, counts)
         if metrics.metric_set:
             metrics.flush_metrics()
         for error in result.errors:
             observability.log_failure(logger, error)
-        logger.info("consumed", extra={"records": len(records), "again_from": result.retry_from})
+        logger.info(
+            "consumed", extra={"records": len(records), "again_from": result.retry_from, **counts}
+        )
         if result.retry_from is not None:
             raise BatchFailed(f"the batch must be retried from its record {result.retry_from}")
         return {"batchItemFailures": []}
@@ -131,10 +157,10 @@ def consume_stream(
 
 
 def run_on_schedule(work: Callable[[dict[str, Any], LambdaContext], Mapping[str, int]]) -> Handler:
-    """Return the Lambda handler of a schedule; the counts that `work` returns become metrics.
+    """Return the Lambda handler of a schedule, which logs the counts that `work` returns.
 
-    Zeros become metrics as well: an alarm reads a zero as healthy and a missing figure as a
-    failure.
+    Those in `METRICS` become metrics, zeros too: an alarm reads a zero as healthy and a missing
+    figure as a failure.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
@@ -148,9 +174,9 @@ def run_on_schedule(work: Callable[[dict[str, Any], LambdaContext], Mapping[str,
             observability.log_failure(logger, error)
             raise
         logger.info("ticked", extra=dict(counts))
-        for name, count in counts.items():
-            metrics.add_metric(name=name, unit=MetricUnit.Count, value=count)
-        metrics.flush_metrics()
+        _add_counts(metrics, counts)
+        if metrics.metric_set:
+            metrics.flush_metrics()
         return counts
 
     return lambda_handler

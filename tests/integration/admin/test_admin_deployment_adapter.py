@@ -1,5 +1,7 @@
 """What `pillarbox deploy` asks of AWS, checked against botocore's models."""
 
+import json
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -79,6 +81,15 @@ def test_refused_credentials_raise(stubs: Stubs) -> None:
         deployment.read_account()
 
 
+PLACE = {"registryId": "123456789012", "repositoryName": "pillarbox/relay"}
+SECRET = {"SecretString": json.dumps({"certificate": "a", "key": "b"})}
+
+
+def manifest(content: Any) -> Any:
+    """Return an answer of ECR with the manifest of one image."""
+    return {"images": [{"imageManifest": json.dumps(content)}], "failures": []}
+
+
 @pytest.mark.parametrize(
     ("suffix", "image_id"),
     [
@@ -88,31 +99,61 @@ def test_refused_credentials_raise(stubs: Stubs) -> None:
 )
 def test_the_relays_image_is_looked_up(stubs: Stubs, suffix: str, image_id: dict[str, str]) -> None:
     """An image is found by its tag or by its digest, and the secret by its name."""
+    platforms = [{"os": "linux", "architecture": "arm64"}, {"os": "unknown", "architecture": "x"}]
     stubs.answer(
         "ecr",
-        "describe_images",
-        {},
-        {
-            "registryId": "123456789012",
-            "repositoryName": "pillarbox/relay",
-            "imageIds": [image_id],
-        },
+        "batch_get_image",
+        manifest({"manifests": [{"platform": platform} for platform in platforms]}),
+        PLACE | {"imageIds": [image_id], "acceptedMediaTypes": list(deployment._MANIFESTS)},
     )
-    stubs.answer("secretsmanager", "describe_secret", {}, {"SecretId": "smtp"})
-    needs = deployment.read_relay_needs(f"{IMAGE}{suffix}", "smtp")
-    assert needs == RelayNeeds(image=True, certificate=True)
+    stubs.answer("secretsmanager", "get_secret_value", SECRET, {"SecretId": "smtp"})
+    assert deployment.read_relay_needs(f"{IMAGE}{suffix}", "smtp") == RelayNeeds(
+        image=True,
+        architectures=frozenset({"arm64"}),
+        certificate=True,
+        fields=frozenset({"certificate", "key"}),
+    )
 
 
-@pytest.mark.parametrize("code", ["ImageNotFoundException", "RepositoryNotFoundException"])
-def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs, code: str) -> None:
+def test_the_architecture_of_a_single_image_is_in_its_configuration(
+    stubs: Stubs, tmp_path: Path
+) -> None:
+    """An image that is no index names its processor in a part that ECR gives an address for."""
+    digest = f"sha256:{'b' * 64}"
+    configuration = tmp_path / "configuration.json"
+    configuration.write_text('{"architecture": "amd64", "os": "linux"}')
+    stubs.answer("ecr", "batch_get_image", manifest({"config": {"digest": digest}}))
+    stubs.answer(
+        "ecr",
+        "get_download_url_for_layer",
+        {"downloadUrl": configuration.as_uri(), "layerDigest": digest},
+        PLACE | {"layerDigest": digest},
+    )
+    needs = deployment.read_relay_needs(f"{IMAGE}:1", "")
+    assert (needs.image, needs.architectures) == (True, frozenset({"amd64"}))
+
+
+def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs) -> None:
     """A missing image, repository or secret is told from a missing right."""
-    stubs.refuse("ecr", "describe_images", code)
-    stubs.refuse("secretsmanager", "describe_secret", "ResourceNotFoundException")
-    needs = deployment.read_relay_needs(f"{IMAGE}:1", "smtp")
-    assert needs == RelayNeeds(image=False, certificate=False)
-    stubs.refuse("ecr", "describe_images", "AccessDeniedException")
+    missing = RelayNeeds(image=False, certificate=False)
+    stubs.answer("ecr", "batch_get_image", {"images": [], "failures": [{}]})
+    stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
+    assert deployment.read_relay_needs(f"{IMAGE}:1", "smtp") == missing
+    stubs.refuse("ecr", "batch_get_image", "RepositoryNotFoundException")
+    stubs.refuse("secretsmanager", "get_secret_value", "AccessDeniedException")
+    assert deployment.read_relay_needs(f"{IMAGE}:1", "smtp") == missing
+    stubs.refuse("ecr", "batch_get_image", "AccessDeniedException")
     with pytest.raises(ClientError):
         deployment.read_relay_needs(f"{IMAGE}:1", "smtp")
+
+
+@pytest.mark.parametrize("content", ["-----BEGIN CERTIFICATE-----", "[]", ""])
+def test_a_secret_of_another_form_has_no_fields(stubs: Stubs, content: str) -> None:
+    """A secret that is not a JSON object exists, but lacks both fields."""
+    answer = {"SecretString": content} if content else {"SecretBinary": b"x"}
+    stubs.answer("secretsmanager", "get_secret_value", answer)
+    needs = deployment.read_relay_needs("docker.io/relay:1", "smtp")
+    assert (needs.certificate, needs.fields) == (True, frozenset())
 
 
 def test_an_image_outside_of_ecr_is_not_looked_up(stubs: Stubs) -> None:
@@ -193,3 +234,35 @@ def test_a_new_stack_has_no_parameters(stubs: Stubs) -> None:
     stubs.refuse("cloudformation", "describe_stacks", "AccessDenied")
     with pytest.raises(ClientError):
         deployment.deployed_parameters("pillarbox")
+
+
+def test_the_error_page_is_written(stubs: Stubs) -> None:
+    """The page is where the distribution looks for it, as JSON that nothing caches."""
+    (table, *_) = reversed(FUNCTIONS["StackResourceSummaries"])
+    bucket = table | {
+        "LogicalResourceId": "ErrorPages",
+        "PhysicalResourceId": "pillarbox-errors",
+        "ResourceType": "AWS::S3::Bucket",
+    }
+    stubs.answer("cloudformation", "list_stack_resources", {"StackResourceSummaries": [bucket]})
+    stubs.answer(
+        "s3",
+        "put_object",
+        {},
+        {
+            "Bucket": "pillarbox-errors",
+            "Key": "errors/unavailable.json",
+            "Body": b"{}",
+            "ContentType": "application/json",
+            "CacheControl": "no-store",
+        },
+    )
+    deployment.write_error_page("pillarbox", "{}")
+    stubs.assert_asked()
+
+
+def test_a_stack_without_an_edge_gets_no_error_page(stubs: Stubs) -> None:
+    """With EdgeService=none there is no bucket, and nothing is written."""
+    stubs.answer("cloudformation", "list_stack_resources", FUNCTIONS)
+    deployment.write_error_page("pillarbox", "{}")
+    stubs.assert_asked()

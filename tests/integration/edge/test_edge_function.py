@@ -5,9 +5,11 @@ import re
 from typing import Any
 
 import pytest
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
 
 from local.route import Origin
 from pillarbox.domain.errors import CODES, ServiceError
+from pillarbox.http.requests import check_agent
 from pillarbox.http.routes import ROUTES
 from tests.edge_function import FRONT, LAMBDA, route
 from tests.unit.local.test_route import AGENTS, REQUESTS, ROUTE
@@ -132,6 +134,10 @@ def test_both_edges_refuse_the_same_agents(agent: str | None, expected: bool) ->
     with pytest.raises(ServiceError) as refused:
         ROUTE.check_agent(agent)
     assert error == refused.value.envelope()
+    # The functions refuse the same, for callers who go to the gateway's own address.
+    with pytest.raises(ServiceError) as by_function:
+        check_agent(APIGatewayProxyEvent({"headers": {"User-Agent": agent} if agent else {}}))
+    assert error == by_function.value.envelope()
 
 
 def test_a_caller_cannot_ask_for_traces() -> None:

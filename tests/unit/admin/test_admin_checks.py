@@ -120,9 +120,14 @@ def test_the_events_that_ses_publishes(
 
 def test_functions_are_free_for_requests() -> None:
     """Fewer than 50 functions besides the workers warn, such as the ten of a new account."""
-    assert verdicts(list(checks.check_concurrency(10, 2))) == ["warn"]
-    assert verdicts(list(checks.check_concurrency(59, 10))) == ["warn"]
-    assert verdicts(list(checks.check_concurrency(60, 10))) == ["pass"]
+    for limit, verdict in ((10, "warn"), (59, "warn"), (60, "pass")):
+        assert verdicts(list(checks.check_concurrency(limit, 10, production=False))) == [verdict]
+
+
+@pytest.mark.parametrize(("limit", "verdict"), [(10, "fail"), (49, "fail"), (50, "warn")])
+def test_a_production_stack_needs_more_than_a_new_account_has(limit: int, verdict: str) -> None:
+    """Fewer than 50 functions in all fail for a stack whose table is protected."""
+    assert verdicts(list(checks.check_concurrency(limit, 4, production=True))) == [verdict]
 
 
 def test_dead_letters_and_ages_of_queues() -> None:

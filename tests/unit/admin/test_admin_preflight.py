@@ -1,12 +1,15 @@
 """The checks before a deployment, on given values."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 
+import boto3
 import pytest
 
 from admin.operations import preflight
 from admin.operations.checks import Finding, Verdict
 from admin.operations.preflight import AwsAccount, RelayNeeds
+from local import template
 
 ACCOUNT = AwsAccount(
     account_id="123456789012",
@@ -17,6 +20,12 @@ ACCOUNT = AwsAccount(
     distributions=1,
 )
 RELAY = {"RelayImage": "image", "RelayCertificate": "smtp"}
+NEEDS = RelayNeeds(
+    image=True,
+    architectures=frozenset({"arm64"}),
+    certificate=True,
+    fields=frozenset({"certificate", "key"}),
+)
 
 
 def verdicts(findings: list[Finding]) -> list[str]:
@@ -40,11 +49,27 @@ def test_the_account_is_shown() -> None:
         replace(ACCOUNT, identity="arn:aws-cn:iam::123456789012:user/ops"),
         replace(ACCOUNT, identity="arn:aws-us-gov:iam::123456789012:user/ops"),
         replace(ACCOUNT, region_has_ses=False),
+        *(replace(ACCOUNT, region=region) for region in sorted(preflight.REFUSED_REGIONS)),
     ],
 )
 def test_a_region_without_the_services_fails(account: AwsAccount) -> None:
-    """Partitions without CloudFront and regions without SES are refused."""
+    """Partitions without CloudFront and regions without a service are refused."""
     assert verdicts(list(preflight.check_account(account))) == ["pass", "fail"]
+
+
+def test_the_template_refuses_the_same_regions() -> None:
+    """A deployment without the preflight fails too, before it creates anything."""
+    (assertion,) = template.load()["Rules"]["RegionHasEveryService"]["Assertions"]
+    ((operator, (regions, region)),) = assertion["Assert"]["Fn::Not"][0].items()
+    assert (operator, region) == ("Fn::Contains", {"Ref": "AWS::Region"})
+    assert set(regions) == preflight.REFUSED_REGIONS
+
+
+def test_every_region_without_ses_is_refused() -> None:
+    """The list has each region that AWS's SDK knows and in which it finds no SES."""
+    session = boto3.Session()
+    known = set(session.get_available_regions("ec2"))
+    assert known - set(session.get_available_regions("sesv2")) <= preflight.REFUSED_REGIONS
 
 
 @pytest.mark.parametrize(
@@ -74,7 +99,18 @@ def test_a_maximum_that_is_not_a_number_fails(workers: str) -> None:
 def test_cloudfront_is_checked_as_far_as_possible(distributions: int | None, verdict: str) -> None:
     """Missing rights fail; an account without a distribution may need AWS's verification."""
     account = replace(ACCOUNT, distributions=distributions)
-    assert verdicts(list(preflight.check_cloudfront(account))) == [verdict]
+    (finding,) = preflight.check_cloudfront(account, {"EdgeService": "cloudfront"})
+    assert verdicts([finding]) == [verdict]
+    # Nobody waits for AWS: the remedy names the way without CloudFront.
+    assert ("EdgeService=none" in finding.remedy) == (verdict != "pass")
+
+
+@pytest.mark.parametrize("distributions", [None, 0, 3])
+def test_an_api_without_an_edge_needs_no_cloudfront(distributions: int | None) -> None:
+    """With EdgeService=none neither rights nor a verification are needed."""
+    account = replace(ACCOUNT, distributions=distributions)
+    findings = list(preflight.check_cloudfront(account, {"EdgeService": "none"}))
+    assert verdicts(findings) == ["pass"]
 
 
 @pytest.mark.parametrize(
@@ -91,8 +127,36 @@ def test_what_the_relay_names_must_exist(
     expected: list[str],
 ) -> None:
     """A missing image or secret fails before anything is built."""
-    needs = RelayNeeds(image=image, certificate=certificate)
+    needs = replace(NEEDS, image=image, certificate=certificate)
     assert verdicts(list(preflight.check_relay(needs, RELAY))) == expected
+
+
+@pytest.mark.parametrize(
+    ("architectures", "verdict"),
+    [({"arm64"}, "pass"), ({"amd64", "arm64"}, "pass"), ({"amd64"}, "fail"), ((), "fail")],
+)
+def test_the_image_must_be_for_the_tasks_processor(
+    architectures: Iterable[str], verdict: str
+) -> None:
+    """An image for another processor would never start, and the remedy says how to build it."""
+    needs = replace(NEEDS, architectures=frozenset(architectures))
+    image, secret = preflight.check_relay(needs, RELAY)
+    assert verdicts([image, secret]) == [verdict, "pass"]
+    assert ("relay image" in image.remedy) == (verdict == "fail")
+    task = template.load(template.ROOT / "stacks/relay.yaml")["Resources"]["RelayTask"]
+    assert task["Properties"]["RuntimePlatform"]["CpuArchitecture"] == "ARM64"
+
+
+@pytest.mark.parametrize(
+    ("fields", "missing"),
+    [((), "certificate and key"), ({"key", "ca"}, "certificate"), ({"certificate"}, "key")],
+)
+def test_the_secret_must_have_both_fields(fields: Iterable[str], missing: str) -> None:
+    """A secret without a certificate or key fails, and the message names what it lacks."""
+    needs = replace(NEEDS, fields=frozenset(fields))
+    image, secret = preflight.check_relay(needs, RELAY)
+    assert verdicts([image, secret]) == ["pass", "fail"]
+    assert secret.message == f"The secret smtp lacks {missing}."
 
 
 def test_zones_without_vpc_origins_are_left_out() -> None:

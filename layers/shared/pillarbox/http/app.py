@@ -3,27 +3,30 @@
 from collections.abc import Callable, Mapping
 from typing import Any, Final
 
-from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver
+from aws_lambda_powertools.event_handler.api_gateway import APIGatewayRestResolver, Response
 from aws_lambda_powertools.event_handler.exceptions import NotFoundError
 from aws_lambda_powertools.utilities.typing import LambdaContext
 
 from pillarbox import observability
 from pillarbox.application.ports import StoredResponse
-from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.errors import MethodNotAllowed, ServiceError
 from pillarbox.domain.key import account_of_key
 from pillarbox.http.replies import Reply, common_headers, reply_error
-from pillarbox.http.routes import canonical_path
+from pillarbox.http.requests import check_agent
+from pillarbox.http.routes import canonical_path, check_method
 from pillarbox.settings import SettingError
 
 #: The member of a request's event that holds more fields for its log line.
 _LOG_FIELDS: Final = "pillarbox.log_fields"
 
+type Next = Callable[[APIGatewayRestResolver], Response[Any]]
 type Handler = Callable[[dict[str, Any], LambdaContext], dict[str, Any]]
 
 
 def build_app() -> APIGatewayRestResolver:
     """Return a resolver that responds with the contract's JSON, also to errors."""
     app = APIGatewayRestResolver()
+    app.use(middlewares=[_refuse_default_agents])
     logger = observability.make_logger()
 
     @app.exception_handler(ServiceError)  # type: ignore[untyped-decorator]
@@ -41,9 +44,19 @@ def build_app() -> APIGatewayRestResolver:
 
     @app.not_found
     def _(_: NotFoundError) -> Reply:
+        try:
+            check_method(app.current_event.http_method, app.current_event.path)
+        except MethodNotAllowed as error:
+            return reply_error(error)
         return reply_error(ServiceError("route_not_found", "There is no such route."))
 
     return app
+
+
+def _refuse_default_agents(app: APIGatewayRestResolver, proceed: Next) -> Response[Any]:
+    """Run a route. The gateway has an address of its own, where no edge refuses an agent."""
+    check_agent(app.current_event)
+    return proceed(app)
 
 
 def entrypoint(app: APIGatewayRestResolver) -> Handler:

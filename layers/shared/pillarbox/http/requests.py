@@ -4,6 +4,7 @@ This module imports no wire model, so that routes without a body do not load pyd
 """
 
 import base64
+import re
 from typing import Any, Final
 from uuid import UUID
 
@@ -17,6 +18,22 @@ from pillarbox.http.json_body import parse_json
 
 #: The types of the bodies that forms of HTML have, and those of curl without a header.
 _FORMS: Final = ("application/x-www-form-urlencoded", "multipart/form-data")
+#: Contract section 5: libraries' default user agents, and a missing or empty one. The edge refuses
+#: the same ones earlier.
+_DEFAULT_AGENTS: Final = re.compile(r"python-urllib/|$", re.IGNORECASE)
+
+
+def check_agent(event: APIGatewayProxyEvent) -> None:
+    """Accept a User-Agent that names an application (contract section 5).
+
+    Raises:
+        ServiceError: `client_blocked`.
+    """
+    agents = _header(event, "user-agent") or [""]
+    if any(_DEFAULT_AGENTS.match(agent) for agent in agents):
+        raise ServiceError(
+            "client_blocked", "Send a User-Agent header that names your application."
+        )
 
 
 def read_api_key(event: APIGatewayProxyEvent) -> str:

@@ -1,8 +1,11 @@
 """The routes of the API and their methods: contract section 4."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
+
+from pillarbox.domain.errors import MethodNotAllowed
 
 #: Generated from openapi/operations.py by `make openapi`.
 ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
@@ -16,16 +19,35 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/templates/{id}": ("GET", "DELETE"),
 }
 
+#: How the resources of the contract's literal reading begin, `{base_url}/api/v1` and `/v1/…`.
+_LITERAL: Final = "/v1/v1/"
+
+
+def check_method(method: str, path: str) -> None:
+    """Accept every method on a path that is not a route. The edge refuses the others earlier.
+
+    Raises:
+        MethodNotAllowed: the path is a route, and the method is none of its methods.
+    """
+    for route, methods in ROUTES.items():
+        # `/v1/emails/batch` also looks like a message, so the first route that fits counts.
+        if re.fullmatch(re.sub(r"\{\w+\}", "[^/]+", route), path):
+            if method not in methods:
+                raise MethodNotAllowed(", ".join(methods))
+            return
+
 
 def canonical_path(event: Mapping[str, Any]) -> str:
     """Return the path as the routes are written: no slash at its end, each parameter one segment.
 
-    A parameter arrives decoded. It is percent-encoded again, so that nothing in it is read as a
-    part of the route.
+    The contract's literal reading of a path is the same path. A parameter arrives decoded. It is
+    percent-encoded again, so that nothing in it is read as a part of the route.
     """
     path: str = event["path"]
     if parameters := event.get("pathParameters"):
         path = event["resource"]
         for name, value in parameters.items():
             path = path.replace(f"{{{name}}}", quote(value, safe=""))
+    if event.get("resource", "").startswith(_LITERAL):
+        path = path.replace(_LITERAL, "/v1/", 1)
     return quote(path, safe="/%").rstrip("/")

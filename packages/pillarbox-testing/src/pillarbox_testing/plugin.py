@@ -6,7 +6,8 @@ import os
 
 import pytest
 
-from pillarbox_testing.stack import Pillarbox, StackNotRunning, find_stack
+from pillarbox_testing.http import StackNotRunning
+from pillarbox_testing.stack import Pillarbox, find_stack
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

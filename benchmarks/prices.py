@@ -1,0 +1,125 @@
+"""List prices for us-east-1, each with its public source, as found on 2026-11-22."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final
+
+_AIRBYTE: Final = "https://airbyte.com/data-engineering-resources/dynamodb-pricing"
+_CLOUDFRONT: Final = "http://aws.amazon.com/cloudfront/pricing"
+_FARGATE: Final = "https://www.vantage.sh/blog/fargate-pricing"
+_GATEWAY: Final = (
+    "https://docs.aws.amazon.com/pt_br/whitepapers/latest/"
+    "best-practices-api-gateway-private-apis-integration/cost-optimization.html"
+)
+_WAF: Final = "https://c3x.dev/blog/aws-waf-cost-explained/"
+_LAMBDA: Final = "https://aws.amazon.com/lambda/pricing/"
+
+
+@dataclass(frozen=True, slots=True)
+class Price:
+    """A price in dollars. Without a source nobody has read it on a public page."""
+
+    dollars: float
+    unit: str
+    source: str | None = None
+    note: str = ""
+
+    def cite(self) -> str:
+        """Return the source as Markdown, or say that there is none."""
+        where = f"[page]({self.source})" if self.source else "**not verified**"
+        return f"{where}{self.note and f' ({self.note})'}"
+
+
+@dataclass(frozen=True, slots=True)
+class Peer(Price):
+    """Another service, and what it would take from each of the operators."""
+
+    name: str = ""
+    shown: tuple[str, ...] = ()
+
+
+PRICES: Final[Mapping[str, Price]] = {
+    "ses": Price(
+        0.1, "1,000 recipients, SES", "https://www.acecloudinterviews.com/tutorials/aws/ses/"
+    ),
+    "write": Price(0.625, "a million write units, DynamoDB on demand", _AIRBYTE),
+    "read": Price(0.125, "a million read units, DynamoDB on demand", _AIRBYTE),
+    "kept": Price(0.45, "a GB and month in the table, 0.25, and its recovery, 0.20"),
+    "gateway": Price(3.5, "a million requests, API Gateway REST", _GATEWAY, "AWS"),
+    "gb-second": Price(
+        0.0000133334,
+        "a GB-second on arm64, Lambda",
+        "https://git.mcrn.ar/mariano/lambda_local_runner/src/branch/main/docs/lambdas-md/lambda-13-cost.md",
+    ),
+    "invocation": Price(
+        0.2, "a million requests, Lambda", _LAMBDA, "AWS; figure from the row above"
+    ),
+    "sqs": Price(0.4, "a million requests, SQS", "https://cloudburn.io/blog/amazon-sqs-pricing"),
+    "edge": Price(
+        1.0,
+        "a million HTTPS requests, CloudFront in North America",
+        "https://kindatechnical.com/aws-certification-associate-developer/lesson-87-cloudfront-pricing.html",
+    ),
+    "function": Price(
+        0.1,
+        "a million calls of a CloudFront function",
+        "https://cur.vantage.sh/aws/amazoncloudfront/",
+    ),
+    "log": Price(0.5, "a GB of log", "https://www.duckbillgroup.com/?p=9080"),
+    "alarm": Price(
+        0.1,
+        "a metric of an alarm and month",
+        "https://c3x.dev/resources/aws/aws_cloudwatch_metric_alarm",
+    ),
+    "metric": Price(
+        0.3,
+        "a custom metric and month",
+        "https://cal53.calculator.city/cloudwatch-custom-metrics-calculator/",
+    ),
+    "secret": Price(
+        0.4,
+        "a secret and month",
+        "https://hivebook.wiki/wiki/aws-secrets-manager-rotated-secrets-dynamic-db-credentials-kms",
+    ),
+    "acl": Price(5.0, "a web ACL and month, WAF", _WAF),
+    "rule": Price(1.0, "a rule and month, WAF", _WAF),
+    "waf": Price(0.6, "a million requests, WAF", _WAF),
+    "vcpu": Price(0.03238, "a vCPU and hour, Fargate on arm64", _FARGATE),
+    "gb": Price(0.00356, "a GB and hour, Fargate on arm64", _FARGATE),
+    "balancer": Price(
+        0.0225,
+        "a load balancer and hour; traffic costs extra",
+        "https://awsnegotiations.com/elastic-load-balancer-cost.html",
+    ),
+    "address": Price(
+        0.005,
+        "a public IPv4 address and hour",
+        "https://www.doit.com/aws-public-ipv4-price-increase-the-complete-guide/",
+    ),
+}
+PEERS: Final = (
+    Peer(
+        20,
+        "50,000 emails of Resend's Pro plan, then 0.90 for 1,000",
+        "https://resend-cu3u3cwfg-resend.vercel.app/changelog/pay-as-you-go-pricing",
+        "Resend; 650 for a million at https://flexprice.io/blog/detailed-resend-pricing-guide",
+        name="Resend",
+        shown=(
+            "20.00",
+            "425.00 or less: 50,000 in the plan, the rest by the thousand",
+            "by agreement; 650 for the first million",
+        ),
+    ),
+    Peer(
+        15,
+        "10,000 emails of Postmark's Basic plan, then 1.80 for 1,000",
+        "https://postmarkapp.com/support/article/understanding-your-postmark-invoice",
+        "Postmark; Pro 16.50, then 1.30, at https://tiergauge.com/migrate/postmark-to-resend/",
+        name="Postmark",
+        shown=(
+            "15.00",
+            "653.50 or less: 10,000 in the Pro plan, the rest by the thousand",
+            "by agreement",
+        ),
+    ),
+)

@@ -1,0 +1,95 @@
+"""docs/costs.md has what benchmarks/costs.py computes, and the figures reach the goals."""
+
+import re
+from typing import Final
+
+import pytest
+
+from benchmarks import costs
+from benchmarks.prices import PEERS, PRICES
+from local import template
+
+_PAGE: Final = (template.ROOT / "docs/costs.md").read_text()
+_TABLES: Final = costs.tables()
+
+
+@pytest.mark.parametrize("name", _TABLES)
+def test_the_page_has_the_computed_tables(name: str) -> None:
+    """Each table of the page is what `python -m benchmarks.costs` prints."""
+    assert _TABLES[name] in _PAGE
+
+
+def test_an_idle_month_costs_at_most_3_dollars() -> None:
+    """The goal holds without any free tier; detail in the alarms costs more."""
+    assert sum(costs.idle().values()) <= 3
+    assert sum(costs.idle(all_alarms=True).values()) > 3
+
+
+def test_the_smallest_relay_costs_at_most_55_dollars() -> None:
+    """The default size and number of tasks are the smallest, and hold the goal."""
+    parameters = template.load()["Parameters"]
+    smallest = sum(costs.relay().values())
+    assert smallest <= 55
+    default = (parameters["RelaySize"]["Default"], parameters["RelayTasks"]["Default"])
+    assert sum(costs.relay(*default).values()) == smallest
+
+
+def test_a_million_emails_costs_what_is_counted() -> None:
+    """The units are those of the recorded benchmarks, and a key costs its four write units."""
+    assert costs.row("accepting.md", "whole life, with a key")[1] == "10"
+    assert costs.million()["DynamoDB, writes"] == pytest.approx(6.25)
+    saved = sum(costs.million().values()) - sum(costs.million(key=False).values())
+    assert saved == pytest.approx(4 * PRICES["write"].dollars)
+    assert sum(costs.million(key=False).values()) <= 14
+
+
+def test_single_messages_cost_more_than_batches() -> None:
+    """A sender whose queues never fill pays for each receipt and invocation."""
+    batches, single = costs.million(batch=10), costs.million(batch=1)
+    # Three messages, each received and deleted alone instead of a tenth of a request for both.
+    more = single["SQS"] - batches["SQS"]
+    assert more == pytest.approx(3 * 2 * (1 - 0.1) * PRICES["sqs"].dollars)
+    assert single["Lambda, requests"] == pytest.approx(4 * PRICES["invocation"].dollars)
+    # The events of an email come apart then, so each takes a write.
+    apart = single["DynamoDB, writes"] - batches["DynamoDB, writes"]
+    assert apart == pytest.approx(PRICES["write"].dollars)
+
+
+@pytest.mark.parametrize(
+    ("rate", "units"), [(100, 0.26), (50, 0.26), (10, 0.28), (0.4, 1.07), (0.001, 2.35)]
+)
+def test_statistics_cost_what_was_measured_at_a_rate(rate: float, units: float) -> None:
+    """At a measured rate the units are the measured ones, and beyond the ends those of the end."""
+    writes = costs.million(rate=rate)["Statistics, writes"] / PRICES["write"].dollars
+    assert writes == pytest.approx(units)
+
+
+def test_between_measured_rates_the_units_are_between() -> None:
+    """The units fall as the rate rises."""
+    figures = [costs.million(rate=rate)["Statistics, writes"] for rate in (0.02, 0.1, 1, 5, 40)]
+    assert figures == sorted(figures, reverse=True)
+    assert len(set(figures)) == len(figures)
+
+
+def test_a_row_that_is_missing_is_an_error() -> None:
+    """A renamed row of a benchmark does not become a cost of zero."""
+    with pytest.raises(ValueError, match="0 rows nothing"):
+        costs.row("accepting.md", "nothing")
+
+
+def test_each_price_has_a_source_or_says_that_it_has_none() -> None:
+    """The page says of each price where it was read, and which were not verified."""
+    for price in (*PRICES.values(), *PEERS):
+        assert price.dollars > 0
+        assert price.source is None or re.match(r"https?://\S+$", price.source)
+        assert ("not verified" in price.cite()) == (price.source is None)
+
+
+def test_the_bills_grow_with_the_operators() -> None:
+    """Each larger operator pays more, but less for an email; SES is most of the largest bill."""
+    totals = [sum(costs.bill(operator).values()) for operator in costs.OPERATORS]
+    each = [total / o.emails for total, o in zip(totals, costs.OPERATORS, strict=True)]
+    assert totals == sorted(totals)
+    assert each == sorted(each, reverse=True)
+    largest = costs.bill(costs.OPERATORS[-1])
+    assert largest["SES"] > sum(largest.values()) / 2
