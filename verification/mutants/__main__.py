@@ -47,7 +47,8 @@ MODULES: Final = {
     "domain/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
-    "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py",
+    "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
+    " tests/unit/application/test_application_delivery_moments.py",
     "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py",
     "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
     "application/delivery/sweep.py": "tests/unit/application/test_application_sweep.py",
@@ -65,7 +66,8 @@ MODULES: Final = {
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_strangers.py",
     "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
-    " tests/unit/application/test_application_smtp_groups.py tests/relay/test_documented.py",
+    " tests/unit/application/test_application_smtp_sendable.py"
+    " tests/unit/application/test_application_smtp_groups.py",
     "application/history/aggregate.py": "tests/unit/history",
     "application/history/coverage.py": "tests/unit/history",
     "application/history/pagination.py": "tests/unit/history",
@@ -77,7 +79,16 @@ MODULES: Final = {
     "functions/record_feedback/app.py": "tests/contract/test_worker.py",
     "functions/sweep_messages/app.py": "tests/integration/test_events.py",
     "functions/aggregate_stats/app.py": "tests/integration/history/test_history_http.py",
+    "relay/admission.py": "tests/relay/test_neighbours.py tests/relay/test_limits.py",
     "relay/batcher.py": "tests/relay/test_batcher.py",
+    "relay/commands.py": "tests/relay/test_commands.py",
+    "relay/connection.py": "tests/relay/test_commands.py tests/relay/test_content.py"
+    " tests/relay/test_tls.py tests/relay/test_limits.py tests/relay/test_proxy.py"
+    " tests/relay/test_slow_messages.py tests/relay/test_slow.py",
+    "relay/health.py": "tests/relay/test_health.py",
+    "relay/logins.py": "tests/relay/test_logins.py",
+    "relay/memory.py": "tests/relay/test_shares.py",
+    "relay/places.py": "tests/relay/test_logins.py",
     "relay/service.py": "tests/relay/test_two_keys.py tests/relay/test_use_case.py"
     " tests/relay/test_log.py",
     "relay/framing.py": "tests/relay/test_framing.py tests/relay/test_content.py",
@@ -85,8 +96,9 @@ MODULES: Final = {
     "relay/proxy.py": "tests/relay/test_proxy.py",
     "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_use_case.py",
     "relay/sasl.py": "tests/relay/test_auth.py",
-    "relay/session.py": "tests/relay/test_commands.py tests/relay/test_auth.py"
-    " tests/relay/test_limits.py tests/relay/test_use_case.py",
+    "relay/session.py": "tests/relay/test_session.py tests/relay/test_commands.py"
+    " tests/relay/test_auth.py tests/relay/test_limits.py tests/relay/test_use_case.py",
+    "relay/tls.py": "tests/relay/test_tls.py tests/relay/test_resumption.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/ledger.py": "tests/unit/history",
@@ -115,7 +127,7 @@ CONDITIONS: Final = {
 #: Seconds of CPU time for the tests of a change, since it may cause an endless loop.
 _CPU_LIMIT: Final = 60
 #: Seconds of real time, since a change may also cause an endless wait.
-_TIME_LIMIT: Final = 600
+_TIME_LIMIT: Final = 120
 _PYTEST_OPTIONS: Final = (
     *("-x", "-q", "-p", "no:xdist", "-p", "no:unraisableexception"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
