@@ -40,11 +40,14 @@ TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.
 #: Runs in the environment of cosmic-ray, which is not installed in this one.
 CODE: Final = Path(__file__).parent / "code_changes.py"
 
+_HISTORY: Final = "tests/unit/history/test_history"
+
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
     "domain/message.py": "tests/unit/domain/test_domain_message.py",
     "domain/quota.py": "tests/unit/domain/test_domain_quota.py",
     "domain/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
+    "domain/statistics.py": "tests/unit/domain/test_domain_statistics.py",
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
     "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
@@ -68,11 +71,11 @@ MODULES: Final = {
     "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
     " tests/unit/application/test_application_smtp_sendable.py"
     " tests/unit/application/test_application_smtp_groups.py",
-    "application/history/aggregate.py": "tests/unit/history",
-    "application/history/coverage.py": "tests/unit/history",
-    "application/history/pagination.py": "tests/unit/history",
-    "application/history/queries.py": "tests/unit/history",
-    "domain/statistics.py": "tests/unit/history",
+    "application/history/aggregate.py": f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py"
+    f" {_HISTORY}_aggregation.py {_HISTORY}_audit.py",
+    "application/history/coverage.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
+    "application/history/pagination.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
+    "application/history/queries.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
     "consumer.py": "tests/unit/test_consumer.py",
     "functions/deliver_message/app.py": "tests/contract/test_worker.py"
     " tests/contract/test_poison_jobs.py",
