@@ -176,6 +176,21 @@ def test_only_so_many_keys_are_remembered(monkeypatch: pytest.MonkeyPatch) -> No
     run(scenario)
 
 
+def test_a_key_that_is_used_again_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two places, a third key drops the one that was used longest ago, not the oldest one."""
+    monkeypatch.setattr("relay.logins._MAX_KNOWN", 2)
+
+    async def scenario(logins: Logins) -> None:
+        first, second = logins.good
+        third = builders.key_text()
+        logins.good[third] = builders.account()
+        for key_text in (first, second, first, third):
+            await logins.try_key(key_text, client())
+        assert [*logins.limiter._known] == [digest_of_key(first), digest_of_key(third)]
+
+    run(scenario)
+
+
 def test_clients_that_have_gone_cost_no_read() -> None:
     """A login whose client has disconnected gives its turn to the next without a read."""
 

@@ -82,7 +82,7 @@ MODULES: Final = {
     "functions/record_feedback/app.py": "tests/contract/test_worker.py",
     "functions/sweep_messages/app.py": "tests/integration/test_events.py",
     "functions/aggregate_stats/app.py": "tests/integration/history/test_history_http.py",
-    "relay/admission.py": "tests/relay/test_neighbours.py tests/relay/test_limits.py",
+    "relay/admission.py": "tests/relay/test_neighbours.py",
     "relay/batcher.py": "tests/relay/test_batcher.py",
     "relay/commands.py": "tests/relay/test_commands.py",
     "relay/connection.py": "tests/relay/test_commands.py tests/relay/test_content.py"

@@ -85,7 +85,9 @@ def test_a_bucket_begins_and_ends_on_its_boundary(
         (MONTH, 0, "1970-01-01T00:00:00"),
         (MONTH, 11, "1970-12-01T00:00:00"),
         (MONTH, 12, "1971-01-01T00:00:00"),
+        (MONTH, 23, "1971-12-01T00:00:00"),
         (MONTH, 674, "2026-03-01T00:00:00"),
+        (MONTH, 23_640, "3940-01-01T00:00:00"),
     ],
 )
 def test_buckets_are_numbered_from_1970(granularity: Granularity, number: int, start: str) -> None:
