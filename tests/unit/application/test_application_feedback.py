@@ -200,7 +200,13 @@ def test_workers_that_contend_pause_before_the_next_try(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Each lost race is followed by a random pause whose limit doubles."""
-    monkeypatch.setattr("random.uniform", lambda least, most: (least, most))
+    limits: list[tuple[float, float]] = []
+
+    def uniform(least: float, most: float) -> float:
+        limits.append((least, most))
+        return most
+
+    monkeypatch.setattr("random.uniform", uniform)
 
     def save_another(call: str) -> None:
         if call == "messages.save" and len(world.pauses) < 3:
@@ -210,7 +216,8 @@ def test_workers_that_contend_pause_before_the_next_try(
 
     world.gate.watch = save_another
     assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
-    assert world.pauses == [(0, 0.01), (0, 0.02), (0, 0.04)]
+    assert limits == [(0, 0.01), (0, 0.02), (0, 0.04)]
+    assert world.pauses == [0.01, 0.02, 0.04]
 
 
 def test_an_account_reads_only_its_own_messages(world: World) -> None:
