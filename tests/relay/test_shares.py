@@ -41,6 +41,7 @@ def test_share_of_an_account() -> None:
     """An account can hold a quarter of the memory, from however many addresses."""
     senders = Senders()
     for number in range(4):
+        assert senders.budget.has_room("a", f"address {number}", SHARE // 4)
         assert senders.begin("a", f"address {number}").reserve(SHARE // 4)
     assert not senders.begin("a", "address 5").reserve(1)
     assert not senders.budget.has_room("a", "address 5", 1)
@@ -61,7 +62,10 @@ def test_share_is_enough_for_the_largest_message() -> None:
     """With little memory a share is still large enough for the largest message."""
     limits = ServerLimits(memory=34 * MIB)
     senders = Senders(limits)
-    assert senders.begin("a", "address").reserve(2 * limits.message_size)
+    message = senders.begin("a", "address")
+    assert message.reserve(2 * limits.message_size)
+    assert message.reserve(2 * MIB)
+    assert not message.reserve(1)
 
 
 def test_slowest_message_gives_way() -> None:
@@ -133,6 +137,28 @@ def test_messages_of_the_same_speed_do_not_give_way(now: float) -> None:
     senders.clock.now = now
     assert not second.reserve(1)
     assert senders.disconnected == []
+
+
+def test_a_faster_message_does_not_give_way() -> None:
+    """A slow message that needs room gets none from a faster one."""
+    senders = Senders()
+    slow, fast = senders.begin("a", "address 1"), senders.begin("a", "address 2")
+    assert slow.reserve(SHARE // 2)
+    senders.clock.now = 19
+    assert fast.reserve(SHARE // 2)
+    senders.clock.now = 20
+    assert not slow.reserve(1)
+    assert senders.disconnected == []
+
+
+def test_a_message_may_take_all_room_of_a_slower_one() -> None:
+    """A slow message that holds its whole share gives way to one that needs all of it."""
+    senders = Senders()
+    slow = senders.begin("a", "address 1")
+    assert slow.reserve(SHARE)
+    senders.clock.now = 20
+    assert senders.begin("a", "address 2").reserve(SHARE)
+    assert senders.disconnected == [slow]
 
 
 def test_only_as_many_messages_give_way_as_needed() -> None:
