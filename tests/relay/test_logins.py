@@ -59,7 +59,7 @@ def client(host: str = "192.0.2.1") -> Admission:
 
 
 def run(scenario: Callable[[Logins], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(scenario(Logins()))
+    asyncio.run(asyncio.wait_for(scenario(Logins()), PATIENCE))
 
 
 def test_forged_keys_take_turns() -> None:

@@ -94,7 +94,7 @@ MODULES: Final = {
     "relay/places.py": "tests/relay/test_logins.py",
     "relay/service.py": "tests/relay/test_two_keys.py tests/relay/test_use_case.py"
     " tests/relay/test_log.py",
-    "relay/framing.py": "tests/relay/test_framing.py tests/relay/test_content.py",
+    "relay/framing.py": "tests/relay/test_content.py tests/relay/test_framing.py",
     "relay/limits.py": "tests/relay/test_limits.py",
     "relay/proxy.py": "tests/relay/test_proxy.py",
     "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_use_case.py",
@@ -130,7 +130,7 @@ CONDITIONS: Final = {
 #: Seconds of CPU time for the tests of a change, since it may cause an endless loop.
 _CPU_LIMIT: Final = 60
 #: Seconds of real time, since a change may also cause an endless wait.
-_TIME_LIMIT: Final = 120
+_TIME_LIMIT: Final = 600
 _PYTEST_OPTIONS: Final = (
     *("-x", "-q", "-p", "no:xdist", "-p", "no:unraisableexception"),
     *("-W", "ignore::pytest.PytestAssertRewriteWarning"),
