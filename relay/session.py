@@ -170,7 +170,7 @@ class SmtpSession:
     def _auth(self, argument: bytes | None) -> PendingReply:
         if not self._secure:
             return replies.TLS_REQUIRED
-        if self._login is not None or self._transaction is not None or not self._greeted:
+        if self._login is not None or not self._greeted:
             return replies.BAD_SEQUENCE
         mechanism, *initial = (argument or b"").split(b" ")
         if not mechanism or len(initial) > 1:

@@ -59,7 +59,7 @@ def client(host: str = "192.0.2.1") -> Admission:
 
 
 def run(scenario: Callable[[Logins], Coroutine[Any, Any, None]]) -> None:
-    asyncio.run(scenario(Logins()))
+    asyncio.run(asyncio.wait_for(scenario(Logins()), PATIENCE))
 
 
 def test_forged_keys_take_turns() -> None:
@@ -172,6 +172,21 @@ def test_only_so_many_keys_are_remembered(monkeypatch: pytest.MonkeyPatch) -> No
         await logins.end_delays()
         assert (await waiting).account == builders.account()
         assert all(each.exception() for each in forged)
+
+    run(scenario)
+
+
+def test_a_key_that_is_used_again_is_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """With two places, a third key drops the one that was used longest ago, not the oldest one."""
+    monkeypatch.setattr("relay.logins._MAX_KNOWN", 2)
+
+    async def scenario(logins: Logins) -> None:
+        first, second = logins.good
+        third = builders.key_text()
+        logins.good[third] = builders.account()
+        for key_text in (first, second, first, third):
+            await logins.try_key(key_text, client())
+        assert [*logins.limiter._known] == [digest_of_key(first), digest_of_key(third)]
 
     run(scenario)
 

@@ -76,6 +76,30 @@ def test_old_anonymous_connection_makes_room() -> None:
     assert door.enter("192.0.2.1") is replies.TOO_MANY_CONNECTIONS
 
 
+def test_connections_make_room_however_old_they_are() -> None:
+    """A connection that has not logged in for a minute makes room like one of a second."""
+    door = Door(ServerLimits(connections_of_address=1))
+    door.admitted("192.0.2.1")
+    door.clock.now = 60
+    door.admitted("192.0.2.1")
+    assert len(door.ended) == 1
+
+
+def test_large_limits() -> None:
+    """With 1,200 connections: 300 of an account, 300 before login, 600 of an address, no more."""
+    door = Door(ServerLimits(connections=1_200, connections_of_address=300))
+    for number in range(600):
+        door.logged_in("192.0.2.1", f"account {number % 2}")
+    assert door.enter("192.0.2.1") is replies.TOO_MANY_CONNECTIONS
+    for _ in range(300):
+        anonymous = door.admitted("192.0.2.2")
+    assert not door.limiter.log_in(anonymous, "account 0")
+    assert door.enter("192.0.2.2") is replies.TOO_MANY_CONNECTIONS
+    for number in range(300):
+        door.admitted(f"198.51.100.{number % 2}")
+    assert door.enter("192.0.2.3") is replies.SERVER_FULL
+
+
 def test_full_server_replaces_anonymous_connections_only() -> None:
     """A full server replaces the oldest anonymous connection of any address, then refuses."""
     door = Door(ServerLimits(connections=4))
@@ -125,12 +149,31 @@ def test_connection_is_released_once() -> None:
     assert door.limiter.count == 2
 
 
+def test_nothing_is_counted_for_those_that_have_left() -> None:
+    """Counts go down one by one, and names without connections are forgotten."""
+    door = Door(ServerLimits(connections=8, connections_of_address=2))
+    kept = [door.logged_in("192.0.2.1", "account"), door.admitted("192.0.2.1")]
+    ended = [door.logged_in("192.0.2.1", "account"), door.admitted("192.0.2.1")]
+    for admission in ended:
+        door.limiter.release(admission)
+    door.admitted("192.0.2.1")
+    assert door.enter("192.0.2.1") is replies.TOO_MANY_CONNECTIONS
+    third = door.logged_in("192.0.2.2", "account")
+    assert not door.limiter.log_in(kept[1], "account")
+    for admission in [*kept, third, *door.limiter._anonymous]:
+        door.limiter.release(admission)
+    counts = [value for name, value in vars(door.limiter).items() if name.startswith("_of_")]
+    assert counts == [{}, {}]
+    assert (door.limiter.count, door.limiter._anonymous, door.limiter._anonymous_of) == (0, {}, {})
+
+
 def test_networks_count_as_one_address() -> None:
     """An IPv6 network of 64 bits counts as one address, and a mapped IPv4 address as itself."""
     door = Door(ServerLimits(connections_of_address=1))
     door.admitted("2001:db8::1")
-    assert door.enter("2001:db8::2") is replies.TOO_MANY_CONNECTIONS
-    door.admitted("2001:db8:0:1::1")
+    for neighbour in ("2001:db8::2", "2001:db8::8000:0:0:1", "2001:db8::ffff:ffff:ffff:ffff"):
+        assert door.enter(neighbour) is replies.TOO_MANY_CONNECTIONS
+    assert door.admitted("2001:db8:0:1::1").host == "2001:db8:0:1::"
     door.admitted("192.0.2.1")
     assert door.enter("::ffff:192.0.2.1") is replies.TOO_MANY_CONNECTIONS
 

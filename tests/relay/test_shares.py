@@ -1,5 +1,6 @@
 """The memory of messages in transit: shares of accounts and addresses, and who gives way."""
 
+import math
 from collections import Counter
 from dataclasses import dataclass, field
 
@@ -40,6 +41,7 @@ def test_share_of_an_account() -> None:
     """An account can hold a quarter of the memory, from however many addresses."""
     senders = Senders()
     for number in range(4):
+        assert senders.budget.has_room("a", f"address {number}", SHARE // 4)
         assert senders.begin("a", f"address {number}").reserve(SHARE // 4)
     assert not senders.begin("a", "address 5").reserve(1)
     assert not senders.budget.has_room("a", "address 5", 1)
@@ -60,7 +62,10 @@ def test_share_is_enough_for_the_largest_message() -> None:
     """With little memory a share is still large enough for the largest message."""
     limits = ServerLimits(memory=34 * MIB)
     senders = Senders(limits)
-    assert senders.begin("a", "address").reserve(2 * limits.message_size)
+    message = senders.begin("a", "address")
+    assert message.reserve(2 * limits.message_size)
+    assert message.reserve(2 * MIB)
+    assert not message.reserve(1)
 
 
 def test_slowest_message_gives_way() -> None:
@@ -108,6 +113,65 @@ def test_young_and_complete_messages_do_not_give_way() -> None:
     assert senders.budget.has_room("a", "address 3", 1)
     assert senders.begin("a", "address 3").reserve(1)
     assert senders.disconnected == [young]
+
+
+def test_the_speed_of_a_message_fades() -> None:
+    """The speed is a fifth of the octets, of which 37 % (1/e) count five seconds later."""
+    senders = Senders()
+    message = senders.begin("a", "address")
+    assert message.speed(0) == 0
+    assert message.reserve(1_000)
+    assert [message.speed(0), message.speed(5)] == pytest.approx([200, 200 / math.e])
+    senders.clock.now = 5
+    assert message.reserve(500)
+    assert message.speed(5) == pytest.approx(200 / math.e + 100)
+
+
+@pytest.mark.parametrize("now", [10, 20])
+def test_messages_of_the_same_speed_do_not_give_way(now: float) -> None:
+    """From its tenth second on, a message takes no room of another one that is as fast."""
+    senders = Senders()
+    first, second = senders.begin("a", "address 1"), senders.begin("a", "address 2")
+    assert first.reserve(SHARE // 2)
+    assert second.reserve(SHARE // 2)
+    senders.clock.now = now
+    assert not second.reserve(1)
+    assert senders.disconnected == []
+
+
+def test_a_faster_message_does_not_give_way() -> None:
+    """A slow message that needs room gets none from a faster one."""
+    senders = Senders()
+    slow, fast = senders.begin("a", "address 1"), senders.begin("a", "address 2")
+    assert slow.reserve(SHARE // 2)
+    senders.clock.now = 19
+    assert fast.reserve(SHARE // 2)
+    senders.clock.now = 20
+    assert not slow.reserve(1)
+    assert senders.disconnected == []
+
+
+def test_a_message_may_take_all_room_of_a_slower_one() -> None:
+    """A slow message that holds its whole share gives way to one that needs all of it."""
+    senders = Senders()
+    slow = senders.begin("a", "address 1")
+    assert slow.reserve(SHARE)
+    senders.clock.now = 20
+    assert senders.begin("a", "address 2").reserve(SHARE)
+    assert senders.disconnected == [slow]
+
+
+def test_only_as_many_messages_give_way_as_needed() -> None:
+    """Messages give way from the slowest on, until there is exactly enough room."""
+    senders = Senders()
+    slow = [senders.begin("a", f"address {number}") for number in range(4)]
+    for number, message in enumerate(slow):
+        senders.clock.now = number
+        assert message.reserve(SHARE // 4)
+    senders.clock.now = 20
+    assert senders.begin("a", "address 5").reserve(SHARE // 2)
+    assert senders.disconnected == slow[:2]
+    assert senders.budget.used == SHARE
 
 
 def test_nobody_gives_way_in_vain() -> None:

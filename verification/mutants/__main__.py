@@ -40,14 +40,18 @@ TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.
 #: Runs in the environment of cosmic-ray, which is not installed in this one.
 CODE: Final = Path(__file__).parent / "code_changes.py"
 
+_HISTORY: Final = "tests/unit/history/test_history"
+
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
     "domain/message.py": "tests/unit/domain/test_domain_message.py",
     "domain/quota.py": "tests/unit/domain/test_domain_quota.py",
     "domain/quota_counts.py": "tests/unit/domain/test_domain_quota_counts.py",
+    "domain/statistics.py": "tests/unit/domain/test_domain_statistics.py",
     "application/authentication.py": "tests/unit/application/test_application_strangers.py"
     " tests/unit/application/test_application_single.py",
-    "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py",
+    "application/delivery/deliver.py": "tests/unit/application/test_application_delivery.py"
+    " tests/unit/application/test_application_delivery_moments.py",
     "application/delivery/feedback.py": "tests/unit/application/test_application_feedback.py",
     "application/delivery/poison_jobs.py": "tests/unit/application/test_application_poison_jobs.py",
     "application/delivery/sweep.py": "tests/unit/application/test_application_sweep.py",
@@ -66,28 +70,39 @@ MODULES: Final = {
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_strangers.py",
     "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
-    " tests/unit/application/test_application_smtp_groups.py tests/relay/test_documented.py",
-    "application/history/aggregate.py": "tests/unit/history",
-    "application/history/coverage.py": "tests/unit/history",
-    "application/history/pagination.py": "tests/unit/history",
-    "application/history/queries.py": "tests/unit/history",
-    "domain/statistics.py": "tests/unit/history",
+    " tests/unit/application/test_application_smtp_sendable.py"
+    " tests/unit/application/test_application_smtp_groups.py",
+    "application/history/aggregate.py": f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py"
+    f" {_HISTORY}_aggregation.py {_HISTORY}_audit.py",
+    "application/history/coverage.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
+    "application/history/pagination.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
+    "application/history/queries.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
     "consumer.py": "tests/unit/test_consumer.py",
     "functions/deliver_message/app.py": "tests/contract/test_worker.py"
     " tests/contract/test_poison_jobs.py",
     "functions/record_feedback/app.py": "tests/contract/test_worker.py",
     "functions/sweep_messages/app.py": "tests/integration/test_events.py",
     "functions/aggregate_stats/app.py": "tests/integration/history/test_history_http.py",
+    "relay/admission.py": "tests/relay/test_neighbours.py",
     "relay/batcher.py": "tests/relay/test_batcher.py",
+    "relay/commands.py": "tests/relay/test_commands.py",
+    "relay/connection.py": "tests/relay/test_commands.py tests/relay/test_content.py"
+    " tests/relay/test_tls.py tests/relay/test_limits.py tests/relay/test_proxy.py"
+    " tests/relay/test_slow_messages.py tests/relay/test_slow.py",
+    "relay/health.py": "tests/relay/test_health.py",
+    "relay/logins.py": "tests/relay/test_logins.py",
+    "relay/memory.py": "tests/relay/test_shares.py",
+    "relay/places.py": "tests/relay/test_logins.py",
     "relay/service.py": "tests/relay/test_two_keys.py tests/relay/test_use_case.py"
     " tests/relay/test_log.py",
-    "relay/framing.py": "tests/relay/test_framing.py tests/relay/test_content.py",
+    "relay/framing.py": "tests/relay/test_content.py tests/relay/test_framing.py",
     "relay/limits.py": "tests/relay/test_limits.py",
     "relay/proxy.py": "tests/relay/test_proxy.py",
     "relay/replies.py": "tests/relay/test_replies.py tests/relay/test_use_case.py",
     "relay/sasl.py": "tests/relay/test_auth.py",
-    "relay/session.py": "tests/relay/test_commands.py tests/relay/test_auth.py"
-    " tests/relay/test_limits.py tests/relay/test_use_case.py",
+    "relay/session.py": "tests/relay/test_session.py tests/relay/test_commands.py"
+    " tests/relay/test_auth.py tests/relay/test_limits.py tests/relay/test_use_case.py",
+    "relay/tls.py": "tests/relay/test_tls.py tests/relay/test_resumption.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/ledger.py": "tests/unit/history",

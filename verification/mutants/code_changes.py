@@ -31,7 +31,10 @@ def changed(source: str) -> Iterator[str]:
         if _EXCLUDED.fullmatch(name) or operator.arguments():
             continue
         for occurrence in count():
-            change = mutate_code(source, operator(), occurrence)
+            try:
+                change = mutate_code(source, operator(), occurrence)
+            except AttributeError:  # the operator cannot change dotted names of exceptions
+                continue
             if change is None:
                 break
             if _is_python(change) and not _is_declaration(source, change):
@@ -49,9 +52,11 @@ def _is_python(source: str) -> bool:
 def _is_declaration(source: str, change: str) -> bool:
     """Return whether a change concerns a `@dataclass` line or a signature's `*` or `/`."""
     lines = zip(source.splitlines(), change.splitlines(), strict=True)
-    (differing,) = ((before, after) for before, after in lines if before != after)
-    before, after = differing
-    return before.startswith("@dataclass(") or before.replace("*,", "/,") == after
+    return all(
+        before.startswith("@dataclass(") or before.replace("*,", "/,") == after
+        for before, after in lines
+        if before != after
+    )
 
 
 if __name__ == "__main__":

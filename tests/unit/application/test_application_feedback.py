@@ -196,8 +196,17 @@ def test_the_heartbeat_moves_only_after_an_event_is_recorded(world: World, faili
     assert marked == (None if failing == "suppressions.put" else SeenEvent("ses-1", at(5)))
 
 
-def test_workers_that_contend_pause_before_the_next_try(world: World) -> None:
+def test_workers_that_contend_pause_before_the_next_try(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Each lost race is followed by a random pause whose limit doubles."""
+    limits: list[tuple[float, float]] = []
+
+    def uniform(least: float, most: float) -> float:
+        limits.append((least, most))
+        return most
+
+    monkeypatch.setattr("random.uniform", uniform)
 
     def save_another(call: str) -> None:
         if call == "messages.save" and len(world.pauses) < 3:
@@ -207,8 +216,8 @@ def test_workers_that_contend_pause_before_the_next_try(world: World) -> None:
 
     world.gate.watch = save_another
     assert world.record(BOUNCE)[0].outcome is FeedbackOutcome.CHANGED
-    assert len(world.pauses) == 3
-    assert all(0 <= pause <= 0.01 * 2**n for n, pause in enumerate(world.pauses))
+    assert limits == [(0, 0.01), (0, 0.02), (0, 0.04)]
+    assert world.pauses == [0.01, 0.02, 0.04]
 
 
 def test_an_account_reads_only_its_own_messages(world: World) -> None:

@@ -135,6 +135,7 @@ def test_a_mailbox_that_is_given_twice_gets_one_copy() -> None:
         ("To: a@x.example\r\nCc: b@x.example\r\n", ["a"], ["b"], ["c"]),
         ('To: "A, B" <A@X.example>, b@x.example\r\n', ["a", "b"], [], ["c"]),
         ("Cc: b@x.example, c@x.example\r\n", ["b"], ["c"], ["a"]),
+        ("Cc: b@x.example\r\n", ["b"], [], ["a", "c"]),
         ("To: undisclosed-recipients:;\r\n", ["a"], [], ["b", "c"]),
         ("To: z@x.example\r\nCc: a@x.example, b@x.example, c@x.example\r\n", ["a"], ["b", "c"], []),
     ],
@@ -163,6 +164,7 @@ def test_envelope_determines_the_recipients(
         f"{FROM}Sender: stranger@shop.example\r\n",
         f"{FROM}Sender: {builders.SENDER}\r\nSender: {builders.SENDER}\r\n",
         "From: root\r\n",
+        "From: hello@localhost\r\n",
     ],
 )
 def test_from_must_be_one_verified_sender(header: str) -> None:
@@ -172,11 +174,36 @@ def test_from_must_be_one_verified_sender(header: str) -> None:
 
 def test_free_plans_use_the_default_sender() -> None:
     """A free plan refuses another verified sender, which HTTP would ignore."""
-    senders = {builders.SENDER: True, "b@shop.example": True}
+    senders = {builders.SENDER: True, "b@shop.example": True, "z@shop.example": True}
     free = builders.account(plan=Plan.FREE, senders=senders)
-    assert error_of(World(free), "From: b@shop.example\r\n\r\n").code == "no_verified_sender"
+    for other in ("b@shop.example", "z@shop.example"):
+        assert error_of(World(free), f"From: {other}\r\n\r\n").code == "no_verified_sender"
     submit(World(builders.account(senders=senders)), "From: b@shop.example\r\n\r\n")
     submit(World(free), f"{FROM}\r\n")
+
+
+def test_the_senders_field_is_checked_but_not_shown() -> None:
+    """A message may have a verified Sender too; the history shows the address in From."""
+    world = World(builders.account(senders={builders.SENDER: True, "b@shop.example": True}))
+    submit(world, FROM + "Sender: b@shop.example\r\n\r\n")
+    assert world.message().sender == builders.SENDER
+
+
+def test_long_names_are_stored_in_part() -> None:
+    """Of a name of over 1,024 characters the history keeps the first 1,024."""
+    world = World()
+    submit(world, f"From: {'n' * 1_025} <{builders.SENDER}>\r\n\r\n")
+    assert world.message().from_name == "n" * 1_024
+
+
+@pytest.mark.parametrize(("octets", "groupable"), [(50_000, True), (50_001, False)])
+def test_large_messages_are_accepted_alone(octets: int, *, groupable: bool) -> None:
+    """A message of more than 50,000 octets does not make the others of a group wait."""
+    start = FROM + "\r\n"
+    message = bytearray(f"{start}{'x' * (octets - len(start))}".encode())
+    world = World()
+    prepared = SmtpSubmission(world.ports).prepare(world.live, (TO,), message)
+    assert prepared.groupable == groupable
 
 
 def test_preview_and_invalid_keys_are_refused() -> None:
@@ -309,6 +336,15 @@ def test_idempotency_key() -> None:
     assert len(world.store.messages) == 1
     world.advance(timedelta(hours=24, seconds=1))
     assert submit(world, keyed("Hello", 4)) != first
+
+
+def test_every_octet_of_a_keyed_message_counts() -> None:
+    """A message that differs in its first octet only is another one."""
+    world = World()
+    submit(world, FROM + "Idempotency-Key: k\r\n\r\n")
+    with pytest.raises(ServiceError) as refusal:
+        submit(world, FROM.replace("F", "f") + "Idempotency-Key: k\r\n\r\n")
+    assert refusal.value.code == "idempotency_key_mismatch"
 
 
 def test_the_stored_response_of_a_keyed_message_is_the_contracts() -> None:

@@ -82,12 +82,31 @@ def test_empty_address_fields_are_removed() -> None:
     )
 
 
+@pytest.mark.parametrize("subject", ["x", "x" * 900])
 @pytest.mark.parametrize("end", ["", "\r\n", "\r\n\r\n", "\r\nx\r\n"])
-def test_the_header_has_an_empty_line_after_it(end: str) -> None:
+def test_the_header_has_an_empty_line_after_it(end: str, subject: str) -> None:
     """A message that is only a header gets the empty line that SES wants."""
-    raw = sent(f"{FROM}Subject: x\r\n{end}")
+    raw = sent(f"{FROM}Subject: {subject}\r\n{end}")
     check_message(raw)
-    assert raw.endswith(f"Subject: x\r\n{end or '\r\n'}".encode())
+    assert raw.endswith(f"Subject: {subject}\r\n{end or '\r\n'}".encode())
+
+
+@pytest.mark.parametrize("disposition", ["inline", "x-unknown"])
+def test_a_text_is_a_file_only_if_it_says_so(disposition: str) -> None:
+    """A text with another disposition than attachment, and without a name, is the email itself."""
+    header = f"{FROM}Content-Type: text/html\r\nContent-Disposition:"
+    sent(f"{header} {disposition}\r\n\r\n<p>Hi\r\n")
+    assert refusal(f"{header} attachment\r\n\r\n<p>Hi\r\n").code == ("attachment_type_not_allowed")
+
+
+def test_a_refusal_names_the_file_by_its_first_name() -> None:
+    """If programs may read two names of a file, the error has the one of its disposition."""
+    error = refusal(
+        f"{FROM}Content-Type: application/zip; name=second.zip\r\n"
+        "Content-Disposition: attachment; filename=first.zip\r\n\r\nx\r\n"
+    )
+    assert error.details
+    assert error.details["filename"] == "first.zip"
 
 
 @pytest.mark.parametrize(

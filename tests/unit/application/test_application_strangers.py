@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from pillarbox.application.authentication import RecentKeys
+from pillarbox.application.authentication import Authentication, RecentKeys
 from pillarbox.application.ports import DomainVerdict
 from pillarbox.application.sending.batch import BatchSend
 from pillarbox.application.sending.single import SingleSend
@@ -15,7 +15,7 @@ from pillarbox.application.sending.smtp import SmtpSubmission
 from pillarbox.application.sending.smtp_message import SmtpMessage
 from pillarbox.domain.batch import MAX_DOMAINS, BatchRequest
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
-from pillarbox.domain.key import digest_of_key
+from pillarbox.domain.key import EMAILS_READ, digest_of_key
 from pillarbox.domain.mail import SendRequest
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.quota_counts import refusals_name
@@ -141,6 +141,26 @@ def test_recent_keys_keep_the_newest() -> None:
     keys.discard("a")
     keys.discard("unknown")
     assert [digest in keys for digest in "abc"] == [False, False, True]
+
+
+def test_a_process_remembers_a_thousand_keys() -> None:
+    """The thousand newest keys are remembered."""
+    keys = RecentKeys()
+    for number in range(1_001):
+        keys.add(str(number))
+    assert [str(number) in keys for number in (0, 1, 1_000)] == [False, True, True]
+
+
+def test_a_scope_is_required_only_if_it_is_given() -> None:
+    """A key without a scope is authenticated for a route that needs none, and refused else."""
+    world = World()
+    key = replace(world.store.keys[digest_of_key(world.live)], scopes=frozenset())
+    world.store.keys[key.digest] = key
+    authentication = Authentication(world.ports.directory)
+    assert authentication.authenticate(world.live).key == key
+    with pytest.raises(ServiceError) as refusal:
+        authentication.authenticate(world.live, EMAILS_READ)
+    assert refusal.value.code == "scope_required"
 
 
 # Requests that are refused in any case.

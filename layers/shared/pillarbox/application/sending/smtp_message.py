@@ -306,10 +306,7 @@ def _outgoing(octets: bytearray, structure: MessageStructure) -> bytes:
         pieces.append(view[position:])
         # SES wants an empty line after the header, even if there is no body.
         has_header_only = bool(structure.fields) and structure.body == structure.fields[-1].end
-        message = b"".join([*pieces, b"\r\n" if has_header_only else b""])
-        for piece in pieces:
-            piece.release()
-    return message
+        return b"".join([*pieces, b"\r\n" if has_header_only else b""])
 
 
 def _is_removed(field: Field) -> bool:

@@ -1,0 +1,218 @@
+"""The arithmetic of the statistics: buckets of time, index entries and rollups."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import EventKind, Status
+from pillarbox.domain.statistics import (
+    END_OF_TIME,
+    REACHABLE,
+    Granularity,
+    IndexEntry,
+    Rollup,
+    TimeRange,
+    combine_rollups,
+    creation_time,
+    index_entry,
+    milliseconds,
+    reached,
+    roll_up_entries,
+    to_datetime,
+)
+from tests.fakes import builders
+from tests.fakes.builders import event
+
+TEN_SECONDS, HOUR, DAY, MONTH = Granularity
+
+
+def ms(text: str) -> int:
+    """Return a moment of 2026 or another year in milliseconds since 1970."""
+    return round(datetime.fromisoformat(f"{text}+00:00").timestamp() * 1000)
+
+
+def entry(at: int, status: Status, *, updated: int | None = None, shards: int = 1) -> IndexEntry:
+    """Return the entry of a message with a status, by default updated when it was created."""
+    return IndexEntry(
+        new_id(to_datetime(at), shards), 1, status, at if updated is None else updated
+    )
+
+
+def test_a_time_range_excludes_its_end() -> None:
+    """A range has its first moment but not its end, and is empty if it ends where it starts."""
+    time_range = TimeRange(5, 7)
+    assert [moment in time_range for moment in range(4, 9)] == [False, True, True, False, False]
+    empty = [TimeRange(5, 6).is_empty, TimeRange(5, 5).is_empty, TimeRange(5, 4).is_empty]
+    assert empty == [False, True, True]
+    assert END_OF_TIME == 281_474_976_710_656
+
+
+@pytest.mark.parametrize(
+    ("granularity", "start", "end"),
+    [
+        (TEN_SECONDS, "2026-12-31T23:59:50", "2027-01-01T00:00:00"),
+        (HOUR, "2026-12-31T23:00:00", "2027-01-01T00:00:00"),
+        (DAY, "2026-12-31T00:00:00", "2027-01-01T00:00:00"),
+        (MONTH, "2026-12-01T00:00:00", "2027-01-01T00:00:00"),
+        (MONTH, "2024-02-01T00:00:00", "2024-03-01T00:00:00"),
+        (MONTH, "2027-01-01T00:00:00", "2027-02-01T00:00:00"),
+        (HOUR, "2026-03-14T15:00:00", "2026-03-14T16:00:00"),
+    ],
+)
+def test_a_bucket_begins_and_ends_on_its_boundary(
+    granularity: Granularity, start: str, end: str
+) -> None:
+    """Every moment of a bucket has its start and its end, to the millisecond."""
+    first, after = ms(start), ms(end)
+    for moment in (first, first + 1, (first + after) // 2, after - 1):
+        assert (granularity.start(moment), granularity.end(moment)) == (first, after)
+    assert granularity.start(first - 1) < first
+    assert [granularity.ceiling(moment) for moment in (first, first + 1, after - 1, after)] == [
+        first,
+        after,
+        after,
+        after,
+    ]
+
+
+@pytest.mark.parametrize(
+    ("granularity", "number", "start"),
+    [
+        (TEN_SECONDS, 1, "1970-01-01T00:00:10"),
+        (HOUR, 25, "1970-01-02T01:00:00"),
+        (DAY, 59, "1970-03-01T00:00:00"),
+        (MONTH, 0, "1970-01-01T00:00:00"),
+        (MONTH, 11, "1970-12-01T00:00:00"),
+        (MONTH, 12, "1971-01-01T00:00:00"),
+        (MONTH, 23, "1971-12-01T00:00:00"),
+        (MONTH, 674, "2026-03-01T00:00:00"),
+        (MONTH, 23_640, "3940-01-01T00:00:00"),
+    ],
+)
+def test_buckets_are_numbered_from_1970(granularity: Granularity, number: int, start: str) -> None:
+    """The number of a bucket follows from its start, and its start from the number."""
+    assert granularity.bucket_number(ms(start)) == number
+    assert granularity.bucket_start(number) == ms(start)
+
+
+def test_each_granularity_has_the_next_finer_one() -> None:
+    """A month has days, a day hours, an hour tens of seconds, which are not divided."""
+    assert [granularity.finer for granularity in (MONTH, DAY, HOUR, TEN_SECONDS)] == [
+        DAY,
+        HOUR,
+        TEN_SECONDS,
+        None,
+    ]
+
+
+def test_an_entry_knows_when_and_where_its_message_was_created() -> None:
+    """The id has the time to the millisecond, and whether there are several shards."""
+    moment = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)
+    assert milliseconds(moment) == 1_773_500_966_535
+    assert to_datetime(1_773_500_966_535) == moment
+    for shards, is_sharded in ((1, False), (2, True), (256, True)):
+        plain = entry(milliseconds(moment), Status.SENT, shards=shards)
+        assert (plain.created, plain.is_sharded) == (milliseconds(moment), is_sharded)
+        assert creation_time(plain.message_id) == milliseconds(moment)
+
+
+@pytest.mark.parametrize(
+    ("kinds", "statuses"),
+    [
+        ([], set()),
+        ([EventKind.ACCEPTED, EventKind.DELAYED], set()),
+        ([EventKind.SENT], {"sent"}),
+        ([EventKind.DELIVERED], {"sent", "delivered"}),
+        ([EventKind.BOUNCED], {"sent", "bounced"}),
+        ([EventKind.BOUNCED_TRANSIENT], {"sent", "bounced"}),
+        ([EventKind.COMPLAINED], {"sent", "delivered", "complained"}),
+        ([EventKind.FAILED], {"failed"}),
+        ([EventKind.UNCERTAIN, EventKind.DELIVERED], {"failed", "sent", "delivered"}),
+    ],
+)
+def test_later_events_imply_the_earlier_statuses(
+    kinds: list[EventKind], statuses: set[str]
+) -> None:
+    """A complaint implies a delivery, and a delivery or a bounce implies that it was sent."""
+    message = builders.message(events=tuple(map(event, kinds)))
+    assert reached(message) == statuses
+    assert "pending" not in REACHABLE
+
+
+def test_the_entry_of_a_failure_has_its_code() -> None:
+    """A failure without a code counts by its kind; other messages have no error."""
+    bounced = event(EventKind.BOUNCED, 5)
+    message = builders.message(events=(bounced,), revision=3)
+    assert index_entry(message) == IndexEntry(
+        message.message_id,
+        3,
+        Status.BOUNCED,
+        milliseconds(bounced.at),
+        frozenset({Status.SENT, Status.BOUNCED}),
+        "bounced",
+    )
+    sent = builders.message(events=(event(EventKind.SENT),))
+    assert index_entry(sent).error is None
+
+
+def test_entries_are_counted_by_status_and_update() -> None:
+    """A rollup counts by status and by the bucket of the update, and each error once."""
+    start = ms("2026-03-14T15:00:00")
+    later = ms("2026-03-14T17:30:00")
+    bounce = IndexEntry(
+        new_id(to_datetime(start)), 1, Status.BOUNCED, start, frozenset({Status.SENT}), "full"
+    )
+    rollup = roll_up_entries(
+        HOUR,
+        start,
+        [
+            bounce,
+            bounce,
+            entry(start, Status.SENT),
+            entry(start, Status.SENT, updated=later),
+            entry(start + 1, Status.SENT, updated=later - 1),
+        ],
+    )
+    assert rollup.by_status_and_update == {
+        (Status.BOUNCED, start): 2,
+        (Status.SENT, start): 1,
+        (Status.SENT, ms("2026-03-14T17:00:00")): 2,
+    }
+    assert (rollup.reached, rollup.errors) == ({Status.SENT: 2}, {"full": 2})
+    assert (rollup.total, rollup.count(frozenset({Status.SENT}))) == (5, 3)
+    assert rollup.created == TimeRange(start, ms("2026-03-14T16:00:00"))
+    assert not rollup.is_divisible
+    within = TimeRange(start + 1, later)
+    assert [*rollup.counts(frozenset(Status), within)] == [
+        (Status.SENT, ms("2026-03-14T17:00:00"), 2)
+    ]
+    assert [*rollup.counts(frozenset({Status.BOUNCED}), within)] == []
+
+
+def test_finer_rollups_add_up() -> None:
+    """The rollup of a day has the sums of its hours, with updates by the day."""
+    day = ms("2026-03-14T00:00:00")
+    hours = [day + 3_600_000, day + 7_200_000]
+    parts = [
+        roll_up_entries(
+            HOUR,
+            hour,
+            [
+                IndexEntry(
+                    new_id(to_datetime(hour)), 1, Status.FAILED, hour, frozenset(REACHABLE), "x"
+                )
+            ]
+            * 2,
+        )
+        for hour in hours
+    ]
+    total = combine_rollups(DAY, day, parts)
+    assert total == Rollup(
+        DAY,
+        day,
+        {(Status.FAILED, day): 4},  # type: ignore[arg-type]
+        dict.fromkeys(REACHABLE, 4),  # type: ignore[arg-type]
+        {"x": 4},  # type: ignore[arg-type]
+    )
+    assert total.is_divisible
