@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi build image audit sbom deploy setup
+.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi invoke api build image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -67,6 +67,12 @@ bench: setup ## measure what an email costs, rendering, MIME and waits: minutes
 
 openapi: setup ## write docs/openapi.json and the other generated texts
 	$(RUN)python -m openapi
+
+invoke: setup .venv-sam/made ## run one function on its sample event with Docker: FUNCTION=SendEmail
+	@$(RUN)python -m local.invoke "$${FUNCTION:-SendEmail}"
+
+api: setup .venv-sam/made ## serve the functions' routes on port 3000 with Docker, until Ctrl-C
+	@$(RUN)python -m local.invoke --api
 
 build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build

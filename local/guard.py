@@ -7,7 +7,7 @@ is used in the stack's process and in the engine's: it imports only the standard
 import hmac
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs
 from uuid import uuid4
@@ -20,7 +20,7 @@ type App = Callable[[Any, Receive, Send], Awaitable[None]]
 #: The header in which the edge sends the access key id: its requests are not signed for AWS.
 KEY_HEADER: Final = "x-pillarbox-access-key-id"
 
-_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+LOOPBACK_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
 _DEFAULT_PORT: Final = 80
 _CREDENTIAL: Final = re.compile(r"AWS4-HMAC-SHA256 (?:.*[ ,])?Credential=([^/,\s]+)/")
 #: The fields that every browser adds to requests from a page (Fetch, and Fetch Metadata).
@@ -34,17 +34,18 @@ _MESSAGE: Final = (
 class LoopbackHost:
     """Passes requests to this server by a loopback name, and refuses all others (DNS rebinding)."""
 
-    def __init__(self, app: App, port: int) -> None:
+    def __init__(self, app: App, port: int, names: Collection[str] = LOOPBACK_NAMES) -> None:
         """Guard an application.
 
         Args:
             app: what answers the requests that pass.
             port: the server's port.
+            names: the names that the server has; containers know it by another.
         """
         self._app = app
-        self._hosts = {f"{name}:{port}" for name in _NAMES}
+        self._hosts = {f"{name}:{port}" for name in names}
         if port == _DEFAULT_PORT:
-            self._hosts.update(_NAMES)
+            self._hosts.update(names)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""

@@ -106,22 +106,30 @@ def translate(template: Template) -> Template:
     return translated
 
 
-def for_sam(environment: Mapping[str, str]) -> Template:
-    """Return a template for `sam local invoke`, whose functions use the running local stack.
+def for_sam(environment: Mapping[str, str], architecture: str, layer: Path) -> Template:
+    """Return a template for `sam local`, whose functions use the running local stack.
 
     SAM overrides only variables that the template declares, so this function declares them.
-    Paths are absolute; `make build` builds the layer.
+
+    Args:
+        environment: the settings of the functions.
+        architecture: this machine's, because Docker would emulate another one too slowly.
+        layer: the folder of the layer that was built for it.
     """
     template = inlined(load())
-    template["Globals"]["Function"]["Environment"]["Variables"] |= environment
-    for name, resource in template["Resources"].items():
+    defaults = template["Globals"]["Function"]
+    defaults["Architectures"] = [architecture]
+    defaults["Environment"]["Variables"] |= environment
+    for resource in template["Resources"].values():
+        properties = resource.get("Properties", {})
         if resource["Type"] == "AWS::Serverless::Function":
-            properties = resource["Properties"]
             properties["CodeUri"] = str(ROOT / properties["CodeUri"])
             variables = properties.get("Environment", {}).get("Variables", {})
             variables |= {name: environment[name] for name in variables if name in environment}
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
-            resource["Properties"]["ContentUri"] = str(ROOT / ".aws-sam" / "build" / name)
+            properties["ContentUri"] = str(layer)
+            properties["CompatibleArchitectures"] = [architecture]
+            resource["Metadata"]["BuildArchitecture"] = architecture
     return template
 
 

@@ -320,6 +320,9 @@ class Settings:
         variable="PILLARBOX_SES_RATE",
     )
     live_key = Setting(str, "the live key to use in place of the kept one", ("user",), default="")
+    containers = Setting(
+        flag, "whether the containers of `sam local` can reach it", ("user",), default="false"
+    )
 
 
 def all_settings() -> "Iterator[Setting[object]]":
