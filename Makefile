@@ -79,11 +79,13 @@ build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml
 
 # With BASE=python:3.13-slim@sha256:… a build repeats an earlier one; the image's label has its BASE.
-image: ## build the container's image on today's base image: needs Docker and the network
+image: $(UV) ## build the container's image on today's base image: needs Docker and the network
 	@tag=python:$$(cat .python-version)-slim && \
 	base=$${BASE:-$$tag@$$(docker buildx imagetools inspect $$tag --format '{{.Manifest.Digest}}')} && \
 	echo "BASE=$$base" && \
-	docker build --platform linux/arm64 --file relay/Dockerfile --tag relay --build-arg BASE="$$base" .
+	docker build --platform $${PLATFORM:-linux/arm64} --file relay/Dockerfile --tag relay \
+	  --build-arg BASE="$$base" --build-arg REVISION="$$(git rev-parse HEAD)" \
+	  --build-arg VERSION="$$($(UV) version --short)" .
 
 audit: setup ## look up every pinned package in a database of vulnerabilities: needs the network
 	$(UV) audit --locked

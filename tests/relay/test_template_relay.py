@@ -7,9 +7,9 @@ import pytest
 
 from local import template
 from pillarbox.settings import Settings
-from relay import health, settings
+from relay import container_memory, health, settings
 from relay.limits import MIB, ServerLimits
-from tests.relay.test_image import FINAL_STAGE, instructions
+from tests.relay.test_image import RUNTIME_STAGE, instructions
 
 RESOURCES: dict[str, Any] = template.inlined(template.load())["Resources"]
 RELAY = {
@@ -83,7 +83,7 @@ def test_the_container_is_closed() -> None:
     """The container has a read-only root file system, no capabilities and a non-root user."""
     assert CONTAINER["ReadonlyRootFilesystem"] is True
     assert CONTAINER["LinuxParameters"]["Capabilities"] == {"Drop": ["ALL"]}
-    assert CONTAINER.get("User", instructions(FINAL_STAGE, "USER")[0]) not in {"0", "root", "0:0"}
+    assert CONTAINER.get("User", instructions(RUNTIME_STAGE, "USER")[0]) not in {"0", "root", "0:0"}
     assert not CONTAINER.get("Privileged")
     assert "MountPoints" not in CONTAINER
     assert CONTAINER["Image"] == {"Ref": "RelayImage"}
@@ -144,3 +144,19 @@ def test_settings_of_the_task_are_documented(relay_settings: settings.RelaySetti
     task_settings = {name for name in ENVIRONMENT if name.startswith("PILLARBOX_SMTP_")}
     assert task_settings <= {f"PILLARBOX_SMTP_{name}" for name in known}
     assert (relay_settings.secret, relay_settings.name) == ("made", "made")
+
+
+@pytest.mark.parametrize("container", RELAY["RelayTask"]["ContainerDefinitions"])
+def test_a_stop_reaches_the_program(container: dict[str, Any]) -> None:
+    """An init process is each container's first one: the kernel gives that one no SIGTERM."""
+    assert container["LinuxParameters"]["InitProcessEnabled"] is True
+
+
+def test_no_container_takes_the_memory_of_the_other() -> None:
+    """Each has a limit, together they have the task's, and the relay's messages fit in its own."""
+    task = RELAY["RelayTask"]
+    limits = {each["Name"]: each["Memory"] for each in task["ContainerDefinitions"]}
+    assert limits.keys() == {"relay", "front"}
+    assert sum(limits.values()) <= int(task["Memory"])
+    memory = int(ENVIRONMENT["PILLARBOX_SMTP_MEMORY_MIB"])
+    container_memory.check(memory, 1, limits["relay"])
