@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi invoke api build image audit sbom deploy setup
+.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -85,6 +85,11 @@ image: $(UV) ## build the container's image on today's base image: needs Docker 
 	echo "BASE=$$base" && \
 	docker build --platform $${PLATFORM:-linux/arm64} --file relay/Dockerfile --tag relay \
 	  --build-arg BASE="$$base" --build-arg REVISION="$$(git rev-parse HEAD)" \
+	  --build-arg VERSION="$$($(UV) version --short)" .
+
+local-image: $(UV) ## build the local stack's image, for CI: needs Docker and the network
+	docker build --file local/Dockerfile --tag pillarbox-local \
+	  --build-arg REVISION="$$(git rev-parse HEAD)" \
 	  --build-arg VERSION="$$($(UV) version --short)" .
 
 audit: setup ## look up every pinned package in a database of vulnerabilities: needs the network

@@ -16,6 +16,7 @@ import tempfile
 import zipfile
 from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -70,9 +71,22 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
         else:
             continue
         archives.append(archive)
-    _delete_outdated(build, keep=keep.union(archives))
-    translated = template.for_engine(template.translate(source))
-    return Package(json.dumps(translated), tuple(archives))
+    translated = _translate(build, source)
+    _delete_outdated(build, keep=keep.union(archives, [translated]))
+    return Package(translated.read_text(), tuple(archives))
+
+
+def _translate(build: Path, source: template.Template) -> Path:
+    """Return the file with the template for the engine; the transform takes seconds and 40 MB."""
+    text = json.dumps(source, default=str)
+    digest = hashlib.sha256(Path(template.__file__).read_bytes() + text.encode())
+    digest.update(_FORMAT + version("aws-sam-translator").encode())
+    target = build / f"template-{digest.hexdigest()[:16]}.json"
+    if not target.exists():
+        unfinished = target.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(template.for_engine(template.translate(source))))
+        unfinished.rename(target)
+    return target
 
 
 def build_layer(state: Path) -> tuple[str, Path]:

@@ -27,7 +27,7 @@ from local.dns import DnsServer, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
 from local.engine import Engine
 from local.environment import environment_file, write_authorities
-from local.guard import LOOPBACK_NAMES, App, JsonBodies, LoopbackHost, SignedRequests
+from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
 from local.inbox.app import inbox_app
 from local.keys import keep_keys
 from local.logs import follow_logs
@@ -37,7 +37,7 @@ from local.reference.app import ApiReference
 from local.seed import TEMPLATE_ID, seed
 from local.ses.app import ses_app
 from local.ses.store import MailStore
-from pillarbox.settings import PREFIX, Settings, read_stack
+from pillarbox.settings import ANY_HOST, PREFIX, Settings, read_stack
 
 _HOST: Final = "127.0.0.1"
 
@@ -54,6 +54,8 @@ class StackSettings:
     port: int
     inbox_port: int
     smtp_port: int
+    host: str
+    names: tuple[str, ...]
     ses_rate: int
     containers: bool
     live_key: str = field(repr=False)
@@ -70,6 +72,8 @@ class StackSettings:
             port=settings.port,
             inbox_port=settings.inbox_port,
             smtp_port=settings.local_smtp_port,
+            host=settings.local_host,
+            names=settings.local_names,
             ses_rate=settings.local_ses_rate,
             containers=settings.containers,
             live_key=settings.live_key,
@@ -170,7 +174,9 @@ async def _run(settings: StackSettings, console: Console) -> int:
         await parts.enter_async_context(
             _serving(SignedRequests(ses, engine.access_key_id), sockets["ses"])
         )
-        await parts.enter_async_context(_serving(inbox_app(mailbox), sockets["inbox"]))
+        await parts.enter_async_context(
+            _serving(inbox_app(mailbox), sockets["inbox"], settings.names)
+        )
         parts.callback(mailbox.close)
 
         certificate = await parts.enter_async_context(
@@ -178,7 +184,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         )
         await asyncio.to_thread(seed, wiring, mailbox, keys)
         edge = ApiReference(Edge(template.load(), stage, front_origin, client), keys.texts["live"])
-        await parts.enter_async_context(_serving(edge, sockets["edge"]))
+        await parts.enter_async_context(_serving(edge, sockets["edge"], settings.names))
         state = _this_process() | {
             "base_url": urls["edge"],
             "inbox_url": urls["inbox"],
@@ -236,7 +242,7 @@ async def _serving_containers(
 
 @contextlib.asynccontextmanager
 async def _serving(
-    app: App, listener: socket.socket, names: Collection[str] = LOOPBACK_NAMES
+    app: App, listener: socket.socket, names: Collection[str] = ()
 ) -> AsyncIterator[None]:
     server = _StackServer(
         uvicorn.Config(
@@ -281,13 +287,13 @@ def _clear(state: Path) -> None:
 def _sockets(settings: StackSettings) -> dict[str, socket.socket]:
     """Bind the port of each server."""
     sockets = {
-        name: _bind(port)
-        for name, port in (
-            ("edge", settings.port),
-            ("inbox", settings.inbox_port),
-            ("ses", 0),
-            ("smtp", settings.smtp_port),
-            ("engine", 0),
+        name: _bind(port, host)
+        for name, port, host in (
+            ("edge", settings.port, settings.host),
+            ("inbox", settings.inbox_port, settings.host),
+            ("ses", 0, _HOST),
+            ("smtp", settings.smtp_port, settings.host),
+            ("engine", 0, _HOST),
         )
     }
     if settings.containers:
@@ -295,7 +301,7 @@ def _sockets(settings: StackSettings) -> dict[str, socket.socket]:
     return sockets
 
 
-def _bind(port: int, host: str = _HOST) -> socket.socket:
+def _bind(port: int, host: str) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -311,7 +317,7 @@ def _bind(port: int, host: str = _HOST) -> socket.socket:
 
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()
-    return f"http://{host}:{port}"
+    return f"http://{_HOST if host == ANY_HOST else host}:{port}"
 
 
 def _this_process() -> dict[str, Any]:

@@ -10,9 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import boto3
-from samtranslator.parser.parser import Parser
-from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -99,6 +96,11 @@ def translate(template: Template) -> Template:
 
     The result has no function versions and so no rollout: the deployed code runs at once.
     """
+    # Imported here, because they take 40 MB and a start with a kept template needs none of it.
+    import boto3  # noqa: PLC0415
+    from samtranslator.parser.parser import Parser  # noqa: PLC0415
+    from samtranslator.translator.translator import Translator  # noqa: PLC0415
+
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
         template["Globals"]["Function"].pop(name, None)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
