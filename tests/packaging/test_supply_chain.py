@@ -12,7 +12,13 @@ from local.template import ROOT
 
 REQUIREMENTS: Final = [".checkov.txt", ".uv.txt", "layers/shared/requirements.txt"]
 #: What installs packages.
-INSTALLERS: Final = ["Makefile", "layers/shared/Makefile", "relay/Dockerfile", "local/package.py"]
+INSTALLERS: Final = [
+    "Makefile",
+    "layers/shared/Makefile",
+    "relay/Dockerfile",
+    "local/Dockerfile",
+    "local/package.py",
+]
 
 
 @pytest.mark.parametrize("name", REQUIREMENTS)

@@ -13,7 +13,8 @@ from relay.certificates import (
     from_files,
     from_secret,
 )
-from tests.relay.relay_program import COMMAND, connect, program, write_certificate
+from tests.needs import need_program, need_root
+from tests.relay.relay_program import COMMAND, children, connect, program, write_certificate
 from tests.relay.running_relay import PATIENCE, certificate, serve
 from tests.stack import wait_for
 
@@ -130,6 +131,21 @@ def test_a_stop_during_the_start(tmp_path: Path, name: str) -> None:
         process.send_signal(signal.SIGTERM)
         output, _ = process.communicate(timeout=PATIENCE)
         assert (process.returncode, output) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["relay", "front"])
+def test_a_stop_during_the_start_of_a_container(tmp_path: Path, name: str) -> None:
+    """As process 1, which gets no SIGTERM without a handler, the program ends too."""
+    need_root()
+    namespace = (need_program("unshare"), "--pid", "--fork", "--kill-child")
+    command = (*namespace, COMMAND[0], "-X", "importtime", "-m", name)
+    with program(tmp_path, command=command) as (process, _):
+        assert process.stderr
+        assert any(line.split()[-1] == "asyncio" for line in process.stderr)
+        (first,) = children(process)
+        first.terminate()
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
 
 
 def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:
