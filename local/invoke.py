@@ -22,7 +22,7 @@ class InvocationRefused(Exception):
 
 def main() -> int:
     """Become `sam local`, or return 2 if it cannot be started."""
-    (name,) = sys.argv[1:]
+    name = (sys.argv[1:] or [""])[0]
     try:
         if name == "--api":
             _become_sam("start-api")
