@@ -66,7 +66,7 @@ def _stack() -> dict[str, Any]:
 def _become_sam(*arguments: str) -> Never:
     """Replace this process by `sam local`, with the layer of the sources as they are now.
 
-    So Ctrl-C reaches SAM alone, which then removes its containers.
+    So Ctrl-C reaches SAM itself, and nothing else kills it while it stops its containers.
     """
     containers = _stack()["containers"]
     build_layer(ROOT / Settings(os.environ).state_dir)
