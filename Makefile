@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides build image audit sbom deploy setup
+.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -69,16 +69,29 @@ bench: setup ## measure what an email costs, rendering, MIME and waits: minutes
 openapi: setup ## write docs/openapi.json and the other generated texts
 	$(RUN)python -m openapi
 
+invoke: setup .venv-sam/made ## run one function on its sample event with Docker: FUNCTION=SendEmail
+	@$(RUN)python -m local.invoke "$${FUNCTION:-SendEmail}"
+
+api: setup .venv-sam/made ## serve the functions' routes on port 3000 with Docker, until Ctrl-C
+	@$(RUN)python -m local.invoke --api
+
 build: setup .venv-sam/made ## build what is deployed, in .aws-sam
 	PATH="$(CURDIR)/.uv/bin:$(CURDIR)/.venv-sam/bin:$$PATH" $(SAM) build
 	$(RUN)python -m tools.stamp_release .aws-sam/build/template.yaml
 
 # With BASE=python:3.13-slim@sha256:… a build repeats an earlier one; the image's label has its BASE.
-image: ## build the container's image on today's base image: needs Docker and the network
+image: $(UV) ## build the container's image on today's base image: needs Docker and the network
 	@tag=python:$$(cat .python-version)-slim && \
 	base=$${BASE:-$$tag@$$(docker buildx imagetools inspect $$tag --format '{{.Manifest.Digest}}')} && \
 	echo "BASE=$$base" && \
-	docker build --platform linux/arm64 --file relay/Dockerfile --tag relay --build-arg BASE="$$base" .
+	docker build --platform $${PLATFORM:-linux/arm64} --file relay/Dockerfile --tag relay \
+	  --build-arg BASE="$$base" --build-arg REVISION="$$(git rev-parse HEAD)" \
+	  --build-arg VERSION="$$($(UV) version --short)" .
+
+local-image: $(UV) ## build the local stack's image, for CI: needs Docker and the network
+	docker build --file local/Dockerfile --tag pillarbox-local \
+	  --build-arg REVISION="$$(git rev-parse HEAD)" \
+	  --build-arg VERSION="$$($(UV) version --short)" .
 
 lint-openapi: setup ## lint the OpenAPI documents with Redocly and Spectral: needs npm
 	$(RUN)python -m verification.clients.lint

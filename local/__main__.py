@@ -5,19 +5,20 @@ import signal
 import sys
 from typing import Final
 
-#: What a shell reports for a program that Ctrl-C ended.
-_INTERRUPTED: Final = 128 + signal.SIGINT
+#: What a shell reports for a program that a signal ended is the signal's number and this.
+_SIGNALLED: Final = 128
 
 
-def _stop_at_once(_number: int, _frame: object) -> None:
+def _stop_at_once(number: int, _frame: object) -> None:
     """End the process: while its modules are imported, nothing runs that must be stopped."""
     os.write(sys.stderr.fileno(), b"Stopped before the start.\n")
-    os._exit(_INTERRUPTED)
+    os._exit(_SIGNALLED + number)
 
 
 if __name__ == "__main__":
     signal.signal(signal.SIGINT, _stop_at_once)
+    signal.signal(signal.SIGTERM, _stop_at_once)  # without it a container's first process gets none
 
-    from local.start import main  # the imports take a second, in which Ctrl-C must work
+    from local.start import main  # the imports take a second, in which both must work
 
     sys.exit(main())

@@ -16,7 +16,8 @@ file as `dns` instead of dnspython.
 """
 
 import asyncio
-from contextlib import suppress
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
 from typing import Final, cast
 
 import dns.exception
@@ -80,6 +81,17 @@ class DnsServer:
             self._tcp.close_clients()
             await self._tcp.wait_closed()
         self._udp = self._tcp = None
+
+
+@asynccontextmanager
+async def answering_udp(host: str, port: int) -> AsyncIterator[None]:
+    """Answer over UDP only, until the block ends; another server may use the port over TCP."""
+    loop = asyncio.get_running_loop()
+    transport, _ = await loop.create_datagram_endpoint(_Udp, local_addr=(host, port))
+    try:
+        yield
+    finally:
+        transport.close()
 
 
 class _Udp(asyncio.DatagramProtocol):

@@ -7,7 +7,7 @@ is used in the stack's process and in the engine's: it imports only the standard
 import hmac
 import json
 import re
-from collections.abc import Awaitable, Callable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Collection, Iterator, Mapping
 from typing import Any, Final
 from urllib.parse import parse_qs
 from uuid import uuid4
@@ -20,7 +20,8 @@ type App = Callable[[Any, Receive, Send], Awaitable[None]]
 #: The header in which the edge sends the access key id: its requests are not signed for AWS.
 KEY_HEADER: Final = "x-pillarbox-access-key-id"
 
-_NAMES: Final = ("127.0.0.1", "localhost", "[::1]")
+_LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
+_PORT: Final = re.compile(r":\d+\Z")
 _DEFAULT_PORT: Final = 80
 _CREDENTIAL: Final = re.compile(r"AWS4-HMAC-SHA256 (?:.*[ ,])?Credential=([^/,\s]+)/")
 #: The fields that every browser adds to requests from a page (Fetch, and Fetch Metadata).
@@ -32,28 +33,41 @@ _MESSAGE: Final = (
 
 
 class LoopbackHost:
-    """Passes requests to this server by a loopback name, and refuses all others (DNS rebinding)."""
+    """Passes requests to this server by a name that it has, and refuses all others (DNS rebinding).
 
-    def __init__(self, app: App, port: int) -> None:
+    It always has the names of the loopback address, with its own port.
+    """
+
+    def __init__(self, app: App, port: int, names: Collection[str] = ()) -> None:
         """Guard an application.
 
         Args:
             app: what answers the requests that pass.
             port: the server's port.
+            names: more names, with any port: a container's ports may have others outside. The
+                application sees such a request under the loopback name.
         """
         self._app = app
-        self._hosts = {f"{name}:{port}" for name in _NAMES}
+        self._hosts = {f"{name}:{port}" for name in _LOOPBACK}
         if port == _DEFAULT_PORT:
-            self._hosts.update(_NAMES)
+            self._hosts.update(_LOOPBACK)
+        self._names = names
+        self._own = (b"host", f"{_LOOPBACK[0]}:{port}".encode())
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
         if scope["type"] != "lifespan":
-            hosts = list(_values(scope, "host"))
-            if len(hosts) != 1 or hosts[0].lower() not in self._hosts:
+            hosts = [host.lower() for host in _values(scope, "host")]
+            if len(hosts) != 1 or not (hosts[0] in self._hosts or self._is_named(hosts[0])):
                 await _refuse(scope, send)
                 return
+            if hosts[0] not in self._hosts:
+                headers = [item for item in scope["headers"] if item[0].lower() != b"host"]
+                scope = {**scope, "headers": [self._own, *headers]}
         await self._app(scope, receive, send)
+
+    def _is_named(self, host: str) -> bool:
+        return _PORT.sub("", host) in self._names
 
 
 class SameOrigin:

@@ -7,11 +7,16 @@ changed code is packaged again.
 
 import hashlib
 import json
+import os
+import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 import zipfile
+from collections.abc import Mapping
 from dataclasses import dataclass
+from importlib.metadata import version
 from pathlib import Path
 from typing import Final
 
@@ -66,9 +71,50 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
         else:
             continue
         archives.append(archive)
-    _delete_outdated(build, keep=keep.union(archives))
-    translated = template.for_engine(template.translate(source))
-    return Package(json.dumps(translated), tuple(archives))
+    translated = _translate(build, source)
+    _delete_outdated(build, keep=keep.union(archives, [translated]))
+    return Package(translated.read_text(), tuple(archives))
+
+
+def _translate(build: Path, source: template.Template) -> Path:
+    """Return the file with the template for the engine; the transform takes seconds and 40 MB."""
+    text = json.dumps(source, default=str)
+    digest = hashlib.sha256(Path(template.__file__).read_bytes() + text.encode())
+    digest.update(_FORMAT + version("aws-sam-translator").encode())
+    target = build / f"template-{digest.hexdigest()[:16]}.json"
+    if not target.exists():
+        unfinished = target.with_suffix(".unfinished")
+        unfinished.write_text(json.dumps(template.for_engine(template.translate(source))))
+        unfinished.rename(target)
+    return target
+
+
+def build_layer(state: Path) -> tuple[str, Path]:
+    """Build the layer for Lambda's runtime on this architecture, unless it is up to date.
+
+    Returns:
+        The architecture as Lambda calls it, and the layer's folder.
+
+    Raises:
+        PackagingFailed: the layer cannot be built.
+    """
+    machine = platform.machine().lower()
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}.get(machine, machine)
+    source = template.ROOT / "layers" / "shared"
+    target, mark = state / "layer", state / "layer.sources"
+    sources = f"{machine} {_digest(source).hexdigest()}\n"
+    if not (target.is_dir() and mark.is_file() and mark.read_text() == sources):
+        tools = f"{_UV.parent}:{Path(sys.executable).parent}:{os.environ['PATH']}"
+        unfinished = Path(tempfile.mkdtemp(prefix="layer-", dir=state))
+        _run(
+            *("make", "-C", source, "build-SharedLayer"),
+            *(f"ARTIFACTS_DIR={unfinished}", f"PLATFORM={machine}-manylinux_2_34"),
+            environment=os.environ | {"PATH": tools},
+        )
+        shutil.rmtree(target, ignore_errors=True)
+        unfinished.rename(target)
+        mark.write_text(sources)
+    return {"aarch64": "arm64"}.get(machine, machine), target
 
 
 def _install(build: Path, layer: Path) -> Path:
@@ -93,9 +139,9 @@ def _install(build: Path, layer: Path) -> Path:
     return target
 
 
-def _run(*command: str | Path) -> None:
+def _run(*command: str | Path, environment: Mapping[str, str] | None = None) -> None:
     process = subprocess.run(  # noqa: S603  our own commands
-        command, capture_output=True, text=True, check=False
+        command, env=environment, capture_output=True, text=True, check=False
     )
     if process.returncode:
         raise PackagingFailed(process.stderr)
@@ -106,12 +152,9 @@ def _archive(build: Path, source: Path, dependencies: Path | None = None) -> Pat
 
     With dependencies it is the archive of a layer, and all files are under `python/`.
     """
-    digest = hashlib.sha256(_FORMAT + sys.version.encode())
+    digest = _digest(source)
     if dependencies:
         digest.update(dependencies.name.encode())
-    for path in sorted(source.rglob("*")):
-        if path.is_file() and "__pycache__" not in path.parts:
-            digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes())
     target = build / f"{source.name}-{digest.hexdigest()[:16]}.zip"
     if target.exists():
         return target
@@ -128,6 +171,15 @@ def _archive(build: Path, source: Path, dependencies: Path | None = None) -> Pat
     shutil.rmtree(staging)
     unfinished.rename(target)
     return target
+
+
+def _digest(source: Path) -> "hashlib._Hash":
+    """Return a digest of all source files in a folder, their names and this Python."""
+    digest = hashlib.sha256(_FORMAT + sys.version.encode())
+    for path in sorted(source.rglob("*")):
+        if path.is_file() and "__pycache__" not in path.parts:
+            digest.update(f"{path.relative_to(source)}\0".encode() + path.read_bytes())
+    return digest
 
 
 def _compile(folder: Path) -> None:

@@ -9,7 +9,7 @@ import os
 import shutil
 import signal
 import socket
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Final
@@ -21,8 +21,9 @@ from rich.console import Console
 
 from admin.wiring import OperatorWiring
 from front.protocol import Protocol
-from local import banner, front, processes, relay, template
-from local.dns import DnsServer
+from local import banner, containers, front, processes, relay, template
+from local.containers import ContainerGateway
+from local.dns import DnsServer, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
 from local.engine import Engine
 from local.environment import environment_file, write_authorities
@@ -30,13 +31,13 @@ from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
 from local.inbox.app import inbox_app
 from local.keys import keep_keys
 from local.logs import follow_logs
-from local.package import package
+from local.package import build_layer, package
 from local.private import make_private, write_private
 from local.reference.app import ApiReference
 from local.seed import TEMPLATE_ID, seed
 from local.ses.app import ses_app
 from local.ses.store import MailStore
-from pillarbox.settings import PREFIX, Settings, read_stack
+from pillarbox.settings import ANY_HOST, PREFIX, Settings, read_stack
 
 _HOST: Final = "127.0.0.1"
 
@@ -53,7 +54,10 @@ class StackSettings:
     port: int
     inbox_port: int
     smtp_port: int
+    host: str
+    names: tuple[str, ...]
     ses_rate: int
+    containers: bool
     live_key: str = field(repr=False)
 
     @classmethod
@@ -68,7 +72,10 @@ class StackSettings:
             port=settings.port,
             inbox_port=settings.inbox_port,
             smtp_port=settings.local_smtp_port,
+            host=settings.local_host,
+            names=settings.local_names,
             ses_rate=settings.local_ses_rate,
+            containers=settings.containers,
             live_key=settings.live_key,
         )
 
@@ -111,16 +118,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
     """Start every part, and stop the started parts in reverse order at the end or on an error."""
     keys = keep_keys(settings.state / "keys.json", settings.live_key)
     async with contextlib.AsyncExitStack() as parts:
-        sockets = {
-            name: _bind(port)
-            for name, port in (
-                ("edge", settings.port),
-                ("inbox", settings.inbox_port),
-                ("ses", 0),
-                ("smtp", settings.smtp_port),
-                ("engine", 0),
-            )
-        }
+        sockets = _sockets(settings)
         urls = {name: _url(listener) for name, listener in sockets.items()}
         sockets["engine"].close()  # the engine binds this port itself
 
@@ -172,9 +170,13 @@ async def _run(settings: StackSettings, console: Console) -> int:
         front_origin = await parts.enter_async_context(
             front.serving(settings.state, client, environment)
         )
-        ses = SignedRequests(JsonBodies(ses_app(mailbox, emit)), engine.access_key_id)
-        await parts.enter_async_context(_serving(ses, sockets["ses"]))
-        await parts.enter_async_context(_serving(inbox_app(mailbox), sockets["inbox"]))
+        ses = JsonBodies(ses_app(mailbox, emit))
+        await parts.enter_async_context(
+            _serving(SignedRequests(ses, engine.access_key_id), sockets["ses"])
+        )
+        await parts.enter_async_context(
+            _serving(inbox_app(mailbox), sockets["inbox"], settings.names)
+        )
         parts.callback(mailbox.close)
 
         certificate = await parts.enter_async_context(
@@ -182,7 +184,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         )
         await asyncio.to_thread(seed, wiring, mailbox, keys)
         edge = ApiReference(Edge(template.load(), stage, front_origin, client), keys.texts["live"])
-        await parts.enter_async_context(_serving(edge, sockets["edge"]))
+        await parts.enter_async_context(_serving(edge, sockets["edge"], settings.names))
         state = _this_process() | {
             "base_url": urls["edge"],
             "inbox_url": urls["inbox"],
@@ -197,10 +199,12 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "template_id": TEMPLATE_ID,
             "environment": environment,
         }
-        authorities = settings.state / "authorities.pem"
-        write_authorities(authorities, keys.certificate.chain)
-        write_private(settings.state / "env", environment_file(state, authorities))
-        _write_json(settings.state / "template.json", template.for_sam(environment))
+        _write_environment(settings.state, state, keys.certificate.chain)
+        if listener := sockets.get("containers"):
+            app = SignedRequests(ContainerGateway(engine.url, ses, client), engine.access_key_id)
+            state["containers"] = await parts.enter_async_context(
+                _serving_containers(app, listener, settings.state, environment)
+            )
         _write_json(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
         banner.show(console, state, settings.log)
@@ -223,10 +227,26 @@ class _StackServer(uvicorn.Server):
 
 
 @contextlib.asynccontextmanager
-async def _serving(app: App, listener: socket.socket) -> AsyncIterator[None]:
+async def _serving_containers(
+    app: App, listener: socket.socket, state: Path, environment: Mapping[str, str]
+) -> AsyncIterator[dict[str, str]]:
+    """Serve the containers of `sam local`, and write a template for them; yield where it is."""
+    host, port = listener.getsockname()
+    async with _serving(app, listener, (containers.HOST_NAME,)), answering_udp(host, port):
+        inside = containers.environment_of_containers(environment, port)
+        architecture, layer = await asyncio.to_thread(build_layer, state)
+        path = state / "template.json"
+        _write_json(path, template.for_sam(inside, architecture, layer))
+        yield {"url": inside["AWS_ENDPOINT_URL"], "template": str(path)}
+
+
+@contextlib.asynccontextmanager
+async def _serving(
+    app: App, listener: socket.socket, names: Collection[str] = ()
+) -> AsyncIterator[None]:
     server = _StackServer(
         uvicorn.Config(
-            LoopbackHost(app, listener.getsockname()[1]),
+            LoopbackHost(app, listener.getsockname()[1], names),
             http=Protocol,
             log_level="critical",
             access_log=False,
@@ -264,11 +284,28 @@ def _clear(state: Path) -> None:
     shutil.rmtree(state / "engine", ignore_errors=True)
 
 
-def _bind(port: int) -> socket.socket:
+def _sockets(settings: StackSettings) -> dict[str, socket.socket]:
+    """Bind the port of each server."""
+    sockets = {
+        name: _bind(port, host)
+        for name, port, host in (
+            ("edge", settings.port, settings.host),
+            ("inbox", settings.inbox_port, settings.host),
+            ("ses", 0, _HOST),
+            ("smtp", settings.smtp_port, settings.host),
+            ("engine", 0, _HOST),
+        )
+    }
+    if settings.containers:
+        sockets["containers"] = _bind(0, containers.host_address())
+    return sockets
+
+
+def _bind(port: int, host: str) -> socket.socket:
     listener = socket.socket()
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
-        listener.bind((_HOST, port))
+        listener.bind((host, port))
     except OSError as error:
         raise StackInUse(
             f"Port {port} is in use. Set {Settings.port.variable},"
@@ -280,13 +317,19 @@ def _bind(port: int) -> socket.socket:
 
 def _url(listener: socket.socket) -> str:
     host, port = listener.getsockname()
-    return f"http://{host}:{port}"
+    return f"http://{_HOST if host == ANY_HOST else host}:{port}"
 
 
 def _this_process() -> dict[str, Any]:
     """Return what tells a reader of stack.json whether the stack still runs."""
     started = dt.datetime.fromtimestamp(psutil.Process().create_time(), dt.UTC)
     return {"pid": os.getpid(), "started_at": started.isoformat()}
+
+
+def _write_environment(folder: Path, state: dict[str, Any], certificate: bytes) -> None:
+    authorities = folder / "authorities.pem"
+    write_authorities(authorities, certificate)
+    write_private(folder / "env", environment_file(state, authorities))
 
 
 def _write_json(path: Path, content: object) -> None:

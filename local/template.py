@@ -10,9 +10,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-import boto3
-from samtranslator.parser.parser import Parser
-from samtranslator.translator.translator import Translator
 from samtranslator.yaml_helper import yaml_parse
 
 ROOT: Final = Path(__file__).resolve().parent.parent
@@ -113,6 +110,11 @@ def translate(template: Template) -> Template:
     The result has no function versions and so no rollout: the deployed code runs at once. It has no
     events for a stage without an edge.
     """
+    # Imported here, because they take 40 MB and a start with a kept template needs none of it.
+    import boto3  # noqa: PLC0415
+    from samtranslator.parser.parser import Parser  # noqa: PLC0415
+    from samtranslator.translator.translator import Translator  # noqa: PLC0415
+
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
             for name in WITHOUT_EDGE & resource["Properties"]["Events"].keys():
@@ -124,22 +126,30 @@ def translate(template: Template) -> Template:
     return translated
 
 
-def for_sam(environment: Mapping[str, str]) -> Template:
-    """Return a template for `sam local invoke`, whose functions use the running local stack.
+def for_sam(environment: Mapping[str, str], architecture: str, layer: Path) -> Template:
+    """Return a template for `sam local`, whose functions use the running local stack.
 
     SAM overrides only variables that the template declares, so this function declares them.
-    Paths are absolute; `make build` builds the layer.
+
+    Args:
+        environment: the settings of the functions.
+        architecture: this machine's, because Docker would emulate another one too slowly.
+        layer: the folder of the layer that was built for it.
     """
     template = inlined(load())
-    template["Globals"]["Function"]["Environment"]["Variables"] |= environment
-    for name, resource in template["Resources"].items():
+    defaults = template["Globals"]["Function"]
+    defaults["Architectures"] = [architecture]
+    defaults["Environment"]["Variables"] |= environment
+    for resource in template["Resources"].values():
+        properties = resource.get("Properties", {})
         if resource["Type"] == "AWS::Serverless::Function":
-            properties = resource["Properties"]
             properties["CodeUri"] = str(ROOT / properties["CodeUri"])
             variables = properties.get("Environment", {}).get("Variables", {})
             variables |= {name: environment[name] for name in variables if name in environment}
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
-            resource["Properties"]["ContentUri"] = str(ROOT / ".aws-sam" / "build" / name)
+            properties["ContentUri"] = str(layer)
+            properties["CompatibleArchitectures"] = [architecture]
+            resource["Metadata"]["BuildArchitecture"] = architecture
     return template
 
 

@@ -1,70 +1,19 @@
-"""`python -m relay`: serve until SIGTERM, then finish the messages in progress."""
+"""`python -m relay`: the SMTP server, until SIGTERM."""
 
-import asyncio
-import logging
 import os
 import signal
-import socket
 import sys
 
-import uvloop
 
-from pillarbox.settings import SettingError, Settings
-from pillarbox.wiring import read_secret, services
-from relay import certificates, log, settings
-from relay.certificates import CertificateStore
-from relay.launcher import launch
-from relay.server import Server
-from relay.service import ThreadedService
-from relay.session import ServerContext
-from relay.settings import RelaySettings
-
-
-def main() -> int:
-    """Run the server. Return 0 after a signal, or 2 if a setting is wrong."""
-    try:
-        relay_settings = settings.read(Settings(os.environ))
-    except SettingError as error:
-        print(error, file=sys.stderr)  # noqa: T201  the log is not set up yet
-        return 2
-    log.set_up(relay_settings.log_level)
-    if relay_settings.processes > 1 and not relay_settings.one_of_many:
-        environment = os.environ | {Settings.smtp_one_of_many.variable: "true"}
-        asyncio.run(launch(relay_settings.processes, environment))
-    else:
-        uvloop.run(serve(relay_settings))
-    return 0
-
-
-async def serve(relay_settings: RelaySettings) -> None:
-    """Serve until SIGTERM or SIGINT. SIGHUP reloads the certificate at once."""
-    stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGTERM, signal.SIGINT):
-        loop.add_signal_handler(number, stop.set)
-    certificate_store = CertificateStore(
-        certificates.from_secret(lambda: read_secret(relay_settings.secret))
-        if relay_settings.secret
-        else certificates.from_files(relay_settings.certificate, relay_settings.key)
-    )
-    context = ServerContext(
-        name=relay_settings.name,
-        limits=relay_settings.limits,
-        service=ThreadedService(lambda: services().smtp_submission),
-    )
-    server = Server(context, certificate_store.tls_context, relay_settings.proxies)
-    address = (relay_settings.host, relay_settings.port)
-    await server.start(socket.create_server(address, reuse_port=True))
-    logging.getLogger("relay").info("listening", extra={"port": relay_settings.port})
-    async with asyncio.TaskGroup() as group:
-        refreshing = group.create_task(certificate_store.refresh_periodically())
-        loop.add_signal_handler(
-            signal.SIGHUP, lambda: group.create_task(certificate_store.refresh())
-        )
-        await stop.wait()
-        await server.drain()
-        refreshing.cancel()
+def _stop_at_once(_number: int, _frame: object) -> None:
+    """End the process: while its modules are imported, there is nothing to finish."""
+    os._exit(0)
 
 
 if __name__ == "__main__":
+    # Without a handler, a container's first process does not get SIGTERM at all.
+    signal.signal(signal.SIGTERM, _stop_at_once)
+
+    from relay.program import main
+
     sys.exit(main())

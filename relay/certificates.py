@@ -8,6 +8,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
+from pillarbox.domain.errors import ServiceError
 from pillarbox.observability import log_failure
 from relay.tls import Certificate, make_context
 
@@ -38,18 +39,31 @@ def from_secret(read_secret: Callable[[], str]) -> Callable[[], Certificate]:
     return read
 
 
+class CertificateUnusable(Exception):
+    """The first certificate cannot be read or used; the text is one line and quotes none of it."""
+
+
 class CertificateStore:
     """Provide the TLS context of the newest certificate for each new session."""
 
-    def __init__(self, read: Callable[[], Certificate]) -> None:
+    def __init__(self, read: Callable[[], Certificate], source: str = "the given source") -> None:
         """Read the first certificate.
 
+        Args:
+            read: reads the newest one.
+            source: where it comes from, for the error.
+
         Raises:
-            OSError, ssl.SSLError, ValueError, KeyError: there is no usable certificate.
+            CertificateUnusable: there is no usable certificate.
         """
         self._read = read
-        self._certificate = read()
-        self._tls_context = make_context(self._certificate)
+        try:
+            self._certificate = read()
+            self._tls_context = make_context(self._certificate)
+        except Exception as error:
+            raise CertificateUnusable(
+                f"The certificate from {source} cannot be used: {_reason(error)}"
+            ) from error
 
     def tls_context(self) -> ssl.SSLContext:
         """Return the context for a new TLS session."""
@@ -71,3 +85,19 @@ class CertificateStore:
         while True:
             await asyncio.sleep(_INTERVAL)
             await self.refresh()
+
+
+def _reason(error: Exception) -> str:
+    """Return what is wrong, without the content of a file or secret."""
+    match error:
+        case ServiceError():
+            return " ".join(str(text) for text in error.log_fields.values()) or error.code
+        case ssl.SSLError():
+            return error.reason or "it is no certificate with its key, both PEM"
+        case OSError():
+            return f"{error.strerror} ({error.filename})"
+        case KeyError():
+            return f"the secret has no {error}"
+        case ValueError() | TypeError() | AttributeError():
+            return "the secret is not JSON with certificate and key"
+    return type(error).__name__  # such as ResourceNotFoundException

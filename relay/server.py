@@ -7,6 +7,7 @@ import ssl
 from collections.abc import Callable
 from typing import Final
 
+from relay import replies
 from relay.connection import Connection
 from relay.proxy import Networks
 from relay.session import ServerContext
@@ -15,6 +16,8 @@ from relay.session import ServerContext
 _CHECK_INTERVAL: Final = 1.0
 #: Seconds between two checks whether a drain is done.
 _DRAIN_INTERVAL: Final = 0.05
+#: Seconds that a client has to read the 421 at the end of a drain.
+_LAST_REPLY: Final = 2.0
 _BACKLOG: Final = 512
 
 
@@ -47,10 +50,10 @@ class Server:
         self._listening.close()
         for connection in tuple(self._connections):
             connection.drain()
-        with contextlib.suppress(TimeoutError):
-            async with asyncio.timeout(self._context.limits.drain):
-                while self._connections:  # noqa: ASYNC110  runs once, at shutdown
-                    await asyncio.sleep(_DRAIN_INTERVAL)
+        await self._wait_for_connections(self._context.limits.drain)
+        for connection in tuple(self._connections):
+            connection.disconnect(replies.SHUTTING_DOWN)
+        await self._wait_for_connections(_LAST_REPLY)
         for connection in tuple(self._connections):
             connection.abort()
         self._deadline_task.cancel()
@@ -60,6 +63,12 @@ class Server:
         now = self._context.clock()
         for connection in tuple(self._connections):
             connection.check_deadline(now)
+
+    async def _wait_for_connections(self, seconds: float) -> None:
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(seconds):
+                while self._connections:  # noqa: ASYNC110  runs once, at shutdown
+                    await asyncio.sleep(_DRAIN_INTERVAL)
 
     def _connect(self) -> Connection:
         return Connection(self._context, self._proxies, self._tls_context, self._connections)

@@ -1,6 +1,7 @@
 """The service that the SMTP server needs, and its implementation with the use case."""
 
 import asyncio
+import gc
 import json
 import logging
 import time
@@ -52,6 +53,9 @@ class SubmissionService(Protocol):
 THREADS: Final = 32
 #: Of these, calls for one account: an account whose calls take long does not stop the others.
 THREADS_OF_ACCOUNT: Final = THREADS // 4
+#: Octets. A request of botocore is in a reference cycle, which keeps its body. Python's own
+#: collection counts objects and not octets, so it would come after hundreds of megabytes.
+_LARGE: Final = 1024 * 1024
 
 
 def write_response(accepted: AcceptedMessage) -> str:
@@ -82,6 +86,15 @@ class ThreadedService:
             raise
 
     async def submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
+        """Accept a message, and free what the SDK keeps of a large one."""
+        is_large = len(octets) >= _LARGE
+        try:
+            return await self._submit(key_text, envelope, octets)
+        finally:
+            if is_large:  # once the error, if there is one, has been turned into a reply
+                asyncio.get_running_loop().call_soon(gc.collect)
+
+    async def _submit(self, key_text: str, envelope: Envelope, octets: bytearray) -> str:
         """Parse a message and accept it, together with others that are ready, in threads."""
         began, size = time.monotonic(), len(octets)
         fields: dict[str, object] = {"size": size, "recipients": len(envelope.recipients)}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.settings import SettingError, Settings
+from relay import container_memory
 from relay.limits import MIB, ServerLimits
 from relay.proxy import Networks
 
@@ -47,6 +48,7 @@ def read(settings: Settings) -> RelaySettings:
             f"{Settings.smtp_memory_mib.variable} must be {_LEAST_MEMORY} or more for each"
             " process: with less the largest message never fits"
         )
+    container_memory.check(memory, processes, container_memory.limit_in_mib())
     return RelaySettings(
         name=settings.smtp_name,
         host=settings.smtp_host,

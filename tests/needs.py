@@ -3,6 +3,7 @@
 import fcntl
 import os
 import shutil
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -40,6 +41,15 @@ def need_root() -> None:
     """Skip the test unless the user is root, also under CI, which may run as another user."""
     if os.geteuid():
         pytest.skip("needs root")
+
+
+def need_docker() -> None:
+    """Skip the test unless a container engine answers, also under CI, which may have none."""
+    try:
+        with socket.socket(socket.AF_UNIX) as client:
+            client.connect("/var/run/docker.sock")
+    except OSError:
+        pytest.skip("needs a Docker socket")
 
 
 def missing(reason: str) -> Never:

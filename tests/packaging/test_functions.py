@@ -23,7 +23,7 @@ import pytest
 
 from local import template
 from tests.needs import linux_only
-from tests.stack import PATIENCE, free_port, operate
+from tests.stack import PATIENCE, free_port
 
 pytestmark = [
     pytest.mark.stack,
@@ -32,7 +32,7 @@ pytestmark = [
 
 EMULATORS = template.ROOT / ".venv-sam/lib/python3.13/site-packages/samcli/local/rapid"
 #: The message and template of these samples do not exist. All other samples succeed.
-ABSENT = {"get_message", "get_template", "delete_template"}
+ABSENT = {"get_message", "delete_template"}
 FUNCTIONS = sorted(path.parent.name for path in template.ROOT.glob("functions/*/app.py"))
 
 type Invoke = Callable[[dict[str, Any]], Any]
@@ -48,9 +48,9 @@ def resource_of(function: str) -> str:
     return str(name)
 
 
-def settings_of(function: str) -> dict[str, str]:
+def settings_of(function: str, stack: dict[str, Any]) -> dict[str, str]:
     """Return the environment that the function would have if the running stack were deployed."""
-    deployed = template.load(template.ROOT / ".local" / "tests" / "template.json")
+    deployed = template.for_sam(stack["environment"], "any", Path("unused"))
     properties = deployed["Resources"][resource_of(function)]["Properties"]
     own_variables = properties.get("Environment", {}).get("Variables", {})
     variables = deployed["Globals"]["Function"]["Environment"]["Variables"] | own_variables
@@ -62,7 +62,7 @@ def settings_of(function: str) -> dict[str, str]:
 
 
 def _emulator(
-    function: str, pythonpath: str, task: Path, ports: tuple[int, int], log: Path
+    settings: dict[str, str], pythonpath: str, task: Path, ports: tuple[int, int], log: Path
 ) -> subprocess.Popen[bytes]:
     architecture = {"aarch64": "arm64"}.get(platform.machine(), platform.machine())
     with log.open("wb") as output:
@@ -74,9 +74,8 @@ def _emulator(
                 *(sys.executable, "-S", "-P", "-m", "awslambdaric", "app.lambda_handler"),
             ],
             cwd=task,
-            env=settings_of(function)
+            env=settings
             | {
-                "AWS_LAMBDA_FUNCTION_NAME": resource_of(function),
                 "AWS_LAMBDA_FUNCTION_TIMEOUT": "60",
                 "HOME": "/nonexistent",
                 "LAMBDA_TASK_ROOT": str(task),
@@ -91,7 +90,9 @@ def _emulator(
 
 
 @contextmanager
-def running(function: str, layer: Path, runtime: Path, task: Path) -> Iterator[Invoke]:
+def running(
+    function: str, stack: dict[str, Any], layer: Path, runtime: Path, task: Path
+) -> Iterator[Invoke]:
     """Run the function in its runtime until the end of the block."""
     shutil.copytree(
         template.ROOT / "functions" / function, task, ignore=shutil.ignore_patterns("__pycache__")
@@ -100,7 +101,8 @@ def running(function: str, layer: Path, runtime: Path, task: Path) -> Iterator[I
         path.chmod(path.stat().st_mode & ~0o222)
     log = task.with_name("log")
     ports = free_port(), free_port()
-    process = _emulator(function, f"{task}:{layer / 'python'}:{runtime}", task, ports, log)
+    settings = settings_of(function, stack) | {"AWS_LAMBDA_FUNCTION_NAME": resource_of(function)}
+    process = _emulator(settings, f"{task}:{layer / 'python'}:{runtime}", task, ports, log)
 
     def invoke(event: dict[str, Any]) -> Any:
         url = f"http://127.0.0.1:{ports[0]}/2015-03-31/functions/function/invocations"
@@ -129,13 +131,6 @@ def sample(function: str, key: str) -> dict[str, Any]:
     return event
 
 
-def full_key(stack: dict[str, Any]) -> str:
-    """Create a key with every permission as an operator does."""
-    account = ("--account", stack["accounts"]["live"])
-    created = operate("key", "create", *account, "--name", "samples", "--preset", "marketing")
-    return str(created["key"])
-
-
 def contents(folder: Path) -> dict[Path, tuple[int, int]]:
     return {p: (p.stat().st_size, p.stat().st_mtime_ns) for p in folder.rglob("*") if p.is_file()}
 
@@ -146,8 +141,8 @@ def test_a_packed_function_handles_its_sample(
 ) -> None:
     """A function works with only its folder and the layer, and writes to neither."""
     before = contents(layer)
-    event = sample(function, full_key(stack))
-    with running(function, layer, runtime, tmp_path / "task") as invoke:
+    event = sample(function, stack["keys"]["live"])
+    with running(function, stack, layer, runtime, tmp_path / "task") as invoke:
         response = invoke(event)
         if "httpMethod" in event:
             body = response["body"]

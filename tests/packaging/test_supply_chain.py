@@ -12,7 +12,13 @@ from local.template import ROOT
 
 REQUIREMENTS: Final = [".checkov.txt", ".uv.txt", "layers/shared/requirements.txt"]
 #: What installs packages.
-INSTALLERS: Final = ["Makefile", "layers/shared/Makefile", "relay/Dockerfile", "local/package.py"]
+INSTALLERS: Final = [
+    "Makefile",
+    "layers/shared/Makefile",
+    "relay/Dockerfile",
+    "local/Dockerfile",
+    "local/package.py",
+]
 
 
 @pytest.mark.parametrize("name", REQUIREMENTS)
@@ -50,10 +56,15 @@ def test_installers_ask_for_hashes(name: str) -> None:
     ],
 )
 def test_the_container_has_a_base_image_with_a_digest(base: str, *, accepted: bool) -> None:
-    """Both stages start from BASE, which has no default, and a build with a tag alone fails."""
+    """Each stage starts from BASE, which has no default, and a build with a tag alone fails."""
     dockerfile = (ROOT / "relay/Dockerfile").read_text()
-    assert re.findall(r"^FROM (\S+)", dockerfile, re.MULTILINE) == ["${BASE}", "${BASE}"]
-    assert set(re.findall(r"^ARG (.+)", dockerfile, re.MULTILINE)) == {"BASE"}
+    stages = re.findall(r"^FROM (?:--platform=\S+ )?(\S+) AS (\w+)$", dockerfile, re.MULTILINE)
+    assert len(stages) == dockerfile.count("\nFROM ")
+    names = {name for _, name in stages}
+    assert {source for source, _ in stages if source not in names} == {"${BASE}"}
+    # An argument with a default would have a `=`.
+    arguments = set(re.findall(r"^ARG (.+)", dockerfile, re.MULTILINE))
+    assert arguments == {"BASE", "TARGETARCH", "REVISION", "VERSION"}
     first_command = re.findall(r"^RUN (.+)", dockerfile, re.MULTILINE)[0]
     built = subprocess.run(["sh", "-c", first_command], env={"BASE": base}, check=False)
     assert (built.returncode == 0) is accepted

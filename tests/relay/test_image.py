@@ -6,6 +6,7 @@ ECS does: as nobody, without capabilities, on a file system that cannot be writt
 
 import json
 import os
+import platform
 import re
 import shlex
 import shutil
@@ -24,10 +25,11 @@ from tests.needs import need_program, need_root
 from tests.relay.relay_program import connect, write_certificate
 from tests.relay.running_relay import PATIENCE, certificate, plain
 from tests.stack import free_port, wait_for
+from trim_sdk import SERVICES
 
 ROOT = Path(__file__).parents[2]
 DOCKERFILE = (ROOT / "relay" / "Dockerfile").read_text().replace("\\\n", " ")
-_, BUILD_STAGE, FINAL_STAGE = DOCKERFILE.split("\nFROM ")
+_, BUILD_STAGE, RUNTIME_STAGE, FRONT_STAGE, RELAY_STAGE = DOCKERFILE.split("\nFROM ")
 #: Starts a command on a read-only root file system with Python, the image's content and a secret.
 LIKE_ECS = """
 mount --make-rprivate /
@@ -57,7 +59,13 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("made")
     tools = f"{ROOT / '.uv/bin'}:{Path(sys.executable).parent}:{os.environ['PATH']}"
     base = f"python:3.13-slim@sha256:{'0' * 64}"
-    environment = os.environ | {"PATH": tools, "UV_PYTHON": sys.executable, "BASE": base}
+    architecture = {"x86_64": "amd64", "aarch64": "arm64"}[platform.machine()]
+    environment = os.environ | {
+        "PATH": tools,
+        "UV_PYTHON": sys.executable,
+        "BASE": base,
+        "TARGETARCH": architecture,
+    }
     for instruction, arguments in re.findall(r"^(COPY|RUN) (.+)$", BUILD_STAGE, re.MULTILINE):
         if instruction == "COPY":
             *sources, target = arguments.split()
@@ -80,7 +88,7 @@ def started(
     """Run Python in the image as ECS does."""
     need_root()  # only root may mount a read-only file system
     need_program("setpriv")
-    (image,) = instructions(FINAL_STAGE, "ENV")
+    (image,) = instructions(RUNTIME_STAGE, "ENV")
     environment = dict(entry.split("=", 1) for entry in image.split()) | {
         "PYTHONPATH": "/mnt/relay",
         "LD_LIBRARY_PATH": "/mnt/python/lib",
@@ -136,7 +144,7 @@ def test_nothing_can_be_written(site: Path, tmp_path: Path) -> None:
 def test_relay_in_its_image(site: Path, tmp_path: Path, processes: str) -> None:
     """The image's command greets, speaks TLS, calls AWS, is healthy, and ends at SIGTERM."""
     write_certificate(tmp_path, certificate())
-    (command,) = instructions(FINAL_STAGE, "CMD")[-1:]
+    (command,) = instructions(RELAY_STAGE, "CMD")
     port = free_port()
     settings = builders.sending_variables("https://x.example/1/x") | {
         "PILLARBOX_SMTP_NAME": "relay.example",
@@ -190,9 +198,51 @@ def test_front_in_its_image(site: Path, tmp_path: Path) -> None:
 
 def test_image_runs_as_nobody() -> None:
     """The image declares a non-root user, its port, its stop signal and its health check."""
-    assert instructions(FINAL_STAGE, "USER") == ["65534:65534"]
-    (port,) = instructions(FINAL_STAGE, "EXPOSE")
+    assert instructions(RUNTIME_STAGE, "USER") == ["65534:65534"]
+    (port,) = instructions(RELAY_STAGE, "EXPOSE")
     assert int(port) > 1_023
-    assert f"PILLARBOX_SMTP_PORT={port}" in FINAL_STAGE
-    assert instructions(FINAL_STAGE, "STOPSIGNAL") == ["SIGTERM"]
-    assert any("relay.health" in check for check in instructions(FINAL_STAGE, "HEALTHCHECK"))
+    assert f"PILLARBOX_SMTP_PORT={port}" in RUNTIME_STAGE
+    assert instructions(RUNTIME_STAGE, "STOPSIGNAL") == ["SIGTERM"]
+
+
+@pytest.mark.parametrize(("stage", "role"), [(RELAY_STAGE, "relay"), (FRONT_STAGE, "front")])
+def test_each_program_has_its_own_health_check(stage: str, role: str) -> None:
+    """The check of a program asks only that one: both listen in one network."""
+    (check,) = instructions(stage, "HEALTHCHECK")
+    assert json.loads(check.partition(" CMD ")[2]) == ["python", "-m", f"{role}.health"]
+    (command,) = instructions(stage, "CMD")
+    assert json.loads(command) == ["python", "-m", role]
+
+
+def test_the_image_gives_memory_back() -> None:
+    """Without this threshold a second round of large messages is killed (docs/relay.md)."""
+    (variables,) = instructions(RUNTIME_STAGE, "ENV")
+    assert "MALLOC_MMAP_THRESHOLD_=1048576" in variables.split()
+
+
+def test_the_image_holds_what_it_needs(site: Path) -> None:
+    """It has the data of the services that it calls, and nothing that an installer left."""
+    data = {path.name for path in (site / "botocore/data").iterdir() if path.is_dir()}
+    assert data == {*SERVICES, "secretsmanager"}
+    assert not {"bin", ".lock"} & {path.name for path in site.iterdir()}
+
+
+def test_the_build_gets_only_what_it_copies() -> None:
+    """`.dockerignore` lets in each source of a COPY, and nothing else."""
+    sources = {
+        source
+        for arguments in instructions(BUILD_STAGE, "COPY")
+        for source in arguments.split()[:-1]
+    }
+    lines = (ROOT / ".dockerignore").read_text().splitlines()
+    rules = [line for line in lines if not line.startswith("#")]
+    assert rules[0] == "*"
+    assert {rule[1:] for rule in rules if rule.startswith("!")} == sources
+
+
+def test_no_step_of_the_build_may_fail() -> None:
+    """No command of the Dockerfile hides its failure."""
+    assert "|| true" not in DOCKERFILE
+    assert ";" not in " ".join(
+        command for command in instructions(BUILD_STAGE, "RUN") if not command.startswith("case")
+    )

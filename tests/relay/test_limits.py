@@ -116,6 +116,17 @@ def test_shutdown_finishes_messages() -> None:
     assert len(relay.service.accepted) == 2
 
 
+def test_the_end_of_the_drain() -> None:
+    """A message that is still arriving then gets 421 before the connection is closed."""
+    with serve(drain=0) as relay, relay.connect_authenticated() as client:
+        client.envelope()
+        client.send(MESSAGE)
+        relay.call(relay.server.drain())
+        assert client.reply().startswith(b"421 4.3.2 ")
+        assert client.closed()
+    assert not relay.service.accepted
+
+
 def test_client_disconnects_during_the_commit(relay: RunningRelay) -> None:
     """If the client disconnects during the commit, the message is still accepted."""
     with relay.connect_authenticated() as client:

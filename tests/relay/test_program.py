@@ -7,8 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from relay.certificates import CertificateStore, from_files, from_secret
-from tests.relay.relay_program import COMMAND, connect, program, write_certificate
+from relay.certificates import (
+    CertificateStore,
+    CertificateUnusable,
+    from_files,
+    from_secret,
+)
+from tests.needs import need_program, need_root
+from tests.relay.relay_program import COMMAND, children, connect, program, write_certificate
 from tests.relay.running_relay import PATIENCE, certificate, serve
 from tests.stack import wait_for
 
@@ -75,6 +81,71 @@ def test_invalid_settings(tmp_path: Path) -> None:
             _, errors = process.communicate(timeout=PATIENCE)
             assert process.returncode == 2
             assert f"PILLARBOX_SMTP_{name}" in errors
+
+
+def test_a_missing_table(tmp_path: Path) -> None:
+    """The settings of the service behind the relay are checked too, by name."""
+    command = ("env", "-u", "PILLARBOX_TABLE", *COMMAND)
+    with program(tmp_path, command=command) as (process, _):
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, errors) == (2, "PILLARBOX_TABLE is not set\n")
+
+
+def test_an_unusable_certificate(tmp_path: Path) -> None:
+    """A certificate that is missing, nonsense or unreadable gives one line and status 2."""
+    (tmp_path / "nonsense").write_text("nonsense")
+    with (
+        program(tmp_path, CERTIFICATE="/absent.pem") as (missing, _),
+        program(tmp_path, CERTIFICATE=str(tmp_path / "nonsense")) as (nonsense, _),
+        program(tmp_path, KEY=str(tmp_path), PROCESSES="2") as (folder, _),
+        program(tmp_path, SECRET="smtp") as (unreachable, _),
+    ):
+        for process, reason in (
+            (missing, "No such file or directory (/absent.pem)"),
+            (nonsense, "it is no certificate with its key, both PEM"),
+            (folder, f"Is a directory ({tmp_path})"),
+            (unreachable, "secret store"),
+        ):
+            _, errors = process.communicate(timeout=PATIENCE)
+            assert process.returncode == 2
+            assert errors.count("\n") == 1, errors
+            assert errors.startswith("The certificate from "), errors
+            assert reason in errors
+
+
+@pytest.mark.parametrize("secret", ["nonsense", "[]", '{"certificate": "x"}', '{"key": 1}'])
+def test_a_malformed_secret(secret: str) -> None:
+    """The error names the secret and what is wrong, in one line."""
+    with pytest.raises(CertificateUnusable, match=r"^The certificate from s cannot be used: .+$"):
+        CertificateStore(from_secret(lambda: secret), "s")
+
+
+@pytest.mark.parametrize("name", ["relay", "front"])
+def test_a_stop_during_the_start(tmp_path: Path, name: str) -> None:
+    """SIGTERM while modules are imported ends the program at once, with status 0."""
+    # It writes a line for each import, so that the signal comes in the middle of them.
+    command = (COMMAND[0], "-X", "importtime", "-m", name)
+    with program(tmp_path, command=command) as (process, _):
+        assert process.stderr
+        assert any(line.split()[-1] == "asyncio" for line in process.stderr)
+        process.send_signal(signal.SIGTERM)
+        output, _ = process.communicate(timeout=PATIENCE)
+        assert (process.returncode, output) == (0, "")
+
+
+@pytest.mark.parametrize("name", ["relay", "front"])
+def test_a_stop_during_the_start_of_a_container(tmp_path: Path, name: str) -> None:
+    """As process 1, which gets no SIGTERM without a handler, the program ends too."""
+    need_root()
+    namespace = (need_program("unshare"), "--pid", "--fork", "--kill-child")
+    command = (*namespace, COMMAND[0], "-X", "importtime", "-m", name)
+    with program(tmp_path, command=command) as (process, _):
+        assert process.stderr
+        assert any(line.split()[-1] == "asyncio" for line in process.stderr)
+        (first,) = children(process)
+        first.terminate()
+        process.communicate(timeout=PATIENCE)
+        assert process.returncode == 0
 
 
 def test_certificate_is_renewed_without_a_restart(tmp_path: Path) -> None:

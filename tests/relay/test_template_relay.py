@@ -7,9 +7,9 @@ import pytest
 
 from local import template
 from pillarbox.settings import Settings
-from relay import health, settings
+from relay import container_memory, health, settings
 from relay.limits import MIB, ServerLimits
-from tests.relay.test_image import FINAL_STAGE, instructions
+from tests.relay.test_image import RUNTIME_STAGE, instructions
 
 RESOURCES: dict[str, Any] = template.inlined(template.load())["Resources"]
 RELAY = {
@@ -95,7 +95,7 @@ def test_the_container_is_closed() -> None:
     """The container has a read-only root file system, no capabilities and a non-root user."""
     assert CONTAINER["ReadonlyRootFilesystem"] is True
     assert CONTAINER["LinuxParameters"]["Capabilities"] == {"Drop": ["ALL"]}
-    assert CONTAINER.get("User", instructions(FINAL_STAGE, "USER")[0]) not in {"0", "root", "0:0"}
+    assert CONTAINER.get("User", instructions(RUNTIME_STAGE, "USER")[0]) not in {"0", "root", "0:0"}
     assert not CONTAINER.get("Privileged")
     assert "MountPoints" not in CONTAINER
     assert CONTAINER["Image"] == {"Ref": "RelayImage"}
@@ -154,14 +154,16 @@ def test_there_are_descriptors_and_memory(
 
 
 def test_the_processes_of_a_size_fit_into_its_memory(size: dict[str, str]) -> None:
-    """The measured peaks of relay and front together stay below the task's memory.
+    """The measured peaks of relay and front stay below their limits, and these share the task's.
 
     The relay has 50 MiB beside its messages, the front 65 beside its bodies (relay.md, front.md).
     """
     relay = 50 + int(size["MessagesMib"])
     bodies = int(Settings.front_memory_mib.default or 0)
     front = 65 + bodies + 363 * int(size["FrontWorkers"])
-    assert relay + front <= int(size["Memory"])
+    assert relay <= int(size["RelayMemory"])
+    assert front <= int(size["FrontMemory"])
+    assert int(size["RelayMemory"]) + int(size["FrontMemory"]) <= int(size["Memory"])
 
 
 @pytest.mark.parametrize("name", ["Cpu", "Memory"])
@@ -180,3 +182,19 @@ def test_settings_of_the_task_are_documented(relay_settings: settings.RelaySetti
     task_settings = {name for name in ENVIRONMENT if name.startswith("PILLARBOX_SMTP_")}
     assert task_settings <= {f"PILLARBOX_SMTP_{name}" for name in known}
     assert (relay_settings.secret, relay_settings.name) == ("made", "made")
+
+
+@pytest.mark.parametrize("container", RELAY["RelayTask"]["ContainerDefinitions"])
+def test_a_stop_reaches_the_program(container: dict[str, Any]) -> None:
+    """An init process is each container's first one: the kernel gives that one no SIGTERM."""
+    assert container["LinuxParameters"]["InitProcessEnabled"] is True
+
+
+def test_no_container_takes_the_memory_of_the_other(size: dict[str, str]) -> None:
+    """Each container has a limit of its own, and the relay starts with its one."""
+    limits = {each["Name"]: each["Memory"] for each in RELAY["RelayTask"]["ContainerDefinitions"]}
+    assert limits == {
+        name: {"Fn::FindInMap": ["RelaySizes", {"Ref": "RelaySize"}, f"{name.title()}Memory"]}
+        for name in ("relay", "front")
+    }
+    container_memory.check(int(size["MessagesMib"]), 1, int(size["RelayMemory"]))

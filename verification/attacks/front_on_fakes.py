@@ -11,7 +11,7 @@ from multiprocessing.connection import Connection
 from types import SimpleNamespace
 from unittest import mock
 
-from front import __main__ as program
+from front import program
 from front.workers import Workers, serve_handlers
 from pillarbox import wiring
 from pillarbox.application.sending.batch import BatchSend

@@ -12,7 +12,7 @@ from time import sleep
 from typing import Final
 from unittest import mock
 
-from front import __main__ as program
+from front import program
 from front.workers import Workers, serve_handlers
 from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.domain.mail import Job, Mail

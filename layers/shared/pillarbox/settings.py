@@ -125,6 +125,11 @@ def server(text: str) -> tuple[str, int] | None:
     return host, int(port)
 
 
+def names(text: str) -> tuple[str, ...]:
+    """Parse a list of host names."""
+    return tuple(_entries(text.lower()))
+
+
 def servers(text: str) -> tuple[str, ...]:
     """Parse a list of `host:port`."""
     entries = tuple(_entries(text))
@@ -323,7 +328,24 @@ class Settings:
         default="14",
         variable="PILLARBOX_SES_RATE",
     )
+    local_host = Setting(
+        str,
+        "the address that API, inbox and SMTP listen on",
+        ("user",),
+        default="127.0.0.1",
+        variable="PILLARBOX_HOST",
+    )
+    local_names = Setting(
+        names,
+        "more names by which API and inbox may be called",
+        ("user",),
+        default="",
+        variable="PILLARBOX_HOST_NAMES",
+    )
     live_key = Setting(str, "the live key to use in place of the kept one", ("user",), default="")
+    containers = Setting(
+        flag, "whether the containers of `sam local` can reach it", ("user",), default="false"
+    )
 
 
 def all_settings() -> "Iterator[Setting[object]]":

@@ -73,6 +73,23 @@ def test_the_usual_port_may_be_left_out() -> None:
     assert not passes(LoopbackHost(echo, 80), {"Host": "rebound.example"})
 
 
+@pytest.mark.parametrize(
+    ("host", "passed"),
+    [
+        ("pillarbox:8081", True),
+        ("PILLARBOX", True),
+        (HOST, True),
+        ("pillarbox.rebound.example:8081", False),
+        ("rebound.example:8081", False),
+        ("pillarbox:8081:80", False),
+        ("", False),
+    ],
+)
+def test_more_names_may_be_given(host: str, passed: bool) -> None:  # noqa: FBT001  a case
+    """In a container a server has other names, with any port; others are still refused."""
+    assert passes(LoopbackHost(echo, 4566, ("pillarbox",)), {"Host": host}) is passed
+
+
 def test_several_hosts_are_refused() -> None:
     """A request with two Host headers, or with none, does not pass."""
     for hosts in ([], [HOST, HOST]):

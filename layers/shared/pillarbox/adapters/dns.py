@@ -3,6 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor, wait
 from functools import cached_property
+from socket import gethostbyname
 from threading import Lock
 from time import monotonic
 from typing import Final
@@ -102,7 +103,8 @@ def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:
 
 def _name_server(server: str) -> dns.nameserver.Do53Nameserver:
     host, _, port = server.rpartition(":")
-    return dns.nameserver.Do53Nameserver(host, int(port))
+    # It wants an address. The local stack gives containers the name of their host.
+    return dns.nameserver.Do53Nameserver(gethostbyname(host), int(port))
 
 
 class DnsRecords:

@@ -1,0 +1,42 @@
+"""Compares the memory for messages with what the container may use.
+
+A container that uses more is killed, with all messages in it.
+"""
+
+from pathlib import Path
+from typing import Final
+
+from pillarbox.settings import SettingError, Settings
+from relay.limits import MIB
+
+#: What one process needs besides the messages, in MiB (measured: docs/relay.md, Memory).
+OF_PROCESS: Final = 128
+#: The limit of the process's own group: cgroup version 2, then 1.
+_LIMITS: Final = (
+    Path("/sys/fs/cgroup/memory.max"),
+    Path("/sys/fs/cgroup/memory/memory.limit_in_bytes"),
+)
+
+
+def limit_in_mib(files: tuple[Path, ...] = _LIMITS) -> int | None:
+    """Return the limit of the container, or None if there is none."""
+    for file in files:
+        if file.is_file():
+            text = file.read_text().strip()
+            return None if text == "max" else int(text) // MIB
+    return None
+
+
+def check(memory: int, processes: int, limit: int | None) -> None:
+    """Check that messages and processes fit; all sizes are in MiB.
+
+    Raises:
+        SettingError: they do not.
+    """
+    room = limit - processes * OF_PROCESS if limit is not None else memory
+    if memory > room:
+        raise SettingError(
+            f"{Settings.smtp_memory_mib.variable} is {memory}, but the container has {limit} MiB,"
+            f" of which {processes} process(es) need {OF_PROCESS} each:"
+            f" at most {max(room, 0)} is left"
+        )

@@ -1,0 +1,82 @@
+"""`make invoke` runs every function in Lambda's image, on a stack that listens for containers."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import psutil
+import pytest
+
+from local import template
+from local.containers import host_address
+from tests.needs import linux_only, need_docker
+from tests.packaging.test_functions import ABSENT, FUNCTIONS, resource_of
+from tests.stack import PATIENCE, wait_for
+
+pytestmark = [pytest.mark.stack, linux_only]
+
+
+@pytest.fixture(scope="module")
+def environment(tmp_path_factory: pytest.TempPathFactory) -> Iterator[dict[str, str]]:
+    """Run a stack of its own that containers can reach; return the environment of commands."""
+    need_docker()
+    state = tmp_path_factory.mktemp("state")
+    if (built := template.ROOT / ".local" / "tests" / "build").is_dir():
+        shutil.copytree(built, state / "build")
+    environment = os.environ | {
+        "PILLARBOX_CONTAINERS": "true",
+        "PILLARBOX_STATE_DIR": str(state),
+        **dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0"),
+    }
+    with subprocess.Popen(
+        [sys.executable, "-m", "local"],
+        cwd=template.ROOT,
+        env=environment,
+        stdout=subprocess.DEVNULL,
+    ) as process:
+        try:
+            wait_for((state / "stack.json").exists, 2 * PATIENCE)
+            yield environment
+        finally:
+            process.send_signal(signal.SIGINT)
+            assert process.wait(PATIENCE) == 0
+
+
+def test_the_stack_opens_one_more_port(environment: dict[str, str]) -> None:
+    """Beyond the loopback address it listens on one port, at the address that containers reach."""
+    state = json.loads(Path(environment["PILLARBOX_STATE_DIR"], "stack.json").read_text())
+    stack = psutil.Process(state["pid"])
+    ports = {
+        (connection.laddr.ip, connection.laddr.port)
+        for process in (stack, *stack.children(recursive=True))
+        for connection in process.net_connections("inet")
+        if connection.status == psutil.CONN_LISTEN and connection.laddr.ip != "127.0.0.1"
+    }
+    port = int(state["containers"]["url"].rpartition(":")[2])
+    assert ports == ({(host_address(), port)} - {("127.0.0.1", port)})
+
+
+@pytest.mark.parametrize("function", FUNCTIONS)
+def test_a_function_runs_in_its_image(environment: dict[str, str], function: str) -> None:
+    """`sam local invoke` gives the function its sample event, and the function handles it."""
+    done = subprocess.run(
+        [sys.executable, "-m", "local.invoke", resource_of(function)],
+        cwd=template.ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=5 * PATIENCE,
+    )
+    assert done.returncode == 0, done.stderr
+    response: dict[str, Any] = json.loads(done.stdout)
+    if "statusCode" in response:
+        assert response["statusCode"] == (404 if function in ABSENT else 200), done.stderr
+    else:
+        assert response.get("batchItemFailures") == [] or response["sweep_tasks"] > 0, done.stderr

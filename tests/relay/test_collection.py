@@ -1,0 +1,60 @@
+"""What a large message leaves in reference cycles is freed at once."""
+
+import asyncio
+import contextlib
+import gc
+import weakref
+from typing import Any
+
+import pytest
+
+from pillarbox.domain.errors import ServiceError
+from relay.service import Envelope, ThreadedService
+
+
+class Request:
+    """Keeps itself alive, as botocore's requests do."""
+
+    def __init__(self) -> None:
+        self.context = {"request": self}
+
+
+class Submission:
+    """Accepts or refuses each message with a request of its own."""
+
+    groupable = False
+
+    def __init__(self, *, accepts: bool) -> None:
+        self.requests: list[weakref.ref[Request]] = []
+        self._accepts = accepts
+
+    def prepare(self, *_: object) -> Any:
+        return self
+
+    def submit(self, *_: object) -> str:
+        request = Request()
+        self.requests.append(weakref.ref(request))
+        if not self._accepts:
+            raise ServiceError("validation_failed", "No.")
+        return "id"
+
+
+async def _submit(service: ThreadedService, size: int) -> None:
+    with contextlib.suppress(ServiceError):
+        await service.submit("key", Envelope("a@b.example", ()), bytearray(size))
+    await asyncio.sleep(0)
+
+
+@pytest.mark.parametrize("accepts", [True, False])
+def test_a_large_message_is_freed(accepts: bool) -> None:  # noqa: FBT001  a case
+    """After a message of 1 MiB its request is gone, accepted or not; after a small one it stays."""
+    submission: Any = Submission(accepts=accepts)
+    service = ThreadedService(lambda: submission)
+    gc.disable()
+    try:
+        asyncio.run(_submit(service, 1000))
+        assert submission.requests[0]() is not None
+        asyncio.run(_submit(service, 1024 * 1024))
+        assert [request() for request in submission.requests] == [None, None]
+    finally:
+        gc.enable()

@@ -1,0 +1,131 @@
+"""Containers of `sam local` reach the engine and the SES stand-in by one guarded port."""
+
+import asyncio
+from typing import Any, Final
+
+import httpx
+import pytest
+from starlette.requests import Request
+from starlette.responses import PlainTextResponse
+
+from local import containers, template
+from local.containers import HOST_NAME, ContainerGateway, environment_of_containers
+from local.guard import LoopbackHost, SignedRequests
+from local.invoke import InvocationRefused, sample_event
+
+KEY: Final = "AKIA0123456789"
+PORT: Final = 4600
+SIGNED: Final = {
+    "Authorization": f"AWS4-HMAC-SHA256 Credential={KEY}/20261122/us-east-1/sqs/aws4_request, x"
+}
+BASE: Final = f"http://{HOST_NAME}:{PORT}"
+
+
+async def engine(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with what arrived."""
+    request = Request(scope, receive)
+    content = (await request.body()).decode()
+    text = f"engine {request.url} {request.headers['host']} {content}"
+    await PlainTextResponse(text, 202, {"X-Amzn-RequestId": "1"})(scope, receive, send)
+
+
+async def ses(scope: Any, receive: Any, send: Any) -> None:
+    """Answer with the name that was asked for: the stand-in itself knows only the loopback's."""
+    text = f"SES at {Request(scope).headers['host']}"
+    await PlainTextResponse(text)(scope, receive, send)
+
+
+def ask(url: str, headers: dict[str, str]) -> httpx.Response:
+    """Send a request to the guarded port."""
+
+    async def exchange() -> httpx.Response:
+        async with httpx.AsyncClient(transport=httpx.ASGITransport(engine)) as to_engine:
+            gateway: Any = ContainerGateway("http://127.0.0.1:4566", ses, to_engine)
+            app: Any = LoopbackHost(SignedRequests(gateway, KEY), PORT, (HOST_NAME,))
+            async with httpx.AsyncClient(transport=httpx.ASGITransport(app)) as client:
+                return await client.post(url, headers=headers, content=b"body")
+
+    return asyncio.run(exchange())
+
+
+def test_aws_calls_reach_the_engine() -> None:
+    """A signed request arrives with path, query and body, under the engine's own name."""
+    response = ask(f"{BASE}/000000000000/jobs?a=%2F", SIGNED)
+    assert response.status_code == 202
+    assert response.text == (
+        "engine http://127.0.0.1:4566/000000000000/jobs?a=%2F 127.0.0.1:4566 body"
+    )
+    assert response.headers["x-amzn-requestid"] == "1"
+
+
+def test_mail_reaches_the_ses_stand_in() -> None:
+    """Requests of SES v2 go to its stand-in."""
+    response = ask(f"{BASE}/v2/email/outbound-emails", SIGNED)
+    assert response.text == f"SES at 127.0.0.1:{PORT}"
+
+
+@pytest.mark.parametrize(
+    ("url", "headers"),
+    [
+        (f"{BASE}/", {}),
+        (f"{BASE}/v2/email/outbound-emails", {}),
+        (f"{BASE}/", SIGNED | {"Origin": "null"}),
+        (f"http://{HOST_NAME}.rebound.example:{PORT}/", SIGNED),
+        (f"http://rebound.example:{PORT}/", SIGNED),
+    ],
+)
+def test_other_requests_are_refused(url: str, headers: dict[str, str]) -> None:
+    """Without the run's access key id, from a page or by another name, nothing passes."""
+    assert ask(url, headers).status_code == 403
+
+
+def test_containers_get_other_addresses() -> None:
+    """Every local address but the API's, which links in mail name, becomes the host's."""
+    inside = environment_of_containers(
+        {
+            "AWS_ENDPOINT_URL": "http://127.0.0.1:4566",
+            "PILLARBOX_API_URL": "http://127.0.0.1:45661",
+            "PILLARBOX_DNS_SERVERS": "127.0.0.1:53",
+            "PILLARBOX_TABLE": "table",
+            "NO_PROXY": "127.0.0.1,localhost",
+        },
+        PORT,
+    )
+    assert inside == {
+        "AWS_ENDPOINT_URL": BASE,
+        "PILLARBOX_API_URL": "http://127.0.0.1:45661",
+        "PILLARBOX_DNS_SERVERS": f"{HOST_NAME}:{PORT}",
+        "PILLARBOX_TABLE": "table",
+        "NO_PROXY": HOST_NAME,
+    }
+
+
+def test_it_listens_where_docker_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The port is at the address of Docker's bridge, or on the loopback address without one."""
+    monkeypatch.setattr("psutil.net_if_addrs", dict)
+    assert containers.host_address() == "127.0.0.1"
+
+
+def test_the_template_is_for_this_machine(tmp_path: Any) -> None:
+    """Functions and layer have the architecture given, and the settings are declared."""
+    made = template.for_sam({"AWS_ENDPOINT_URL": BASE}, "x86_64", tmp_path)
+    defaults = made["Globals"]["Function"]
+    layer = made["Resources"]["SharedLayer"]
+    assert defaults["Architectures"] == layer["Properties"]["CompatibleArchitectures"] == ["x86_64"]
+    assert layer["Properties"]["ContentUri"] == str(tmp_path)
+    assert defaults["Environment"]["Variables"]["AWS_ENDPOINT_URL"] == BASE
+
+
+def test_each_function_has_an_event_with_the_key() -> None:
+    """A function of the template finds its sample event; an unknown one is told the names."""
+    functions = [
+        name
+        for name, resource in template.load()["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+    ]
+    for function in functions:
+        event = sample_event(function, "bx_live_key")
+        assert "<API_KEY>" not in event
+        assert ("bx_live_key" in event) == ("httpMethod" in event)
+    with pytest.raises(InvocationRefused, match=r"FUNCTION is one of: .*SendEmail"):
+        sample_event("Nothing", "bx_live_key")
