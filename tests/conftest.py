@@ -24,6 +24,11 @@ hypothesis.settings.register_profile(
 )
 hypothesis.settings.load_profile("pillarbox")
 
+# A shell that starts the tests in the background lets them, and so all programs that they start,
+# ignore Ctrl-C and the end of a terminal. A shell that a test starts could not handle them then.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
+
 _ROOT = Path(__file__).resolve().parent.parent
 # The packed code stays here for the next run; everything else belongs to one run.
 _STATE = _ROOT / ".local" / "tests"
