@@ -15,9 +15,7 @@ from admin.session import StackSession
 from pillarbox.domain.errors import ServiceError
 
 #: CloudFormation moves the aliases back itself.
-_CANCELLED: Final = (
-    "The deployment still runs. This cancels it: CloudFormation moves the functions back."
-)
+_CANCELLED: Final = "The deployment does not go on: CloudFormation moves the functions back."
 
 #: An operator who does not know it would go back one deployment too far.
 _TAKEN_BACK: Final = (
