@@ -10,7 +10,7 @@ from admin.confirm import require_aws
 if TYPE_CHECKING:
     from admin.session import StackSession
 
-app = typer.Typer(no_args_is_help=True, help="Who is told when an alarm fires.")
+app = typer.Typer(no_args_is_help=True, help="Send the stack's alarms to an address.")
 
 
 @app.command("subscribe")

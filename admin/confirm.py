@@ -20,6 +20,6 @@ def confirm(session: StackSession, question: str, *, yes: bool) -> None:
 
 
 def require_yes(session: StackSession, *, yes: bool) -> None:
-    """End a command that will ask, before it begins, if nobody is there to answer."""
+    """End a command that will ask, before it begins, if nobody can answer."""
     if session.json and not yes:
         raise typer.BadParameter("with --json the command needs it", param_hint="--yes")

@@ -34,7 +34,7 @@ def rotate(ctx: typer.Context) -> None:
     session: StackSession = ctx.obj
     stack = stacks.require(require_aws(session))
     if not stack.stable:
-        message = f"The stack {stack.name} changes now ({stack.status}). Try again when it ended."
+        message = f"The stack {stack.name} changes now ({stack.status}). Try again after that."
         raise ServiceError("service_unavailable", message)
     with progress("Rotating the secret, which takes half an hour"):
         EdgeRotation(

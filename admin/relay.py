@@ -36,7 +36,7 @@ def image(
     base: Annotated[
         str | None,
         typer.Option(
-            metavar="IMAGE", help="python:3.13-slim@sha256:…, to build on a base of before."
+            metavar="IMAGE", help="python:3.13-slim@sha256:…, to build on an earlier base."
         ),
     ] = None,
 ) -> None:

@@ -17,7 +17,7 @@ from pillarbox.wiring import utc_now
 _DEPLOY: Final = "The stack has its table. Now deploy the rest: pillarbox deploy --environment …"
 
 app = typer.Typer(
-    no_args_is_help=True, help="Bring back rows of the table, or a stack over a kept table."
+    no_args_is_help=True, help="Bring back rows of the table, or a stack with its kept table."
 )
 
 
@@ -105,7 +105,7 @@ def stack(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Create the stack without asking.")] = False,
 ) -> None:
-    """Create a stack over a table that a deleted stack kept. Then deploy it.
+    """Create a stack with the table that a deleted stack left. Then deploy it.
 
     The new stack has only the table at first. `pillarbox deploy` adds the rest, and finds the
     accounts, keys and history in it.

@@ -15,13 +15,11 @@ from admin.session import StackSession
 from pillarbox.domain.errors import ServiceError
 
 #: CloudFormation moves the aliases back itself.
-_CANCELLED: Final = (
-    "The deployment still runs. It is cancelled: CloudFormation moves the functions back."
-)
+_CANCELLED: Final = "The deployment does not go on: CloudFormation moves the functions back."
 
 #: An operator who does not know it would go back one deployment too far.
 _TAKEN_BACK: Final = (
-    "CloudFormation has taken back the last update itself. This is the deployment before it."
+    "CloudFormation has undone the last update itself. This is the deployment before it."
 )
 
 
@@ -30,11 +28,11 @@ def rollback(
     *,
     yes: Annotated[bool, typer.Option("--yes", help="Move the functions without asking.")] = False,
 ) -> None:
-    """Take back the last deployment: each function runs its previous version at once.
+    """Undo the last deployment: each function runs its previous version at once.
 
-    Then CloudFormation is told, so that the next deployment works. If the command is
-    interrupted, run it again. A second run does not go back any further. A deployment that
-    still runs is cancelled instead.
+    Then it tells CloudFormation, so that the next deployment works. If the command is
+    interrupted, run it again. A second run does not go back any further. If a deployment
+    still runs, the command cancels that one.
 
     Only functions go back. Roles, queues, the edge and the containers stay as they are.
 
@@ -69,7 +67,7 @@ def rollback(
     for move in moves:
         if not move.done:
             functions.move(move)
-    session.note("Done: the functions run these versions. CloudFormation is told now.")
+    session.note("The functions run these versions. Next, CloudFormation gets to know them.")
     _tell_cloudformation(session, stack, functions, moves)
     session.note("CloudFormation knows. Correct the error and deploy again.")
     if session.json:
@@ -93,7 +91,7 @@ def _tell_cloudformation(
         stack = stacks.wait(stack.stack_id, lambda _: None)
     if stack.status != "UPDATE_COMPLETE":
         message = (
-            f"CloudFormation could not be told: {stack.status} {stack.reason}."
+            f"CloudFormation did not take the update: {stack.status} {stack.reason}."
             f" It may have moved the functions forward again. Run `pillarbox --stack-name"
             f" {session.stack_name} rollback` again."
         )

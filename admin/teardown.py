@@ -90,13 +90,13 @@ def _check(stack: StackDescription) -> None:
     """
     if stack.termination_protection:
         message = (
-            f"The stack {stack.name} has termination protection. Whoever switched it on can switch"
-            " it off: CloudFormation's console, Stack actions. Nothing was deleted."
+            f"The stack {stack.name} has termination protection. Nothing was deleted. To"
+            " delete it, switch the protection off: CloudFormation's console, Stack actions."
         )
         raise ServiceError("service_unavailable", message)
     deleting = stack.status in {"DELETE_IN_PROGRESS", "REVIEW_IN_PROGRESS"}
     if not stack.stable and not deleting:
-        message = f"The stack {stack.name} changes now ({stack.status}). Try again when it ended."
+        message = f"The stack {stack.name} changes now ({stack.status}). Try again after that."
         raise ServiceError("service_unavailable", message)
 
 

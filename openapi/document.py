@@ -92,7 +92,7 @@ def document() -> dict[str, Any]:
             "title": "Pillarbox",
             "version": version("pillarbox"),
             "description": _DESCRIPTION,
-            "contact": {"name": "Whoever runs this Pillarbox"},
+            "contact": {"name": "The operator of this Pillarbox"},
             "license": {"name": "Apache License 2.0", "identifier": "Apache-2.0"},
         },
         "servers": [

@@ -93,7 +93,7 @@ def _reason(error: Exception) -> str:
         case ServiceError():
             return " ".join(str(text) for text in error.log_fields.values()) or error.code
         case ssl.SSLError():
-            return error.reason or "it is no certificate with its key, both PEM"
+            return error.reason or "it is not a certificate with its key, both in PEM"
         case OSError():
             return f"{error.strerror} ({error.filename})"
         case KeyError():

@@ -37,6 +37,6 @@ def check(memory: int, processes: int, limit: int | None) -> None:
     if memory > room:
         raise SettingError(
             f"{Settings.smtp_memory_mib.variable} is {memory}, but the container has {limit} MiB,"
-            f" of which {processes} process(es) need {OF_PROCESS} each:"
+            f" and {processes} process(es) need {OF_PROCESS} each:"
             f" at most {max(room, 0)} is left"
         )

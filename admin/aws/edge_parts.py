@@ -88,7 +88,7 @@ class AwsEdgeParts:
             if _accepted(rule) == values:
                 continue
             _set_accepted(rule, sorted(values))
-            # What an update does not repeat, AWS removes.
+            # AWS removes what an update does not repeat.
             same = {name: acl[name] for name in update.input_shape.members if acl.get(name)}
             self._wafv2.update_web_acl(**{**same, **identity}, LockToken=lock)
 

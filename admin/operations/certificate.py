@@ -70,7 +70,7 @@ def check(chain: bytes, key: bytes, host: str | None, now: datetime) -> RelayCer
 def _warnings(certificates: Sequence[x509.Certificate]) -> Iterator[str]:
     leaf = certificates[0]
     if leaf.issuer == leaf.subject:
-        yield "The certificate is self-signed: only clients that you tell so trust it."
+        yield "The certificate is self-signed: only clients that you set up for it trust it."
     elif len(certificates) == 1:
         yield "The chain has no issuer. If yours has intermediates, use the file with all of them."
     if isinstance(leaf.public_key(), RSAPublicKey):
@@ -81,7 +81,7 @@ def _load_key(key: bytes) -> Any:  # noqa: ANN401  any kind of key
     try:
         return load_pem_private_key(key, password=None)
     except TypeError:
-        raise _refusal("--key", "has a passphrase, which the relay cannot type") from None
+        raise _refusal("--key", "has a passphrase; the relay needs a key without one") from None
     except ValueError:
         raise _refusal("--key", "is not a private key in PEM") from None
 

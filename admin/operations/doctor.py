@@ -103,7 +103,7 @@ class Doctor:
 
     def _check_functions(self) -> Iterator[Finding]:
         limit, workers = self.monitoring.function_concurrency(), 2 * self.workers
-        # A table that may be deleted is that of a stack for trying things out.
+        # A stack whose table may be deleted is for trying things out.
         production = self.table.read().deletion_protection
         yield from checks.check_concurrency(limit, workers, production=production)
         yield checks.check_reserve(workers, self.reserve)

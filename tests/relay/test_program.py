@@ -102,7 +102,7 @@ def test_an_unusable_certificate(tmp_path: Path) -> None:
     ):
         for process, reason in (
             (missing, "No such file or directory (/absent.pem)"),
-            (nonsense, "it is no certificate with its key, both PEM"),
+            (nonsense, "it is not a certificate with its key, both in PEM"),
             (folder, f"Is a directory ({tmp_path})"),
             (unreachable, "secret store"),
         ):

@@ -129,7 +129,7 @@ def test_the_speed_of_a_message_fades() -> None:
 
 @pytest.mark.parametrize("now", [10, 20])
 def test_messages_of_the_same_speed_do_not_give_way(now: float) -> None:
-    """From its tenth second on, a message takes no room of another one that is as fast."""
+    """From its tenth second on, a message takes no room from another one that is as fast."""
     senders = Senders()
     first, second = senders.begin("a", "address 1"), senders.begin("a", "address 2")
     assert first.reserve(SHARE // 2)

@@ -202,7 +202,7 @@ def test_a_table_without_recovery_is_refused(live: Table) -> None:
 @pytest.mark.usefixtures("live")
 @pytest.mark.parametrize("options", [[], ["--account", "a", "--all-accounts"]])
 def test_the_accounts_are_said(options: list[str]) -> None:
-    """Whose rows come back is never left to a default."""
+    """There is no default for the accounts whose rows come back."""
     assert restore(*options).exit_code == 2
 
 

@@ -202,7 +202,7 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
 
 
 def test_json_needs_a_yes(stubs: Stubs) -> None:
-    """A program that cannot answer is told at once."""
+    """With --json the command ends at once, since a program cannot answer."""
     no_stack(stubs)
     kept(stubs)
     command = ("--stack-name", "pillarbox", "--json", "restore", "stack", NAME)

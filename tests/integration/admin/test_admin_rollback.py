@@ -265,13 +265,13 @@ def test_nothing_is_moved_without_a_yes(deployment: Deployment) -> None:
 
 
 def test_a_deployment_that_was_taken_back_is_named(deployment: Deployment) -> None:
-    """Who does not know it would go back one deployment too far; no is the default answer."""
+    """The command warns that it would go back one deployment too far; no is the default answer."""
     deployment.status("UPDATE_ROLLBACK_COMPLETE")
     deployment.read()
     deployment.both_deployed()
     result = rollback("rollback", typed="\n")
     assert result.exit_code == 1
-    assert "CloudFormation has taken back the last update itself." in result.stderr
+    assert "CloudFormation has undone the last update itself." in result.stderr
 
 
 def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> None:
@@ -295,7 +295,7 @@ def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
     deployment.status("UPDATE_ROLLBACK_COMPLETE")
     result = rollback("rollback", "--yes")
     assert result.exit_code == 1
-    assert "could not be told: UPDATE_ROLLBACK_COMPLETE" in result.stderr
+    assert "did not take the update: UPDATE_ROLLBACK_COMPLETE" in result.stderr
 
 
 def test_a_stack_that_does_not_exist_is_one_line(deployment: Deployment) -> None:
@@ -334,7 +334,7 @@ def test_a_function_that_the_deployment_did_not_change_stays() -> None:
 
 
 def test_a_deployment_that_failed_is_skipped() -> None:
-    """Version 8 was taken back by CloudFormation itself; versions that it left do not count."""
+    """CloudFormation itself undid version 8; the versions that it left do not count."""
     failed = [version("DELETE_SKIPPED", "email", 8), version("CREATE_COMPLETE", "email", 8), START]
     assert plan([EMAIL], [*failed, *LAST]) == [Move(EMAIL, 5, done=False)]
 
@@ -361,7 +361,7 @@ def test_a_function_that_is_new_stays() -> None:
     ],
 )
 def test_without_a_version_before_nothing_is_moved(events: list[StackEvent], message: str) -> None:
-    """The first deployment, and one that CloudFormation has forgotten, cannot be taken back."""
+    """The first deployment, and one that CloudFormation has forgotten, cannot be undone."""
     with pytest.raises(ServiceError, match=message):
         plan([EMAIL], events)
 

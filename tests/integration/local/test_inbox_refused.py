@@ -76,7 +76,7 @@ def test_a_passing_refusal_is_not_kept(send: Send, inbox: httpx.Client, mode: st
 def test_an_email_of_a_wrong_form_is_kept(
     send: Send, inbox: httpx.Client, overrides: dict[str, Any], reason: str
 ) -> None:
-    """Whatever the form of an email, the inbox lists it with the first fault that SES found."""
+    """The inbox lists an email of any form with the first fault that SES found."""
     with pytest.raises(ClientError):
         send(**overrides)
     (item,) = refused(inbox, to="ada@example.com")
@@ -106,7 +106,7 @@ def test_refused_emails_are_not_sent_ones(
 
 
 def test_refused_emails_have_a_live_event_of_their_own(send: Send, inbox: httpx.Client) -> None:
-    """Listeners tell a refused email from one that went out, and hear of its deletion."""
+    """The events tell a refused email from one that went out, and report its deletion."""
     with inbox.stream("GET", "/events") as stream:
         lines = stream.iter_lines()
         told = events(lines)

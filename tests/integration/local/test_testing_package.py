@@ -122,5 +122,5 @@ def test_an_incomplete_environment_is_named() -> None:
     with pytest.raises(StackNotRunning) as caught:
         find_stack({"PILLARBOX_URL": "http://127.0.0.1:8080", "PILLARBOX_KEY": ""}, Path("absent"))
     assert str(caught.value).startswith(
-        "PILLARBOX_URL is set, but PILLARBOX_INBOX_URL, PILLARBOX_KEY is not.\nStart one with"
+        "PILLARBOX_URL is set, but not PILLARBOX_INBOX_URL, PILLARBOX_KEY.\nStart one with"
     )

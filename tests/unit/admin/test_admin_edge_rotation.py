@@ -78,7 +78,7 @@ class World:
             self.left -= 1
 
     def check(self) -> None:
-        """Whatever is in force anywhere accepts whatever the edge sends anywhere."""
+        """Check that every origin accepts each secret that the edge may send now."""
         for states in [*self.firewalls, self.containers]:
             for accepted in states:
                 assert self.edge <= accepted
@@ -149,7 +149,7 @@ def test_a_rotation_that_is_interrupted_twice_is_finished(again: int) -> None:
 
 
 def test_a_stack_without_a_firewall_is_rotated() -> None:
-    """The containers alone ask for the secret, or nobody does."""
+    """Then only the containers compare the secret."""
     world = World(firewalls=0)
     world.rotate()
     assert (world.secret, world.containers) == (["s1"], [{"s1"}])

@@ -107,7 +107,7 @@ def test_an_unknown_starter() -> None:
 
 
 def test_a_suspended_account() -> None:
-    """HTTP and SMTP tell who has a valid key the same."""
+    """HTTP and SMTP give the holder of a valid key the same message."""
     world = World()
     world.set_account(replace(builders.account(), suspension=Suspension(builders.NOW, "x")))
     with pytest.raises(ServiceError) as over_http:

@@ -117,7 +117,7 @@ def test_the_template_is_for_this_machine(tmp_path: Any) -> None:
 
 
 def test_each_function_has_an_event_with_the_key() -> None:
-    """A function of the template finds its sample event; an unknown one is told the names."""
+    """A function of the template finds its sample event; the error for another lists them."""
     functions = [
         name
         for name, resource in template.load()["Resources"].items()

@@ -120,7 +120,7 @@ def test_other_figures_are_no_codes(lines: list[str]) -> None:
 def test_only_the_code_is_found(
     before: list[str], code: str, saying: str, after: list[str]
 ) -> None:
-    """Whatever other figures stand around it, the code is the only one found."""
+    """Among other figures only the code is found."""
     text = "\n\n".join(["Hello Ada,", *before, "We write to you.", saying.format(code), *after])
     assert codes_in(text) == [code]
 

@@ -32,8 +32,8 @@ def run_in_child(
 ) -> bytes:
     """Run work in a copy of this process, and return its result.
 
-    An exception is not a death: the work is then repeated here, so that the caller gets it. It
-    ended within the bounds in the copy, so it does here, unless the exception came from the bounds.
+    What Python raises at the bound of memory counts as a death, since this process has no bound.
+    After any other exception this process repeats the work, so that the caller gets the exception.
     The work must not use connections, which the copy shares with this process.
 
     Raises:

@@ -103,7 +103,7 @@ def make_resolver(servers: tuple[str, ...]) -> dns.resolver.Resolver:
 
 def _name_server(server: str) -> dns.nameserver.Do53Nameserver:
     host, _, port = server.rpartition(":")
-    # It wants an address. The local stack gives containers the name of their host.
+    # dnspython accepts only an address, and the local stack gives containers a host name.
     return dns.nameserver.Do53Nameserver(gethostbyname(host), int(port))
 
 

@@ -19,7 +19,7 @@ from pillarbox.domain.key import KeyType, Principal, account_of_key, digest_of_k
 #: The keys that a process remembers: more than use one process within minutes.
 _MAX_KEYS: Final = 1_000
 
-#: What the caller of a suspended account is told, over every protocol.
+#: The message to a caller of a suspended account, over every protocol.
 SUSPENDED: Final = "The account is suspended. Ask the operator of the service why."
 
 #: Raises the error of a principal that may not make the request.

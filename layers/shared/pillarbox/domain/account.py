@@ -133,7 +133,7 @@ class Account:
     def check_sends_from(self, address: str) -> None:
         """Refuse an address from which an email that is sent as written may not come.
 
-        On a free plan that is each but the default sender.
+        On a free plan that is every address but the default sender.
 
         Raises:
             ServiceError: `no_verified_sender`.

@@ -59,7 +59,7 @@ class Inbox:
 
     Args:
         url: the address of the inbox.
-        timeout: how many seconds `wait_for` waits unless it is told.
+        timeout: how many seconds `wait_for` waits by default.
         after: the id of the newest email before the moment; empty: there was none.
     """
 

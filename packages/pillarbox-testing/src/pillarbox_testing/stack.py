@@ -70,7 +70,7 @@ def find_stack(environment: Mapping[str, str], state: Path) -> Pillarbox:
 def _of_variables(environment: Mapping[str, str]) -> Pillarbox:
     names = ("PILLARBOX_URL", "PILLARBOX_INBOX_URL", "PILLARBOX_KEY")
     if missing := [name for name in names if not environment.get(name)]:
-        raise StackNotRunning(f"PILLARBOX_URL is set, but {', '.join(missing)} is not.\n{_HELP}")
+        raise StackNotRunning(f"PILLARBOX_URL is set, but not {', '.join(missing)}.\n{_HELP}")
     url, inbox_url, key = (environment[name] for name in names)
     smtp = Smtp(
         host=environment.get("SMTP_HOST") or "127.0.0.1",

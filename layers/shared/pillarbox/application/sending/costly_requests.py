@@ -15,7 +15,7 @@ from pillarbox.application.sending.late_checks import count_refusals
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
 
-#: To count costs a write, which is as much as five of these reads.
+#: A count costs a write, as much as five of these reads.
 _RECORDS_A_REFUSAL: Final = 10
 _SERVER_ERROR: Final = 500
 

@@ -188,7 +188,7 @@ def _check_address_fields(structure: MessageStructure) -> None:
 
 
 def _culprit(value: bytes) -> str:
-    """Return the words that name the first entry that is no address, if it can be told."""
+    """Return the words that name the first entry that is no address, if one is found."""
     entry = cut(read_text(first_bad_entry(value)), _MAX_SHOWN)
     return f"; {json.dumps(entry)} is none" if entry else ""
 
