@@ -16,7 +16,9 @@ def _stop_at_once(number: int, _frame: object) -> None:
 
 
 if __name__ == "__main__":
-    signal.signal(signal.SIGINT, _stop_at_once)
+    # Under tools/foreground it is ignored, and SIGTERM comes instead.
+    if signal.getsignal(signal.SIGINT) is not signal.SIG_IGN:
+        signal.signal(signal.SIGINT, _stop_at_once)
     signal.signal(signal.SIGTERM, _stop_at_once)  # without it a container's first process gets none
 
     from local.start import main  # the imports take a second, in which both must work
