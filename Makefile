@@ -21,10 +21,10 @@ fresh: ## forget the local stack's keys and certificate; the next start makes ne
 	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json"
 
 test: check .venv-engine/made ## run every check and every test
-	$(RUN)pytest --numprocesses 2
+	$(RUN)pytest --numprocesses 2 --dist worksteal
 
 quick: setup ## run lint, types and unit tests side by side: 20 seconds
-	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest --numprocesses 2 tests/unit'
+	@tools/side_by_side '$(RUN)ruff check' '$(RUN)ruff format --check' $(RUN)mypy '$(RUN)pytest --numprocesses 2 --dist worksteal tests/unit'
 
 unit: setup ## run the unit tests, or one file of them: FILE=tests/unit/…
 	$(RUN)pytest $${FILE:-tests/unit}

@@ -43,9 +43,8 @@ def post(port: int, body: bytes) -> int:
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
     key = new_key_text("0" * ACCOUNT_ID_LENGTH, KeyType.LIVE)
     try:
-        connection.request(
-            "POST", "/api/v1/emails", body, {"X-Pillarbox-Edge": SECRET, "X-API-Key": key}
-        )
+        headers = {"X-Pillarbox-Edge": SECRET, "X-API-Key": key, "User-Agent": "benchmark/1.0"}
+        connection.request("POST", "/api/v1/emails", body, headers)
         return connection.getresponse().status
     except ConnectionRefusedError:
         return 0

@@ -99,7 +99,8 @@ class Target:
 
 def headers(key: str, address: str) -> dict[str, str]:
     """Return what the edge sends."""
-    return {"X-Pillarbox-Edge": _SECRET, "X-API-Key": key, "X-Pillarbox-Client": address}
+    edge = {"X-Pillarbox-Edge": _SECRET, "X-Pillarbox-Client": address}
+    return edge | {"X-API-Key": key, "User-Agent": "attack/1.0"}
 
 
 @contextmanager

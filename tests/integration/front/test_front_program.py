@@ -19,7 +19,7 @@ import pytest
 from front import health
 from front.uploads import BODY_LIMIT
 from pillarbox.domain.key import ACCOUNT_ID_LENGTH, KeyType, new_key_text
-from tests.stack import free_port
+from tests.stack import AGENT, free_port
 
 ROOT = Path(__file__).parents[3]
 PATIENCE = 60
@@ -97,7 +97,7 @@ def port_of(listener: socket.socket) -> int:
 def begin(port: int, body: Any = b"{}", **headers: str) -> http.client.HTTPConnection:
     """Send a POST and do not wait for the response."""
     connection = http.client.HTTPConnection("127.0.0.1", port, timeout=PATIENCE)
-    all_headers = {"X-Pillarbox-Edge": SECRET, "X-API-Key": KEY} | headers
+    all_headers = AGENT | {"X-Pillarbox-Edge": SECRET, "X-API-Key": KEY} | headers
     connection.request("POST", "/api/v1/emails", body, all_headers)
     return connection
 

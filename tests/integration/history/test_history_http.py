@@ -81,6 +81,7 @@ def test_an_accepted_email_is_listed_at_once(service: Service, api: Api) -> None
         "createdAt",
         "updatedAt",
         "errorMessage",
+        "tags",
     }
     assert UUID(item["messageId"])
     assert item["status"] == "pending"
