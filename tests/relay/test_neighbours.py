@@ -173,7 +173,7 @@ def test_networks_count_as_one_address() -> None:
     door.admitted("2001:db8::1")
     for neighbour in ("2001:db8::2", "2001:db8::8000:0:0:1", "2001:db8::ffff:ffff:ffff:ffff"):
         assert door.enter(neighbour) is replies.TOO_MANY_CONNECTIONS
-    assert door.admitted("2001:db8:0:1::1").host == "2001:db8:0:1::"
+    assert door.admitted("2001:db8:0:1::1").host == "2001:db8:0:1::/64"
     door.admitted("192.0.2.1")
     assert door.enter("::ffff:192.0.2.1") is replies.TOO_MANY_CONNECTIONS
 
