@@ -52,7 +52,7 @@ class LoopbackHost:
         if port == _DEFAULT_PORT:
             self._hosts.update(_LOOPBACK)
         self._names = names
-        self._own = (b"host", f"{_LOOPBACK[0]}:{port}".encode())
+        self._own = f"{_LOOPBACK[0]}:{port}".encode()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, or refuse it."""
@@ -62,9 +62,18 @@ class LoopbackHost:
                 await _refuse(scope, send)
                 return
             if hosts[0] not in self._hosts:
-                headers = [item for item in scope["headers"] if item[0].lower() != b"host"]
-                scope = {**scope, "headers": [self._own, *headers]}
+                scope = {**scope, "headers": [*self._renamed(scope, hosts[0])]}
         await self._app(scope, receive, send)
+
+    def _renamed(self, scope: Scope, host: str) -> Iterator[tuple[bytes, bytes]]:
+        """Yield the headers under the loopback name, also the origin of the server's own pages."""
+        yield b"host", self._own
+        origin = f"http://{host}".encode()
+        for name, value in scope["headers"]:
+            if name.lower() == b"origin" and value.lower() == origin:
+                yield name, b"http://" + self._own
+            elif name.lower() != b"host":
+                yield name, value
 
     def _is_named(self, host: str) -> bool:
         return _PORT.sub("", host) in self._names

@@ -8,8 +8,9 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import ClientError
 
-#: So many images stay; the one in use is among the newest.
-_KEPT_IMAGES: Final = 20
+#: So many images stay. ECR does not know which one is in use: `prod` may use an old one while `dev`
+#: gets new ones. Images share their base, so each takes a few MB.
+_KEPT_IMAGES: Final = 100
 _LIFECYCLE: Final = {
     "rules": [
         {
@@ -44,7 +45,8 @@ class Repository:
     def ensure(self) -> str:
         """Create the repository unless it exists, and return its address.
 
-        A tag cannot be moved to another image, and ECR looks for known vulnerabilities.
+        A tag cannot be moved to another image, and ECR looks for known vulnerabilities. If the
+        repository exists, it keeps its own rules.
         """
         try:
             made = self._ecr.create_repository(
@@ -56,9 +58,10 @@ class Repository:
             if error.response["Error"]["Code"] != "RepositoryAlreadyExistsException":
                 raise
             (made,) = self._ecr.describe_repositories(repositoryNames=[self._name])["repositories"]
-        self._ecr.put_lifecycle_policy(
-            repositoryName=self._name, lifecyclePolicyText=json.dumps(_LIFECYCLE)
-        )
+        else:
+            self._ecr.put_lifecycle_policy(
+                repositoryName=self._name, lifecyclePolicyText=json.dumps(_LIFECYCLE)
+            )
         uri: str = made["repositoryUri"]
         return uri
 

@@ -74,6 +74,17 @@ def test_origins_get_the_secret_and_check_it() -> None:
     ]
 
 
+def test_a_firewall_that_is_switched_on_waits_for_the_edge() -> None:
+    """CloudFormation changes the edge first. Without the secret every request would get 403."""
+    assert _RESOURCES["ApiFirewall"]["Properties"]["Tags"]["Fn::If"] == [
+        "WithEdge",
+        [{"Key": "edge", "Value": {"Ref": "Edge"}}],
+        {"Ref": "AWS::NoValue"},
+    ]
+    association = _RESOURCES["FirewallAssociation"]["Properties"]
+    assert association["WebACLArn"] == {"Fn::GetAtt": ["ApiFirewall", "Arn"]}
+
+
 @pytest.mark.parametrize("name", _FIREWALLS)
 def test_the_firewall_answers_in_the_envelope(name: str) -> None:
     """Contract 7: the response of a rule has the status and type of its error code."""

@@ -70,7 +70,8 @@ def repository(stubs: Stubs, *, exists: bool) -> None:
             "imageScanningConfiguration": {"scanOnPush": True},
         }
         stubs.answer("ecr", "create_repository", {"repository": made}, expected)
-    stubs.answer("ecr", "put_lifecycle_policy", {})
+        # Only a new repository gets the rule: another one may have a rule of the operator's own.
+        stubs.answer("ecr", "put_lifecycle_policy", {})
 
 
 def no_image(stubs: Stubs) -> None:

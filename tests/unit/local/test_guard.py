@@ -90,6 +90,22 @@ def test_more_names_may_be_given(host: str, passed: bool) -> None:  # noqa: FBT0
     assert passes(LoopbackHost(echo, 4566, ("pillarbox",)), {"Host": host}) is passed
 
 
+@pytest.mark.parametrize(
+    ("origin", "passed"),
+    [
+        ("http://pillarbox:9025", True),
+        ("http://pillarbox:9026", False),
+        ("http://rebound.example:9025", False),
+        ("null", False),
+    ],
+)
+def test_own_pages_work_under_another_name(origin: str, passed: bool) -> None:  # noqa: FBT001  a case
+    """A page may delete an email if its port has another number outside of the container."""
+    app = LoopbackHost(SameOrigin(echo), 4566, ("pillarbox",))
+    headers = {"Host": "pillarbox:9025", "Origin": origin}
+    assert passes(app, headers, "DELETE") is passed
+
+
 def test_several_hosts_are_refused() -> None:
     """A request with two Host headers, or with none, does not pass."""
     for hosts in ([], [HOST, HOST]):

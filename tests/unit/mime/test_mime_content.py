@@ -1,8 +1,11 @@
 """The content of parts: what is valid base64, and which octets a program starts with."""
 
 import base64
+import encodings
+import pkgutil
 import quopri
 import time
+from typing import Final
 
 import pytest
 from hypothesis import given
@@ -11,6 +14,11 @@ from hypothesis import strategies as st
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.mime.content import MimePart, check_charset, check_encoding, first_octets
 
+#: Modules that are no character sets, or only ones of Windows itself.
+NO_CHARSETS: Final = frozenset(
+    {"aliases", "charmap", "idna", "oem", "palmos", "punycode", "raw_unicode_escape", "undefined"}
+    | {"unicode_escape"}
+)
 PROGRAM = b"MZ\x90\x00\x03program\xff"
 
 
@@ -85,13 +93,21 @@ def test_hostile_content_is_checked_quickly(encoding: bytes, filler: bytes) -> N
 @pytest.mark.parametrize(
     "charset",
     [
-        *("utf-8", "UTF8", "us-ascii", "ISO-8859-1", "iso_8859-1:1987", "windows-1252", "KOI8-R"),
+        *("utf-8", "UTF8", "us-ascii", "ISO-8859-1", "iso_8859-1:1987", "windows-1252", "KOI8-U"),
         *("gbk", "iso-2022-jp", "Shift_JIS", "euc-kr", "windows-874", "iso-8859-8-i", "x-sjis"),
     ],
 )
 def test_known_charsets_are_accepted(charset: str) -> None:
     """The names that mail programs write pass, in any case and spelling."""
     check_charset(charset.encode())
+
+
+def test_every_charset_that_python_knows_is_accepted() -> None:
+    """Each codec passes, also one without another name, such as that of Ukrainian (RFC 2319)."""
+    names = {module.name for module in pkgutil.iter_modules(encodings.__path__)} - NO_CHARSETS
+    assert "koi8_u" in names
+    for name in names:
+        check_charset(name.replace("_", "-").encode())
 
 
 @pytest.mark.parametrize("charset", ["cp-850", "unknown-8bit", "utf-9", "text/html", "é\r\n", ""])

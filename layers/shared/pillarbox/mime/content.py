@@ -17,9 +17,13 @@ from pillarbox.mime.fields import bad_message
 IDENTITY: Final = frozenset({b"7bit", b"8bit", b"binary"})
 _ENCODINGS: Final = IDENTITY | {b"quoted-printable", b"base64"}
 
-#: What Python can decode, and registered names that it lacks and other programs know.
-_CODECS: Final = frozenset(aliases.values())
 _PUNCTUATION: Final = re.compile(r"[^a-z0-9]+")
+#: What Python can decode: the codecs with other names, and those that have none.
+_CODECS: Final = frozenset(aliases.values()) | {
+    *("cp1006", "cp720", "cp737", "cp856", "cp874", "cp875", "koi8_t", "koi8_u", "mac_arabic"),
+    *("mac_croatian", "mac_farsi", "mac_romanian", "utf_8_sig"),
+}
+#: Registered names that it lacks and other programs know.
 _MORE_CHARSETS: Final = frozenset(
     {
         "euc-tw",
