@@ -16,7 +16,7 @@ from openapi.operations import OPERATIONS
 from tests.stack import operate
 
 #: Seconds of fuzzing; `make fuzz` sets ten minutes.
-SECONDS = int(os.environ.get("PILLARBOX_FUZZ_SECONDS", "60"))
+SECONDS = int(os.environ.get("PILLARBOX_FUZZ_SECONDS", "30"))
 _TEMPLATES = 4
 
 
