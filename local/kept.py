@@ -118,7 +118,7 @@ async def keeping(
         queues = [outputs[f"{name}QueueUrl"] for name in ("Jobs", "UrgentJobs", "Events")]
         try:
             if not await _delivered(engine.client("sqs"), queues):
-                console.print("Some emails are still on their way. They stay queued.")
+                console.print("Some emails are still on their way. They stay pending.")
             state = KeptState(
                 await asyncio.to_thread(_records, dynamodb, table),
                 mailbox.newest_first(refused=True)[::-1],

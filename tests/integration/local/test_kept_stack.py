@@ -13,10 +13,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-import boto3
 import httpx
 import pytest
 
+from admin.wiring import OperatorWiring
 from pillarbox.settings import Settings
 from tests.stack import AGENT, PATIENCE, ROOT, wait_for
 
@@ -60,22 +60,11 @@ def shown(stack: dict[str, Any], ids: list[str]) -> dict[str, Any]:
     return {path: answer.json() for path, answer in answers.items()} | {"inbox": inbox}
 
 
-def counted(stack: dict[str, Any]) -> bool:
-    """Return whether the statistics have entries."""
-    environment = stack["environment"]
-    table = boto3.client(
-        "dynamodb",
-        endpoint_url=environment["AWS_ENDPOINT_URL"],
-        region_name=environment["AWS_REGION"],
-        aws_access_key_id=environment["AWS_ACCESS_KEY_ID"],
-        aws_secret_access_key=environment["AWS_SECRET_ACCESS_KEY"],
-    )
-    entries = table.query(
-        TableName=environment[Settings.table.variable],
-        KeyConditionExpression="pk = :pk",
-        ExpressionAttributeValues={":pk": {"S": f"STAT#{stack['accounts']['live']}"}},
-    )
-    return bool(entries["Count"])
+def statistics(stack: dict[str, Any]) -> tuple[int, bool, int]:
+    """Return how many messages there are, whether the statistics are right, and how many lag."""
+    audit = OperatorWiring(Settings(stack["environment"])).statistics_audit
+    report = audit.verify(stack["accounts"]["live"])
+    return report.messages, report.is_correct, report.lagging_messages
 
 
 def test_messages_survive_a_restart(tmp_path: Path) -> None:
@@ -102,5 +91,8 @@ def test_messages_survive_a_restart(tmp_path: Path) -> None:
     with running(tmp_path) as stack:
         assert shown(stack, ids) == before
         assert call(stack, "POST", url, json=body, **once).json()["messageId"] == ids[0]
-        wait_for(lambda: counted(stack))
+        with pytest.MonkeyPatch.context() as patch:
+            for name, text in stack["environment"].items():
+                patch.setenv(name, text)
+            wait_for(lambda: statistics(stack) == (2, True, 0))
         assert shown(stack, ids) == before

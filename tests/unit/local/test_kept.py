@@ -208,10 +208,10 @@ def test_a_regular_stop_keeps_the_run(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_a_stop_does_not_wait_for_ever(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Emails that SES keeps refusing stay queued, and one line says so."""
+    """Emails that SES keeps refusing stay pending, and one line says so."""
     monkeypatch.setattr("local.kept._DELIVERED_WITHIN", 0)
     text = keep(path_in(tmp_path), MailStore(), FakeAws(), asyncio.CancelledError())
-    assert text == "Some emails are still on their way. They stay queued.\n"
+    assert text == "Some emails are still on their way. They stay pending.\n"
     assert path_in(tmp_path).exists()
 
 
