@@ -17,8 +17,8 @@ help: ## show this list
 up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl-C
 	@exec tools/foreground $(RUN)python -m local
 
-fresh: ## forget the local stack's keys and certificate; the next start makes new ones
-	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json"
+fresh: ## forget the local stack's keys, certificate and kept messages
+	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json" "$${PILLARBOX_STATE_DIR:-.local}/kept.jsonl"
 
 test: check .venv-engine/made ## run every check and every test
 	$(RUN)pytest --numprocesses 2 --dist worksteal

@@ -9,13 +9,14 @@ from rich.panel import Panel
 from rich.table import Table
 
 
-def show(console: Console, state: dict[str, Any], log: Path) -> None:
+def show(console: Console, state: dict[str, Any], log: Path, *, keep: bool) -> None:
     """Print the addresses, the keys and a curl command that sends a first email.
 
     Args:
         console: the console to print on.
         state: the content of stack.json.
         log: the file that the engine and the functions log to.
+        keep: whether the next start has this run's messages.
     """
     facts = Table.grid(padding=(0, 2))
     facts.add_column(style="dim")
@@ -35,7 +36,8 @@ def show(console: Console, state: dict[str, Any], log: Path) -> None:
     # Printed without markup and line breaks, so that it can be pasted.
     console.out(first_email(state["base_url"], state["keys"]["live"]), highlight=False)
     console.out(f"\nPrograms find all this after: source {log.parent / 'env'}", highlight=False)
-    console.print("\n[dim]Press Ctrl-C to stop. The next start is empty and has the same keys.[/]")
+    next_start = "has these messages" if keep else "is empty and has the same keys"
+    console.print(f"\n[dim]Press Ctrl-C to stop. The next start {next_start}.[/]")
 
 
 def first_email(base_url: str, key: str) -> str:

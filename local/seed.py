@@ -1,5 +1,6 @@
 """The accounts, keys and the template that a local stack starts with."""
 
+from datetime import datetime
 from typing import Final
 
 from admin.wiring import OperatorWiring
@@ -34,7 +35,8 @@ _PRESETS: Final = {"live": Preset.MARKETING, "live_free": Preset.SEND}
 def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys) -> None:
     """Create a Standard, a free and a preview account with a key each; verify their senders.
 
-    The records are written directly, because the use cases make new ids and keys.
+    What an earlier run kept of an account stays as it is. The records are written directly, because
+    the use cases make new ids and keys.
     """
     for address in (SENDER, wiring.settings.preview_sender):
         mailbox.create_identity(address)
@@ -42,26 +44,35 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys) -> None:
     for role, account_id in keys.accounts.items():
         name, plan = _ACCOUNTS[role]
         preset = _PRESETS.get(role)
-        wiring.accounts.records.add(
-            Account(account_id=account_id, name=name, plan=plan, created_at=now)
-        )
-        wiring.api_keys.records.add(
-            ApiKey(
-                key_id=f"key_{account_id}{new_token(8)}",
-                account_id=account_id,
-                name="First key",
-                type=KeyType.LIVE if preset else KeyType.PREVIEW,
-                preset=preset,
-                scopes=PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES,
-                digest=digest_of_key(keys.texts[role]),
-                created_at=now,
+        is_new = wiring.accounts.records.get(account_id) is None
+        if is_new:
+            wiring.accounts.records.add(
+                Account(account_id=account_id, name=name, plan=plan, created_at=now)
             )
-        )
-        if preset:
+        digest = digest_of_key(keys.texts[role])
+        if all(key.digest != digest for key in wiring.api_keys.records.of_account(account_id)):
+            wiring.api_keys.records.add(
+                ApiKey(
+                    key_id=f"key_{account_id}{new_token(8)}",
+                    account_id=account_id,
+                    name="First key",
+                    type=KeyType.LIVE if preset else KeyType.PREVIEW,
+                    preset=preset,
+                    scopes=PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES,
+                    digest=digest,
+                    created_at=now,
+                )
+            )
+        if preset and is_new:
             wiring.senders.add(account_id, SENDER, default=True)
+        if role == "live" and is_new:
+            _add_template(wiring, account_id, now)
+
+
+def _add_template(wiring: OperatorWiring, account_id: str, now: datetime) -> None:
     wiring.template_authoring.records.add(
         SavedTemplate(
-            account_id=keys.accounts["live"],
+            account_id=account_id,
             template_id=TEMPLATE_ID,
             name="Order shipped",
             subject="Your order {{ order }} is on its way",

@@ -29,6 +29,7 @@ from local.engine import Engine
 from local.environment import environment_file, write_authorities
 from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
 from local.inbox.app import inbox_app
+from local.kept import keeping
 from local.keys import keep_keys
 from local.logs import follow_logs
 from local.package import build_layer, package
@@ -58,6 +59,7 @@ class StackSettings:
     names: tuple[str, ...]
     ses_rate: int
     containers: bool
+    keep: bool
     live_key: str = field(repr=False)
 
     @classmethod
@@ -76,6 +78,7 @@ class StackSettings:
             names=settings.local_names,
             ses_rate=settings.local_ses_rate,
             containers=settings.containers,
+            keep=settings.keep,
             live_key=settings.live_key,
         )
 
@@ -83,6 +86,11 @@ class StackSettings:
     def log(self) -> Path:
         """Where the engine and the functions write."""
         return self.state / "engine.log"
+
+    @property
+    def kept(self) -> Path:
+        """Where a run leaves records and emails to the next one."""
+        return self.state / "kept.jsonl"
 
 
 async def run(settings: StackSettings, console: Console) -> int:
@@ -162,8 +170,9 @@ async def _run(settings: StackSettings, console: Console) -> int:
         # Before the inbox answers: a page of an earlier run asks at once.
         mailbox.hint = banner.first_email(urls["edge"], keys.texts["live"])
         mailbox.create_configuration_set(outputs["ConfigurationSetName"])
-        client = httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
-        await parts.enter_async_context(client)
+        client = await parts.enter_async_context(
+            httpx.AsyncClient(timeout=INTEGRATION_TIMEOUT, trust_env=False, limits=_UNLIMITED)
+        )
         stage = StageOrigin(
             f"{engine.url}/restapis/{outputs['ApiId']}/api/_user_request_", engine.access_key_id
         )
@@ -173,6 +182,12 @@ async def _run(settings: StackSettings, console: Console) -> int:
         ses = JsonBodies(ses_app(mailbox, emit))
         await parts.enter_async_context(
             _serving(SignedRequests(ses, engine.access_key_id), sockets["ses"])
+        )
+        # Ends when API and relay accept no more, and before the parts that deliver end.
+        await parts.enter_async_context(
+            keeping(settings.kept, mailbox, engine, outputs, console)
+            if settings.keep
+            else contextlib.nullcontext()
         )
         await parts.enter_async_context(
             _serving(inbox_app(mailbox), sockets["inbox"], settings.names)
@@ -207,7 +222,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             )
         _write_json(settings.state / "stack.json", state)
         parts.callback((settings.state / "stack.json").unlink)
-        banner.show(console, state, settings.log)
+        banner.show(console, state, settings.log, keep=settings.keep)
         status = await engine.wait()
         console.print(
             f"[bold red]The engine stopped unexpectedly (exit {status}).[/] {settings.log}"

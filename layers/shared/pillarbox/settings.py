@@ -109,10 +109,10 @@ def port_number(text: str) -> int:
 
 
 def flag(text: str) -> bool:
-    """Parse `true` or `false`."""
-    if text not in {"true", "false"}:
+    """Parse `true` or `1`, or `false` or `0`."""
+    if text not in {"true", "1", "false", "0"}:
         raise ValueError("true or false")
-    return text == "true"
+    return text in {"true", "1"}
 
 
 def server(text: str) -> tuple[str, int] | None:
@@ -345,6 +345,9 @@ class Settings:
     live_key = Setting(str, "the live key to use in place of the kept one", ("user",), default="")
     containers = Setting(
         flag, "whether the containers of `sam local` can reach it", ("user",), default="false"
+    )
+    keep = Setting(
+        flag, "whether messages survive a regular stop and a start", ("user",), default="false"
     )
 
 

@@ -1,0 +1,27 @@
+"""Which records of a table a later run of the local stack can use."""
+
+from collections.abc import Iterable
+from typing import Final
+
+from pillarbox.adapters.dynamodb.attributes import Item
+from pillarbox.adapters.dynamodb.claims import DONE
+from pillarbox.adapters.dynamodb.keys import is_message, kind_and_account
+
+#: The heartbeat and the sending rate describe a run. The statistics are counted anew from the
+#: messages, which the table's stream reports again when they are put back.
+_OF_ONE_RUN: Final = frozenset({"PULSE", "RATE", "STAT", "REBUILD"})
+
+
+def kept_records(items: Iterable[Item]) -> list[Item]:
+    """Return the records to put back, in this order: the messages come last, oldest first.
+
+    The statistics rely on that order. A claim that is not done belongs to a request of its run.
+    """
+    kept = (item for item in items if _is_kept(item))
+    return sorted(kept, key=lambda item: item["sk"]["S"] if is_message(item) else "")
+
+
+def _is_kept(item: Item) -> bool:
+    kind, _ = kind_and_account(item)
+    is_open_claim = kind == "IDEM" and item["state"] != {"S": DONE}
+    return kind not in _OF_ONE_RUN and not is_open_claim

@@ -1,0 +1,98 @@
+"""With `PILLARBOX_KEEP=1` a local stack has the last run's messages."""
+
+import datetime as dt
+import json
+import os
+import shutil
+import signal
+import stat
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from admin.wiring import OperatorWiring
+from pillarbox.settings import Settings
+from tests.stack import AGENT, PATIENCE, ROOT, wait_for
+
+pytestmark = pytest.mark.stack
+
+START = dt.datetime.now(dt.UTC)
+HOUR = dt.timedelta(hours=1)
+
+
+@contextmanager
+def running(state: Path) -> Iterator[dict[str, Any]]:
+    """Run a stack that keeps its messages, and stop it regularly."""
+    ports = dict.fromkeys(("PILLARBOX_PORT", "PILLARBOX_INBOX_PORT", "PILLARBOX_SMTP_PORT"), "0")
+    with subprocess.Popen(
+        [sys.executable, "-m", "local"],
+        cwd=ROOT,
+        env=os.environ | ports | {"PILLARBOX_STATE_DIR": str(state), "PILLARBOX_KEEP": "1"},
+        stdout=subprocess.DEVNULL,
+    ) as process:
+        try:
+            wait_for(lambda: (state / "stack.json").exists() or process.poll() is not None)
+            yield json.loads((state / "stack.json").read_text())
+        finally:
+            process.send_signal(signal.SIGTERM)
+            assert process.wait(PATIENCE) == 0
+
+
+def call(stack: dict[str, Any], method: str, path: str, **more: Any) -> httpx.Response:
+    headers = AGENT | {"X-API-Key": stack["keys"]["live"]} | more.pop("headers", {})
+    url = f"{stack['base_url']}/api/v1{path}"
+    return httpx.request(method, url, headers=headers, timeout=PATIENCE, **more)
+
+
+def shown(stack: dict[str, Any], ids: list[str]) -> dict[str, Any]:
+    """Return what API and inbox show."""
+    analytics = f"/emails/analytics?from={START - HOUR:%FT%TZ}&to={START + HOUR:%FT%TZ}&bucket=hour"
+    paths = ["/emails", analytics, "/templates", *(f"/emails/{id_}" for id_ in ids)]
+    answers = {path: call(stack, "GET", path) for path in paths}
+    assert {answer.status_code for answer in answers.values()} == {200}, answers[analytics].text
+    inbox = httpx.get(f"{stack['inbox_url']}/messages", timeout=PATIENCE).json()
+    return {path: answer.json() for path, answer in answers.items()} | {"inbox": inbox}
+
+
+def statistics(stack: dict[str, Any]) -> tuple[int, bool, int]:
+    """Return how many messages there are, whether the statistics are right, and how many lag."""
+    audit = OperatorWiring(Settings(stack["environment"])).statistics_audit
+    report = audit.verify(stack["accounts"]["live"])
+    return report.messages, report.is_correct, report.lagging_messages
+
+
+def test_messages_survive_a_restart(tmp_path: Path) -> None:
+    """List, detail, analytics and inbox are as before; an email is neither lost nor sent again."""
+    if (built := ROOT / ".local" / "tests" / "build").is_dir():
+        shutil.copytree(built, tmp_path / "build")
+    url, body = "/emails", {"to": "ada@example.com", "subject": "Kept", "html": "<p>Grüße</p>"}
+    once = {"headers": {"Idempotency-Key": "kept-1"}}
+    with running(tmp_path) as stack:
+        answers = [
+            call(stack, "POST", url, json=body, **once),
+            call(stack, "POST", url, json=body | {"to": "bounce@simulator.amazonses.com"}),
+        ]
+        ids = [answer.json()["messageId"] for answer in answers]
+        assert call(stack, "DELETE", f"/templates/{stack['template_id']}").status_code == 204
+        wait_for(
+            lambda: (
+                {call(stack, "GET", f"/emails/{id_}").json()["status"] for id_ in ids}
+                <= {"delivered", "bounced"}
+            )
+        )
+        before = shown(stack, ids)
+    assert stat.S_IMODE((tmp_path / "kept.jsonl").stat().st_mode) == 0o600
+    with running(tmp_path) as stack:
+        assert shown(stack, ids) == before
+        assert call(stack, "POST", url, json=body, **once).json()["messageId"] == ids[0]
+        with pytest.MonkeyPatch.context() as patch:
+            for name, text in stack["environment"].items():
+                patch.setenv(name, text)
+            wait_for(lambda: statistics(stack) == (2, True, 0))
+        assert shown(stack, ids) == before
