@@ -1,5 +1,6 @@
 """The container's health check."""
 
+import runpy
 import socket
 import threading
 from collections.abc import Sequence
@@ -84,3 +85,12 @@ def test_one_unhealthy_process(monkeypatch: pytest.MonkeyPatch) -> None:
     result, opened = check(monkeypatch, 2, b"220 relay.example", b"421 4.3.2 ", b"", b"220 ")
     assert result == 1
     assert len(opened) == 3
+
+
+def test_result_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program ends with the result of the check, which Docker reads."""
+    for answer, status in ((b"220 ", 0), (b"HTTP", 1)):
+        monkeypatch.setattr(socket, "create_connection", Port([answer]).connect)
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(health.__file__, run_name="__main__")
+        assert ended.value.code == status

@@ -113,7 +113,7 @@ def test_local_header_without_addresses() -> None:
     """LOCAL needs no addresses; PROXY does."""
     assert read_header(SIGNATURE + b"\x20\x00\x00\x00") == ProxyHeader(None, b"")
     with pytest.raises(ProxyHeaderError):
-        read_header(SIGNATURE + b"\x21\x00\x00\x00")
+        read_header(SIGNATURE + b"\x21\x00\x00\x0c" + bytes(12))
 
 
 def test_options_of_a_load_balancer() -> None:
