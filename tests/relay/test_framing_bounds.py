@@ -49,6 +49,15 @@ def test_the_longest_line(longest: int) -> None:
     assert lines.next_line(6) is None
 
 
+def test_lines_that_arrive_together() -> None:
+    """Each line comes out once, also after one that is too long."""
+    lines = lines_of(b"\r\nA\r\nHELP\r\n1234567\r\nNOOP\r\nRSET\r\n")
+    assert [lines.next_line(6) for _ in range(3)] == [b"", b"A", b"HELP"]
+    with pytest.raises(LineTooLong):
+        lines.next_line(6)
+    assert [lines.next_line(6) for _ in range(3)] == [b"NOOP", b"RSET", None]
+
+
 def test_an_unfinished_line_is_refused_at_the_limit() -> None:
     """A line without an end is too long as soon as it has as many octets as the limit."""
     lines = lines_of(b"1234")
@@ -191,6 +200,9 @@ def test_bare_controls_of_a_message(bare: bytes) -> None:
         content, _ = content_of()
         with pytest.raises(BareControlCharacter):
             content.feed(message[:place] + bare + message[place:] + b"z")
+        content, _ = content_of()
+        with pytest.raises(BareControlCharacter):
+            content.feed(message[:place] + bare + message[place:] + END)
     content, _ = content_of()
     assert content.feed(message + b".\r\n" + bare) == bare
 
