@@ -82,9 +82,13 @@ def test_the_duration_of_a_message(
     monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     """The line of an accepted message has its duration in milliseconds."""
-    times = iter((100.0, 100.2504))
+    times = iter((100.0, 350.2504))
     monkeypatch.setattr(service, "time", SimpleNamespace(monotonic=lambda: next(times)))
     caplog.set_level(logging.INFO, "relay")
     submit(Submission(), 5)
     (line,) = caplog.records
-    assert (line.message, vars(line)["milliseconds"], vars(line)["size"]) == ("accepted", 250, 5)
+    assert (line.message, vars(line)["milliseconds"], vars(line)["size"]) == (
+        "accepted",
+        250_250,
+        5,
+    )
