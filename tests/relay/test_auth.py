@@ -85,7 +85,18 @@ def test_third_failed_login_ends_the_session(relay: RunningRelay) -> None:
         assert client.closed()
 
 
-@pytest.mark.parametrize("response", ["!!!", "YR==", "YWJj ZGVm", encoded("no nul"), "=x"])
+@pytest.mark.parametrize(
+    "response",
+    [
+        "!!!",
+        "YR==",
+        "YWJj ZGVm",
+        encoded("no nul"),
+        encoded("one\0nul"),
+        encoded("a\0b\0c\0d"),
+        "=x",
+    ],
+)
 def test_malformed_auth_response(relay: RunningRelay, response: str) -> None:
     """A response that is not base64, or is malformed, gets 501 5.5.2 (RFC 4954, 4)."""
     with relay.connect_tls() as client:

@@ -1,7 +1,10 @@
 """The container's health check."""
 
+import runpy
 import socket
 import threading
+from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 import pytest
 
@@ -38,3 +41,56 @@ def test_another_program_on_the_port_is_unhealthy(monkeypatch: pytest.MonkeyPatc
         answering.start()
         assert health.main() == 1
         answering.join()
+
+
+@dataclass
+class Port:
+    """A port whose connections answer with given octets; it records how they were opened."""
+
+    answers: Sequence[bytes]
+    opened: list[tuple[tuple[str, int], float]] = field(default_factory=list)
+
+    def connect(self, address: tuple[str, int], timeout: float) -> socket.socket:
+        """Return one end of a pair of sockets; the answer waits in it."""
+        ours, theirs = socket.socketpair()
+        with ours:
+            ours.sendall(self.answers[len(self.opened)])
+        self.opened.append((address, timeout))
+        return theirs
+
+
+def check(
+    monkeypatch: pytest.MonkeyPatch, processes: int, *answers: bytes
+) -> tuple[int, list[tuple[tuple[str, int], float]]]:
+    """Run the check with the answers of a port; return its result and the connections."""
+    port = Port(answers)
+    monkeypatch.setattr(socket, "create_connection", port.connect)
+    monkeypatch.setenv("PILLARBOX_SMTP_PORT", "2525")
+    monkeypatch.setenv("PILLARBOX_SMTP_PROCESSES", str(processes))
+    return health.main(), port.opened
+
+
+@pytest.mark.parametrize(("processes", "connections"), [(1, 1), (2, 12), (3, 18)])
+def test_number_of_connections(
+    monkeypatch: pytest.MonkeyPatch, processes: int, connections: int
+) -> None:
+    """One process gets one connection, several get six each; each may take three seconds."""
+    result, opened = check(monkeypatch, processes, *[b"220 relay.example ESMTP"] * 20)
+    assert result == 0
+    assert opened == [(("127.0.0.1", 2525), 3.0)] * connections
+
+
+def test_one_unhealthy_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The check fails at the first connection without a greeting."""
+    result, opened = check(monkeypatch, 2, b"220 relay.example", b"421 4.3.2 ", b"", b"220 ")
+    assert result == 1
+    assert len(opened) == 3
+
+
+def test_result_of_the_program(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program ends with the result of the check, which Docker reads."""
+    for answer, status in ((b"220 ", 0), (b"HTTP", 1)):
+        monkeypatch.setattr(socket, "create_connection", Port([answer]).connect)
+        with pytest.raises(SystemExit) as ended:
+            runpy.run_path(health.__file__, run_name="__main__")
+        assert ended.value.code == status

@@ -6,6 +6,7 @@ from ipaddress import ip_address, ip_network
 
 import pytest
 
+from relay.proxy import ProxyHeader, ProxyHeaderError, read_header
 from tests.relay.running_relay import KEY, plain, serve
 
 LOOPBACK = (ip_network("127.0.0.0/8"),)
@@ -75,6 +76,44 @@ def test_check_of_the_load_balancer(rest: bytes) -> None:
     with serve(proxies=LOOPBACK) as relay, relay.connect() as client:
         client.send(SIGNATURE + b"\x20" + rest)
         assert client.reply_or_end() == b""
+
+
+@pytest.mark.parametrize(
+    ("family", "source", "destination"),
+    [(b"\x11", "192.0.2.1", "198.51.100.2"), (b"\x21", "2001:db8::1", "2001:db8:1::2")],
+)
+def test_header_of_the_smallest_length(family: bytes, source: str, destination: str) -> None:
+    """A header without options is read as soon as it is complete; what follows is kept."""
+    payload = ip_address(source).packed + ip_address(destination).packed + b"\1\2\3\4"
+    header = SIGNATURE + b"\x21" + family + struct.pack("!H", len(payload)) + payload
+    for end in range(len(header)):
+        assert read_header(header[:end]) is None
+    assert read_header(header) == ProxyHeader(source, b"")
+    assert read_header(header + b"NOOP") == ProxyHeader(source, b"NOOP")
+
+
+@pytest.mark.parametrize("length", [b"\x00\x0b", b"\x08\x01"])
+def test_length_of_the_header(length: bytes) -> None:
+    """A length without room for the addresses, or above 2,048 octets, is refused at once."""
+    with pytest.raises(ProxyHeaderError):
+        read_header(SIGNATURE + b"\x21\x11" + length)
+
+
+def test_commands_of_the_header() -> None:
+    """Only LOCAL and PROXY of version 2 are commands; LOCAL has no address of a client."""
+    addresses = {}
+    for command in range(256):
+        with contextlib.suppress(ProxyHeaderError):
+            header = read_header(SIGNATURE + bytes((command, 0x11, 0, 12, 192, 0, 2, 1)) + bytes(8))
+            addresses[command] = header and header.address
+    assert addresses == {0x20: None, 0x21: "192.0.2.1"}
+
+
+def test_local_header_without_addresses() -> None:
+    """LOCAL needs no addresses; PROXY does."""
+    assert read_header(SIGNATURE + b"\x20\x00\x00\x00") == ProxyHeader(None, b"")
+    with pytest.raises(ProxyHeaderError):
+        read_header(SIGNATURE + b"\x21\x00\x00\x0c" + bytes(12))
 
 
 def test_options_of_a_load_balancer() -> None:

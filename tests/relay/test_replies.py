@@ -93,3 +93,41 @@ def test_document_lists_every_refusal() -> None:
         (reply.code, reply.status) for reply in [*CONSTANTS, *REFUSALS] if reply.code >= 400
     }
     assert {row for row in documented if row[0] >= 400} == refusals
+
+
+def test_a_long_line_is_cut() -> None:
+    """A line has at most 512 octets with its code and CR LF (RFC 5321, 4.5.3.1.5)."""
+    first, second, end = Reply(250, "", ("a" * 600, "b" * 506)).wire.split(b"\r\n")
+    assert (first, second, end) == (b"250-" + b"a" * 506, b"250 " + b"b" * 506, b"")
+
+
+def test_a_long_address_is_cut() -> None:
+    """An address in a reply has at most 256 octets (RFC 5321, 4.5.3.1.3)."""
+    reply = replies.BAD_RECIPIENT.about("a" * 300, "no")
+    assert reply.lines == (f"<{'a' * 256}> no",)
+
+
+def test_an_address_with_other_characters_is_encoded() -> None:
+    """Each character that is not ASCII has its number in the reply (RFC 6533, 3)."""
+    assert replies.BAD_RECIPIENT.about("né\u20ac", "no").lines == (r"<n\x{E9}\x{20AC}> no",)
+
+
+@pytest.mark.parametrize(
+    ("code", "is_permanent"), [(250, False), (499, False), (500, True), (501, True), (556, True)]
+)
+def test_permanent_failures(code: int, *, is_permanent: bool) -> None:
+    """Codes from 500 are permanent failures (RFC 5321, 4.2.1)."""
+    assert Reply(code, "", ("no",)).is_permanent_failure is is_permanent
+
+
+@pytest.mark.parametrize(
+    ("code", "start"),
+    [
+        ("rate_limit_exceeded", b"451 4.7.1 "),
+        ("daily_limit_exceeded", b"452 4.7.1 "),
+        ("monthly_limit_exceeded", b"452 4.7.1 "),
+    ],
+)
+def test_quotas(code: str, start: bytes) -> None:
+    """Each quota has its reply, by which clients choose how long they wait."""
+    assert replies.refusal(ServiceError(code, "no")).wire.startswith(start)

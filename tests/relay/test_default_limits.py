@@ -1,0 +1,49 @@
+"""The limits of a server process without settings, as in the table of docs/relay.md."""
+
+from relay.limits import MIB, ServerLimits
+
+
+def test_default_counts_and_sizes() -> None:
+    """A message may have 16 MiB; connections, logins, errors and commands have their limits."""
+    limits = ServerLimits()
+    assert (limits.message_size, limits.memory) == (16_777_216, 268_435_456)
+    assert (limits.connections, limits.connections_of_address, limits.login_grace) == (1_000, 50, 1)
+    assert (limits.failed_logins, limits.logins_of_address, limits.failed_login_delay) == (
+        *(3, 10),
+        0.5,
+    )
+    assert (limits.errors, limits.idle_commands, limits.drain) == (20, 100, 90)
+
+
+def test_largest_message_counts_twice() -> None:
+    """The largest message takes twice its size, and what a read may return beyond its end."""
+    assert ServerLimits(message_size=3 * MIB).largest_message == 8 * MIB
+
+
+def test_shares_of_the_memory() -> None:
+    """An account has a quarter of the memory and an address half, rounded down."""
+    limits = ServerLimits(memory=403 * MIB + 3, message_size=1)
+    assert limits.memory_of_account == 105_644_032
+    assert limits.memory_of_address == 211_288_065
+
+
+def test_shares_hold_the_largest_message() -> None:
+    """With little memory an account and an address may use enough for the largest message."""
+    limits = ServerLimits(memory=10 * MIB, message_size=3 * MIB)
+    assert limits.memory_of_account == limits.memory_of_address == 8 * MIB
+    limits = ServerLimits(memory=7 * MIB, message_size=3 * MIB)
+    assert limits.memory_of_account == limits.memory_of_address == 7 * MIB
+
+
+def test_shares_of_the_connections() -> None:
+    """An account has a quarter of the connections and an address half, rounded down."""
+    limits = ServerLimits(connections=403, connections_of_address=1)
+    assert limits.connections_of_account == 100
+    assert limits.all_connections_of_address == 201
+
+
+def test_shares_of_few_connections() -> None:
+    """An account may have one connection, and an address as many as before the login."""
+    limits = ServerLimits(connections=3, connections_of_address=2)
+    assert limits.connections_of_account == 1
+    assert limits.all_connections_of_address == 2

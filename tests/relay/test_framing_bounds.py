@@ -1,0 +1,215 @@
+"""Lines and messages at the exact octet of each limit, and what a buffer keeps of them."""
+
+import pytest
+
+from relay.framing import (
+    MAX_COMMAND,
+    MAX_SASL_LINE,
+    MAX_TEXT_LINE,
+    BareControlCharacter,
+    ContentBuffer,
+    ContentFarTooLarge,
+    LineBuffer,
+    LineTooLong,
+)
+from relay.limits import ServerLimits
+from relay.memory import MemoryBudget
+
+END = b"\r\n.\r\n"
+
+
+def content_of(limit: int = 10**6, ceiling: int = 10**8) -> tuple[ContentBuffer, MemoryBudget]:
+    """Return a buffer for one message, and the budget of its memory."""
+    budget = MemoryBudget(ServerLimits(memory=ceiling, message_size=ceiling))
+    return ContentBuffer(limit, budget.begin("account", "192.0.2.1", lambda: None)), budget
+
+
+def lines_of(octets: bytes) -> LineBuffer:
+    lines = LineBuffer()
+    lines.feed(octets)
+    return lines
+
+
+# --- command lines ------------------------------------------------------------------------------
+
+
+def test_the_limits_of_lines() -> None:
+    """The limits are those of RFC 5321, 4.5.3.1, and RFC 4954, 4."""
+    assert (MAX_COMMAND, MAX_TEXT_LINE, MAX_SASL_LINE) == (512, 1_000, 12_288)
+
+
+@pytest.mark.parametrize("longest", [5, 512])
+def test_the_longest_line(longest: int) -> None:
+    """A line may have the limit with its CR LF; one octet more is too long."""
+    assert lines_of(b"x" * (longest - 2) + b"\r\n").next_line(longest) == b"x" * (longest - 2)
+    lines = lines_of(b"x" * (longest - 1) + b"\r\nNOOP\r\n")
+    with pytest.raises(LineTooLong):
+        lines.next_line(longest)
+    assert lines.next_line(6) == b"NOOP"
+    assert lines.next_line(6) is None
+
+
+def test_lines_that_arrive_together() -> None:
+    """Each line comes out once, also after one that is too long."""
+    lines = lines_of(b"\r\nA\r\nHELP\r\n1234567\r\nNOOP\r\nRSET\r\n")
+    assert [lines.next_line(6) for _ in range(3)] == [b"", b"A", b"HELP"]
+    with pytest.raises(LineTooLong):
+        lines.next_line(6)
+    assert [lines.next_line(6) for _ in range(3)] == [b"NOOP", b"RSET", None]
+
+
+def test_an_unfinished_line_is_refused_at_the_limit() -> None:
+    """A line without an end is too long as soon as it has as many octets as the limit."""
+    lines = lines_of(b"1234")
+    assert lines.next_line(5) is None
+    lines.feed(b"5")
+    with pytest.raises(LineTooLong):
+        lines.next_line(5)
+    assert lines.pop_all() == b""
+
+
+def test_an_overlong_line_is_skipped_in_pieces() -> None:
+    """Nothing of an overlong line is kept except a CR, whose LF may follow in the next piece."""
+    lines = lines_of(b"123456")
+    with pytest.raises(LineTooLong):
+        lines.next_line(5)
+    for piece in (b"more", b"and\r", b"\nNOOP"):
+        lines.feed(piece)
+        assert lines.next_line(5) is None
+    lines.feed(b"\r")
+    with pytest.raises(LineTooLong):
+        lines.next_line(5)
+    lines.feed(b"\nRSET\r\n")
+    assert lines.next_line(6) == b"RSET"
+
+
+@pytest.mark.parametrize(
+    "octets", [b"\n", b"\0", b"\r\r", b"\rx", b"a\n", b"a\0", b"a\rb", b"abc\n", b"abc\0"]
+)
+def test_a_bare_control_is_seen_before_the_end_of_its_line(octets: bytes) -> None:
+    """A bare control is refused at once; a CR at the end of what has arrived may get its LF."""
+    with pytest.raises(BareControlCharacter):
+        lines_of(octets).next_line(10)
+
+
+@pytest.mark.parametrize("octets", [b"\n", b"\r", b"\0", b"a\n", b"\nb", b"a\rb"])
+def test_a_bare_control_in_a_complete_line(octets: bytes) -> None:
+    """A line with a CR, LF or NUL is refused."""
+    with pytest.raises(BareControlCharacter):
+        lines_of(octets + b"\r\n").next_line(10)
+
+
+def test_controls_after_the_limit_belong_to_the_skipped_line() -> None:
+    """A line that is too long is refused as such, whatever follows its first octets."""
+    for octets in (b"12345\n", b"12345\0", b"12345\rx", b"1234\rx"):
+        with pytest.raises(LineTooLong):
+            lines_of(octets).next_line(5)
+
+
+# --- messages -----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("size", [3, 50])
+def test_the_size_of_a_message(size: int) -> None:
+    """A message may have as many octets as the limit, not counting its final dot."""
+    message = b"x" * (size - 2) + b"\r\n"
+    for octets, too_large in ((message, False), (b"x" + message, True)):
+        content, budget = content_of(size)
+        assert content.feed(octets + b".\r\nNOOP") == b"NOOP"
+        assert (content.too_large, content.discarding) == (too_large, too_large)
+        assert (budget.used == 0) == too_large
+
+
+def test_an_unfinished_message_over_the_limit() -> None:
+    """A message is too large once more has arrived than the limit and a final dot."""
+    content, budget = content_of(10)
+    assert content.feed(b"x" * 13) is None
+    assert not content.too_large
+    assert budget.used == 26
+    assert content.feed(b"x") is None
+    assert content.too_large
+    assert budget.used == 0
+    assert content.feed(b"x" * 12) is None
+    with pytest.raises(ContentFarTooLarge):
+        content.feed(b"x")
+
+
+def test_a_discarded_message_keeps_four_octets() -> None:
+    """What has been checked of a refused message is dropped, except a part of the end."""
+    content, _ = content_of(10)
+    content.feed(b"x" * 20)
+    assert bytes(content._octets) == b"xxxx"
+    for piece in (b"\r", b"\n.", b"\r"):
+        assert content.feed(piece) is None
+        assert len(content._octets) == 4
+    assert content.feed(b"\nNOOP") == b"NOOP"
+
+
+def test_memory_of_a_message() -> None:
+    """Each octet counts twice; if there is no room, the message is read to its end only."""
+    content, budget = content_of(ceiling=100)
+    content.feed(b"x" * 50)
+    assert (budget.used, content.out_of_memory) == (100, False)
+    content.feed(b"x")
+    assert (budget.used, content.out_of_memory, content.too_large) == (0, True, False)
+    assert content.discarding
+    content.feed(b"x")
+    assert budget.used == 0
+    assert content.feed(END + b"QUIT") == b"QUIT"
+
+
+@pytest.mark.parametrize("line", [998, 999])
+@pytest.mark.parametrize("before", [b"", b"a\r\n", b"b" * 998 + b"\r\n", b"c" * 500 + b"\r\n"])
+def test_lines_of_a_message(before: bytes, line: int) -> None:
+    """A line may have 998 octets without its CR LF, as the first, the last or in between."""
+    for after in (b"", b"d\r\n", b"e" * 998 + b"\r\n"):
+        content, _ = content_of()
+        message = before + b"x" * line + b"\r\n" + after
+        assert content.feed(message + b".\r\n") == b""
+        if line == 998:
+            assert content.finish() == message
+        else:
+            with pytest.raises(LineTooLong):
+                content.finish()
+
+
+@pytest.mark.parametrize(
+    ("sent", "accepted"),
+    [
+        (b".\r\n", b""),
+        (b"\r\n.\r\n", b"\r\n"),
+        (b"..\r\n.\r\n", b".\r\n"),
+        (b".a\r\n..b\r\nc.\r\n.\r\n", b"a\r\n.b\r\nc.\r\n"),
+        (b"a\r\n.\r\n", b"a\r\n"),
+    ],
+)
+def test_dots_of_a_message(sent: bytes, accepted: bytes) -> None:
+    """One dot at the start of a line goes away, however the message is split in two."""
+    for split in range(len(sent)):
+        content, _ = content_of()
+        assert content.feed(sent[:split]) is None
+        assert content.feed(sent[split:] + b"RSET") == b"RSET"
+        assert content.finish() == accepted
+
+
+@pytest.mark.parametrize("bare", [b"\n", b"\rx", b"\0", b"\r\r", b"\r\0"])
+def test_bare_controls_of_a_message(bare: bytes) -> None:
+    """A bare control is refused at each place, and not after the end of the message."""
+    message = b"a\r\nb\r\n"
+    for place in (0, 1, 3, 4, 6):
+        content, _ = content_of()
+        with pytest.raises(BareControlCharacter):
+            content.feed(message[:place] + bare + message[place:] + b"z")
+        content, _ = content_of()
+        with pytest.raises(BareControlCharacter):
+            content.feed(message[:place] + bare + message[place:] + END)
+    content, _ = content_of()
+    assert content.feed(message + b".\r\n" + bare) == bare
+
+
+def test_a_released_message_keeps_nothing() -> None:
+    """A message that was handed over or dropped has neither octets nor memory."""
+    content, budget = content_of()
+    content.feed(b"x" * 50)
+    content.release()
+    assert (budget.used, bytes(content._octets)) == (0, b"")

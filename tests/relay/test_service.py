@@ -1,0 +1,94 @@
+"""The service behind the relay: its threads, its log line, and the memory of large messages."""
+
+import asyncio
+import gc
+import logging
+from types import SimpleNamespace
+from typing import Any, cast
+
+import pytest
+
+from pillarbox.domain.errors import ServiceError
+from relay import service
+from relay.service import THREADS, THREADS_OF_ACCOUNT, Envelope, ThreadedService
+from tests.fakes import builders
+
+KEY = builders.key_text()
+ENVELOPE = Envelope(builders.SENDER, ("ann@example.com",))
+MIB = 1_048_576
+
+
+class Submission:
+    """A use case that accepts every message, and records which calls it gets."""
+
+    def __init__(self, *, groupable: bool = True, fault: ServiceError | None = None) -> None:
+        self.groupable, self.fault = groupable, fault
+        self.calls: list[str] = []
+
+    def prepare(self, *_: object) -> SimpleNamespace:
+        self.calls.append("prepare")
+        return SimpleNamespace(groupable=self.groupable)
+
+    def submit(self, *_: object) -> str:
+        self.calls.append("submit")
+        if self.fault:
+            raise self.fault
+        return "an id"
+
+
+def submit(submission: Submission, size: int) -> str:
+    """Submit a message, and let the event loop do what it has planned for afterwards."""
+    threaded = ThreadedService(lambda: cast("Any", submission))
+
+    async def run() -> str:
+        try:
+            return await threaded.submit(KEY, ENVELOPE, bytearray(size))
+        finally:
+            await asyncio.sleep(0)
+
+    return asyncio.run(run())
+
+
+def test_an_account_has_a_quarter_of_the_threads() -> None:
+    """Of the 32 threads, the calls of one account can take eight."""
+    assert (THREADS, THREADS_OF_ACCOUNT) == (32, 8)
+    threaded = ThreadedService(lambda: cast("Any", Submission()))
+    assert threaded._threads._max_workers == 32
+
+
+@pytest.mark.parametrize("groupable", [True, False])
+def test_a_message_alone_is_put_alone(*, groupable: bool) -> None:
+    """A message that shares its call with no other is submitted without a transaction."""
+    submission = Submission(groupable=groupable)
+    assert submit(submission, 1) == "an id"
+    assert submission.calls == ["prepare", "submit"]
+
+
+@pytest.mark.parametrize(("size", "collections"), [(MIB - 1, 0), (MIB, 1), (MIB + 1, 1)])
+def test_large_messages_are_freed(
+    monkeypatch: pytest.MonkeyPatch, size: int, collections: int
+) -> None:
+    """After each message of 1 MiB, accepted or refused, Python's collector runs once."""
+    collected: list[int] = []
+    monkeypatch.setattr(gc, "collect", lambda: collected.append(1))
+    submit(Submission(), size)
+    assert len(collected) == collections
+    with pytest.raises(ServiceError):
+        submit(Submission(fault=ServiceError("service_unavailable", "planted")), size)
+    assert len(collected) == 2 * collections
+
+
+def test_the_duration_of_a_message(
+    monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """The line of an accepted message has its duration in milliseconds."""
+    times = iter((100.0, 350.2504))
+    monkeypatch.setattr(service, "time", SimpleNamespace(monotonic=lambda: next(times)))
+    caplog.set_level(logging.INFO, "relay")
+    submit(Submission(), 5)
+    (line,) = caplog.records
+    assert (line.message, vars(line)["milliseconds"], vars(line)["size"]) == (
+        "accepted",
+        250_250,
+        5,
+    )
