@@ -9,6 +9,8 @@ from benchmarks import costs
 from benchmarks.prices import PEERS, PRICES
 from local import template
 
+pytestmark = pytest.mark.slow
+
 _PAGE: Final = (template.ROOT / "docs/costs.md").read_text()
 _TABLES: Final = costs.tables()
 

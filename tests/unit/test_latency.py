@@ -1,6 +1,10 @@
 """How long mail waits for SES: a short form of benchmarks/latency.py."""
 
+import pytest
+
 from benchmarks.latency import results
+
+pytestmark = pytest.mark.slow
 
 
 def test_every_goal_is_reached() -> None:

@@ -276,6 +276,7 @@ SCHEDULES = st.lists(
 @pytest.mark.parametrize("rate", [1.0, 14.0, 100.0])
 @settings(max_examples=30, deadline=None)
 @given(schedules=SCHEDULES)
+@pytest.mark.slow
 def test_no_window_has_more_tokens_than_the_rate_and_a_burst(
     rate: float, schedules: list[list[tuple[float, int, bool]]]
 ) -> None:

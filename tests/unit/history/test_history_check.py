@@ -288,6 +288,7 @@ def test_an_idle_account_costs_three_units() -> None:
     assert (world.engine.read_units, world.engine.write_units) == (3, 0)
 
 
+@pytest.mark.slow
 def test_a_message_costs_about_a_third_of_a_read_unit() -> None:
     """Checking the hours twice costs at most 0.36 read units for each message."""
     _, statistics, in_two_hours = cost_of_sweeping(0.5)

@@ -9,6 +9,8 @@ from benchmarks.history import account_with as make_account_with
 from pillarbox.application.history.queries import Bucket, SortBy
 from pillarbox.domain.statistics import milliseconds
 
+pytestmark = pytest.mark.slow
+
 FEW, MANY = 600, 12_000
 
 #: Made once for each size: the tests only read, and `cost` counts each request by itself.

@@ -18,6 +18,8 @@ from pillarbox.domain.message import EventKind, Status
 from pillarbox.domain.statistics import TimeRange, milliseconds
 from tests.unit.history.world import ERROR_CODES, START, World, expected_entries
 
+pytestmark = pytest.mark.slow
+
 KINDS = [
     EventKind.SENT,
     EventKind.DELIVERED,

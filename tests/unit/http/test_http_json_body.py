@@ -136,6 +136,7 @@ COSTLY = [b"[]", b"{}", b"0.1", b"1e5", b"0.10000000000000000001"]
 
 
 @pytest.mark.parametrize("unit", UNITS)
+@pytest.mark.slow
 def test_too_many_values_are_refused(unit: bytes) -> None:
     """Attack 78: more values than allowed, of any kind, are refused before one is built."""
     raw = b"[" + b",".join([unit] * MAX_VALUES) + b"]"
@@ -148,6 +149,7 @@ def test_too_many_values_are_refused(unit: bytes) -> None:
 
 
 @pytest.mark.parametrize("unit", COSTLY)
+@pytest.mark.slow
 def test_costly_values_have_a_lower_limit(unit: bytes) -> None:
     """Attack 78: lists, objects and fractions take more memory and time, so fewer are valid."""
     assert parse_json(b"[" + b",".join([unit] * (MAX_COSTLY - 1)) + b"]")

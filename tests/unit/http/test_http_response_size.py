@@ -93,6 +93,7 @@ def faults_in(response: str) -> int:
 
 @settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
 @given(messages=messages)
+@pytest.mark.slow
 def test_any_batch_gets_a_bounded_response(messages: list[Any]) -> None:
     """Whatever a batch contains, the response has at most 1 MB and lists at most 100 faults."""
     status, response = answer({"messages": messages}, batch=True)

@@ -187,6 +187,7 @@ def test_too_many_tokens_are_refused_at_saving(html: str) -> None:
     assert message.startswith("Line 2: the tags up to here have more than")
 
 
+@pytest.mark.slow
 def test_the_emails_of_a_request_share_fuel() -> None:
     """An email is not rendered after those before it have used the fuel of the request."""
     html = "{% for i in x %}" + "{{ e }}" * 400 + "{% endfor %}"

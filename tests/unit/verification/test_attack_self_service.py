@@ -5,6 +5,8 @@ import pytest
 from pillarbox.application.sending import prepare
 from verification.attacks.self_service import attack, is_broken, summary
 
+pytestmark = pytest.mark.slow
+
 
 def test_nothing_of_a_stranger_reaches_an_email() -> None:
     """No field or variable changes the email of two starters; some requests are accepted."""

@@ -7,6 +7,8 @@ from verification.faults.report import RunResult, Totals, report
 from verification.faults.verdict import Verdict
 from verification.faults.wire import Fault, Kind, Site, Wire
 
+pytestmark = pytest.mark.slow
+
 
 def test_what_only_a_fault_leads_to_is_struck_too() -> None:
     """A call that comes after a fault alone is tried like others, once, after that fault."""

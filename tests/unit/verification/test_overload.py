@@ -12,6 +12,8 @@ from pillarbox.domain.message import EventKind, Message
 from tests.fakes import builders
 from verification.overload.views import Comparison, History, Inbox, compare
 
+pytestmark = pytest.mark.slow
+
 
 class Views:
     """What table, list, filters, analytics and inbox show; in place of `History` and `Inbox`."""

@@ -1,7 +1,11 @@
 """A short form of the attack on saved templates."""
 
+import pytest
+
 from pillarbox.rendering.fuel import MAX_FUEL
 from verification.attacks.templates import Attack
+
+pytestmark = pytest.mark.slow
 
 
 def test_random_templates_break_no_promise() -> None:
