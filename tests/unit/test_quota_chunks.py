@@ -41,6 +41,7 @@ def units(item: QuotaItem) -> int:
     return sum(item.units.values())
 
 
+@pytest.mark.slow
 def test_a_thousand_messages_a_second_do_not_throttle_the_item() -> None:
     """At 1,000 a second from 60 processes, also in a new minute, no write is throttled."""
     done = run(1_000, 70)
@@ -342,6 +343,7 @@ LIMITS = st.builds(
 @settings(max_examples=400, deadline=None)
 @given(LIMITS, STEPS, st.integers(0, 86_400 * 2))
 @example(limit_of(25), [("reserve", 1, messages(1), 0.6, None, None)] * 40, 0)
+@pytest.mark.slow
 def test_no_schedule_exceeds_a_quota(
     limits: Limits, steps: list[tuple[str, int, Amount, float, str | None, int | None]], start: int
 ) -> None:
