@@ -18,6 +18,7 @@ import pytest
 
 from admin.wiring import OperatorWiring
 from pillarbox.settings import Settings
+from tests.aws import forget_sessions
 from tests.stack import AGENT, PATIENCE, ROOT, wait_for
 
 pytestmark = pytest.mark.stack
@@ -94,5 +95,7 @@ def test_messages_survive_a_restart(tmp_path: Path) -> None:
         with pytest.MonkeyPatch.context() as patch:
             for name, text in stack["environment"].items():
                 patch.setenv(name, text)
+            forget_sessions()
             wait_for(lambda: statistics(stack) == (2, True, 0))
+        forget_sessions()
         assert shown(stack, ids) == before
