@@ -132,15 +132,15 @@ def test_a_body_has_a_minimum_rate(
     monkeypatch: pytest.MonkeyPatch, rate: float, outcome: str
 ) -> None:
     """A body at twice the rate arrives; at a fifth of it, it is refused after the patience."""
-    monkeypatch.setattr(uploads, "_PATIENCE", SHORT)
+    monkeypatch.setattr(uploads, "_PATIENCE", 0.5)
     monkeypatch.setattr(uploads, "MIN_RATE", 1000)
 
     async def run() -> str:
         client = Client(Uploads(4 * MIB), "key", "192.0.2.1")
         task = asyncio.create_task(client.outcome())
         for _ in range(40):
-            await client.send(int(rate * 5))
-            await asyncio.sleep(0.004)
+            await client.send(int(rate * 30))
+            await asyncio.sleep(0.03)
         await client.send(0, more=False)
         return await task
 
