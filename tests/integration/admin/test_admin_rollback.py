@@ -245,14 +245,17 @@ def test_a_second_run_changes_nothing(deployment: Deployment) -> None:
 
 
 def test_a_deployment_that_runs_is_cancelled(deployment: Deployment) -> None:
-    """CloudFormation moves the functions back itself; a second run waits for that."""
+    """CloudFormation moves the functions back itself; a second run has nothing to cancel."""
     deployment.status("UPDATE_IN_PROGRESS")
     deployment.stubs.answer("cloudformation", "cancel_update_stack", {}, {"StackName": STACK})
     result = rollback("rollback")
     assert result.exit_code == 0
     assert "CloudFormation moves the functions back" in result.stderr
-    deployment.status("UPDATE_ROLLBACK_IN_PROGRESS")
-    assert rollback("rollback").exit_code == 0
+    for status in ("UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"):
+        deployment.status(status)
+        result = rollback("--json", "rollback", "--yes")
+        assert result.exit_code == 0
+        assert json.loads(result.stdout)["cancelled"] is False
 
 
 def test_nothing_is_moved_without_a_yes(deployment: Deployment) -> None:
@@ -272,6 +275,44 @@ def test_a_deployment_that_was_taken_back_is_named(deployment: Deployment) -> No
     result = rollback("rollback", typed="\n")
     assert result.exit_code == 1
     assert "CloudFormation has undone the last update itself." in result.stderr
+
+
+def test_yes_does_not_go_further_than_cloudformation_did(deployment: Deployment) -> None:
+    """CloudFormation has undone the deployment already, so with --yes no function moves."""
+    for words in (["rollback", "--yes"], ["--json", "rollback", "--yes"]):
+        deployment.status("UPDATE_ROLLBACK_COMPLETE")
+        deployment.read()
+        deployment.events(
+            ("DELETE_SKIPPED", "dev-SendEmail-1:8"),
+            ("UPDATE_ROLLBACK_COMPLETE", ""),
+            ("CREATE_COMPLETE", "dev-SendEmail-1:8"),
+            ("UPDATE_IN_PROGRESS", ""),
+            ("DELETE_SKIPPED", "dev-SendEmail-1:6"),
+            ("CREATE_COMPLETE", "dev-SendEmail-1:7"),
+            ("UPDATE_IN_PROGRESS", ""),
+        )
+        result = rollback(*words)
+        assert result.exit_code == 0
+        if "--json" in words:
+            assert json.loads(result.stdout) == {"items": []}
+        else:
+            assert "undone the last update itself. Nothing was moved." in result.stderr
+
+
+def test_yes_repeats_a_rollback_whose_update_failed(deployment: Deployment) -> None:
+    """CloudFormation undid the command's own update, so the next run moves the functions again."""
+    deployment.status("UPDATE_ROLLBACK_COMPLETE")
+    deployment.read(tags={"pillarbox:rolled-back": "4:2 7:6"})
+    deployment.both_deployed()
+    deployment.moves("SendBatch", "2")
+    deployment.moves("SendEmail", "6")
+    deployment.remembers("SendBatch", "4:2 7:6")
+    deployment.remembers("SendEmail", "4:2 7:6")
+    deployment.is_told()
+    deployment.status("UPDATE_COMPLETE")
+    result = rollback("--json", "rollback", "--yes")
+    assert result.exit_code == 0
+    assert [item["goesTo"] for item in json.loads(result.stdout)["items"]] == [2, 6]
 
 
 def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> None:
