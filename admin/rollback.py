@@ -38,13 +38,7 @@ def rollback(
     """
     session: StackSession = ctx.obj
     stack = stacks.require(require_aws(session))
-    if stack.status == "UPDATE_IN_PROGRESS":
-        confirm(session, "Cancel the deployment that runs?", yes=yes)
-        boto3.client("cloudformation").cancel_update_stack(StackName=stack.stack_id)
-        session.show({"stack": stack.name, "cancelled": True}, hint=_CANCELLED)
-        return
-    if stack.status.startswith("UPDATE_ROLLBACK") and not stack.stable:
-        session.show({"stack": stack.name, "cancelled": False}, hint=_UNDOING)
+    if _is_taken_back(session, stack, yes=yes):
         return
     if not stack.stable:
         # A deployment that just ended cleans up, and then its events name what it replaced.
@@ -69,14 +63,24 @@ def rollback(
     if undone:
         session.note(f"{_UNDONE} This is the deployment before it.")
     confirm(session, "Move these functions now?", yes=yes)
-    for move in moves:
-        if not move.done:
-            functions.move(move)
+    functions.move(moves)
     session.note("The functions run these versions. Next, CloudFormation gets to know them.")
     _tell_cloudformation(session, stack, functions, moves)
     session.note("CloudFormation knows. Correct the error and deploy again.")
     if session.json:
         _show(session, moves)
+
+
+def _is_taken_back(session: StackSession, stack: StackDescription, *, yes: bool) -> bool:
+    """Cancel a deployment that runs; return whether CloudFormation takes one back now."""
+    runs = stack.status == "UPDATE_IN_PROGRESS"
+    if runs:
+        confirm(session, "Cancel the deployment that runs?", yes=yes)
+        boto3.client("cloudformation").cancel_update_stack(StackName=stack.stack_id)
+    elif stack.stable or not stack.status.startswith("UPDATE_ROLLBACK"):
+        return False
+    session.show({"stack": stack.name, "cancelled": runs}, hint=_CANCELLED if runs else _UNDOING)
+    return True
 
 
 def _tell_cloudformation(

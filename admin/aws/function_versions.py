@@ -68,17 +68,19 @@ class StackFunctions:
                 )
                 raise ServiceError("service_unavailable", message) from None
 
-    def move(self, move: Move) -> None:
-        """Lead all traffic of a function to another version at once."""
-        self._lambda.update_alias(
-            FunctionName=move.function.name,
-            Name=_LIVE,
-            FunctionVersion=str(move.after),
-            RoutingConfig={"AdditionalVersionWeights": {}},
-        )
+    def move(self, moves: Sequence[Move]) -> None:
+        """Send all traffic of each function to its other version at once."""
+        for move in moves:
+            if not move.done:
+                self._lambda.update_alias(
+                    FunctionName=move.function.name,
+                    Name=_LIVE,
+                    FunctionVersion=str(move.after),
+                    RoutingConfig={"AdditionalVersionWeights": {}},
+                )
 
     def remember(self, move: Move) -> None:
-        """Note at the function which version was rolled back."""
+        """Tag the function with the version that was rolled back."""
         function = move.function
         pairs = {**function.rolled_back, function.deployed: move.after}
         # A tag has room for 256 characters.
