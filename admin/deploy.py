@@ -199,13 +199,17 @@ def _complete(
     if not chosen["RelayImage"]:
         return chosen
     found: dict[str, str] = {}
-    if not chosen["CloudFrontPrefixList"]:
+    front = chosen["EdgeService"] != "none"
+    if front and not chosen["CloudFrontPrefixList"]:
         found["CloudFrontPrefixList"] = deployment.look_up_prefix_list()
     if not (chosen["RelayZoneA"] and chosen["RelayZoneB"]):
         before = (deployed.get("RelayZoneA", ""), deployed.get("RelayZoneB", ""))
-        pair = before if all(before) else preflight.choose_zones(deployment.zones())
+        pair = before if all(before) else preflight.choose_zones(deployment.zones(), front=front)
         if pair is None:
-            message = "Fewer than two zones of this region can have a VPC origin of CloudFront."
+            message = (
+                "Fewer than two zones of this region can have a VPC origin of CloudFront. Deploy"
+                " without RelayImage, or with EdgeService=none."
+            )
             raise ServiceError("service_unavailable", message)
         found["RelayZoneA"], found["RelayZoneB"] = pair
     return {**chosen, **found}
