@@ -123,6 +123,15 @@ def million(*, key: bool = True, batch: float = 10, rate: float = 50) -> Bill:
     }
 
 
+def calls() -> float:
+    """Return what a million emails cost without edge, log, storage, statistics and sweep."""
+    bill = million()
+    counted = ("DynamoDB, writes", "API Gateway, REST", "SQS", "DynamoDB, reads")
+    functions = ("Lambda, duration", "Lambda, requests")
+    swept = _SWEPT * PRICES["read"].dollars
+    return sum(bill[name] for name in (*counted, *functions)) - swept
+
+
 _KINDS: Final = ("with", "without")
 
 
