@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from admin.aws import deployment
+from admin.aws import deployment, stacks
 from admin.operations.preflight import AwsAccount, RelayNeeds
 from tests.integration.admin.aws_stubs import Stubs, stubs
 
@@ -227,13 +227,15 @@ def test_old_versions_are_removed(
     assert deployment.remove_old_versions("pillarbox") == len(removed)
 
 
-def test_a_new_stack_has_no_parameters(stubs: Stubs) -> None:
-    """A stack that does not exist is no error; a missing right is one."""
-    stubs.refuse("cloudformation", "describe_stacks", "ValidationError")
-    assert deployment.deployed_parameters("pillarbox") == {}
-    stubs.refuse("cloudformation", "describe_stacks", "AccessDenied")
-    with pytest.raises(ClientError):
-        deployment.deployed_parameters("pillarbox")
+def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
+    """A stack that does not exist is no error; a wrong name and a missing right are."""
+    message = "Stack with id pillarbox does not exist"
+    stubs.refuse("cloudformation", "describe_stacks", "ValidationError", message)
+    assert stacks.describe("pillarbox") is None
+    for code in ("ValidationError", "AccessDenied"):
+        stubs.refuse("cloudformation", "describe_stacks", code)
+        with pytest.raises(ClientError):
+            stacks.describe("pillarbox")
 
 
 def test_the_error_page_is_written(stubs: Stubs) -> None:
