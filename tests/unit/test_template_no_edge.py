@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from local import template
+from tests.conditions import conditions
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -26,12 +27,7 @@ def _firewall() -> dict[str, Any]:
 
 def test_everything_of_cloudfront_has_the_edge_as_its_condition() -> None:
     """Nothing of CloudFront is created, because AWS may not have verified the account yet."""
-    conditions = {
-        name: resource.get("Condition")
-        for name, resource in _RESOURCES.items()
-        if resource["Type"].startswith("AWS::CloudFront::")
-    }
-    assert conditions == {
+    assert conditions(_RESOURCES, "AWS::CloudFront::") == {
         "Edge": "WithEdge",
         "EdgeRoute": "WithEdge",
         "ErrorPagesAccess": "WithEdge",
@@ -66,13 +62,13 @@ def test_the_stage_counts_the_callers_own_address() -> None:
 
 def test_the_stage_asks_for_no_secret_and_for_reputation() -> None:
     """Callers have no secret; and only without an edge does the stage see whose address it is."""
-    conditions = {
+    rules = {
         rule["Fn::If"][1]["Name"]: rule["Fn::If"][0]
         for rule in _firewall()["Rules"]
         if "Fn::If" in rule
     }
-    assert conditions["edge-only"] == "WithEdge"
-    assert conditions["reputation"] == "WithReputationAtApi"
+    assert rules["edge-only"] == "WithEdge"
+    assert rules["reputation"] == "WithReputationAtApi"
     assert {"Fn::Not": [_WITH_EDGE]} in _CONDITIONS["WithReputationAtApi"]["Fn::And"]
 
 
