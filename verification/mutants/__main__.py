@@ -67,9 +67,11 @@ MODULES: Final = {
     "application/sending/costly_requests.py": "tests/unit/application/test_application_costly.py",
     "application/sending/late_checks.py": "tests/unit/application/test_application_strangers.py",
     "application/sending/smtp.py": "tests/unit/application/test_application_smtp.py"
+    " tests/unit/application/test_application_smtp_keys.py"
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_strangers.py",
     "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
+    " tests/unit/application/test_application_smtp_keys.py"
     " tests/unit/application/test_application_smtp_sendable.py"
     " tests/unit/application/test_application_smtp_groups.py",
     "application/history/aggregate.py": f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py"
