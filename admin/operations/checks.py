@@ -60,7 +60,7 @@ _WORKERS: Final = {
 }
 #: How much faster than on average an account is assumed to send at times in its busiest hour.
 _BURST: Final = 4
-#: The hourly sweep of a new stack has run by then, and has run again.
+#: In this time the hourly sweep of a new stack has run twice.
 _FIRST_DATA: Final = timedelta(hours=3)
 _RENEW: Final = timedelta(days=21)
 _RENEW_NOW: Final = timedelta(days=7)

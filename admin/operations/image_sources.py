@@ -1,4 +1,4 @@
-"""Which image the sources make: the same sources on the same base are the same image."""
+"""Compute an image's tag: the same sources on the same base get the same tag."""
 
 import hashlib
 import re

@@ -35,7 +35,7 @@ class AwsAccount:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayNeeds:
-    """Whether what the parameters of a relay name exists."""
+    """Whether the image and the secret in the relay's parameters exist."""
 
     #: None: the name is not one of ECR.
     image: bool | None

@@ -80,7 +80,7 @@ def test_the_secret_exists_only_where_something_compares_it() -> None:
 
 
 def test_a_domain_of_ones_own_needs_the_edge() -> None:
-    """The template refuses ApiDomain without an edge, where nothing would answer under it."""
+    """The template refuses ApiDomain without an edge, since nothing would answer at it."""
     assertions = _SOURCE["Rules"]["DomainHasItsCertificate"]["Assertions"]
     assert {"Fn::Equals": [{"Ref": "EdgeService"}, "cloudfront"]} in [
         assertion["Assert"] for assertion in assertions

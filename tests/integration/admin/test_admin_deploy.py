@@ -301,7 +301,7 @@ def test_an_update_shows_what_it_changes(
 def test_a_rotation_of_the_edge_comes_first(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A deployment in the middle of a rotation would undo a half of it."""
+    """A deployment in the middle of a rotation would undo half of it."""
     rolled_out(script, capsys)
     before = len(script.ran)
     monkeypatch.setattr(edge_parts, "is_rotating", lambda _: True)
