@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-#: What the build takes from the repository; what it takes from a former stage is none of it.
+#: What the build copies from the repository, and not from an earlier stage.
 _COPY: Final = re.compile(r"^COPY (?!--from)(.+) \S+$", re.MULTILINE)
 
 

@@ -29,7 +29,7 @@ class AwsAccount:
     region: str
     region_has_ses: bool
     concurrency: int
-    #: None if AWS does not allow the question.
+    #: None if the credentials may not list them.
     distributions: int | None
 
 
@@ -37,7 +37,7 @@ class AwsAccount:
 class RelayNeeds:
     """Whether the image and the secret in the relay's parameters exist."""
 
-    #: None: the name is not one of ECR.
+    #: None if it is not the name of an image in ECR.
     image: bool | None
     #: What the image runs on, such as arm64.
     architectures: frozenset[str] = frozenset()
