@@ -107,7 +107,8 @@ MODULES: Final = {
     "relay/sasl.py": "tests/relay/test_auth.py",
     "relay/session.py": "tests/relay/test_session.py tests/relay/test_commands.py"
     " tests/relay/test_auth.py tests/relay/test_limits.py tests/relay/test_use_case.py",
-    "relay/tls.py": "tests/relay/test_tls.py tests/relay/test_resumption.py",
+    "relay/tls.py": "tests/relay/test_tls_records.py tests/relay/test_tls.py"
+    " tests/relay/test_resumption.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/ledger.py": "tests/unit/history",
