@@ -122,6 +122,7 @@ def roll_out(  # noqa: PLR0913  the same as the command
     chosen = _complete(chosen, deployed)
     if stack:
         _check_rotation(stack)
+    _show([*preflight.check_firewall(deployed, chosen)])
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
     execute(run, ["make", "build"])
@@ -165,12 +166,21 @@ def _check_account(chosen: parameters.Parameters) -> None:
     if chosen["RelayImage"]:
         needs = deployment.read_relay_needs(chosen["RelayImage"], chosen["RelayCertificate"])
         findings += preflight.check_relay(needs, chosen)
+    _show(findings)
+
+
+def _show(findings: Sequence[Finding]) -> None:
+    """Show the findings of the preflight.
+
+    Raises:
+        ServiceError: `service_unavailable`: a check failed.
+    """
     for finding in findings:
         remedy = f" {finding.remedy}" if finding.remedy else ""
         typer.echo(f"{finding.verdict.value} {finding.check}: {finding.message}{remedy}", err=True)
     if failures := [finding for finding in findings if finding.verdict is Verdict.FAIL]:
         checks = ", ".join(finding.check for finding in failures)
-        message = f"Nothing was built, because the account is not ready: {checks}. See above."
+        message = f"Nothing was built, because the deployment is not ready: {checks}. See above."
         raise ServiceError("service_unavailable", message)
 
 

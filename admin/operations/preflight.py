@@ -117,6 +117,24 @@ def check_cloudfront(account: AwsAccount, parameters: Parameters) -> Iterator[Fi
         yield Finding("cloudfront", Verdict.PASS, "The account uses CloudFront already.")
 
 
+def check_firewall(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:
+    """Check that a firewall is not removed while it still asks for the edge's secret.
+
+    CloudFormation changes the edge first and deletes last. Without a relay the edge then sends no
+    secret any more, and until the firewall is gone every request would get 403.
+    """
+    removed = chosen["Firewall"] == "none" and deployed.get("Firewall", "none") != "none"
+    edge = "none" not in (deployed.get("EdgeService"), chosen["EdgeService"])
+    if removed and deployed["Firewall"] != "count" and edge and not chosen["RelayImage"]:
+        yield Finding(
+            "firewall",
+            Verdict.FAIL,
+            "The firewall would refuse every request while CloudFormation removes it.",
+            "Deploy with Firewall=count first, which lets all requests pass, then with"
+            " Firewall=none.",
+        )
+
+
 def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
     """Check that the relay's image and certificate exist."""
     image, certificate = parameters["RelayImage"], parameters["RelayCertificate"]

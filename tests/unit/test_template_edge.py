@@ -8,7 +8,7 @@ import pytest
 from admin.aws import deployment
 from local import template
 from pillarbox.domain.errors import CODES
-from tests.conditions import containers
+from tests.conditions import all_met, containers
 from tests.edge_function import CODE, FRONT, LAMBDA
 from tests.fakes import builders
 
@@ -23,10 +23,16 @@ _LAMBDA_PAYLOAD: Final = 6 * 1024 * 1024
 _HEADERS: Final = 10_240
 
 
+def _rules_as_written(name: str) -> list[dict[str, Any]]:
+    """Return the rules of a firewall with their conditions."""
+    rules: list[dict[str, Any]] = _RESOURCES[name]["Properties"]["Rules"]
+    return rules
+
+
 def _rules(name: str) -> list[dict[str, Any]]:
     """Return all rules of a firewall, those of `Firewall: managed` too."""
-    rules = _RESOURCES[name]["Properties"]["Rules"]
-    return [rule["Fn::If"][1] if "Fn::If" in rule else rule for rule in rules]
+    rules: list[dict[str, Any]] = all_met(_rules_as_written(name))
+    return rules
 
 
 def test_a_request_to_lambda_fits_into_an_event() -> None:
@@ -80,6 +86,21 @@ def test_a_firewall_that_is_switched_on_waits_for_the_edge() -> None:
     ]
     association = _RESOURCES["FirewallAssociation"]["Properties"]
     assert association["WebACLArn"] == {"Fn::GetAtt": ["ApiFirewall", "Arn"]}
+
+
+@pytest.mark.parametrize("name", ["ApiFirewall", "FrontFirewall"])
+def test_a_firewall_can_count_and_let_all_pass(name: str) -> None:
+    """With `Firewall: count` no rule blocks, so that the edge may stop sending the secret."""
+    blocking = {"Fn::Not": [{"Fn::Equals": [{"Ref": "Firewall"}, "count"]}]}
+    assert _SOURCE["Conditions"]["WithBlocking"] == blocking
+    rules = [rule.get("Fn::If", [None, rule])[1] for rule in _rules_as_written(name)]
+    own = [rule for rule in rules if "Action" in rule]
+    assert {rule["Name"] for rule in own} >= {"edge-only", "address-rate"}
+    for rule in own:
+        condition, block, count = rule["Action"]["Fn::If"]
+        assert (condition, list(block), count) == ("WithBlocking", ["Block"], {"Count": {}})
+    for rule in rules:  # AWS's rule sets block, and exist only with `managed`
+        assert ("Action" in rule) == ("ManagedRuleGroupStatement" not in rule["Statement"])
 
 
 @pytest.mark.parametrize("name", _FIREWALLS)

@@ -2,7 +2,7 @@
 
 import json
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import boto3
@@ -10,7 +10,7 @@ import pytest
 from botocore.exceptions import NoCredentialsError
 
 from admin import deploy
-from admin.aws import deployment, edge_parts
+from admin.aws import deployment, edge_parts, stacks
 from admin.deploy import Environment, roll_out
 from admin.operations.checks import Finding, Verdict
 from admin.operations.preflight import AwsAccount
@@ -307,6 +307,22 @@ def test_a_rotation_of_the_edge_comes_first(
     monkeypatch.setattr(edge_parts, "is_rotating", lambda _: True)
     with pytest.raises(ServiceError, match="edge rotate"):
         roll_out(script, Environment.DEV, json=True)
+    assert len(script.ran) == before
+
+
+def test_a_firewall_is_not_removed_in_one_step(
+    script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Requests would get 403 while it goes, so nothing is built, and the remedy has two steps."""
+    rolled_out(script, capsys)
+    before = len(script.ran)
+    stack = stacks.describe("pillarbox-dev")
+    assert stack
+    with_firewall = replace(stack, parameters={**stack.parameters, "Firewall": "basic"})
+    monkeypatch.setattr(stacks, "describe", lambda _: with_firewall)
+    with pytest.raises(ServiceError, match="not ready: firewall"):
+        roll_out(script, Environment.DEV, json=True)
+    assert "Deploy with Firewall=count first" in capsys.readouterr().err
     assert len(script.ran) == before
 
 

@@ -113,6 +113,42 @@ def test_an_api_without_an_edge_needs_no_cloudfront(distributions: int | None) -
     assert verdicts(findings) == ["pass"]
 
 
+EDGE = {"EdgeService": "cloudfront", "RelayImage": ""}
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ({"Firewall": "basic"}, {"Firewall": "none"}, ["fail"]),
+        ({"Firewall": "managed"}, {"Firewall": "none"}, ["fail"]),
+        ({"Firewall": "basic"}, {"Firewall": "count"}, []),
+        ({"Firewall": "count"}, {"Firewall": "none"}, []),
+        ({"Firewall": "none"}, {"Firewall": "none"}, []),
+        ({"Firewall": "none"}, {"Firewall": "basic"}, []),
+        # The front needs the secret, so the edge goes on sending it.
+        ({"Firewall": "basic"}, {"Firewall": "none", "RelayImage": "image"}, []),
+        # No edge, no secret.
+        (
+            {"Firewall": "basic", "EdgeService": "none"},
+            {"Firewall": "none", "EdgeService": "none"},
+            [],
+        ),
+    ],
+)
+def test_a_firewall_that_goes_lets_requests_pass_first(
+    before: dict[str, str], after: dict[str, str], verdict: list[str]
+) -> None:
+    """A firewall is removed in two steps, since it would refuse all requests without the secret."""
+    findings = list(preflight.check_firewall(EDGE | before, EDGE | after))
+    assert verdicts(findings) == verdict
+    assert all("Firewall=count first" in finding.remedy for finding in findings)
+
+
+def test_a_new_stack_has_no_firewall_to_remove() -> None:
+    """A stack without parameters is not checked."""
+    assert list(preflight.check_firewall({}, EDGE | {"Firewall": "none"})) == []
+
+
 @pytest.mark.parametrize(
     ("image", "certificate", "expected"),
     [
