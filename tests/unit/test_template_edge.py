@@ -117,6 +117,24 @@ def test_the_firewall_answers_in_the_envelope(name: str) -> None:
             assert name == "ApiFirewall" or "OverrideAction" in rule
 
 
+def test_a_response_says_which_rule_refused() -> None:
+    """Each rule of ours has a message of its own, and docs/operations.md names its rule."""
+    page = (template.ROOT / "docs/operations.md").read_text()
+    messages: dict[str, str] = {}
+    for name in _FIREWALLS:
+        bodies = _RESOURCES[name]["Properties"]["CustomResponseBodies"]
+        for rule in _rules(name):
+            if custom := rule.get("Action", {}).get("Block", {}).get("CustomResponse"):
+                body = bodies[custom["CustomResponseBodyKey"]]["Content"]
+                message = json.loads(body)["error"]["message"]
+                messages[rule["Name"].removeprefix("bad-")] = message
+                sentence = message.partition(". ")[0].rstrip(".")
+                start = f"| {custom['ResponseCode']} `{sentence}."
+                (row,) = [line for line in page.splitlines() if line.startswith(start)]
+                assert f"`{rule['Name'].removeprefix('bad-')}`" in row
+    assert len(set(messages.values())) == len(messages) == 4
+
+
 def test_the_firewall_counts_each_key() -> None:
     """A key is counted over all addresses, after what goes around the edge was blocked."""
     rules = {rule["Name"]: rule for rule in _rules("ApiFirewall")}

@@ -192,7 +192,7 @@ def test_a_killed_worker_is_replaced(aws: socket.socket) -> None:
 
 
 def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
-    """After SIGTERM no request is accepted, and the pending one still gets its response."""
+    """The front logs that it listens; after SIGTERM only the pending request gets a response."""
     with program(port_of(aws)) as (process, port):
         pending = begin(port)
         aws_request, _ = aws.accept()
@@ -210,8 +210,10 @@ def test_sigterm_finishes_pending_requests(aws: socket.socket) -> None:
             )
             code, _ = finish(pending)
         assert code in {500, 503}
-        process.communicate(timeout=PATIENCE)
+        output, _ = process.communicate(timeout=PATIENCE)
         assert process.returncode == 0
+        first = json.loads(output.splitlines()[0])
+        assert (first["message"], first["port"]) == ("listening", port)
 
 
 def test_the_drain_is_limited(aws: socket.socket) -> None:
