@@ -6,7 +6,7 @@ RUN := .venv/bin/
 SAM := AWS_DEFAULT_REGION=$${AWS_DEFAULT_REGION:-us-east-1} SAM_CLI_TELEMETRY=0 .venv-sam/bin/sam
 
 .DEFAULT_GOAL := help
-.PHONY: help up fresh test quick unit format faults overload dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
+.PHONY: help up fresh test quick unit format faults overload memory dynamodb-local mutants fuzz attacks bench check openapi lint-openapi clients guides invoke api build image local-image audit sbom deploy setup
 
 # Byte code saves a quarter of `make quick`, so it is kept even if the environment forbids it.
 unexport PYTHONDONTWRITEBYTECODE
@@ -38,6 +38,11 @@ faults: setup .venv-engine/made ## break each call of each path, at random and b
 
 overload: setup .venv-engine/made ## send 10,000 mails to an overloaded stack; miss none: 50 minutes
 	$(RUN)python -m verification.overload
+
+memory: setup .venv-engine/made ## send 14 MB mails in a cgroup of 384 to 640 MiB: 10 minutes, root
+	$(RUN)python -m verification.memory
+	$(RUN)python -m verification.memory --limit 384
+	$(RUN)python -m verification.memory --program front --limit 640
 
 dynamodb-local: setup ## run the tests of the table on DynamoDB Local, which needs Java and npm
 	$(RUN)python -m verification.dynamodb_local

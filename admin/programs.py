@@ -45,6 +45,11 @@ def execute(runner: Runner, words: Sequence[str]) -> None:
         raise ServiceError("service_unavailable", message)
 
 
+#: What docker says if it lacks a plugin, now and before version 23.
+_UNKNOWN: Final = ("unknown command", "is not a docker command")
+_NEEDS_DOCKER: Final = "This needs Docker with buildx. Install it and start it."
+
+
 class Docker:
     """The program docker."""
 
@@ -73,8 +78,9 @@ class Docker:
                 check=False,
             )
         except FileNotFoundError:
-            message = "This needs Docker with buildx. Install it and start it."
-            raise ServiceError("service_unavailable", message) from None
+            raise ServiceError("service_unavailable", _NEEDS_DOCKER) from None
+        if process.returncode and any(text in process.stderr for text in _UNKNOWN):
+            raise ServiceError("service_unavailable", _NEEDS_DOCKER)
         if process.returncode:
             last = (process.stderr.strip().splitlines() or ["no output"])[-1]
             message = f"docker {words[0]} ended with {process.returncode}: {last}"

@@ -138,6 +138,18 @@ def test_a_build_that_fails_ends_the_command(stubs: Stubs, machine: Machine) -> 
     assert result.stderr.endswith("make image ended with 2. Its output above says why.\n")
 
 
+@pytest.mark.parametrize(
+    "says", ["docker: unknown command: docker buildx", "docker: 'buildx' is not a docker command."]
+)
+def test_a_docker_without_buildx_says_what_is_missing(machine: Machine, says: str) -> None:
+    """Docker's own last line would only name its help."""
+    lines = f'echo "{says}" >&2\necho "Run \'docker --help\' for more information" >&2'
+    machine.docker.write_text(f"#!/bin/sh\n{lines}\nexit 125\n")
+    result = Operator().plain("relay", "image")
+    assert result.stderr == "This needs Docker with buildx. Install it and start it.\n"
+    assert result.exit_code == 1
+
+
 def test_a_missing_or_failing_docker_is_one_line(
     machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
