@@ -9,7 +9,7 @@ import pytest
 from local.template import ROOT
 
 _PAGE: Final = (ROOT / "docs/decisions.md").read_text()
-_TABLE: Final = _PAGE.partition("### What a deployment must not lose")[2]
+_TABLE: Final = _PAGE.partition("### What a deployment must not lose")[2].partition("\n#")[0]
 _ROWS: Final = re.findall(r"^\| (?!fault|---)(.+) \| (.+) \|$", _TABLE, re.MULTILINE)
 
 

@@ -1,5 +1,6 @@
 """A new version of the functions gets traffic in steps, and rolls back when it fails."""
 
+import json
 import shutil
 from pathlib import Path
 from typing import Any
@@ -47,6 +48,21 @@ def test_a_change_of_the_layer_is_a_new_version_of_every_function(tmp_path: Path
         versions.append(set(_of_type(_deployed(built), "AWS::Lambda::Version")))
     assert len(versions[0]) == len(versions[1]) == len(list(template.ROOT.glob("functions/*/")))
     assert not versions[0] & versions[1]
+
+
+def test_the_stacks_are_below_the_limits_of_cloudformation() -> None:
+    """The root stack has at most 500 resources and 200 parameters, and each template 1 MB."""
+    resources = _deployed(template.PATH)
+    sizes = {
+        path.name: len(json.dumps(template.load(path)))
+        for path in (template.PATH, *sorted((template.ROOT / "stacks").glob("*.yaml")))
+    }
+    sizes[template.PATH.name] = len(json.dumps(resources))
+    assert len(sizes) == 3
+    # A fifth stays free for what comes.
+    assert len(resources) <= 400
+    assert len(template.load()["Parameters"]) <= 160
+    assert max(sizes.values()) <= 800_000
 
 
 def test_the_release_is_put_into_a_built_template_once(tmp_path: Path) -> None:
