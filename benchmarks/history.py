@@ -32,11 +32,13 @@ from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit, items_of
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item, message_of
+from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.sweep import HOPELESS, OVERDUE, TIME_RANGE
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.ledger_check import LedgerCheck
-from pillarbox.application.history.queries import Bucket, HistoryQueries, PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket, HistoryQueries
 from pillarbox.domain.message import Event, EventKind, Message, Status
 from pillarbox.domain.statistics import IndexEntry, index_entry, milliseconds
 
@@ -134,7 +136,10 @@ def account_with(count: int, shards: int = 1) -> tuple[HistoryQueries, Metered]:
     expected = items_of(ACCOUNT, entries.values())
     ledger.fill({sort_key: item.item(1) for sort_key, item in expected.items()})
     queries = HistoryQueries(
-        log=DynamoMessageLog(table), ledger=DynamoLedger(table), clock=lambda: NOW
+        log=DynamoMessageLog(table),
+        ledger=DynamoLedger(table),
+        index=DynamoSearchIndex(table),
+        clock=lambda: NOW,
     )
     return queries, engine
 
@@ -273,6 +278,7 @@ def _check(table: Table, engine: Metered) -> float:
         ledger=DynamoLedger(table),
         audit=DynamoLedgerAudit(table),
         marks=DynamoRebuildMarks(table),
+        index=DynamoSearchIndex(table),
         clock=lambda: NOW,
     )
     if check.check_ended_hours(ACCOUNT, NOW).repaired:

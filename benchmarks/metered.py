@@ -140,6 +140,17 @@ class Metered:
         self._write(Key, new, request)
         return {"Attributes": new}
 
+    def batch_write_item(self, *, RequestItems: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N803  as in botocore
+        """Put and delete up to 25 items."""
+        ((_, requests),) = RequestItems.items()
+        for request in requests:
+            ((kind, action),) = request.items()
+            key = action["Item"] if kind == "PutRequest" else action["Key"]
+            self._write(key, action.get("Item"), {})
+            self.calls -= 1
+        self.calls += 1
+        return {}
+
     def transact_write_items(self, *, TransactItems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:  # noqa: N803  as in botocore
         """Put and update items, if all conditions hold. A failed one is an error of the model."""
         for action in TransactItems:

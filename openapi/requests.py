@@ -180,6 +180,20 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "skip": {"description": "How many items to skip."},
         "limit": {"description": "The maximum number of items."},
         "sortBy": {"description": "The field to sort by, in descending order."},
+        "recipient": {
+            "description": "Only messages with this address in to, cc or bcc, or with a final `*`"
+            " those with an address that begins so. Case does not matter; write a + as %2B. Of"
+            " messages to one address the newest 1,000 are found, and `total` is at most 1,000."
+            " A start that finds more is refused.",
+            "examples": ["ann@example.com", "ann*"],
+        },
+        "tag": {
+            "description": "Only messages with this tag: its name, a colon and its whole value. The"
+            " newest 1,000 are found. With `status`, `recipient` or another order than"
+            " `created_at`, a search by recipient or tag may find at most 200 messages in the time"
+            " range; more are refused with `too_many_matches`.",
+            "examples": ["order:10442"],
+        },
     },
     AnalyticsQuery: {
         "from": {

@@ -1,23 +1,15 @@
 """Delete what the table holds of an account."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import batched
-from time import sleep
 from typing import Any, Final
 
-from pillarbox.adapters.aws import in_parallel, service_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.errors import Unavailable
 
-_NAME: Final = "data store"
-#: BatchWriteItem accepts at most 25 deletions.
-_BATCH: Final = 25
 #: So many are deleted before the progress is reported, in several requests at a time.
-_REPORTED: Final = 8 * _BATCH
-#: DynamoDB may delete only a part of a batch; after these waits in seconds the deletion fails.
-_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
+_REPORTED: Final = 200
 
 
 class DynamoAccountData:
@@ -30,6 +22,10 @@ class DynamoAccountData:
         """Read each partition of the account, and delete its items in batches."""
         for shard in range(shards):
             yield from self._delete("messages", keys.messages_from(account_id, shard, 0))
+        # The stream also removes the entries of deleted messages, a little later.
+        for shard in range(shards):
+            for entries in keys.search_lists(account_id, shard):
+                yield from self._delete("searchEntries", entries)
         yield from self._delete("statistics", keys.entries(account_id, 0))
         yield from self._delete("templates", keys.template(account_id))
         yield from self._delete("suppressions", keys.suppression(account_id))
@@ -58,20 +54,7 @@ class DynamoAccountData:
             yield kind, len(batch)
 
     def _delete_all(self, item_keys: Sequence[Item]) -> None:
-        in_parallel(self._delete_batch, [*batched(item_keys, _BATCH, strict=False)])
-
-    def _delete_batch(self, item_keys: Iterable[Item]) -> None:
-        requested: Mapping[str, Any] = {
-            self._table.name: [{"DeleteRequest": {"Key": key}} for key in item_keys]
-        }
-        for wait in (*_WAITS, 0):
-            with service_errors(_NAME):
-                response = self._table.client.batch_write_item(RequestItems=requested)
-            requested = response.get("UnprocessedItems", {})
-            if not requested:
-                return
-            sleep(wait)
-        raise Unavailable(_NAME, f"The {_NAME} is too busy. Run the command again to go on.")
+        self._table.write_all(deletes=item_keys)
 
 
 def _key(item: Mapping[str, Any]) -> Item:

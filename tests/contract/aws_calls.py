@@ -104,6 +104,12 @@ def _requests_to_the_table(operation: str, parameters: Mapping[str, Any]) -> Ite
             for requested in parameters["RequestItems"].values()
             for key in requested["Keys"]
         ],
+        "BatchWriteItem": lambda: [
+            _key_of(write)
+            for requested in parameters["RequestItems"].values()
+            for request in requested
+            for write in request.values()
+        ],
         "Query": lambda: [parameters["ExpressionAttributeValues"][":pk"]["S"]],
     }.get(operation, lambda: [_key_of(parameters)])()
     yield AwsRequest(f"dynamodb:{operation}", "Table", frozenset(keys))

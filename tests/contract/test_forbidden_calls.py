@@ -41,10 +41,9 @@ _SIMILAR: Final = {
     "XMSG#",
 }
 
-_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem")
+_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
 #: Actions of the table that change or read items and that no function uses.
 _UNUSED: Final = (
-    "BatchWriteItem",
     "ConditionCheckItem",
     "DeleteTable",
     "ExportTableToPointInTime",
@@ -74,14 +73,14 @@ _WRITTEN: Final = {
     "DeleteTemplateRole": {"TPL"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
-    "AggregateStatsRole": {"REBUILD", "STAT"},
+    "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG"},
     "SweepMessagesRole": set[str](),
-    "SweepAccountRole": {"MSG", "REBUILD", "STAT"},
+    "SweepAccountRole": {"MSG", "RCPT", "REBUILD", "STAT", "TAG"},
     "RelayExecutionRole": set[str](),
 }
 #: The kinds of records that a role may list.
 _LISTED: Final = {
-    "ListMessagesRole": {"MSG", "STAT"},
+    "ListMessagesRole": {"MSG", "RCPT", "STAT", "TAG"},
     "GetAnalyticsRole": {"MSG", "STAT"},
     "ListTemplatesRole": {"TPL"},
     "AggregateStatsRole": {"STAT"},
@@ -127,6 +126,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.sending_rate(),
         keys.entries("a", 0),
         keys.rebuild_mark(),
+        *keys.search_lists("a", 0),
     ]
     assert {key["pk"]["S"].partition("#")[0] for key in made} | {"MSG", "SEEN"} == set(_RECORDS)
 

@@ -248,6 +248,7 @@ class Wiring:
         from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
         from pillarbox.application.history.ledger_check import LedgerCheck
 
         return LedgerCheck(
@@ -255,6 +256,7 @@ class Wiring:
             ledger=DynamoLedger(self.table),
             audit=DynamoLedgerAudit(self.table),
             marks=DynamoRebuildMarks(self.table),
+            index=DynamoSearchIndex(self.table),
             clock=utc_now,
         )
 
@@ -271,10 +273,14 @@ class Wiring:
         """List and count an account's messages."""
         from pillarbox.adapters.dynamodb.ledger import DynamoLedger
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
         from pillarbox.application.history.queries import HistoryQueries
 
         return HistoryQueries(
-            log=DynamoMessageLog(self.table), ledger=DynamoLedger(self.table), clock=utc_now
+            log=DynamoMessageLog(self.table),
+            ledger=DynamoLedger(self.table),
+            index=DynamoSearchIndex(self.table),
+            clock=utc_now,
         )
 
     @cached_property
@@ -282,9 +288,15 @@ class Wiring:
         """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
         from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.message_log import change_time, read_change
+        from pillarbox.adapters.dynamodb.message_log import (
+            change_time,
+            read_change,
+            read_search_change,
+        )
         from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
         from pillarbox.application.history.aggregate import Aggregation
+        from pillarbox.application.history.search_index import SearchIndexing
 
         return Aggregation(
             read=read_change,
@@ -293,6 +305,7 @@ class Wiring:
             marks=DynamoRebuildMarks(self.table),
             clock=utc_now,
             for_each=in_parallel,
+            search=SearchIndexing(read_search_change, DynamoSearchIndex(self.table)),
         )
 
     @cached_property

@@ -12,7 +12,7 @@ from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.history.audit import Audit
-from pillarbox.application.history.queries import PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Event, EventKind, Status
 from tests.fakes.builders import account

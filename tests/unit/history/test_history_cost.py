@@ -6,7 +6,9 @@ import pytest
 
 from benchmarks.history import ACCOUNT, DAYS, NOW, cost, page_requests, spread
 from benchmarks.history import account_with as make_account_with
-from pillarbox.application.history.queries import Bucket, SortBy
+from benchmarks.search import cost_of_indexing, read_costs
+from pillarbox.application.history.page import SortBy
+from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.statistics import milliseconds
 
 pytestmark = pytest.mark.slow
@@ -42,3 +44,16 @@ def test_analytics_of_a_month_cost_at_most_a_hundred_units(bucket: Bucket, shard
     window = (until - DAYS * 86_400_000, until)
     units, _ = cost(engine, partial(queries.analytics, ACCOUNT, *window, bucket, shards))
     assert units <= 100
+
+
+@pytest.mark.parametrize("shards", [1, 8])
+def test_a_search_costs_within_four_times_of_each_other(shards: int) -> None:
+    """An address or a tag is found among few and among many messages at about the same cost."""
+    for name, of_search in read_costs((1000, MANY), shards).items():
+        assert spread(of_search) <= 4, name
+        assert max(units for units, _ in of_search) <= 100
+
+
+def test_a_message_costs_one_write_unit_of_the_search_index() -> None:
+    """A message to one recipient without tags costs one unit, however many changes it has."""
+    assert cost_of_indexing(10, 60) == 1

@@ -11,7 +11,8 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.message import EventKind, Status

@@ -13,15 +13,14 @@ from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item, message_item
+from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.queries import (
     Analytics,
     Bucket,
     HistoryQueries,
     MessageCounts,
-    Page,
-    PageRequest,
-    SortBy,
 )
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.message import Event, EventKind, Message, Status
@@ -54,7 +53,11 @@ class World:
         self.marks = DynamoRebuildMarks(self.table)
         self.aggregation = self.make_aggregation()
         self.queries = HistoryQueries(
-            log=self.log, ledger=self.ledger, clock=lambda: self.now, tuning=self.tuning
+            log=self.log,
+            ledger=self.ledger,
+            index=DynamoSearchIndex(self.table),
+            clock=lambda: self.now,
+            tuning=self.tuning,
         )
         self.account = account(self.account_id)
         if self.shards > 1:

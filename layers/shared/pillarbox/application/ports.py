@@ -293,8 +293,13 @@ class Suppressions(Protocol):
         """Suppress an address, unless it is suppressed already."""
         ...
 
-    def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
-        """Return the suppressed ones among some addresses, read consistently."""
+    def find_suppressed(
+        self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
+    ) -> frozenset[str]:
+        """Return the suppressed ones among some addresses, read consistently.
+
+        `hashed` also looks for suppressions that have only a hash of the address.
+        """
         ...
 
 

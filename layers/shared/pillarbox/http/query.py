@@ -6,13 +6,19 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket
+from pillarbox.application.validation import search_recipient
+from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.message import Status
+from pillarbox.domain.search import TagTerm
+from pillarbox.domain.tags import TagError, check_tags
 from pillarbox.http.validation import MAX_NAME, validate
 from pillarbox.http.wire import (
     Schema,
     WireModel,
+    after,
     after_fields,
     before,
     enum,
@@ -20,6 +26,7 @@ from pillarbox.http.wire import (
     moment,
     optional,
     required,
+    text,
     whole_number,
     with_default,
 )
@@ -96,6 +103,28 @@ _TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
 _END: Final = after_fields(_TIMESTAMP_UTC, _check_after_since)
 
 
+def _check_recipient(value: str) -> str:
+    try:
+        search_recipient(value)
+    except AddressSyntaxError as error:
+        raise invalid("invalid_address", str(error)) from None
+    return value
+
+
+def _tag_term(value_text: str) -> TagTerm:
+    name, _, value = value_text.partition(":")
+    return TagTerm(name, value)
+
+
+def _check_tag(value: str) -> str:
+    tag = _tag_term(value)
+    try:
+        check_tags({tag.name: tag.value})
+    except TagError as error:
+        raise invalid("invalid_tag", f"must be a name, a colon and a value; tags {error}") from None
+    return value
+
+
 class MessagesQuery(WireModel):
     """Contract 4.3."""
 
@@ -106,6 +135,8 @@ class MessagesQuery(WireModel):
     skip = with_default(_SKIP, 0)
     limit = with_default(_LIMIT, 50)
     sort_by = with_default(_one_of(SortBy), SortBy.CREATED_AT)
+    recipient = optional(after(text(), _check_recipient))
+    tag = optional(after(text(), _check_tag))
 
     def to_request(self) -> PageRequest:
         """Return the query as an application object."""
@@ -116,6 +147,8 @@ class MessagesQuery(WireModel):
             skip=self.skip,
             limit=self.limit,
             sort_by=self.sort_by,
+            recipient=None if self.recipient is None else search_recipient(self.recipient),
+            tag=None if self.tag is None else _tag_term(self.tag),
         )
 
 

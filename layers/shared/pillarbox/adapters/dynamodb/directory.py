@@ -7,6 +7,7 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.quota_refusals import counts_of
 from pillarbox.adapters.dynamodb.records import account_of, key_of, template_of
+from pillarbox.adapters.dynamodb.suppressions import hashed_reasons
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
 
@@ -26,7 +27,10 @@ class DynamoDirectory:
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
     ) -> DirectoryResult:
-        """Read everything with strong consistency, in as few round trips as possible."""
+        """Read everything with strong consistency, in one round trip.
+
+        Only for an account with suppressions of erased people a second one looks for these.
+        """
         mailboxes, templates = set(addresses), set(template_ids)
         requested = [keys.account(account_id)]
         if key_digest is not None:
@@ -47,6 +51,8 @@ class DynamoDirectory:
             for mailbox in mailboxes
             if (entry := item(keys.suppression(account_id, mailbox)))
         }
+        if account and account.get("hashed_suppressions"):
+            suppressions = hashed_reasons(self._table, account_id, mailboxes) | suppressions
         return DirectoryResult(
             key=key_of(key) if key else None,
             account=account_of(account) if account else None,

@@ -23,20 +23,29 @@ strings.
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
 | rebuild mark| REBUILD             | <account>#<ms> |
+| by recipient| RCPT#<account>      | <mailbox>#<message id> |
+| by tag      | TAG#<account>       | <name>=<value>#<message id> |
+
+The entries by recipient and by tag of a message in shard n have `#<n>` after the account, as the
+message has. The value of a tag is percent-encoded. The address of a suppression may be a hash.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import quote
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
-from pillarbox.domain.statistics import Granularity
+from pillarbox.domain.search import RecipientTerm, SearchTerm
+from pillarbox.domain.statistics import Granularity, TimeRange
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
+#: Sorts after every character of an address.
+_AFTER_ASCII: Final = "\x7f"
 
 
 def api_key(digest: str) -> Item:
@@ -179,6 +188,49 @@ def marked_account(item: Mapping[str, Any]) -> str:
 def moment(item: Mapping[str, Any]) -> int:
     """Return the moment in the sort key of index entries, a rollup or a rebuild mark."""
     return int(item["sk"].rpartition("#")[2])
+
+
+def search_entry(account_id: str, message_id: UUID, term: SearchTerm) -> Item:
+    """Return the key of the entry by which a message is found by a recipient or a tag."""
+    pk, text = _search_place(account_id, shard_of(message_id), term)
+    return _key(pk, f"{text}#{message_id}")
+
+
+def search_entries(
+    account_id: str, shard: int, term: SearchTerm, created: TimeRange
+) -> tuple[Item, Item]:
+    """Return the first and the last key of the entries of a term, in a shard and a time range.
+
+    The entries of several addresses that begin alike follow each other, so only those of a whole
+    address or a tag are limited to the time range.
+    """
+    pk, text = _search_place(account_id, shard, term)
+    if isinstance(term, RecipientTerm) and term.is_prefix:
+        return _key(pk, text), _key(pk, f"{text}{_AFTER_ASCII}")
+    first, last = (
+        f"{text}#{UUID(int=max(number, 0))}"
+        for number in (_clamp(created.since) << 80, (_clamp(created.until) << 80) - 1)
+    )
+    return _key(pk, first), _key(pk, last)
+
+
+def search_lists(account_id: str, shard: int) -> tuple[Item, Item]:
+    """Return the partition keys of a shard's entries by recipient and by tag."""
+    shard_text = f"#{shard}" if shard else ""
+    return _key(f"RCPT#{account_id}{shard_text}"), _key(f"TAG#{account_id}{shard_text}")
+
+
+def found_message(item: Mapping[str, Any]) -> UUID:
+    """Return the message id in the key of an entry by recipient or by tag."""
+    return UUID(item["sk"].rpartition("#")[2])
+
+
+def _search_place(account_id: str, shard: int, term: SearchTerm) -> tuple[str, str]:
+    """Return the partition key and the start of the sort key of a term's entries."""
+    by_recipient, by_tag = search_lists(account_id, shard)
+    if isinstance(term, RecipientTerm):
+        return by_recipient["pk"]["S"], term.text
+    return by_tag["pk"]["S"], f"{term.name}={quote(term.value, safe='')}"
 
 
 def _in_shard(account_id: str, shard: int, message_id: UUID) -> Item:

@@ -47,6 +47,8 @@ def account_item(account: Account) -> Item:
             "hold_uncertain": account.hold_uncertain or None,
             "shards": account.shards if account.shards > 1 else None,
             "sharded_from": to_text(account.sharded_from) if account.sharded_from else None,
+            "indexed": account.indexed or None,
+            "hashed_suppressions": account.hashed_suppressions or None,
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
         }
@@ -72,6 +74,8 @@ def account_of(item: Mapping[str, Any]) -> Account:
         hold_uncertain=item.get("hold_uncertain", False),
         shards=item.get("shards", 1),
         sharded_from=from_text(item["sharded_from"]) if "sharded_from" in item else None,
+        indexed=item.get("indexed", False),
+        hashed_suppressions=item.get("hashed_suppressions", False),
         suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
         if "suspended" in item
         else None,
@@ -187,6 +191,7 @@ def message_item(message: Message) -> Item:
             "cc": message.cc or None,
             "bcc": message.bcc or None,
             "rev": message.revision,
+            "hashed": message.hashed_suppressions or None,
         }
         | _origin_attributes(message.origin)
         | changing_attributes(message)
@@ -230,6 +235,7 @@ def message_of(item: Mapping[str, Any]) -> Message:
         attempt=item.get("attempt", 0),
         deaths=item.get("deaths", 0),
         revision=item["rev"],
+        hashed_suppressions=item.get("hashed", False),
     )
 
 

@@ -11,6 +11,7 @@ from pillarbox.application.history.ports import (
     RebuildMarks,
     UnreadableChange,
 )
+from pillarbox.application.history.search_index import SearchChanges, SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock
 from pillarbox.domain.errors import ServiceError
@@ -41,6 +42,7 @@ class _AccountChanges:
     entries: list[IndexEntry] = field(default_factory=list)
     #: The hours of messages whose changes cannot be read.
     unreadable_hours: set[int] = field(default_factory=set)
+    search: SearchChanges = field(default_factory=dict)
 
 
 #: Calls a function for each account, possibly for several at the same time.
@@ -59,6 +61,7 @@ class Aggregation[Record]:
         marks: where to mark the hours of changes that could not be applied.
         clock: the clock.
         for_each: calls a function for each account.
+        search: applies the changes to the search index; None if there is none.
         tuning: the figures.
     """
 
@@ -71,6 +74,7 @@ class Aggregation[Record]:
         marks: RebuildMarks,
         clock: Clock,
         for_each: ForEach = map,
+        search: SearchIndexing[Record] | None = None,
         tuning: Tuning = STANDARD,
     ) -> None:
         self._read = read
@@ -79,6 +83,7 @@ class Aggregation[Record]:
         self._marks = marks
         self._clock = clock
         self._for_each = for_each
+        self._search = search
         self._tuning = tuning
 
     def apply(self, records: Sequence[Record]) -> StreamResult:
@@ -93,7 +98,7 @@ class Aggregation[Record]:
 
         def apply_to_account(account_id: str) -> Exception | None:
             try:
-                self._apply_to_account(account_id, changes[account_id].entries)
+                self._apply_to_account(account_id, changes[account_id])
             except Exception as error:  # noqa: BLE001  no error of one account may stop others
                 return error
             return None
@@ -125,22 +130,25 @@ class Aggregation[Record]:
         for position, record in enumerate(records):
             try:
                 message = self._read(record)
+                searched, search = self._search.changes(record) if self._search else ("", {})
             except UnreadableChange as change:
                 errors.append(change)
                 if change.created is None:
                     continue
-                account_id, entry = change.account_id, None
+                account_id, entry, search = change.account_id, None, {}
                 unreadable_hours = {Granularity.HOUR.start(change.created)}
             else:
-                if message is None:
+                if message is None and not searched:
                     continue
-                account_id, entry = message.account_id, index_entry(message)
+                account_id = message.account_id if message else searched
+                entry = index_entry(message) if message else None
                 unreadable_hours = set()
             of_account = changes.setdefault(
                 account_id, _AccountChanges(position, self._written_at(record))
             )
             of_account.entries += [entry] if entry else []
             of_account.unreadable_hours |= unreadable_hours
+            of_account.search |= search
         return changes
 
     def _is_recent(self, written_at: datetime | None) -> bool:
@@ -150,7 +158,18 @@ class Aggregation[Record]:
         for hour in sorted(hours):
             self._marks.put(RebuildMark(account_id, hour, self._clock()))
 
-    def _apply_to_account(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
+    def _apply_to_account(self, account_id: str, of_account: _AccountChanges) -> None:
+        """Apply an account's changes, to the search index first.
+
+        So a message that has an entry in the ledger is in the search index, and readers of both
+        need to know only how far the ledger is.
+        """
+        if self._search is not None:
+            self._search.index.change(account_id, of_account.search)
+        if of_account.entries:
+            self._apply_to_ledger(account_id, of_account.entries)
+
+    def _apply_to_ledger(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
         """Put an account's entries hour by hour, and roll up the hours that they change.
 
         Readers expect a rollup for every hour before that of the newest entry.

@@ -7,6 +7,7 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.message import Status
+from pillarbox.domain.search import SearchTerm
 from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
 
 
@@ -103,6 +104,39 @@ class LedgerAudit(Protocol):
 
         Raises:
             ServiceError: `service_unavailable`; a part may have been stored.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEntry:
+    """What the search index stores: a message that can be found by a term."""
+
+    message_id: UUID
+    term: SearchTerm
+
+
+class SearchIndex(Protocol):
+    """An account's messages by recipient and by tag. Like the ledger it lags by seconds."""
+
+    def find(
+        self, account_id: str, term: SearchTerm, created: TimeRange, limit: int, shards: int | None
+    ) -> list[UUID]:
+        """Return the newest messages with a term that were created in a time range.
+
+        For how addresses begin, return any `limit` messages and ignore the time range. `shards`
+        is as in `MessageLog.newest_first`.
+        """
+        ...
+
+    def find_all(self, account_id: str, term: SearchTerm, shards: int) -> Iterable[UUID]:
+        """Return all messages with a term, in any order."""
+        ...
+
+    def change(self, account_id: str, changes: Mapping[SearchEntry, bool]) -> None:
+        """Put (True) and remove (False) entries.
+
+        The call may be repeated, in whole or in part.
         """
         ...
 

@@ -6,8 +6,10 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.application.history.coverage import Coverage, CoverageReader
+from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.pagination import Pagination
-from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.ports import Ledger, SearchIndex
+from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
@@ -24,39 +26,11 @@ _ALL: Final = frozenset(Status)
 _TOP_ERRORS: Final = 10
 
 
-class SortBy(StrEnum):
-    """The orders of contract 4.3. Each is descending; equal messages are ordered by messageId."""
-
-    CREATED_AT = "created_at"
-    UPDATED_AT = "updated_at"
-    STATUS = "status"
-
-
 class Bucket(StrEnum):
     """The time that one row of analytics covers (contract 4.5)."""
 
     HOUR = "hour"
     DAY = "day"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRequest:
-    """The messages to list (contract 4.3); times are milliseconds since 1970."""
-
-    since: int | None = None
-    until: int | None = None
-    status: Status | None = None
-    skip: int = 0
-    limit: int = 50
-    sort_by: SortBy = SortBy.CREATED_AT
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The messages on a page, and the number of messages on all pages."""
-
-    items: list[Message]
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +61,16 @@ class HistoryQueries:
     """Queries the messages of an account at a cost that does not grow with their number."""
 
     def __init__(
-        self, *, log: MessageLog, ledger: Ledger, clock: Clock, tuning: Tuning = STANDARD
+        self,
+        *,
+        log: MessageLog,
+        ledger: Ledger,
+        index: SearchIndex,
+        clock: Clock,
+        tuning: Tuning = STANDARD,
     ) -> None:
         self._log = log
+        self._search = RecordSearch(log, ledger, index, tuning)
         self._ledger = ledger
         self._tuning = tuning
         self._reader = CoverageReader(log, ledger, clock, tuning)
@@ -101,7 +82,12 @@ class HistoryQueries:
             account_id: the account.
             request: the messages to list.
             shards: the account's number of shards, as `MessageLog.newest_first` takes it.
+
+        Raises:
+            ValidationFailed: a search by recipient or tag finds too many messages.
         """
+        if request.terms:
+            return self._search.page(account_id, request, shards)
         until = END_OF_TIME if request.until is None else request.until
         created = TimeRange(max(request.since or 0, 0), until)
         statuses = _ALL if request.status is None else frozenset({request.status})

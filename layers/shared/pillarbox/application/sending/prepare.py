@@ -82,6 +82,7 @@ class PreparedMessage:
             cc=mail.cc,
             bcc=mail.bcc,
             origin=origin,
+            hashed_suppressions=account.hashed_suppressions,
         )
         return cls(message, mail, now)
 
