@@ -18,6 +18,7 @@ from admin import (
     messages,
     queues,
     ready,
+    recipients,
     relay,
     restore,
     rollback,
@@ -78,6 +79,7 @@ app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
 app.add_typer(messages.app, name="message")
+app.add_typer(recipients.app, name="recipient")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")

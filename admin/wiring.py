@@ -7,6 +7,7 @@ from time import sleep
 from admin.aws.account_data import DynamoAccountData
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
+from admin.aws.message_rewrite import DynamoMessageRewrite
 from admin.aws.queues import SqsQueues
 from admin.aws.route53 import Route53Zones
 from admin.aws.ses_account import SesAccount
@@ -14,10 +15,12 @@ from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.account_deletion import AccountDeletion
 from admin.operations.doctor import Doctor
+from admin.operations.erasure import RecipientErasure
 from admin.operations.first_steps import FirstSteps
 from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.ranking import Ranking
+from admin.operations.reindex import Reindex
 from admin.operations.round_trip import RoundTrip
 from admin.operations.suppression_files import SuppressionFiles
 from admin.operations.usage import QuotaUsage
@@ -29,6 +32,7 @@ from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.identities import SesIdentities
@@ -38,6 +42,8 @@ from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.history.audit import Audit
+from pillarbox.application.history.search import RecordSearch
+from pillarbox.application.history.tuning import STANDARD
 from pillarbox.wiring import Wiring, utc_now
 
 
@@ -114,6 +120,40 @@ class OperatorWiring(Wiring):
             messages=DynamoMessageLog(self.table),
             accounts=DynamoAccounts(self.table),
             account_ids=self.account_ids,
+            search=self.record_search,
+        )
+
+    @cached_property
+    def record_search(self) -> RecordSearch:
+        """Find messages by recipient."""
+        return RecordSearch(
+            DynamoMessageLog(self.table),
+            DynamoLedger(self.table),
+            DynamoSearchIndex(self.table),
+            STANDARD,
+        )
+
+    @cached_property
+    def reindex(self) -> Reindex:
+        """Put messages into the search index."""
+        return Reindex(
+            accounts=DynamoAccounts(self.table),
+            log=DynamoMessageLog(self.table),
+            index=DynamoSearchIndex(self.table),
+        )
+
+    @cached_property
+    def recipient_erasure(self) -> RecipientErasure:
+        """Erase recipients from the history."""
+        return RecipientErasure(
+            accounts=DynamoAccounts(self.table),
+            log=DynamoMessageLog(self.table),
+            rewrite=DynamoMessageRewrite(self.table),
+            index=DynamoSearchIndex(self.table),
+            indexed_until=self.record_search.indexed_until,
+            suppressions=DynamoSuppressions(self.table),
+            clock=utc_now,
+            pause=sleep,
         )
 
     @cached_property

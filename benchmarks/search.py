@@ -34,7 +34,7 @@ from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import HistoryQueries
-from pillarbox.application.history.search_index import SearchIndexing
+from pillarbox.application.history.search_index import SearchChanges, SearchIndexing
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.message import Message
 from pillarbox.domain.search import RecipientTerm, TagTerm, terms_of
@@ -123,7 +123,7 @@ def cost_of_indexing(rate: float, seconds: float) -> float:
     while position < len(changes):
         end = changes[position][0] + WINDOW
         batch = [message for at, message in changes[position : position + BATCH] if at < end]
-        merged = {}
+        merged: SearchChanges = {}
         for message in batch:
             merged |= indexing.changes(message)[1]
         indexing.index.change(ACCOUNT, merged)

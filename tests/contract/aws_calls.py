@@ -98,7 +98,7 @@ def _requests_to_the_table(operation: str, parameters: Mapping[str, Any]) -> Ite
             yield AwsRequest(f"dynamodb:{name}", "Table", frozenset({key}))
             yield AwsRequest(f"dynamodb:{name}", "Table", together)
         return
-    keys = {
+    keys_of: dict[str, Callable[[], list[str]]] = {
         "BatchGetItem": lambda: [
             key["pk"]["S"]
             for requested in parameters["RequestItems"].values()
@@ -111,7 +111,8 @@ def _requests_to_the_table(operation: str, parameters: Mapping[str, Any]) -> Ite
             for write in request.values()
         ],
         "Query": lambda: [parameters["ExpressionAttributeValues"][":pk"]["S"]],
-    }.get(operation, lambda: [_key_of(parameters)])()
+    }
+    keys = keys_of.get(operation, lambda: [_key_of(parameters)])()
     yield AwsRequest(f"dynamodb:{operation}", "Table", frozenset(keys))
 
 

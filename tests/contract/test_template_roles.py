@@ -169,6 +169,8 @@ def _read(service: Service) -> None:
     # Reads first: the template is deleted last.
     for operation in sorted(OPERATIONS, key=lambda one: one.method == "DELETE"):
         assert operation.request(api, ids).status in {200, 204}, operation.id
+    for search in ({"recipient": "ann*"}, {"tag": "order:7"}):
+        assert api.raw("GET", "/emails", query=search).status == 200
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:
@@ -214,7 +216,7 @@ def _deliver(service: Service, recorded: Calls) -> None:
 def _follow(service: Service, recorded: Calls) -> None:
     """Record SES events, and aggregate their changes from the stream, also of older mail."""
     account = service.account()
-    sent = Api(service.key(account)).send(otp()).json["messageId"]
+    sent = Api(service.key(account)).send(otp(tags={"order": "7"})).json["messageId"]
     service.deliver()
     reports = [event(account, sent, *each) for each in (DELIVERED, HARD)]
     with _failing("UpdateItem"):
@@ -248,7 +250,7 @@ def _sweep(service: Service, recorded: Calls) -> None:
     account = service.account()
     services = wiring.services()
     services.table.put(keys.account_list(account))
-    Api(service.key(account)).send(_LARGE)
+    Api(service.key(account)).send(_LARGE | {"tags": {"order": "7"}})
     now = wiring.utc_now()
     hour = Granularity.HOUR.start(milliseconds(now))
     # A list has entries of messages that do not exist: one beside another, one alone.

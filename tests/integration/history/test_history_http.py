@@ -113,6 +113,31 @@ def test_filters_orders_and_pages_follow_the_query(account: str, api: Api) -> No
         assert aggregate(account) == {"batchItemFailures": []}
 
 
+def test_messages_are_found_by_recipient_and_tag(service: Service, api: Api, account: str) -> None:
+    """Recipient and tag are ours: both find a message at once and after the stream has it."""
+    first = api.send(otp(to="Ann+news@customer.example", tags={"order": "10:442"}))
+    bodies = (otp(to="bob@customer.example", bcc=["ANN+news@customer.example"]), otp())
+    second, third = (api.send(body).json["messageId"] for body in bodies)
+    found = first.json["messageId"]
+    for _ in range(2):
+        assert ids(listed(api, recipient="ann+news@Customer.example")) == [second, found]
+        assert ids(listed(api, recipient="ANN+*")) == [second, found]
+        assert ids(listed(api, recipient="ann@customer.example")) == []
+        assert ids(listed(api, tag="order:10:442")) == [found]
+        assert ids(listed(api, tag="order:10")) == []
+        both = {"recipient": "ann*", "tag": "order:10:442", "status": "pending"}
+        page = listed(api, **both)
+        assert (ids(page), page["total"]) == ([found], 1)
+        page = listed(api, recipient="ann*", skip="1", limit="1", sortBy="updated_at")
+        assert (ids(page), page["total"]) == ([found], 2)
+        assert listed(api, recipient="ann*", **{"from": "2100-01-01"})["total"] == 0
+        assert third in ids(listed(api))
+        assert aggregate(account) == {"batchItemFailures": []}
+    stranger = Api(service.key(service.account()))
+    for query in ({"recipient": "ann*"}, {"tag": "order:10:442"}):
+        assert listed(stranger, **query)["items"] == []
+
+
 def test_analytics_count_the_messages_created_in_the_window(account: str, api: Api) -> None:
     """4.5 and 2.8: analytics have a row for each bucket, counts by status, rates and errors."""
     put(account, JUNE, (EventKind.SENT, 1), (EventKind.DELIVERED, 2), (EventKind.COMPLAINED, 9000))
@@ -202,6 +227,16 @@ def test_an_account_sees_only_its_own_messages(service: Service, account: str) -
         ({"from": "2026-01-02", "to": "2026-01-02"}, {"to": "not_after_from"}),
         ({"from": "2026-01-02", "to": "2026-01-01"}, {"to": "not_after_from"}),
         ({"sortby": "status"}, {"sortby": "unknown_field"}),
+        ({"recipient": "ann"}, {"recipient": "invalid_address"}),
+        ({"recipient": "*"}, {"recipient": "invalid_address"}),
+        ({"recipient": "ann@shop.example#*"}, {"recipient": "invalid_address"}),
+        ({"recipient": "ann@ex\u00e4mple*"}, {"recipient": "invalid_address"}),
+        ({"recipient": "a" * 255 + "*"}, {"recipient": "invalid_address"}),
+        ({"recipient": ["a@b.example", "c@d.example"]}, {"recipient": "repeated"}),
+        ({"tag": "order"}, {"tag": "invalid_tag"}),
+        ({"tag": ":1"}, {"tag": "invalid_tag"}),
+        ({"tag": "or der:1"}, {"tag": "invalid_tag"}),
+        ({"tag": "order:" + "x" * 65}, {"tag": "invalid_tag"}),
         ({"limit": ["1", "2"]}, {"limit": "repeated"}),
         ({"limit": "0", "skip": "-1"}, {"limit": "out_of_range", "skip": "out_of_range"}),
     ],

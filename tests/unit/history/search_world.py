@@ -19,7 +19,14 @@ from pillarbox.domain.search import RecipientTerm
 from tests.unit.history.world import World
 
 PEOPLE = ("Ann@example.com", "ann@example.com", "annie@example.com", "bob@example.com")
-TAGS = ({}, {"order": "1"}, {"order": "1#2"}, {"order": "1%232"}, {"ord": "er=1"}, {"a": "é 1"})
+TAGS: tuple[dict[str, str], ...] = (
+    {},
+    {"order": "1"},
+    {"order": "1#2"},
+    {"order": "1%232"},
+    {"ord": "er=1"},
+    {"a": "é 1"},
+)
 
 
 @dataclass

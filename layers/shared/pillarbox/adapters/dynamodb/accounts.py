@@ -88,6 +88,23 @@ class DynamoAccounts:
             values={":shards": shards, ":from": to_text(sharded_from)},
         )
 
+    def set_indexed(self, account_id: str) -> None:
+        """Set the attribute, if the account exists."""
+        self._set(account_id, "indexed")
+
+    def set_hashed_suppressions(self, account_id: str) -> None:
+        """Set the attribute, if the account exists."""
+        self._set(account_id, "hashed_suppressions")
+
+    def _set(self, account_id: str, name: str) -> None:
+        self._update(
+            account_id,
+            "SET #name = :true",
+            condition="attribute_exists(pk)",
+            names={"#name": name},
+            values={":true": True},
+        )
+
     def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
         """Set the time, unless it is set, and the reason. Every authentication reads the time."""
         expression = "SET suspended = if_not_exists(suspended, :at)"

@@ -44,6 +44,11 @@ class DynamoSuppressions:
                 return _suppression_of(failure.item)
         return suppression
 
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        """Read one suppression with strong consistency."""
+        item = self._table.get(keys.suppression(account_id, address))
+        return _suppression_of(item) if item else None
+
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read the account's list."""
         return map(_suppression_of, self._table.query(keys.suppression(account_id)))

@@ -70,7 +70,7 @@ class HistoryQueries:
         tuning: Tuning = STANDARD,
     ) -> None:
         self._log = log
-        self._search = RecordSearch(log, ledger, index, tuning)
+        self.search = RecordSearch(log, ledger, index, tuning)
         self._ledger = ledger
         self._tuning = tuning
         self._reader = CoverageReader(log, ledger, clock, tuning)
@@ -87,7 +87,7 @@ class HistoryQueries:
             ValidationFailed: a search by recipient or tag finds too many messages.
         """
         if request.terms:
-            return self._search.page(account_id, request, shards)
+            return self.search.page(account_id, request, shards)
         until = END_OF_TIME if request.until is None else request.until
         created = TimeRange(max(request.since or 0, 0), until)
         statuses = _ALL if request.status is None else frozenset({request.status})

@@ -4,7 +4,7 @@ The search index finds the messages that the ledger has entries for, since it is
 Newer ones are found in their records, so that a client finds its own sends at once.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from datetime import timedelta
 from uuid import UUID
 
@@ -27,6 +27,11 @@ class RecordSearch:
         self._index = index
         self._tuning = tuning
 
+    @property
+    def max_found(self) -> int:
+        """The most messages that `find` returns."""
+        return self._tuning.max_found
+
     def page(self, account_id: str, request: PageRequest, shards: int | None) -> Page:
         """List the messages that match all terms of a request.
 
@@ -40,10 +45,10 @@ class RecordSearch:
         until = END_OF_TIME if request.until is None else request.until
         created = TimeRange(max(request.since or 0, 0), until)
         term, *others = request.terms
-        recent, found = self._find(account_id, term, created, shards)
+        recent, found = self.find(account_id, term, created, shards)
         if request.status is None and request.sort_by is SortBy.CREATED_AT and not others:
             on_page = found[request.skip : request.skip + request.limit]
-            records = self._read(account_id, on_page, recent)
+            records = self.read(account_id, on_page, recent)
             return Page([r for r in records if term.matches(r)], len(found))
         if len(found) > self._tuning.max_filtered:
             raise _too_many(
@@ -53,27 +58,30 @@ class RecordSearch:
             )
         matching = [
             record
-            for record in self._read(account_id, found, recent)
+            for record in self.read(account_id, found, recent)
             if all(each.matches(record) for each in request.terms)
             and request.status in (None, record.status)
         ]
         matching.sort(key=lambda record: _place(record, request.sort_by), reverse=True)
         return Page(matching[request.skip : request.skip + request.limit], len(matching))
 
-    def newest_indexed(self, account_id: str) -> int:
+    def indexed_until(self, account_id: str) -> int:
         """Return the time before which all messages were created that are surely in the index."""
         milliseconds = timedelta(milliseconds=1)
         newest = self._ledger.newest_entry(account_id, self._tuning.max_stream_lag // milliseconds)
         return newest.created - self._tuning.max_write_delay // milliseconds if newest else 0
 
-    def _find(
+    def find(
         self, account_id: str, term: SearchTerm, created: TimeRange, shards: int | None
     ) -> tuple[dict[UUID, Message], list[UUID]]:
         """Return the records that may not be in the index yet, and the ids of the found messages.
 
-        The ids are in the order of creation, newest first.
+        The ids are the newest ones in the order of creation, newest first.
+
+        Raises:
+            ValidationFailed: on `recipient`: too many messages for how an address begins.
         """
-        since = max(created.since, self.newest_indexed(account_id))
+        since = max(created.since, self.indexed_until(account_id))
         recent = {
             message.message_id: message
             for message in self._log.newest_first(account_id, since, created.until, shards)
@@ -87,10 +95,10 @@ class RecordSearch:
         ids = {*recent, *(each for each in indexed if creation_time(each) in created)}
         return recent, sorted(ids, key=_creation, reverse=True)[:most]
 
-    def _read(
-        self, account_id: str, ids: Iterable[UUID], recent: dict[UUID, Message]
+    def read(
+        self, account_id: str, ids: Sequence[UUID], recent: dict[UUID, Message]
     ) -> list[Message]:
-        """Return the records of some messages, in this order."""
+        """Return the records of some messages, in this order. `recent` has some of them."""
         missing = [each for each in ids if each not in recent]
         read = self._log.get_all(account_id, missing) if missing else ()
         records = recent | {message.message_id: message for message in read}
