@@ -5,9 +5,9 @@ address are one short query. The items of a message are in its shard's partition
 partition takes the writes of several shards. Reads ask all shards.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from heapq import merge
-from itertools import islice
+from itertools import chain, islice
 from typing import Any, Final
 from uuid import UUID
 
@@ -32,14 +32,17 @@ class DynamoSearchIndex:
     def find(
         self, account_id: str, term: SearchTerm, created: TimeRange, limit: int, shards: int | None
     ) -> list[UUID]:
-        """Read up to `limit` items of each shard, in one request each."""
+        """Read `limit` items, in one request to each shard or a few: each gives its part."""
         if shards is None:
             shards = count_shards(self._table, account_id)
 
-        def read_shard(shard: int) -> list[UUID]:
+        page = -(-limit // shards)
+
+        def read_shard(shard: int) -> Iterator[UUID]:
             first, last = keys.search_entries(account_id, shard, term, created)
-            items = self._table.query(first, last, newest_first=True, limit=limit)
-            return [*map(keys.found_message, items)]
+            items = iter(self._table.query(first, last, newest_first=True, page=page))
+            read = chain([*islice(items, 1)], items)  # with the first page read
+            return map(keys.found_message, read)
 
         if created.is_empty:
             return []
