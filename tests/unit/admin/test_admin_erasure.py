@@ -259,7 +259,8 @@ def test_a_message_that_is_accepted_meanwhile_is_erased_too() -> None:
 def test_a_message_that_a_worker_changes_meanwhile_is_erased() -> None:
     """The write is repeated from what the worker wrote, and keeps it."""
     world = world_with_mail()
-    made, changed = world.engine.put_item, []
+    made = world.engine.put_item
+    changed: list[str] = []
 
     def put_item(**request: Any) -> Any:
         if request["Item"]["pk"]["S"].startswith("MSG#") and not changed:

@@ -1,12 +1,15 @@
 """Delivery, feedback and acceptance after a recipient was erased."""
 
 from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
 
 import pytest
 
 from pillarbox.application.delivery.deliver import Delivery, Outcome
 from pillarbox.application.delivery.feedback import FeedbackOutcome
 from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.ports import LeaseRefusal
 from pillarbox.domain.erasure import erase_recipient
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import ERASED_ADDRESS, EventKind, Message
@@ -70,10 +73,12 @@ def test_a_recipient_who_is_erased_before_the_lease_gets_nothing() -> None:
     job = world.accept(builders.message(to=(ANN, BOB)))
 
     class ErasedAtLease(FakeMessages):
-        def lease(self, *arguments: object) -> object:  # type: ignore[override]
+        def lease(
+            self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+        ) -> Message | LeaseRefusal:
             if not world.message().is_erased:
                 erase(world)
-            return super().lease(*arguments)  # type: ignore[arg-type]
+            return super().lease(account_id, message_id, body_hash, owner, now)
 
     delivery = replace(world.delivery, messages=ErasedAtLease(world.store))
     assert deliver_until_sent(delivery, job) == [Outcome.WAITING, Outcome.SENT]
