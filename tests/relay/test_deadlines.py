@@ -3,6 +3,7 @@
 import asyncio
 import ipaddress
 from collections.abc import Callable
+from dataclasses import replace
 
 from relay.connection import Connection
 from relay.limits import ServerLimits
@@ -57,10 +58,12 @@ class Transport(asyncio.Transport):
 class Peer:
     """A client of one connection."""
 
-    def __init__(self, clock: ManualClock, *, proxied: bool = False) -> None:
+    def __init__(
+        self, clock: ManualClock, *, proxied: bool = False, limits: ServerLimits = LIMITS
+    ) -> None:
         self.clock, self.transport = clock, Transport()
         context = ServerContext(
-            name="relay.example", limits=LIMITS, service=RecordingService(), clock=clock
+            name="relay.example", limits=limits, service=RecordingService(), clock=clock
         )
         tls_context = make_context(certificate())
         proxies = (ipaddress.ip_network("127.0.0.0/8"),) if proxied else ()
@@ -159,13 +162,15 @@ def test_handshake_that_does_not_begin() -> None:
 
 
 def test_after_the_handshake() -> None:
-    """The handshake's deadline no longer counts once TLS is established."""
+    """Once TLS is established, the time for a command counts instead of that of the handshake."""
 
     def scenario(clock: ManualClock) -> None:
-        peer = Peer(clock)
+        peer = Peer(clock, limits=replace(LIMITS, idle=40))
         peer.start_tls()
-        peer.wait(LIMITS.handshake + 1)
+        peer.wait(40)
         assert peer.open
+        peer.wait(1)
+        assert peer.transport.half_closed
 
     in_loop(scenario)
 
