@@ -22,6 +22,8 @@ strings.
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
+| subsets     | STAT#<account>      | subsets#<ms>   |
+| their rollups | STAT#<account>#<kind>#<id> | <granularity>#<ms> |
 | rebuild mark| REBUILD             | <account>#<ms> |
 """
 
@@ -31,7 +33,7 @@ from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
-from pillarbox.domain.statistics import Granularity
+from pillarbox.domain.statistics import Granularity, Subset
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
@@ -161,9 +163,22 @@ def updates(account_id: str, group: str, moment: int) -> Item:
     return _key(f"STAT#{account_id}", f"U#{group}#{_text(moment)}")
 
 
-def rollup(account_id: str, granularity: Granularity, moment: int) -> Item:
-    """Return the key of the rollup of the time that starts at a moment."""
-    return _key(f"STAT#{account_id}", f"{granularity.value}#{_text(moment)}")
+def rollup(
+    account_id: str, granularity: Granularity, moment: int, subset: Subset | None = None
+) -> Item:
+    """Return the key of the rollup of the time that starts at a moment, for a subset or for all."""
+    partition = of_subset(account_id, subset) if subset else f"STAT#{account_id}"
+    return _key(partition, f"{granularity.value}#{_text(moment)}")
+
+
+def of_subset(account_id: str, subset: Subset) -> str:
+    """Return the partition key of a subset's rollups."""
+    return f"STAT#{account_id}#{subset.kind.value}#{subset.id}"
+
+
+def subsets(account_id: str, moment: int) -> Item:
+    """Return the key of the list of the subsets that have rollups of the day."""
+    return _key(f"STAT#{account_id}", f"subsets#{_text(moment)}")
 
 
 def rebuild_mark(account_id: str = "", moment: int = 0) -> Item:
