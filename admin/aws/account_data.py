@@ -8,6 +8,7 @@ from typing import Any, Final
 from pillarbox.adapters.aws import in_parallel, service_errors
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.ledger_format import subsets_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import Unavailable
 
@@ -30,7 +31,7 @@ class DynamoAccountData:
         """Read each partition of the account, and delete its items in batches."""
         for shard in range(shards):
             yield from self._delete("messages", keys.messages_from(account_id, shard, 0))
-        yield from self._delete("statistics", keys.entries(account_id, 0))
+        yield from self._delete_statistics(account_id)
         yield from self._delete("templates", keys.template(account_id))
         yield from self._delete("suppressions", keys.suppression(account_id))
         yield from self._delete("quotas", keys.quota(account_id))
@@ -50,6 +51,14 @@ class DynamoAccountData:
         """Delete the entry in the list of all accounts, then the record, which shows the rest."""
         self._table.delete(keys.account_list(account_id))
         self._table.delete(keys.account(account_id))
+
+    def _delete_statistics(self, account_id: str) -> Iterator[tuple[str, int]]:
+        """Delete the figures of keys and templates first: lists in the last partition name them."""
+        first, last = keys.subsets(account_id, 0), keys.subsets(account_id, keys.LATEST)
+        lists = self._table.query(first, last)
+        for subset in sorted({subset for item in lists for subset in subsets_of(item)}):
+            yield from self._delete("statistics", keys.rollups_of(account_id, subset))
+        yield from self._delete("statistics", keys.entries(account_id, 0))
 
     def _delete(self, kind: str, partition: Item) -> Iterator[tuple[str, int]]:
         items = self._table.query(partition, page=_REPORTED)

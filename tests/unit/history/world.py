@@ -91,7 +91,7 @@ class World:
         version_and_shard = 0x7000 if shards == 1 else 0x8000 | (shards.bit_length() - 1) << 8
         bits = (version_and_shard | random.getrandbits(8)) << 64 | random.getrandbits(62)
         message_id = UUID(int=milliseconds(at) << 80 | 0b10 << 62 | bits)
-        origin = ORIGINS[bits % len(ORIGINS)]
+        origin = ORIGINS[len(self.messages) % len(ORIGINS)]
         sent = message(self.account_id, message_id, origin=origin)
         self._put(sent)
         return sent

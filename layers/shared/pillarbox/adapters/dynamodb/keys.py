@@ -167,13 +167,13 @@ def rollup(
     account_id: str, granularity: Granularity, moment: int, subset: Subset | None = None
 ) -> Item:
     """Return the key of the rollup of the time that starts at a moment, for a subset or for all."""
-    partition = of_subset(account_id, subset) if subset else f"STAT#{account_id}"
-    return _key(partition, f"{granularity.value}#{_text(moment)}")
+    partition = rollups_of(account_id, subset) if subset else _key(f"STAT#{account_id}")
+    return partition | {"sk": {"S": f"{granularity.value}#{_text(moment)}"}}
 
 
-def of_subset(account_id: str, subset: Subset) -> str:
-    """Return the partition key of a subset's rollups."""
-    return f"STAT#{account_id}#{subset.kind.value}#{subset.id}"
+def rollups_of(account_id: str, subset: Subset) -> Item:
+    """Return the key of the partition of a subset's rollups."""
+    return _key(f"STAT#{account_id}#{subset.kind.value}#{subset.id}")
 
 
 def subsets(account_id: str, moment: int) -> Item:

@@ -149,7 +149,8 @@ class DynamoLedgerAudit:
         partitions = {pk for pk, _ in expected} - {whole["pk"]["S"]}
         for item in [*self._table.query(whole)]:
             if "subsets" in item:
-                partitions |= {keys.of_subset(account_id, one) for one in subsets_of(item)}
+                of_subsets = [keys.rollups_of(account_id, one) for one in subsets_of(item)]
+                partitions |= {key["pk"]["S"] for key in of_subsets}
             yield item
         for pk in sorted(partitions):
             yield from [*self._table.query({"pk": {"S": pk}})]

@@ -176,11 +176,11 @@ def _count(
 ) -> dict[Subset | None, Rollup]:
     """Count entries of a bucket: all together, in their subsets, and in those given."""
     entries = [*entries]
-    return {
-        **{subset: Rollup(granularity, start) for subset in subsets},
-        **roll_up_subsets(granularity, start, entries),
-        None: roll_up_entries(granularity, start, entries),
-    }
+    rollups: dict[Subset | None, Rollup] = {None: roll_up_entries(granularity, start, entries)}
+    counted = roll_up_subsets(granularity, start, entries)
+    for subset in sorted({*subsets, *counted}):
+        rollups[subset] = counted.get(subset) or Rollup(granularity, start)
+    return rollups
 
 
 def repeat_write(write: Callable[[], bool]) -> None:
