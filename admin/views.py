@@ -3,7 +3,6 @@
 import re
 from datetime import UTC, datetime
 
-from admin.operations.usage import WindowUsage
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.accounts.senders import AccountSender
@@ -11,7 +10,7 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.message import Event, Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Limits, WindowUsage
 from pillarbox.domain.template import SavedTemplate
 
 type View = dict[str, Json]

@@ -15,7 +15,7 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import Message
-from pillarbox.domain.quota import Amount, Limits
+from pillarbox.domain.quota import NOTHING, Amount, Limits, QuotaState
 from pillarbox.domain.quota_counts import QuotaCounts
 from pillarbox.domain.template import SavedTemplate
 
@@ -68,13 +68,16 @@ class StoredResponse:
 
     The other fields are not part of the response. `message_ids` has the id of each message by
     position, None for a refused one; it is empty for the replay of a batch. `generation` is that
-    of the claim that stored a replayed response.
+    of the claim that stored a replayed response. `amount` is what the messages took from the quota,
+    and `quota` the state after that.
     """
 
     body: str
     replayed: bool = False
     message_ids: tuple[UUID | None, ...] = field(default=(), compare=False, kw_only=True)
     generation: UUID | None = field(default=None, compare=False, kw_only=True)
+    amount: Amount = field(default=NOTHING, compare=False, kw_only=True)
+    quota: QuotaState | None = field(default=None, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -64,8 +64,12 @@ def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int
 
 
 def reply_stored(response: StoredResponse) -> Reply:
-    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11)."""
+    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11).
+
+    What is left of the quota is that of now.
+    """
     headers = {"Idempotent-Replay": "true"} if response.replayed else {}
+    headers |= response.quota.header_fields if response.quota else {}
     return Response(200, _JSON, response.body, headers=dict(headers))
 
 
