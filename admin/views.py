@@ -81,6 +81,11 @@ def key_view(key: ApiKey) -> View:
     }
 
 
+def used_key_view(key: ApiKey, last_used_at: datetime | None) -> View:
+    """Return a key with the time of its last use, to within an hour."""
+    return key_view(key) | {"lastUsedAt": time_text(last_used_at) if last_used_at else None}
+
+
 def sender_view(sender: AccountSender) -> View:
     """Return a sender. Its status is `verified` or `pending`."""
     return {

@@ -28,6 +28,7 @@ from uuid import UUID
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit, items_of
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
@@ -257,6 +258,7 @@ def _aggregation(table: Table) -> Aggregation[Message]:
         written_at=lambda _: None,
         ledger=DynamoLedger(table),
         marks=DynamoRebuildMarks(table),
+        key_uses=DynamoKeyUses(table),
         clock=lambda: NOW,
     )
 

@@ -24,6 +24,7 @@ _TAGS: Final = {
     "Emails": "Send emails and look them up.",
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
+    "API key": "The key that a program uses.",
 }
 _HEADERS: Final = {
     "X-Request-Id": {

@@ -35,6 +35,7 @@ class DynamoAccountData:
         yield from self._delete("templates", keys.template(account_id))
         yield from self._delete("suppressions", keys.suppression(account_id))
         yield from self._delete("quotas", keys.quota(account_id))
+        yield from self._delete("uses of keys", keys.key_use(account_id))
         marks = [
             item
             for item in self._table.query(keys.rebuild_mark())

@@ -9,6 +9,7 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
@@ -59,6 +60,7 @@ class World:
         self.ledger = DynamoLedger(self.table)
         self.log = DynamoMessageLog(self.table)
         self.marks = DynamoRebuildMarks(self.table)
+        self.key_uses = DynamoKeyUses(self.table)
         self.aggregation = self.make_aggregation()
         self.queries = HistoryQueries(
             log=self.log, ledger=self.ledger, clock=lambda: self.now, tuning=self.tuning
@@ -80,6 +82,7 @@ class World:
             written_at=lambda _: self.written_at,
             ledger=self.ledger,
             marks=self.marks,
+            key_uses=self.key_uses,
             clock=lambda: self.now,
         )
 

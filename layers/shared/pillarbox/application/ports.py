@@ -128,6 +128,22 @@ class Claims(Protocol):
         ...
 
 
+class KeyUses(Protocol):
+    """When each API key last sent a message, to within an hour."""
+
+    def record(self, account_id: str, key_id: str, at: datetime) -> None:
+        """Record a use, unless one is recorded that is at most an hour older, or newer."""
+        ...
+
+    def last_use(self, account_id: str, key_id: str) -> datetime | None:
+        """Return the recorded use of a key, or None if there is none."""
+        ...
+
+    def last_uses(self, account_id: str) -> Mapping[str, datetime]:
+        """Return the recorded uses of an account's keys by their ids."""
+        ...
+
+
 class Quotas(Protocol):
     """Counts of accepted messages in the current minute, day and month, and of their recipients."""
 

@@ -7,6 +7,7 @@ strings.
 |-------------|---------------------|----------------|
 | API key     | KEY#<sha256>        | -              |
 | key list    | KEYS#<account>      | <key id>       |
+| use of a key| USED#<account>      | <key id>       |
 | account     | ACCT#<account>      | -              |
 | account list| ACCTS               | <account>      |
 | claim       | IDEM#<account>#<digest> | -          |
@@ -49,6 +50,11 @@ def api_key(digest: str) -> Item:
 def key_list(account_id: str, key_id: str = "") -> Item:
     """Return the key of an API key's entry in its account's list; without an id, of the list."""
     return _key(f"KEYS#{account_id}", key_id)
+
+
+def key_use(account_id: str, key_id: str = "") -> Item:
+    """Return the key of the last use of an API key; without an id, of those of the account."""
+    return _key(f"USED#{account_id}", key_id)
 
 
 def account(account_id: str) -> Item:
