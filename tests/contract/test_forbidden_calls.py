@@ -67,6 +67,7 @@ _WRITTEN: Final = {
     "ListMessagesRole": set[str](),
     "GetAnalyticsRole": set[str](),
     "GetMessageRole": set[str](),
+    "GetMeRole": set[str](),
     "ListStarterTemplatesRole": set[str](),
     "PreviewStarterTemplateRole": set[str](),
     "ListTemplatesRole": set[str](),
@@ -74,7 +75,7 @@ _WRITTEN: Final = {
     "DeleteTemplateRole": {"TPL"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
-    "AggregateStatsRole": {"REBUILD", "STAT"},
+    "AggregateStatsRole": {"REBUILD", "STAT", "USED"},
     "SweepMessagesRole": set[str](),
     "SweepAccountRole": {"MSG", "REBUILD", "STAT"},
     "RelayExecutionRole": set[str](),
@@ -116,6 +117,7 @@ def test_every_role_and_record_is_tested() -> None:
     assert {"MSG#abc", "MSG#abc#abc"} <= _RECORDS["MSG"]
     made = [
         keys.api_key("a"),
+        keys.key_use("a"),
         keys.key_list("a"),
         keys.account("a"),
         keys.account_list(),
