@@ -24,9 +24,9 @@ _RELAY_SIZES: Final = template.load(template.ROOT / "stacks/relay.yaml")["Mappin
 #: Lambda reads an idle queue with five pollers, each for 20 seconds at a time.
 _EMPTY_RECEIVES: Final = 5 * _SECONDS / 20
 #: KB that a message keeps in the table: its record, its entries, and 100 bytes that DynamoDB adds.
-_KEPT_KB: Final = 0.7
+_KEPT_KB: Final = 0.85
 #: Read units of the sweep for a message (history.md).
-_SWEPT: Final = 0.62
+_SWEPT: Final = 0.72
 
 type Bill = Mapping[str, float]
 
