@@ -5,7 +5,7 @@ from typing import Annotated
 import typer
 
 from admin.session import connected
-from admin.views import issued_key_view, key_view
+from admin.views import issued_key_view, key_view, used_key_view
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.key import SCOPES, Preset
 
@@ -73,12 +73,17 @@ def create(  # noqa: PLR0913  one parameter for each option
 def list_all(ctx: typer.Context, *, account: Account) -> None:
     """List an account's keys, oldest first, including revoked ones.
 
+    lastUsedAt is when a key last sent an email, to within about an hour.
+
     Example: `pillarbox key list --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
+    keys = session.wiring.api_keys.of_account(account)
+    last_uses = session.wiring.key_uses.last_uses(account)
+    columns = ("keyId", "name", "type", "selfService", "preset", "scopes", "createdAt")
     session.show_list(
-        [key_view(key) for key in session.wiring.api_keys.of_account(account)],
-        ("keyId", "name", "type", "selfService", "preset", "scopes", "createdAt", "revokedAt"),
+        [used_key_view(key, last_uses.get(key.key_id)) for key in keys],
+        (*columns, "lastUsedAt", "revokedAt"),
     )
 
 

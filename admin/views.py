@@ -3,7 +3,6 @@
 import re
 from datetime import UTC, datetime
 
-from admin.operations.usage import WindowUsage
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.accounts.senders import AccountSender
@@ -11,7 +10,7 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.message import Event, Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Limits, WindowUsage
 from pillarbox.domain.template import SavedTemplate
 
 type View = dict[str, Json]
@@ -80,6 +79,11 @@ def key_view(key: ApiKey) -> View:
         "createdAt": time_text(key.created_at),
         "revokedAt": time_text(key.revoked_at) if key.revoked_at else None,
     }
+
+
+def used_key_view(key: ApiKey, last_used_at: datetime | None) -> View:
+    """Return a key with the time of its last use, to within an hour."""
+    return key_view(key) | {"lastUsedAt": time_text(last_used_at) if last_used_at else None}
 
 
 def sender_view(sender: AccountSender) -> View:

@@ -28,6 +28,7 @@ from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
@@ -82,6 +83,11 @@ class OperatorWiring(Wiring):
         return Keys(
             records=DynamoApiKeys(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
         )
+
+    @cached_property
+    def key_uses(self) -> DynamoKeyUses:
+        """Read when keys were last used."""
+        return DynamoKeyUses(self.table)
 
     @cached_property
     def senders(self) -> Senders:

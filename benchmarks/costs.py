@@ -27,7 +27,7 @@ _EMPTY_RECEIVES: Final = 5 * _SECONDS / 20
 #: the 100 bytes that DynamoDB adds to each item.
 _KEPT_KB: Final = 0.9
 #: Read units of the sweep for a message (history.md).
-_SWEPT: Final = 0.62
+_SWEPT: Final = 0.72
 
 type Bill = Mapping[str, float]
 

@@ -32,6 +32,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger, copy_place, place
 from pillarbox.adapters.dynamodb.ledger_format import pack, rollup_attributes
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
@@ -140,6 +141,7 @@ class Simulation:
             written_at=lambda _: None,
             ledger=DynamoLedger(self.table),
             marks=DynamoRebuildMarks(self.table),
+            key_uses=DynamoKeyUses(self.table),
             clock=lambda: START,
             search=SearchIndexing(_search_change, DynamoSearchIndex(self.table)),
         )

@@ -24,6 +24,7 @@ _TAGS: Final = {
     "Emails": "Send emails and look them up.",
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
+    "API key": "The key that a program uses.",
 }
 _HEADERS: Final = {
     "X-Request-Id": {
@@ -56,6 +57,17 @@ _HEADERS: Final = {
     "RateLimit-Reset": {
         "description": "The seconds until it ends.",
         "schema": {"type": "integer"},
+    },
+    "RateLimit-Policy": {
+        "description": "The account's limits (draft-ietf-httpapi-ratelimit-headers-10): `q`"
+        " messages in a window of `w` seconds. The policy `recipients` counts the recipients of a"
+        " day. Absent if nothing is limited.",
+        "schema": {"type": "string", "examples": ['"minute";q=60;w=60, "day";q=300;w=86400']},
+    },
+    "RateLimit": {
+        "description": "For each policy of `RateLimit-Policy`, how many are left (`r`) and after"
+        " how many seconds the window ends (`t`). Others may send at the same time.",
+        "schema": {"type": "string", "examples": ['"minute";r=59;t=42, "day";r=299;t=58242']},
     },
     "Allow": {
         "description": "The methods of the path (RFC 9110 section 10.2.1).",
@@ -180,7 +192,9 @@ def _parameter_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
-    names = [*COMMON_HEADERS, *(["Idempotent-Replay"] if operation.idempotent else [])]
+    names = [*COMMON_HEADERS]
+    if operation.idempotent:
+        names += ["Idempotent-Replay", "RateLimit-Policy", "RateLimit"]
     success: dict[str, Any] = {
         "description": "The request succeeded.",
         "headers": headers_of(names),

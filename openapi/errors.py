@@ -326,6 +326,7 @@ def response_of(status: int, codes: Iterable[str]) -> dict[str, Json]:
         headers.append("Retry-After")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         headers += ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
+        headers += ["RateLimit-Policy", "RateLimit"]
     return {
         "description": "; ".join(f"`{code}`" for code in listed),
         "headers": headers_of(headers),

@@ -12,6 +12,7 @@ from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
 from pillarbox.http.reply_types import (
     AnalyticsResult,
     BatchResult,
+    CallerDetail,
     ItemPage,
     MessageDetail,
     MessageItem,
@@ -83,7 +84,8 @@ OPERATIONS: Final = (
         tag="Emails",
         summary="Get analytics",
         description="Figures of the messages that were created within a time range: at most 31 days"
-        " by the hour, or 400 days by the day.",
+        " by the hour, or 400 days by the day. With `key` or `template` they are those of the"
+        " messages that one API key sent or one template made.",
         scope=EMAILS_READ,
         query=AnalyticsQuery,
         response=AnalyticsResult,
@@ -151,6 +153,17 @@ OPERATIONS: Final = (
         response=MessageDetail,
         response_example=examples.MESSAGE,
         errors=("message_not_found", "route_not_found"),
+    ),
+    Operation(
+        id="get_me",
+        method="get",
+        path="/v1/me",
+        tag="API key",
+        summary="Get the API key of the request",
+        description="The key's name, type and permissions, the account's plan and limits, and how"
+        " much of each limit is left. Both types of keys may ask, and no permission is needed.",
+        response=CallerDetail,
+        response_example=examples.CALLER,
     ),
     Operation(
         id="list_starter_templates",

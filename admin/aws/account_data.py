@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.adapters.dynamodb.ledger_format import subsets_of
 from pillarbox.adapters.dynamodb.table import Table
 
 #: So many are deleted before the progress is reported, in several requests at a time.
@@ -26,10 +27,11 @@ class DynamoAccountData:
         for shard in range(shards):
             for entries in keys.search_lists(account_id, shard):
                 yield from self._delete("searchEntries", entries)
-        yield from self._delete("statistics", keys.entries(account_id, 0))
+        yield from self._delete_statistics(account_id)
         yield from self._delete("templates", keys.template(account_id))
         yield from self._delete("suppressions", keys.suppression(account_id))
         yield from self._delete("quotas", keys.quota(account_id))
+        yield from self._delete("uses of keys", keys.key_use(account_id))
         marks = [
             item
             for item in self._table.query(keys.rebuild_mark())
@@ -46,6 +48,14 @@ class DynamoAccountData:
         """Delete the entry in the list of all accounts, then the record, which shows the rest."""
         self._table.delete(keys.account_list(account_id))
         self._table.delete(keys.account(account_id))
+
+    def _delete_statistics(self, account_id: str) -> Iterator[tuple[str, int]]:
+        """Delete the figures of keys and templates first: lists in the last partition name them."""
+        first, last = keys.subsets(account_id, 0), keys.subsets(account_id, keys.LATEST)
+        lists = self._table.query(first, last)
+        for subset in sorted({subset for item in lists for subset in subsets_of(item)}):
+            yield from self._delete("statistics", keys.rollups_of(account_id, subset))
+        yield from self._delete("statistics", keys.entries(account_id, 0))
 
     def _delete(self, kind: str, partition: Item) -> Iterator[tuple[str, int]]:
         items = self._table.query(partition, page=_REPORTED)

@@ -134,7 +134,7 @@ class Service:
         text = new_key_text(account_id, key_type)
         granted = PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES
         key = ApiKey(
-            key_id=new_token(8),
+            key_id=f"key_{account_id}{new_token(8)}",
             account_id=account_id,
             name="Test",
             type=key_type,

@@ -66,6 +66,7 @@ _WRITTEN: Final = {
     "ListMessagesRole": set[str](),
     "GetAnalyticsRole": set[str](),
     "GetMessageRole": set[str](),
+    "GetMeRole": set[str](),
     "ListStarterTemplatesRole": set[str](),
     "PreviewStarterTemplateRole": set[str](),
     "ListTemplatesRole": set[str](),
@@ -73,7 +74,7 @@ _WRITTEN: Final = {
     "DeleteTemplateRole": {"TPL"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
-    "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG"},
+    "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
     "SweepMessagesRole": set[str](),
     "SweepAccountRole": {"MSG", "RCPT", "REBUILD", "STAT", "TAG"},
     "RelayExecutionRole": set[str](),
@@ -115,6 +116,7 @@ def test_every_role_and_record_is_tested() -> None:
     assert {"MSG#abc", "MSG#abc#abc"} <= _RECORDS["MSG"]
     made = [
         keys.api_key("a"),
+        keys.key_use("a"),
         keys.key_list("a"),
         keys.account("a"),
         keys.account_list(),

@@ -114,6 +114,8 @@ MODULES: Final = {
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/ledger.py": "tests/unit/history",
+    "adapters/dynamodb/ledger_rollups.py": "tests/unit/history",
+    "adapters/dynamodb/key_uses.py": f"{_HISTORY}_key_uses.py",
     "adapters/dynamodb/ledger_format.py": "tests/unit/history",
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
+    from pillarbox.application.caller import CallerLookup
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.feedback import Feedback
     from pillarbox.application.delivery.plan_sweep import SweepPlan
@@ -73,6 +74,18 @@ class Wiring:
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that reads."""
         return Authentication(DynamoDirectory(self.table))
+
+    @cached_property
+    def caller_lookup(self) -> "CallerLookup":
+        """Describe the caller."""
+        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+        from pillarbox.application.caller import CallerLookup
+
+        return CallerLookup(
+            directory=DynamoDirectory(self.table),
+            key_uses=DynamoKeyUses(self.table),
+            clock=utc_now,
+        )
 
     @cached_property
     def sending_ports(self) -> "SendingPorts":
@@ -287,6 +300,7 @@ class Wiring:
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
         """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
         from pillarbox.adapters.dynamodb.ledger import DynamoLedger
         from pillarbox.adapters.dynamodb.message_log import (
             change_time,
@@ -303,6 +317,7 @@ class Wiring:
             written_at=change_time,
             ledger=DynamoLedger(self.table),
             marks=DynamoRebuildMarks(self.table),
+            key_uses=DynamoKeyUses(self.table),
             clock=utc_now,
             for_each=in_parallel,
             search=SearchIndexing(read_search_change, DynamoSearchIndex(self.table)),

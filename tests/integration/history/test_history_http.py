@@ -23,6 +23,7 @@ from tests.contract.test_backend_down import no_answer
 from tests.fakes.builders import message
 
 JUNE = datetime(2026, 6, 10, 12, 0, tzinfo=UTC)
+KEY_ID = "key_0123456789ababcdefgh"
 WINDOW = {"from": "2026-06-10T12:00:00Z", "to": "2026-06-10T14:00:00Z"}
 
 
@@ -197,6 +198,60 @@ def test_an_empty_window_has_rows_and_zero_rates(api: Api) -> None:
     assert analytics["topErrors"] == []
 
 
+def test_analytics_of_a_key_and_of_a_template_count_their_messages(
+    service: Service, account: str, api: Api
+) -> None:
+    """`key` and `template` choose messages by where they came from, before and after the stream."""
+    now = datetime.now(UTC)
+    window = {"from": str(now.date()), "to": str((now + timedelta(days=2)).date())}
+    template = service.template(account, "<p>Hello</p>")
+    other = Api(service.key(account))
+    sent = [
+        api.send(otp()).json["messageId"],
+        api.send({"to": "ann@example.com", "templateId": template}).json["messageId"],
+        other.send(otp()).json["messageId"],
+    ]
+    key_ids = [api.raw("GET", f"/emails/{one}").json["keyId"] for one in sent]
+    assert key_ids[0] == key_ids[1] != key_ids[2]
+    expected = {
+        ("key", key_ids[0]): 2,
+        ("key", key_ids[2]): 1,
+        ("template", "otp"): 2,
+        ("template", template): 1,
+        ("template", template.upper()): 1,
+        ("template", "receipt"): 0,
+    }
+    for _ in range(2):
+        for (name, value), count in expected.items():
+            figures = api.raw("GET", "/emails/analytics", query=window | {name: value})
+            assert figures.json["totalMessages"] == count, (name, value)
+        assert aggregate(account) == {"batchItemFailures": []}
+
+
+def test_a_foreign_key_or_template_and_an_unknown_one_have_no_messages(
+    service: Service, api: Api
+) -> None:
+    """The answer does not tell whether an id exists in another account."""
+    now = datetime.now(UTC)
+    window = {"from": str(now.date()), "to": str((now + timedelta(days=2)).date())}
+    stranger = service.account()
+    foreign = Api(service.key(stranger))
+    message_id = foreign.send(otp()).json["messageId"]
+    foreign_key = foreign.raw("GET", f"/emails/{message_id}").json["keyId"]
+    foreign_template = service.template(stranger, "<p>Hello</p>")
+    for name, of_stranger, unknown in (
+        ("key", foreign_key, f"{foreign_key[:-1]}{'b' if foreign_key[-1] == 'a' else 'a'}"),
+        ("template", foreign_template, str(new_id(JUNE))),
+    ):
+        responses = [
+            api.raw("GET", "/emails/analytics", query=window | {name: value})
+            for value in (of_stranger, unknown)
+        ]
+        assert [response.status for response in responses] == [200, 200]
+        assert responses[0].json == responses[1].json
+        assert responses[0].json["totalMessages"] == 0
+
+
 def test_an_account_sees_only_its_own_messages(service: Service, account: str) -> None:
     """4.3, 4.5: another account's messages are neither listed nor counted."""
     put(account, JUNE)
@@ -263,6 +318,13 @@ def test_a_list_with_a_bad_parameter_is_422(
             {"to": "window_too_long"},
         ),
         ({"from": "2026-01-01", "to": "2027-02-05T00:00:01Z"}, {"to": "window_too_long"}),
+        (WINDOW | {"key": ""}, {"key": "invalid_key_id"}),
+        (WINDOW | {"key": "bx_live_0123"}, {"key": "invalid_key_id"}),
+        (WINDOW | {"key": "key_0123456789abABCDEFGH"}, {"key": "invalid_key_id"}),
+        (WINDOW | {"template": ""}, {"template": "invalid_template"}),
+        (WINDOW | {"template": "otp#x"}, {"template": "invalid_template"}),
+        (WINDOW | {"template": "otp", "key": KEY_ID}, {"template": "not_with_key"}),
+        (WINDOW | {"template": ["otp", "receipt"]}, {"template": "repeated"}),
     ],
 )
 def test_analytics_with_a_bad_parameter_are_422(

@@ -43,6 +43,7 @@ class SearchWorld(World):
             written_at=lambda _: self.written_at,
             ledger=self.ledger,
             marks=self.marks,
+            key_uses=self.key_uses,
             clock=lambda: self.now,
             search=SearchIndexing(read_search_change, self.index),
         )

@@ -292,6 +292,6 @@ def test_an_idle_account_costs_three_units() -> None:
 
 @pytest.mark.slow
 def test_a_message_costs_about_a_third_of_a_read_unit() -> None:
-    """Checking the hours twice costs at most 0.36 read units for each message."""
+    """Checking the hours twice costs at most 0.44 read units for a message, 0.34 for its record."""
     _, statistics, in_two_hours = cost_of_sweeping(0.5)
-    assert statistics <= 0.36 / 2 * in_two_hours
+    assert statistics <= 0.44 / 2 * in_two_hours

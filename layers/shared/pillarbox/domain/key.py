@@ -65,6 +65,10 @@ _KEY_TEXT: Final = re.compile(
     rf"(bx_(?:preview|live)_([0-9a-z]{{{ACCOUNT_ID_LENGTH}}})[0-9a-z]{{{_SECRET_LENGTH}}})"
     rf"([0-9a-f]{{{_CHECKSUM_LENGTH}}})"
 )
+#: The id of a key contains the account id, so it is enough to revoke the key.
+KEY_ID_PREFIX: Final = "key_"
+KEY_ID_LENGTH: Final = 8
+KEY_ID: Final = rf"{KEY_ID_PREFIX}[0-9a-z]{{{ACCOUNT_ID_LENGTH + KEY_ID_LENGTH}}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -11,8 +11,11 @@ from pillarbox.application.history.queries import Bucket
 from pillarbox.application.validation import search_recipient
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.key import KEY_ID
 from pillarbox.domain.message import Status
 from pillarbox.domain.search import TagTerm
+from pillarbox.domain.statistics import Subset, SubsetKind
 from pillarbox.domain.tags import TagError, check_tags
 from pillarbox.http.validation import MAX_NAME, validate
 from pillarbox.http.wire import (
@@ -51,6 +54,8 @@ _TIMESTAMP: Final = re.compile(
 _TIMESTAMP_ERROR: Final = (
     "must be an ISO 8601 timestamp, such as 2026-01-31T12:00:00Z (write a + as %2B)"
 )
+_KEY_ID: Final = re.compile(KEY_ID, re.ASCII)
+_SLUG: Final = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,99}")
 
 
@@ -94,6 +99,27 @@ def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
         raise invalid(
             "window_too_long", f"must be at most {days} days after from, by {bucket.value}"
         )
+    return value
+
+
+def _check_key_id(value: str) -> str:
+    if not _KEY_ID.fullmatch(value):
+        raise invalid("invalid_key_id", "must be the id of an API key, such as a message's keyId")
+    return value
+
+
+def _check_template(value: str) -> str:
+    if not is_uuid(value) and not _SLUG.fullmatch(value):
+        raise invalid(
+            "invalid_template",
+            "must be the id of a saved template or the slug of a starter template",
+        )
+    return value.lower()
+
+
+def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
+    if value is not None and info.data.get("key") is not None:
+        raise invalid("not_with_key", "cannot be combined with key")
     return value
 
 
@@ -158,6 +184,8 @@ class AnalyticsQuery(WireModel):
     in_query = True
     since = required(_TIMESTAMP_UTC, name="from")
     bucket = with_default(_one_of(Bucket), Bucket.DAY)
+    key = optional(after(text(), _check_key_id))
+    template = optional(after(text(), _check_template), check=_check_without_key)
     # Last, because its checks need the fields above.
     until = required(after_fields(_END, _check_range), name="to")
 
@@ -165,6 +193,13 @@ class AnalyticsQuery(WireModel):
     def window(self) -> tuple[int, int]:
         """The start and the end of the time range, in milliseconds since 1970."""
         return _milliseconds(self.since), _milliseconds(self.until)
+
+    @property
+    def subset(self) -> Subset | None:
+        """The messages to count; None for all."""
+        if self.key is not None:
+            return Subset(SubsetKind.KEY, self.key)
+        return None if self.template is None else Subset(SubsetKind.TEMPLATE, self.template)
 
 
 class TemplatesQuery(WireModel):

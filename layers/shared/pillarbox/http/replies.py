@@ -15,6 +15,7 @@ from pillarbox.domain.message import MEANINGS, EventKind, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pillarbox.application.caller import CallerProfile
     from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.templates.starters import Preview
@@ -64,8 +65,12 @@ def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int
 
 
 def reply_stored(response: StoredResponse) -> Reply:
-    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11)."""
+    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11).
+
+    What is left of the quota is that of now.
+    """
     headers = {"Idempotent-Replay": "true"} if response.replayed else {}
+    headers |= response.quota.header_fields if response.quota else {}
     return Response(200, _JSON, response.body, headers=dict(headers))
 
 
@@ -197,6 +202,31 @@ def analytics_result(
         "topErrors": [
             {"code": code, "message": _meaning(code), "count": count}
             for code, count in analytics.errors
+        ],
+    }
+
+
+def caller_detail(caller: CallerProfile) -> reply_types.CallerDetail:
+    """Return the key of a caller with its limits. The contract does not have it."""
+    key, account = caller.principal.key, caller.principal.account
+    return {
+        "keyId": key.key_id,
+        "name": key.name,
+        "type": key.type,
+        "scopes": sorted(key.scopes),
+        "createdAt": timestamp(key.created_at),
+        "lastUsedAt": timestamp(caller.last_used_at) if caller.last_used_at else None,
+        "accountId": account.account_id,
+        "plan": account.plan,
+        "limits": [
+            {
+                "name": usage.window,
+                "limit": usage.limit,
+                "used": usage.used,
+                "remaining": usage.left,
+                "resetsAt": timestamp(usage.ends),
+            }
+            for usage in caller.quota.windows
         ],
     }
 

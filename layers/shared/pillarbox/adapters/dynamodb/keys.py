@@ -7,6 +7,7 @@ strings.
 |-------------|---------------------|----------------|
 | API key     | KEY#<sha256>        | -              |
 | key list    | KEYS#<account>      | <key id>       |
+| use of a key| USED#<account>      | <key id>       |
 | account     | ACCT#<account>      | -              |
 | account list| ACCTS               | <account>      |
 | claim       | IDEM#<account>#<digest> | -          |
@@ -22,6 +23,8 @@ strings.
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
+| subsets     | STAT#<account>      | subsets#<ms>   |
+| their rollups | STAT#<account>#<kind>#<id> | <granularity>#<ms> |
 | rebuild mark| REBUILD             | <account>#<ms> |
 | by recipient| RCPT#<account>      | <mailbox>#<message id> |
 | by tag      | TAG#<account>       | <name>=<value>#<message id> |
@@ -38,7 +41,7 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
 from pillarbox.domain.search import RecipientTerm, SearchTerm
-from pillarbox.domain.statistics import Granularity, TimeRange
+from pillarbox.domain.statistics import Granularity, Subset, TimeRange
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
@@ -56,6 +59,11 @@ def api_key(digest: str) -> Item:
 def key_list(account_id: str, key_id: str = "") -> Item:
     """Return the key of an API key's entry in its account's list; without an id, of the list."""
     return _key(f"KEYS#{account_id}", key_id)
+
+
+def key_use(account_id: str, key_id: str = "") -> Item:
+    """Return the key of the last use of an API key; without an id, of those of the account."""
+    return _key(f"USED#{account_id}", key_id)
 
 
 def account(account_id: str) -> Item:
@@ -170,9 +178,22 @@ def updates(account_id: str, group: str, moment: int) -> Item:
     return _key(f"STAT#{account_id}", f"U#{group}#{_text(moment)}")
 
 
-def rollup(account_id: str, granularity: Granularity, moment: int) -> Item:
-    """Return the key of the rollup of the time that starts at a moment."""
-    return _key(f"STAT#{account_id}", f"{granularity.value}#{_text(moment)}")
+def rollup(
+    account_id: str, granularity: Granularity, moment: int, subset: Subset | None = None
+) -> Item:
+    """Return the key of the rollup of the time that starts at a moment, for a subset or for all."""
+    partition = rollups_of(account_id, subset) if subset else _key(f"STAT#{account_id}")
+    return partition | {"sk": {"S": f"{granularity.value}#{_text(moment)}"}}
+
+
+def rollups_of(account_id: str, subset: Subset) -> Item:
+    """Return the key of the partition of a subset's rollups."""
+    return _key(f"STAT#{account_id}#{subset.kind.value}#{subset.id}")
+
+
+def subsets(account_id: str, moment: int) -> Item:
+    """Return the key of the list of the subsets that have rollups of the day."""
+    return _key(f"STAT#{account_id}", f"subsets#{_text(moment)}")
 
 
 def rebuild_mark(account_id: str = "", moment: int = 0) -> Item:

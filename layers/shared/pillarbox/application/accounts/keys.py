@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
@@ -13,6 +12,8 @@ from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFa
 from pillarbox.domain.ids import is_token, new_token
 from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
+    KEY_ID_LENGTH,
+    KEY_ID_PREFIX,
     PAID_SCOPES,
     PRESET_SCOPES,
     PREVIEW_SCOPES,
@@ -23,9 +24,6 @@ from pillarbox.domain.key import (
     digest_of_key,
     new_key_text,
 )
-
-_ID_PREFIX: Final = "key_"
-_ID_LENGTH: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,8 +114,7 @@ class Keys:
     ) -> IssuedKey:
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
-            # The id contains the account id, so it is enough to revoke the key.
-            key_id=f"{_ID_PREFIX}{account.account_id}{new_token(_ID_LENGTH)}",
+            key_id=f"{KEY_ID_PREFIX}{account.account_id}{new_token(KEY_ID_LENGTH)}",
             account_id=account.account_id,
             name=name,
             type=key_type,
@@ -153,7 +150,7 @@ def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
 
 
 def _account_of_key_id(key_id: str) -> str | None:
-    token = key_id.removeprefix(_ID_PREFIX)
-    if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + _ID_LENGTH):
+    token = key_id.removeprefix(KEY_ID_PREFIX)
+    if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + KEY_ID_LENGTH):
         return None
     return token[:ACCOUNT_ID_LENGTH]

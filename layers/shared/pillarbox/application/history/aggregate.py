@@ -13,10 +13,10 @@ from pillarbox.application.history.ports import (
 )
 from pillarbox.application.history.search_index import SearchChanges, SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, KeyUses
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ class Aggregation[Record]:
         written_at: returns when a record's change was written, or None.
         ledger: the ledger.
         marks: where to mark the hours of changes that could not be applied.
+        key_uses: where to record when a key sent a message.
         clock: the clock.
         for_each: calls a function for each account.
         search: applies the changes to the search index; None if there is none.
@@ -72,6 +73,7 @@ class Aggregation[Record]:
         written_at: Callable[[Record], datetime | None],
         ledger: Ledger,
         marks: RebuildMarks,
+        key_uses: KeyUses,
         clock: Clock,
         for_each: ForEach = map,
         search: SearchIndexing[Record] | None = None,
@@ -81,6 +83,7 @@ class Aggregation[Record]:
         self._written_at = written_at
         self._ledger = ledger
         self._marks = marks
+        self._key_uses = key_uses
         self._clock = clock
         self._for_each = for_each
         self._search = search
@@ -101,6 +104,10 @@ class Aggregation[Record]:
                 self._apply_to_account(account_id, changes[account_id])
             except Exception as error:  # noqa: BLE001  no error of one account may stop others
                 return error
+            try:
+                self._record_key_uses(account_id, changes[account_id].entries)
+            except Exception as error:  # noqa: BLE001  a later message of the key repairs it
+                errors.append(error)
             return None
 
         failures = self._for_each(apply_to_account, [*changes])
@@ -150,6 +157,15 @@ class Aggregation[Record]:
             of_account.unreadable_hours |= unreadable_hours
             of_account.search |= search
         return changes
+
+    def _record_key_uses(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+        """Record the newest message of each key."""
+        newest: dict[str, int] = {}
+        for entry in entries:
+            if entry.key_id is not None:
+                newest[entry.key_id] = max(entry.created, newest.get(entry.key_id, 0))
+        for key_id, created in newest.items():
+            self._key_uses.record(account_id, key_id, to_datetime(created))
 
     def _is_recent(self, written_at: datetime | None) -> bool:
         return written_at is None or self._clock() < written_at + self._tuning.retry_failures_for

@@ -8,7 +8,7 @@ from uuid import UUID
 
 from pillarbox.domain.message import Status
 from pillarbox.domain.search import SearchTerm
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
 
 
 class Ledger(Protocol):
@@ -40,10 +40,16 @@ class Ledger(Protocol):
         """Return the entries of a status by both their last update and creation, in any order."""
         ...
 
-    def rollups(self, account_id: str, granularity: Granularity, starts: TimeRange) -> list[Rollup]:
+    def rollups(
+        self,
+        account_id: str,
+        granularity: Granularity,
+        starts: TimeRange,
+        subset: Subset | None = None,
+    ) -> list[Rollup]:
         """Return the rollups of the buckets that start in a time range, in any order.
 
-        A bucket without messages may have none.
+        They count the messages of a subset, or all. A bucket without messages may have none.
         """
         ...
 
@@ -57,9 +63,10 @@ class Ledger(Protocol):
         ...
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
-        """Recompute the rollup of a bucket from its entries or its finer rollups.
+        """Recompute the rollups of a bucket from its entries or its finer rollups.
 
-        Return whether the stored one was different.
+        They are that of all messages, and those of the subsets. Return whether a stored one was
+        different.
         """
         ...
 

@@ -18,6 +18,7 @@ from pillarbox.domain.statistics import (
     Granularity,
     IndexEntry,
     Rollup,
+    Subset,
     TimeRange,
     roll_up_entries,
 )
@@ -106,18 +107,23 @@ class HistoryQueries:
         records = self._read_records(account_id, coverage, entries, shards, adjacent=adjacent)
         return Page(records, total)
 
-    def analytics(
+    def analytics(  # noqa: PLR0913  whose messages, and which
         self,
         account_id: str,
         since: int,
         until: int,
         bucket: Bucket,
         shards: int | None = None,
+        *,
+        subset: Subset | None = None,
     ) -> Analytics:
-        """Count the messages created in a window, exact to the millisecond (contract 4.5)."""
+        """Count the messages created in a window, exact to the millisecond (contract 4.5).
+
+        With a subset, count only its messages.
+        """
         granularity = Granularity(bucket)
         window = TimeRange(max(since, 0), max(until, 0))
-        coverage = self._reader.read(account_id, window, granularity, shards)
+        coverage = self._reader.read(account_id, window, granularity, shards, subset)
         volume: dict[int, MessageCounts] = {}
         start = granularity.start(since)
         while start < until:

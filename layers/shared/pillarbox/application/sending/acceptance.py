@@ -135,7 +135,9 @@ class Acceptance:
             raise
         message = prepared.message
         response = StoredResponse(
-            write_response(prepared.accepted), message_ids=(message.message_id,)
+            write_response(prepared.accepted),
+            message_ids=(message.message_id,),
+            amount=prepared.amount,
         )
         try:
             self.ports.jobs.put(prepared.job(), prepared.mail)
@@ -203,6 +205,7 @@ class Acceptance:
                 outcome.message_id if isinstance(outcome, AcceptedMessage) else None
                 for outcome in in_order
             ),
+            amount=_amount(prepared.values()),
         )
         if claim is not None:
             # The records are the commit. Without the response, a retry takes the claim over

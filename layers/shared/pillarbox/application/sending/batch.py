@@ -1,7 +1,7 @@
 """Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pillarbox.application.authentication import parse_key
 from pillarbox.application.ports import DirectoryResult, StoredResponse
@@ -88,7 +88,7 @@ class BatchSend:
         self._check_preview(principal)
 
         def accept() -> StoredResponse:
-            return Acceptance(self.ports).accept_many(
+            response = Acceptance(self.ports).accept_many(
                 principal,
                 batch.count,
                 body_hash=batch.body_hash,
@@ -98,6 +98,8 @@ class BatchSend:
                 ),
                 write_response=write_response,
             )
+            quota = directory.quota.state(principal.limits, self.ports.clock(), response.amount)
+            return replace(response, quota=quota)
 
         return count_if_costly(self.ports, principal, len(mailboxes) + len(template_ids), accept)
 

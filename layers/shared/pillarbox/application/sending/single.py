@@ -1,7 +1,7 @@
 """Send one message over HTTP (contract 4.1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
@@ -67,7 +67,7 @@ class SingleSend:
 
         def accept() -> StoredResponse:
             check_preview(principal, request, ports.preview)
-            return Acceptance(ports).accept_one(
+            response = Acceptance(ports).accept_one(
                 principal,
                 body_hash=request.body_hash,
                 idempotency_digest=idempotency_digest,
@@ -76,6 +76,8 @@ class SingleSend:
                 ),
                 write_response=write_response,
             )
+            quota = directory.quota.state(principal.limits, ports.clock(), response.amount)
+            return replace(response, quota=quota)
 
         return count_if_costly(
             ports, principal, len(recipients.mailboxes) + len(request.template_ids), accept
