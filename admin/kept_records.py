@@ -1,4 +1,4 @@
-"""Which records of a table a later run of the local stack can use."""
+"""Which records of the tables a later run of the local stack can use."""
 
 from collections.abc import Iterable
 from typing import Final

@@ -30,7 +30,6 @@ from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.application.accounts.accounts import Accounts
@@ -46,14 +45,11 @@ class OperatorWiring(Wiring):
     """The use cases of a stack, and what only its operator does."""
 
     @cached_property
-    def identities(self) -> Table:
-        """The table of API keys and secrets."""
-        return Table(self.settings.identities_table)
-
-    @cached_property
     def accounts(self) -> Accounts:
         """Work on accounts."""
-        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+        # A stack of an older release has one table (admin/session.py).
+        keys_moved = self.identities.name != self.table.name
+        return Accounts(records=DynamoAccounts(self.table, keys_moved=keys_moved), clock=utc_now)
 
     @cached_property
     def quota_usage(self) -> QuotaUsage:
@@ -68,7 +64,7 @@ class OperatorWiring(Wiring):
         return AccountDeletion(
             accounts=DynamoAccounts(self.table),
             queries=self.history_queries,
-            data=DynamoAccountData(self.table),
+            data=DynamoAccountData(self.table, self.identities),
             clock=utc_now,
         )
 
@@ -80,7 +76,9 @@ class OperatorWiring(Wiring):
     def api_keys(self) -> Keys:
         """Work on API keys."""
         return Keys(
-            records=DynamoApiKeys(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+            records=DynamoApiKeys(self.identities, self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
         )
 
     @cached_property

@@ -145,11 +145,23 @@ class Service:
             created_at=wiring.utc_now(),
             self_service=self_service,
         )
-        wiring.services().table.put(records.key_item(key))
+        wiring.services().identities.put(records.key_item(key))
+        return text
+
+    def key_of_older_release(self, account_id: str) -> str:
+        """Return a key with every scope, whose account and record an older release wrote."""
+        text = self.key(account_id, Preset.MARKETING)
+        services, key = wiring.services(), keys.api_key(digest_of_key(text))
+        item: Any = services.identities.client.get_item(TableName=_IDENTITIES, Key=key)["Item"]
+        services.identities.delete(key)
+        services.table.put(item)
+        services.table.update(
+            keys.account(account_id), "REMOVE #moved", names={"#moved": records.KEYS_MOVED}
+        )
         return text
 
     def revoke(self, key_text: str) -> None:
-        wiring.services().table.update(
+        wiring.services().identities.update(
             keys.api_key(digest_of_key(key_text)),
             "SET revoked = :at",
             values={":at": to_text(wiring.utc_now())},

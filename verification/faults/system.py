@@ -141,7 +141,8 @@ class System:
         account = builders.account(self.account_id)
         table = wiring.services().table
         table.put(records.account_item(account))
-        table.put(records.key_item(builders.api_key(self.key, self.account_id)))
+        key = builders.api_key(self.key, self.account_id)
+        wiring.services().identities.put(records.key_item(key))
         self.sends.clear()
         self.dead.clear()
         self.set_aside.clear()

@@ -59,6 +59,11 @@ class Wiring:
         return Table(self.settings.table)
 
     @cached_property
+    def identities(self) -> Table:
+        """The table of API keys and secrets."""
+        return Table(self.settings.identities_table)
+
+    @cached_property
     def jobs(self) -> "SqsJobs":
         """The queue of jobs, and the spool."""
         from pillarbox.adapters.sqs.jobs import SqsJobs
@@ -72,7 +77,7 @@ class Wiring:
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that reads."""
-        return Authentication(DynamoDirectory(self.table))
+        return Authentication(DynamoDirectory(self.table, self.identities))
 
     @cached_property
     def sending_ports(self) -> "SendingPorts":
@@ -86,7 +91,7 @@ class Wiring:
         from pillarbox.application.sending.prepare import PreviewTerms
 
         return SendingPorts(
-            directory=DynamoDirectory(self.table),
+            directory=DynamoDirectory(self.table, self.identities),
             claims=DynamoClaims(self.table),
             quotas=DynamoQuotas(self.table),
             refusals=DynamoRefusals(self.table),

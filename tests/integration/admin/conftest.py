@@ -15,12 +15,14 @@ import uvicorn
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 
 TABLE = "pillarbox-table"
 IDENTITIES = "pillarbox-identities"
+SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_IDENTITIES_TABLE": IDENTITIES})
 
 
 @pytest.fixture
@@ -40,6 +42,13 @@ def table() -> Iterator[Table]:
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.fixture
+def identities(table: Table) -> Table:
+    """The second table, which is there with the first."""
+    assert table.name == TABLE
+    return Table(IDENTITIES)
 
 
 @pytest.fixture
