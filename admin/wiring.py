@@ -7,6 +7,7 @@ from time import sleep
 from admin.aws.account_data import DynamoAccountData
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
+from admin.aws.key_migration import DynamoFormerKeys
 from admin.aws.queues import SqsQueues
 from admin.aws.route53 import Route53Zones
 from admin.aws.ses_account import SesAccount
@@ -15,6 +16,7 @@ from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.account_deletion import AccountDeletion
 from admin.operations.doctor import Doctor
 from admin.operations.first_steps import FirstSteps
+from admin.operations.key_migration import KeyMigration
 from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.ranking import Ranking
@@ -80,6 +82,11 @@ class OperatorWiring(Wiring):
             accounts=DynamoAccounts(self.table),
             clock=utc_now,
         )
+
+    @cached_property
+    def key_migration(self) -> KeyMigration:
+        """Move the keys of older releases."""
+        return KeyMigration(records=DynamoFormerKeys(self.table, self.identities), pause=sleep)
 
     @cached_property
     def senders(self) -> Senders:
