@@ -182,6 +182,8 @@ class OperatorWiring(Wiring):
             domains=self.domains,
             queues=self.queue_operations,
             table=DynamoTableProtection(self.table),
+            identities=DynamoTableProtection(self.identities),
+            former_keys=self.key_migration.records,
             monitoring=CloudWatchMonitoring(settings.stack, utc_now),
             api_probe=HttpApiProbe(settings.api_url),
             certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,

@@ -111,11 +111,13 @@ def test_the_stack_begins_with_the_tables(stubs: Stubs) -> None:
     assert (result.exit_code, readable(result.output)) == (0, documented(command))
 
 
-def test_the_next_deployment_keeps_the_table(stubs: Stubs) -> None:
+@pytest.mark.parametrize("logical_id", ["Table", "Identities"])
+def test_the_next_deployment_keeps_a_table(stubs: Stubs, logical_id: str) -> None:
     """The imported properties are those of template.yaml, so that nothing replaces the table."""
-    kept(stubs)
+    stream = "StreamSpecification" if logical_id == "Identities" else ""
+    kept(stubs, {name: value for name, value in TABLE.items() if name != stream})
     resource = kept_table.describe(NAME)
-    declared = template.load()["Resources"]["Table"]["Properties"]
+    declared = template.load()["Resources"][logical_id]["Properties"]
     protection = {"DeletionProtectionEnabled": True}
     assert resource["Properties"] == declared | protection
     assert resource["DeletionPolicy"] == "Retain"
