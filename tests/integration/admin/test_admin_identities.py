@@ -11,9 +11,10 @@ from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.key import digest_of_key
 from pillarbox.wiring import Wiring
-from tests.fakes.builders import ACCOUNT, account, api_key, key_text
+from tests.fakes.builders import ACCOUNT, NOW, account, api_key, key_text
 from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.conftest import IDENTITIES, SETTINGS, TABLE
+from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator
 
 __all__ = ["stubs"]
@@ -26,7 +27,7 @@ NAMED: Final = {"Variables": {"PILLARBOX_IDENTITIES_TABLE": IDENTITIES}}
 def test_keys_of_an_older_release_move(
     table: Table, identities: Table, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The command moves the key, waits for requests, and says what it did; the key goes on."""
+    """The command moves the keys and waits; the output is the one of docs/operations.md."""
     waits: list[float] = []
     monkeypatch.setattr("admin.wiring.sleep", waits.append)
     DynamoAccounts(table, keys_moved=False).add(account())
@@ -35,7 +36,10 @@ def test_keys_of_an_older_release_move(
     authentication = Wiring(SETTINGS).authentication
     assert authentication.authenticate(text).account == account()
     run = Operator()
-    assert run("identities", "migrate") == {"movedKeys": 1, "markedAccounts": 1}
+    second = api_key(key_text(), key_id="key_revoked", revoked_at=NOW)
+    DynamoApiKeys(table, table).add(second)
+    result = run.plain("--local", "identities", "migrate")
+    assert (result.exit_code, readable(result.output)) == (0, documented("identities migrate"))
     assert run("identities", "migrate") == {"movedKeys": 0, "markedAccounts": 0}
     assert waits == [120.0]
     assert authentication.authenticate(text).account == account()
