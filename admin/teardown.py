@@ -79,16 +79,12 @@ def teardown(
         with progress("Deleting the tables"):
             for table in data.tables:
                 kept_data.delete_table(table.name)
-    table, identities = (
-        found.name if found and not delete_data else None for found in (data.table, data.identities)
-    )
-    done: dict[str, Json] = {
-        "stack": name,
-        "deleted": True,
-        "keptTable": table,
-        "keptIdentities": identities,
+    kept = {
+        field: None if delete_data or table is None else table.name
+        for field, table in (("keptTable", data.table), ("keptIdentities", data.identities))
     }
-    session.show(done, hint=_hint(name, [kept for kept in (table, identities) if kept]))
+    done: dict[str, Json] = {"stack": name, "deleted": True, **kept}
+    session.show(done, hint=_hint(name, [table for table in kept.values() if table]))
 
 
 def _check(stack: StackDescription) -> None:

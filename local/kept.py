@@ -21,11 +21,10 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
-from admin.kept_records import kept_records
+from admin.kept_records import goes_to_identities, kept_records
 from local.engine import Engine
 from local.private import write_private_lines
 from local.ses.store import CapturedMail, Destination, MailStore, SuppressedDestination
-from pillarbox.adapters.dynamodb.keys import is_identity
 
 #: A change of the lines, or of records that an older release cannot read, needs a new one.
 _FORMAT: Final = 1
@@ -92,7 +91,7 @@ def restore_tables(dynamodb: Any, table: str, identities: str, state: KeptState)
     for batch in batched(state.items, _BATCH, strict=False):
         requests: dict[str, list[Any]] = {}
         for item in batch:
-            place = identities if is_identity(item) else table
+            place = identities if goes_to_identities(item) else table
             requests.setdefault(place, []).append({"PutRequest": {"Item": item}})
         while requests:
             requests = dynamodb.batch_write_item(RequestItems=requests).get("UnprocessedItems")

@@ -43,7 +43,7 @@ class HealthyStack(UseCases):
         self.table, _ = metered_table()
         self.ledger = DynamoLedger(self.table)
         self.provider, self.protection = FakeProvider(), FakeTableProtection()
-        self.identities, self.former_keys = FakeTableProtection(), FakeFormerKeys()
+        self.protection_of_identities, self.former_keys = FakeTableProtection(), FakeFormerKeys()
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
@@ -78,7 +78,7 @@ class HealthyStack(UseCases):
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
             table=self.protection,
-            identities=self.identities,
+            identities=self.protection_of_identities,
             former_keys=self.former_keys,
             monitoring=self.monitoring,
             api_probe=self.api,
@@ -149,7 +149,8 @@ def test_a_busy_account_is_advised_to_have_more_shards(
 
 def test_the_second_table_is_checked_too(stack: HealthyStack) -> None:
     """The finding says which table it is."""
-    stack.identities.state = replace(stack.identities.state, point_in_time_recovery=False)
+    protection = stack.protection_of_identities
+    protection.state = replace(protection.state, point_in_time_recovery=False)
     (finding,) = [f for f in stack.findings() if f.verdict is Verdict.FAIL]
     assert finding.message == "The table Identities has no point-in-time recovery."
 
