@@ -10,7 +10,7 @@ import typer
 from admin import times
 from admin.aws import kept_table, stacks
 from admin.aws.table_copy import TableCopy
-from admin.confirm import confirm, require_aws, require_yes
+from admin.confirm import agrees, confirm, require_aws, require_yes
 from admin.operations.restore import Choice
 from admin.progress import progress
 from admin.session import StackSession, connected
@@ -80,8 +80,8 @@ def rows(  # noqa: PLR0913  one parameter for each option
             ("accountId", "kind", "missingRows"),
         )
     restored = 0
-    if counts:
-        confirm(session, "Put these rows back?", yes=yes)
+    agreed = not counts or agrees(session, "Put these rows back?", yes=yes)
+    if counts and agreed:
         with progress("Restoring", "rows", total=counts.total()) as report:
             for number in chain.from_iterable(copy.put_missing(choice) for copy in copies):
                 restored += number
@@ -89,6 +89,11 @@ def rows(  # noqa: PLR0913  one parameter for each option
     if not keep_copy:
         for copy in copies:
             copy.delete()
+    if not agreed:
+        state = "is kept" if keep_copy else "is deleted"
+        named = " ".join(f"The copy {copy.name} {state}." for copy in copies)
+        session.note(f"Nothing was restored. {named}")
+        raise typer.Abort
     session.show(
         {
             "at": exact,
