@@ -5,11 +5,15 @@ from typing import Any, Final
 
 import pytest
 
+from admin.wiring import OperatorWiring
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.domain.key import digest_of_key
+from pillarbox.domain.account import Plan
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.key import Preset, digest_of_key
+from pillarbox.settings import Settings
 from pillarbox.wiring import Wiring
 from tests.fakes.builders import ACCOUNT, NOW, account, api_key, key_text
 from tests.integration.admin.aws_stubs import Stubs, stubs
@@ -123,3 +127,19 @@ def test_a_stack_without_the_table_is_deployed_first(stubs: Stubs) -> None:
     result = Operator().plain("identities", "migrate")
     assert result.exit_code == 1
     assert result.stderr.startswith("The stack has no table Identities yet.")
+
+
+def test_a_stack_of_an_older_release_keeps_its_keys_in_one_table(table: Table) -> None:
+    """With one table the command creates keys that an older release finds, and marks no account."""
+    one = Settings({"PILLARBOX_TABLE": table.name, "PILLARBOX_IDENTITIES_TABLE": table.name})
+    wiring = OperatorWiring(one)
+    made = wiring.accounts.create("Shop", Plan.STANDARD)
+    text = wiring.api_keys.issue_live(made.account_id, "web", Preset.SEND).text
+    assert records.KEYS_MOVED not in (table.get(keys.account(made.account_id)) or {})
+    assert table.get(keys.api_key(digest_of_key(text))) is not None
+    (listed,) = wiring.api_keys.of_account(made.account_id)
+    # After a deployment the functions find it where it is.
+    assert Wiring(SETTINGS).authentication.authenticate(text).account == made
+    wiring.api_keys.revoke(listed.key_id)
+    with pytest.raises(ServiceError):
+        Wiring(SETTINGS).authentication.authenticate(text)
