@@ -7,6 +7,7 @@ from time import sleep
 from admin.aws.account_data import DynamoAccountData
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
+from admin.aws.key_migration import DynamoFormerKeys
 from admin.aws.message_rewrite import DynamoMessageRewrite
 from admin.aws.queues import SqsQueues
 from admin.aws.route53 import Route53Zones
@@ -17,6 +18,7 @@ from admin.operations.account_deletion import AccountDeletion
 from admin.operations.doctor import Doctor
 from admin.operations.erasure import RecipientErasure
 from admin.operations.first_steps import FirstSteps
+from admin.operations.key_migration import KeyMigration
 from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.ranking import Ranking
@@ -54,7 +56,9 @@ class OperatorWiring(Wiring):
     @cached_property
     def accounts(self) -> Accounts:
         """Work on accounts."""
-        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+        # A stack of an older release has one table (admin/session.py).
+        keys_moved = self.identities.name != self.table.name
+        return Accounts(records=DynamoAccounts(self.table, keys_moved=keys_moved), clock=utc_now)
 
     @cached_property
     def quota_usage(self) -> QuotaUsage:
@@ -69,7 +73,7 @@ class OperatorWiring(Wiring):
         return AccountDeletion(
             accounts=DynamoAccounts(self.table),
             queries=self.history_queries,
-            data=DynamoAccountData(self.table),
+            data=DynamoAccountData(self.table, self.identities),
             clock=utc_now,
         )
 
@@ -81,13 +85,20 @@ class OperatorWiring(Wiring):
     def api_keys(self) -> Keys:
         """Work on API keys."""
         return Keys(
-            records=DynamoApiKeys(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+            records=DynamoApiKeys(self.identities, self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
         )
 
     @cached_property
     def key_uses(self) -> DynamoKeyUses:
         """Read when keys were last used."""
         return DynamoKeyUses(self.table)
+
+    @cached_property
+    def key_migration(self) -> KeyMigration:
+        """Move the keys of older releases."""
+        return KeyMigration(records=DynamoFormerKeys(self.table, self.identities), pause=sleep)
 
     @cached_property
     def senders(self) -> Senders:
@@ -217,6 +228,8 @@ class OperatorWiring(Wiring):
             domains=self.domains,
             queues=self.queue_operations,
             table=DynamoTableProtection(self.table),
+            identities=DynamoTableProtection(self.identities),
+            former_keys=self.key_migration.records,
             monitoring=CloudWatchMonitoring(settings.stack, utc_now),
             api_probe=HttpApiProbe(settings.api_url),
             certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,

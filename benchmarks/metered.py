@@ -86,9 +86,12 @@ class Metered:
     def batch_get_item(self, *, RequestItems: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N803  as in botocore
         """Read up to 100 items."""
         self.calls += 1
-        ((name, requested),) = RequestItems.items()
-        items = [self._read(key) for key in requested["Keys"]]
-        return {"Responses": {name: [item for item in items if item is not None]}}
+        return {
+            "Responses": {
+                name: [item for key in requested["Keys"] if (item := self._read(key)) is not None]
+                for name, requested in RequestItems.items()
+            }
+        }
 
     def query(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401  as in botocore
         """Read items of one partition key, in order."""

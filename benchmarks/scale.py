@@ -40,6 +40,7 @@ from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item
 from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.ports import Claim, StoredResponse
@@ -132,7 +133,9 @@ class Simulation:
         self.table, _ = metered_table()
         self.engine = Partitions()
         vars(self.table)["client"] = self.engine
-        self.directory, self.claims = DynamoDirectory(self.table), DynamoClaims(self.table)
+        # One engine counts both tables.
+        self.directory = DynamoDirectory(self.table, Table("identities"))
+        self.claims = DynamoClaims(self.table)
         self.messages = DynamoMessages(self.table)
         self.suppressions = DynamoSuppressions(self.table)
         self.heartbeats = [DynamoHeartbeat(self.table) for _ in range(PROCESSES)]

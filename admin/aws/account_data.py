@@ -1,6 +1,6 @@
-"""Delete what the table holds of an account."""
+"""Delete what the tables hold of an account."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from itertools import batched
 from typing import Any, Final
 
@@ -16,33 +16,35 @@ _REPORTED: Final = 200
 class DynamoAccountData:
     """Implements `operations.ports.AccountData`."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, identities: Table) -> None:
         self._table = table
+        self._identities = identities
 
     def delete_contents(self, account_id: str, shards: int) -> Iterator[tuple[str, int]]:
         """Read each partition of the account, and delete its items in batches."""
         for shard in range(shards):
-            yield from self._delete("messages", keys.messages_from(account_id, shard, 0))
+            yield from _delete(self._table, "messages", keys.messages_from(account_id, shard, 0))
         # The stream also removes the entries of deleted messages, a little later.
         for shard in range(shards):
             for entries in keys.search_lists(account_id, shard):
-                yield from self._delete("searchEntries", entries)
+                yield from _delete(self._table, "searchEntries", entries)
         yield from self._delete_statistics(account_id)
-        yield from self._delete("templates", keys.template(account_id))
-        yield from self._delete("suppressions", keys.suppression(account_id))
-        yield from self._delete("quotas", keys.quota(account_id))
-        yield from self._delete("uses of keys", keys.key_use(account_id))
+        yield from _delete(self._table, "templates", keys.template(account_id))
+        yield from _delete(self._table, "suppressions", keys.suppression(account_id))
+        yield from _delete(self._table, "quotas", keys.quota(account_id))
+        yield from _delete(self._table, "keyUses", keys.key_use(account_id))
         marks = [
             item
             for item in self._table.query(keys.rebuild_mark())
             if keys.marked_account(item) == account_id
         ]
-        self._delete_all([_key(mark) for mark in marks])
-        for batch in batched(self._table.query(keys.key_list(account_id)), _REPORTED, strict=False):
-            # An entry of the list is the only way to its key, so it goes last.
-            self._delete_all([keys.api_key(entry["digest"]) for entry in batch])
-            self._delete_all([_key(entry) for entry in batch])
-            yield "keys", len(batch)
+        self._table.write_all(deletes=[_key(mark) for mark in marks])
+        for table in (self._table, self._identities):
+            for batch in batched(table.query(keys.key_list(account_id)), _REPORTED, strict=False):
+                # An entry of the list is the only way to its key, so it goes last.
+                table.write_all(deletes=[keys.api_key(entry["digest"]) for entry in batch])
+                table.write_all(deletes=[_key(entry) for entry in batch])
+                yield "keys", len(batch)
 
     def delete_account(self, account_id: str) -> None:
         """Delete the entry in the list of all accounts, then the record, which shows the rest."""
@@ -54,17 +56,15 @@ class DynamoAccountData:
         first, last = keys.subsets(account_id, 0), keys.subsets(account_id, keys.LATEST)
         lists = self._table.query(first, last)
         for subset in sorted({subset for item in lists for subset in subsets_of(item)}):
-            yield from self._delete("statistics", keys.rollups_of(account_id, subset))
-        yield from self._delete("statistics", keys.entries(account_id, 0))
+            yield from _delete(self._table, "statistics", keys.rollups_of(account_id, subset))
+        yield from _delete(self._table, "statistics", keys.entries(account_id, 0))
 
-    def _delete(self, kind: str, partition: Item) -> Iterator[tuple[str, int]]:
-        items = self._table.query(partition, page=_REPORTED)
-        for batch in batched(items, _REPORTED, strict=False):
-            self._delete_all([_key(item) for item in batch])
-            yield kind, len(batch)
 
-    def _delete_all(self, item_keys: Sequence[Item]) -> None:
-        self._table.write_all(deletes=item_keys)
+def _delete(table: Table, kind: str, partition: Item) -> Iterator[tuple[str, int]]:
+    items = table.query(partition, page=_REPORTED)
+    for batch in batched(items, _REPORTED, strict=False):
+        table.write_all(deletes=[_key(item) for item in batch])
+        yield kind, len(batch)
 
 
 def _key(item: Mapping[str, Any]) -> Item:

@@ -56,8 +56,13 @@ class Wiring:
 
     @cached_property
     def table(self) -> Table:
-        """The one table."""
+        """The table of everything but identities."""
         return Table(self.settings.table)
+
+    @cached_property
+    def identities(self) -> Table:
+        """The table of API keys and secrets."""
+        return Table(self.settings.identities_table)
 
     @cached_property
     def jobs(self) -> "SqsJobs":
@@ -73,7 +78,7 @@ class Wiring:
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that reads."""
-        return Authentication(DynamoDirectory(self.table))
+        return Authentication(DynamoDirectory(self.table, self.identities))
 
     @cached_property
     def caller_lookup(self) -> "CallerLookup":
@@ -99,7 +104,7 @@ class Wiring:
         from pillarbox.application.sending.prepare import PreviewTerms
 
         return SendingPorts(
-            directory=DynamoDirectory(self.table),
+            directory=DynamoDirectory(self.table, self.identities),
             claims=DynamoClaims(self.table),
             quotas=DynamoQuotas(self.table),
             refusals=DynamoRefusals(self.table),

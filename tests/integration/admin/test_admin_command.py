@@ -14,9 +14,8 @@ import pytest
 
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.settings import Settings
 from pillarbox.wiring import Wiring
-from tests.integration.admin.conftest import TABLE
+from tests.integration.admin.conftest import SETTINGS, TABLE
 from tests.integration.admin.operator_command import Operator, refusal
 
 NOT_RUNNING = "The local stack is not running: start it with `make up`."
@@ -101,7 +100,7 @@ def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
     assert made["prefix"] == "bx_live_"
     assert made["scopes"] == ["emails:read", "emails:send"]
-    authentication = Wiring(Settings({"PILLARBOX_TABLE": TABLE})).authentication
+    authentication = Wiring(SETTINGS).authentication
     assert authentication.authenticate(made["key"]).account.account_id == account
     (listed,) = run("key", "list", "--account", account)["items"]
     assert (listed["keyId"], listed["revokedAt"]) == (made["keyId"], None)

@@ -20,13 +20,22 @@ _BATCH: Final = 100
 class DynamoAccounts:
     """Implements `accounts.ports.AccountRecords`."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, *, keys_moved: bool = True) -> None:
+        """Store the table.
+
+        Args:
+            table: the first table.
+            keys_moved: whether the keys of a new account are in `Identities`.
+        """
         self._table = table
+        self._keys_moved = keys_moved
 
     def add(self, account: Account) -> None:
         """Put the record and its entry in the list of all accounts."""
         put_with_list_entry(
-            self._table, account_item(account), keys.account_list(account.account_id)
+            self._table,
+            account_item(account, keys_moved=self._keys_moved),
+            keys.account_list(account.account_id),
         )
 
     def get(self, account_id: str) -> Account | None:

@@ -1,19 +1,24 @@
-"""The keys of the table. No other module knows the form of a key.
+"""The keys of the tables. No other module knows the form of a key.
 
-There is one table. A partition key starts with the type of its records; `pk` and `sk` are
-strings.
+A partition key starts with the type of its records; `pk` and `sk` are strings. The table
+`Identities` has what proves who calls. No function may write there.
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
 | API key     | KEY#<sha256>        | -              |
 | key list    | KEYS#<account>      | <key id>       |
-| use of a key| USED#<account>      | <key id>       |
+
+Older releases had these records in the first table (`former_keys.py`). It has all others:
+
+| record      | pk                  | sk             |
+|-------------|---------------------|----------------|
 | account     | ACCT#<account>      | -              |
 | account list| ACCTS               | <account>      |
 | claim       | IDEM#<account>#<digest> | -          |
 | message     | MSG#<account>       | <message id>   |
 | in shard n  | MSG#<account>#<n>   | <message id>   |
 | quota       | QUOTA#<account>     | -              |
+| use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
 | heartbeat   | PULSE               | -              |
@@ -45,6 +50,8 @@ from pillarbox.domain.statistics import Granularity, Subset, TimeRange
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
+#: The kinds of records in `Identities`.
+_IDENTITIES: Final = frozenset({"KEY", "KEYS"})
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
 #: Sorts after every character of an address.
@@ -129,6 +136,11 @@ def messages_from(account_id: str, shard: int, moment: int) -> Item:
 def messages_before(account_id: str, shard: int, moment: int) -> Item:
     """Return the highest key of the messages in a shard created before a moment."""
     return _in_shard(account_id, shard, UUID(int=max((_clamp(moment) << 80) - 1, 0)))
+
+
+def is_identity(item: Item) -> bool:
+    """Return whether an item belongs in `Identities`."""
+    return kind_and_account(item)[0] in _IDENTITIES
 
 
 def is_message(item: Item) -> bool:

@@ -1,7 +1,7 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -29,9 +29,12 @@ from pillarbox.domain.message import (
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
 
+#: The attribute of an account that has no key in the first table (`former_keys.py`).
+KEYS_MOVED: Final = "keys_moved"
 
-def account_item(account: Account) -> Item:
-    """Write an account."""
+
+def account_item(account: Account, *, keys_moved: bool = True) -> Item:
+    """Write a new account; `keys_moved` is False in a stack without the table `Identities`."""
     return keys.account(account.account_id) | to_item(
         {
             "account": account.account_id,
@@ -51,6 +54,7 @@ def account_item(account: Account) -> Item:
             "hashed_suppressions": account.hashed_suppressions or None,
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
+            KEYS_MOVED: keys_moved or None,
         }
         | brand_attributes(account.brand)
     )

@@ -84,18 +84,33 @@ class Table:
             response = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
         return from_item(response["Item"]) if "Item" in response else None
 
-    def get_all(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
-        """Read items with strong consistency, in any order; absent items are left out."""
-        batches = [keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH)]
+    def get_all(
+        self, keys: Sequence[Item], of_another: "tuple[Table, Item] | None" = None
+    ) -> list[dict[str, Any]]:
+        """Read items with strong consistency, in any order; absent items are left out.
+
+        Args:
+            keys: the keys of this table.
+            of_another: another table and a key of it, for the same request.
+        """
+        named = [(self.name, key) for key in keys]
+        if of_another:
+            other, key = of_another
+            named.insert(0, (other.name, key))
+        batches = [named[start : start + _BATCH] for start in range(0, len(named), _BATCH)]
         return [item for batch in in_parallel(self._get_batch, batches) for item in batch]
 
-    def _get_batch(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
+    def _get_batch(self, named: Sequence[tuple[str, Item]]) -> list[dict[str, Any]]:
         items: list[Mapping[str, Any]] = []
-        requested: Mapping[str, Any] = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
+        requested: Mapping[str, Any] = {
+            table: {"Keys": [key for name, key in named if name == table], "ConsistentRead": True}
+            for table in dict(named)
+        }
         for tries in count(1):
             with service_errors(_NAME):
                 response = self.client.batch_get_item(RequestItems=requested)
-            items += response["Responses"].get(self.name, [])
+            for found in response["Responses"].values():
+                items += found
             requested = response.get("UnprocessedKeys", {})
             if not requested:
                 return list(map(from_item, items))
