@@ -6,6 +6,8 @@ import typer
 
 from admin.session import connected
 from admin.views import issued_key_view, key_view
+from pillarbox.application.accounts.agents import agent_settings
+from pillarbox.domain.agent import DEFAULT_PER_DAY, Confirmation
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.key import SCOPES, Preset
 
@@ -42,6 +44,32 @@ def create(  # noqa: PLR0913  one parameter for each option
             help=f"With --preset custom; repeat it for more scopes: {', '.join(sorted(SCOPES))}.",
         ),
     ] = None,
+    agent: Annotated[
+        bool,
+        typer.Option(
+            "--agent",
+            help="With --preset, for a key that an AI agent uses: the options below limit it on"
+            " every route.",
+        ),
+    ] = False,
+    agent_recipient: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS|DOMAIN",
+            help="With --agent, required: the only recipients. Repeat it for more; '*' allows"
+            " every address.",
+        ),
+    ] = None,
+    agent_confirmation: Annotated[
+        Confirmation,
+        typer.Option(
+            help="With --agent: whether somebody must confirm each send. With ask, the key sends"
+            " over the MCP server only."
+        ),
+    ] = Confirmation.ASK,
+    agent_per_day: Annotated[
+        int, typer.Option(metavar="MESSAGES", help="With --agent: the daily limit of the key.")
+    ] = DEFAULT_PER_DAY,
 ) -> None:
     """Create a key and show it. Save it now: it is stored only as a digest.
 
@@ -49,14 +77,23 @@ def create(  # noqa: PLR0913  one parameter for each option
     analytics need a paid plan.
 
     Example: `pillarbox key create --account qh4ybvcvbqzk --name web --preset send`
+
+    For an agent: `… --name claude --preset send --agent --agent-recipient ann@example.com`
     """
     if preview == (preset is not None):
         raise typer.BadParameter("use exactly one of them", param_hint="'--preview' / '--preset'")
     if self_service and not preview:
         raise typer.BadParameter("needs --preview", param_hint="'--self-service'")
+    if agent and preview:
+        raise typer.BadParameter("needs --preset", param_hint="'--agent'")
+    if agent_recipient and not agent:
+        raise typer.BadParameter("needs --agent", param_hint="'--agent-recipient'")
+    settings = (
+        agent_settings(agent_recipient or (), agent_confirmation, agent_per_day) if agent else None
+    )
     session = connected(ctx)
     if preset is not None:
-        issued = session.wiring.api_keys.issue_live(account, name, preset, scope or ())
+        issued = session.wiring.api_keys.issue_live(account, name, preset, scope or (), settings)
     elif scope:
         error = FieldError(
             "scope", "is only for the preset custom; a preview key has fixed scopes", "not_allowed"
@@ -78,7 +115,10 @@ def list_all(ctx: typer.Context, *, account: Account) -> None:
     session = connected(ctx)
     session.show_list(
         [key_view(key) for key in session.wiring.api_keys.of_account(account)],
-        ("keyId", "name", "type", "selfService", "preset", "scopes", "createdAt", "revokedAt"),
+        (
+            *("keyId", "name", "type", "selfService", "preset", "scopes", "agent"),
+            *("createdAt", "revokedAt"),
+        ),
     )
 
 
