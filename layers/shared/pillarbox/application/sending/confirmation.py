@@ -31,7 +31,7 @@ class TokenKind(StrEnum):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Confirmation:
+class SendConfirmation:
     """What a token confirms: one request of one key.
 
     `idempotency_key` is the caller's own, or empty. With the moment of the token it decides
