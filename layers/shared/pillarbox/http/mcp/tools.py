@@ -15,6 +15,8 @@ from pillarbox.http.mcp.calls import ToolCall, cleaned, tool_error
 from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from pillarbox.domain.key import Principal
 
 #: The permission that each tool needs, in the order of the list.
@@ -53,16 +55,23 @@ def call_tool(call: ToolCall) -> dict[str, Json]:
     """
     if call.tool not in SCOPES:
         raise RpcError(INVALID_PARAMS, f"There is no tool {cleaned(call.tool)!r}.")
-    # Imported here: a process that only lists the tools needs neither.
-    from pillarbox.http.mcp import reading, sending  # noqa: PLC0415
-
     try:
         if (scope := SCOPES[call.tool]) is not None:
             call.principal.require(scope)
-        tools = sending.TOOLS if call.tool in _SENDING else reading.TOOLS
-        return tools[call.tool](call)
+        return _tools(call.tool)[call.tool](call)
     except ServiceError as error:
         return tool_error(error)
+
+
+def _tools(tool: str) -> "Mapping[str, Callable[[ToolCall], dict[str, Json]]]":
+    """Import what a tool needs, which is a part of each cold start."""
+    if tool in _SENDING:
+        from pillarbox.http.mcp import sending  # noqa: PLC0415
+
+        return sending.TOOLS
+    from pillarbox.http.mcp import reading  # noqa: PLC0415
+
+    return reading.TOOLS
 
 
 def _may_use(principal: "Principal", tool: str) -> bool:
