@@ -61,15 +61,19 @@ def create(  # noqa: PLR0913  one parameter for each option
         ),
     ] = None,
     agent_confirmation: Annotated[
-        Confirmation,
+        Confirmation | None,
         typer.Option(
             help="With --agent: whether somebody must confirm each send. With ask, the key sends"
-            " over the MCP server only."
+            " over the MCP server only, and that is the default."
         ),
-    ] = Confirmation.ASK,
+    ] = None,
     agent_per_day: Annotated[
-        int, typer.Option(metavar="MESSAGES", help="With --agent: the daily limit of the key.")
-    ] = DEFAULT_PER_DAY,
+        int | None,
+        typer.Option(
+            metavar="MESSAGES",
+            help=f"With --agent: the daily limit of the key; {DEFAULT_PER_DAY} by default.",
+        ),
+    ] = None,
 ) -> None:
     """Create a key and show it. Save it now: it is stored only as a digest.
 
@@ -86,11 +90,13 @@ def create(  # noqa: PLR0913  one parameter for each option
         raise typer.BadParameter("needs --preview", param_hint="'--self-service'")
     if agent and preview:
         raise typer.BadParameter("needs --preset", param_hint="'--agent'")
-    if agent_recipient and not agent:
-        raise typer.BadParameter("needs --agent", param_hint="'--agent-recipient'")
-    settings = (
-        agent_settings(agent_recipient or (), agent_confirmation, agent_per_day) if agent else None
-    )
+    if not agent and (agent_recipient, agent_confirmation, agent_per_day) != (None, None, None):
+        raise typer.BadParameter("need --agent", param_hint="'--agent-…'")
+    settings = None
+    if agent:
+        per_day = DEFAULT_PER_DAY if agent_per_day is None else agent_per_day
+        confirmation = agent_confirmation or Confirmation.ASK
+        settings = agent_settings(agent_recipient or (), confirmation, per_day)
     session = connected(ctx)
     if preset is not None:
         issued = session.wiring.api_keys.issue_live(account, name, preset, scope or (), settings)

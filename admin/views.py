@@ -58,14 +58,15 @@ def usage_view(usage: WindowUsage) -> View:
 def issued_key_view(issued: IssuedKey) -> View:
     """Return a new key with its text."""
     record = issued.record
-    return {
+    agent: View = {"agent": _agent_view(record.agent)} if record.agent else {}
+    return agent | {
         "keyId": record.key_id,
         "key": issued.text,
         "prefix": record.type.prefix,
         "scopes": [*sorted(record.scopes)],
         "name": record.name,
         "accountId": record.account_id,
-    } | ({"agent": _agent_view(record.agent)} if record.agent else {})
+    }
 
 
 def _agent_view(agent: AgentSettings | None) -> View | None:

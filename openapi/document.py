@@ -222,7 +222,10 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         notified = {"description": "A notification: there is no response to it."}
         errors["202"] = notified | {"headers": headers_of(COMMON_HEADERS)}
         for status, text in _RPC_ERRORS.items():
-            content = {"schema": schemas.reference(operation.response), "examples": {}}
+            content: dict[str, Any] = {
+                "schema": schemas.reference(operation.response),
+                "examples": {},
+            }
             errors[str(status)] |= {
                 "description": text,
                 "content": {"application/json": content},

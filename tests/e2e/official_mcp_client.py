@@ -67,4 +67,5 @@ async def run(url: str, mode: str, answer: str, arguments: dict[str, Any]) -> di
 
 
 if __name__ == "__main__":
-    sys.stdout.write(json.dumps(asyncio.run(run(*sys.argv[1:4], json.load(sys.stdin)))))
+    to, how, reply = sys.argv[1:]
+    sys.stdout.write(json.dumps(asyncio.run(run(to, how, reply, json.load(sys.stdin)))))

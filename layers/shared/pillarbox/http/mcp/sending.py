@@ -50,7 +50,7 @@ class SendControls(WireModel):
     idempotency_key = optional(text(most=256))
 
 
-_CONTROLS: Final = ("dryRun", "confirm", "idempotencyKey")
+_CONTROLS: Final[tuple[str, ...]] = ("dryRun", "confirm", "idempotencyKey")
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,7 +226,7 @@ def _answer(call: ToolCall, controls: SendControls) -> tuple[bool, tuple[TokenKi
 
 def _controls(call: ToolCall) -> tuple[SendControls, dict[str, Json]]:
     body = call.arguments
-    given = {name: body.pop(name) for name in _CONTROLS if name in body}
+    given: dict[str, Json] = {name: body.pop(name) for name in _CONTROLS if name in body}
     return validate(SendControls, given), body
 
 
