@@ -300,6 +300,8 @@ def test_reading_tools(service: Service, account: str, agent: McpClient) -> None
     assert agent.data("get_analytics", window)["totalMessages"] == 0
     assert agent.data("list_suppressions")["items"][0]["address"] == "bob@customer.example"
     assert agent.data("list_suppressions", {"address": "Ann@customer.example"})["items"] == []
+    (found,) = agent.data("list_suppressions", {"address": "Bob@customer.example"})["items"]
+    assert found == {"address": "bob@customer.example", "reason": "bounced"}
 
 
 @pytest.mark.parametrize(

@@ -55,7 +55,7 @@ class DomainArguments(WireModel):
 class SuppressionArguments(WireModel):
     """List suppressions, or ask for that of one address."""
 
-    address = optional(text(most=320))
+    address = optional(text(least=1, most=320))
     limit = with_default(whole_number(least=1, most=100), 50)
 
 
@@ -165,10 +165,16 @@ def _check_domain(call: ToolCall) -> dict[str, Json]:
 
 def _list_suppressions(call: ToolCall) -> dict[str, Json]:
     arguments = validate(SuppressionArguments, call.arguments)
-    listed = call.services.suppression_list.of_account(call.principal.account.account_id)
+    account_id = call.principal.account.account_id
     if arguments.address is not None:
+        # A list may be long, and this is one read.
+        directory = call.services.single_send.ports.directory
         mailbox = mailbox_key(arguments.address)
-        listed = (entry for entry in listed if entry.address == mailbox)
+        found = directory.look_up(account_id, addresses=[mailbox]).suppressed
+        return tool_result(
+            {"items": [{"address": name, "reason": reason} for name, reason in found.items()]}
+        )
+    listed = call.services.suppression_list.of_account(account_id)
     items = [
         {
             "address": entry.address,
