@@ -1,0 +1,1 @@
+"""Tell an account's webhook endpoints what happened to its emails."""

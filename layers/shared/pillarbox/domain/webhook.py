@@ -1,0 +1,132 @@
+"""Webhooks: endpoints, the events that they receive, and the deliveries of these events.
+
+Ours, with the format of Standard Webhooks 1.0.0; the contract announces webhooks (section 6).
+"""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+from typing import Final
+from uuid import UUID
+
+from pillarbox.domain.message import EventKind
+
+MAX_ENDPOINTS: Final = 10
+#: In the list of an endpoint's types: all types except `email.accepted`.
+ALL_TYPES: Final = "*"
+
+
+class WebhookType(StrEnum):
+    """The types of events that an endpoint can receive."""
+
+    EMAIL_ACCEPTED = "email.accepted"
+    EMAIL_SENT = "email.sent"
+    EMAIL_DELIVERED = "email.delivered"
+    EMAIL_DELAYED = "email.delayed"
+    EMAIL_BOUNCED = "email.bounced"
+    EMAIL_COMPLAINED = "email.complained"
+    EMAIL_FAILED = "email.failed"
+    SUPPRESSION_ADDED = "suppression.added"
+    ACCOUNT_PAUSED = "account.paused"
+    WEBHOOK_TEST = "webhook.test"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookSecret:
+    """A signing secret `whsec_…`, and until when it signs after a rotation (None: no end)."""
+
+    text: str
+    created_at: datetime
+    expires_at: datetime | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookEndpoint:
+    """An address of an account's application that receives events.
+
+    `types` are values of `WebhookType`, or `ALL_TYPES` alone. `enabled` is the tenant's own
+    switch; the service disables an endpoint in its `EndpointHealth`.
+    """
+
+    account_id: str
+    endpoint_id: str
+    url: str
+    types: frozenset[str]
+    secrets: tuple[WebhookSecret, ...]
+    enabled: bool
+    created_at: datetime
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndpointHealth:
+    """What the worker knows about an endpoint's recent deliveries.
+
+    `failing_since` is the time of the first failure after the last success. While the circuit
+    is open (`open_since`), events wait, except one probe at `probe_at`.
+    """
+
+    failing_since: datetime | None = None
+    #: Failures of different events in a row.
+    failures: int = 0
+    open_since: datetime | None = None
+    probe_at: datetime | None = None
+    #: How many probes failed since the circuit opened.
+    probes: int = 0
+    #: When the owner was told that the endpoint fails.
+    warned_at: datetime | None = None
+    disabled_at: datetime | None = None
+    #: Why the service disabled the endpoint: `failing` or `gone`.
+    disabled_for: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookEvent:
+    """A thing that happened, for one endpoint.
+
+    `event_id` is a UUIDv5 of what happened and of the endpoint, so the same event has the
+    same id each time. The payload is made from the records when it is posted, so an event of
+    a message names only the message, the kind and the recipient. `at` is when it happened.
+    """
+
+    event_id: UUID
+    type: WebhookType
+    account_id: str
+    endpoint_id: str
+    at: datetime
+    message_id: UUID | None = None
+    kind: EventKind | None = None
+    #: The recipient of the event, or the suppressed address.
+    recipient: str | None = None
+
+
+class DeliveryState(StrEnum):
+    """The states of the delivery of an event to an endpoint."""
+
+    WAITING = "waiting"
+    DELIVERED = "delivered"
+    #: No more attempts follow, unless it is replayed.
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class DeliveryAttempt:
+    """One POST to an endpoint.
+
+    `status_code` is None if there was no response; `error` is a short text that says why
+    the attempt failed.
+    """
+
+    at: datetime
+    status_code: int | None
+    milliseconds: int
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookDelivery:
+    """The record of an event's delivery to an endpoint; `next_at` is when the next attempt is."""
+
+    event: WebhookEvent
+    state: DeliveryState
+    attempts: tuple[DeliveryAttempt, ...] = ()
+    next_at: datetime | None = None
