@@ -16,7 +16,6 @@ from typing import Any
 import httpx2
 from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
-from mcp.shared._httpx_utils import create_mcp_http_client
 from mcp_types import ElicitResult
 from mcp_types.methods import validate_server_result
 
@@ -38,7 +37,8 @@ async def run(url: str, mode: str, answer: str, arguments: dict[str, Any]) -> di
         asked.append(params.message)
         return ElicitResult(action=answer, content={} if answer == "accept" else None)
 
-    async with create_mcp_http_client({"X-API-Key": os.environ["PILLARBOX_API_KEY"]}) as http:
+    headers = {"X-API-Key": os.environ["PILLARBOX_API_KEY"]}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
         http.event_hooks["response"].append(keep)
         client = Client(
             streamable_http_client(url, http_client=http),
