@@ -2,11 +2,13 @@
 
 import pytest
 
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item
 from pillarbox.adapters.dynamodb.records import key_item, key_of
 from pillarbox.application.accounts.agents import agent_settings
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.key import Principal
 from tests.fakes import builders
 
 
@@ -69,3 +71,11 @@ def test_a_record_keeps_the_settings(agent: AgentSettings | None) -> None:
     key = builders.api_key(builders.key_text(), agent=agent)
     assert key_of(from_item(key_item(key))) == key
     assert ("agent" in key_item(key)) is (agent is not None)
+
+
+def test_the_counts_of_a_key_are_with_those_of_its_account() -> None:
+    """They have the account's partition, which is deleted with it, and a sort key of their own."""
+    principal = Principal(builders.api_key(builders.key_text()), builders.account())
+    own, shared = keys.quota(principal.agent_id), keys.quota(builders.ACCOUNT)
+    assert own["pk"] == shared["pk"]
+    assert own["sk"] == {"S": principal.key.key_id} != shared["sk"]
