@@ -7,6 +7,7 @@ from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.domain.account import Account
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.message import Event, Message
@@ -56,13 +57,25 @@ def usage_view(usage: WindowUsage) -> View:
 def issued_key_view(issued: IssuedKey) -> View:
     """Return a new key with its text."""
     record = issued.record
-    return {
+    agent: View = {"agent": _agent_view(record.agent)} if record.agent else {}
+    return agent | {
         "keyId": record.key_id,
         "key": issued.text,
         "prefix": record.type.prefix,
         "scopes": [*sorted(record.scopes)],
         "name": record.name,
         "accountId": record.account_id,
+    }
+
+
+def _agent_view(agent: AgentSettings | None) -> View | None:
+    """Return the limits of an agent's key."""
+    if agent is None:
+        return None
+    return {
+        "recipients": [*agent.recipients],
+        "confirmation": agent.confirmation.value,
+        "perDay": agent.per_day,
     }
 
 
@@ -76,6 +89,7 @@ def key_view(key: ApiKey) -> View:
         "prefix": key.type.prefix,
         "selfService": key.self_service,
         "scopes": [*sorted(key.scopes)],
+        "agent": _agent_view(key.agent),
         "createdAt": time_text(key.created_at),
         "revokedAt": time_text(key.revoked_at) if key.revoked_at else None,
     }

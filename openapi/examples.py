@@ -113,6 +113,22 @@ ANALYTICS: Final = {
     ],
     "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 1}],
 }
+RPC_REQUESTS: Final = {
+    "list": {
+        "summary": "List the tools",
+        "value": {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
+    },
+    "call": {
+        "summary": "Call a tool",
+        "value": {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "get_email", "arguments": {"messageId": _ID}},
+        },
+    },
+}
+RPC_RESPONSE: Final = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
 _STARTER: Final = {
     "slug": "otp",
     "name": "One-time passcode (six-digit code, short expiry)",

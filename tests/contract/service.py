@@ -20,6 +20,7 @@ from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
@@ -131,6 +132,7 @@ class Service:
         scopes: frozenset[str] | None = None,
         key_type: KeyType = KeyType.LIVE,
         self_service: bool = False,
+        agent: AgentSettings | None = None,
     ) -> str:
         text = new_key_text(account_id, key_type)
         granted = PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES
@@ -144,6 +146,7 @@ class Service:
             digest=digest_of_key(text),
             created_at=wiring.utc_now(),
             self_service=self_service,
+            agent=agent,
         )
         wiring.services().identities.put(records.key_item(key))
         return text

@@ -25,6 +25,7 @@ from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind
@@ -34,6 +35,7 @@ from tests.contract import client, service
 from tests.contract.aws_calls import QUEUES, Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, Invocation
+from tests.contract.mcp import McpClient
 from tests.contract.operations import OPERATIONS
 from tests.contract.service import Service, queue_record
 from tests.contract.test_backend_down import no_answer
@@ -93,6 +95,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         patch.setattr(f"{_SERVICE}.handler", recorded.handler)
         _accept(service)
         _read(service)
+        _call_tools(service)
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
@@ -178,6 +181,32 @@ def _call_all(account: str, api: Api) -> None:
         assert operation.request(api, ids).status in {200, 204}, operation.id
     for search in ({"recipient": "ann*"}, {"tag": "order:7"}):
         assert api.raw("GET", "/emails", query=search).status == 200
+
+
+def _call_tools(service: Service) -> None:
+    """Call each tool of the MCP server; send small and large mail, also with failures."""
+    account = service.account(senders={"post@shop.example": True}, default="post@shop.example")
+    api = Api(service.key(account, Preset.MARKETING, agent=AgentSettings(recipients=("*",))))
+    client = McpClient(api)
+    saved = service.template(account, "<p>x</p>")
+    by_id = {"messageId": str(uuid4()), "templateId": saved}
+    window = {"from": "2026-01-01", "to": "2026-01-02"}
+    arguments = window | {"slug": "otp", "domain": "shop.example"} | by_id
+    for name, tool in client.tools().items():
+        if not tool["annotations"]["destructiveHint"]:
+            needed = tool["inputSchema"].get("required", ())
+            client.call(name, {argument: arguments[argument] for argument in needed})
+    client.call("list_emails", {"sortBy": "updated_at"})
+    mails = (otp(), _LARGE, {"to": "ann@example.com", "templateId": saved})
+    sends = [("send_email", dict(mail)) for mail in mails] + [("send_batch", {"messages": mails})]
+    for name, mail in sends:
+        mail |= {"idempotencyKey": str(uuid4())}
+        confirmed = mail | {"confirm": client.data(name, mail)["confirm"]}
+        for call in ("UpdateItem", "PutItem", "TransactWriteItems"):
+            with _failing(call):
+                client.call(name, confirmed)
+        for _ in range(2):
+            client.call(name, confirmed)
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
+    from pillarbox.application.accounts.domains import DomainCheck
+    from pillarbox.application.accounts.suppressions import SuppressionList
     from pillarbox.application.caller import CallerLookup
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.feedback import Feedback
@@ -345,6 +347,28 @@ class Wiring:
         from pillarbox.application.templates.saved import TemplateLibrary
 
         return TemplateLibrary(self.template_authoring)
+
+    @cached_property
+    def suppression_list(self) -> "SuppressionList":
+        """List the suppressions of an account."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.application.accounts.suppressions import SuppressionList
+
+        return SuppressionList(
+            records=DynamoSuppressions(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def domain_check(self) -> "DomainCheck":
+        """Check the DNS records of a sending domain."""
+        from pillarbox.adapters.dns import DnsRecords
+        from pillarbox.adapters.ses.domains import SesDomains
+        from pillarbox.application.accounts.domains import DomainCheck
+
+        return DomainCheck(SesDomains(), DnsRecords(self.settings.dns_servers))
 
 
 def utc_now() -> datetime:

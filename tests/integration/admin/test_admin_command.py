@@ -162,11 +162,25 @@ def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
         (),
         ("--preview", "--preset", "send"),
         ("--self-service", "--preset", "send"),
+        ("--preview", "--agent", "--agent-recipient", "a.example"),
+        ("--preset", "send", "--agent-recipient", "a.example"),
+        ("--preset", "send", "--agent-per-day", "5"),
     ):
         assert refusal(lambda words=neither_or_both: run(*key, account, *words)) == (  # type: ignore[misc]
             2,
             "validation_failed",
         )
+    agent = (*key, account, "--preset", "send", "--agent")
+    limited = run(*agent, "--agent-recipient", "Shop.example", "--agent-per-day", "5")
+    limits: dict[str, object] = {"recipients": ["shop.example"], "confirmation": "ask", "perDay": 5}
+    assert limited["agent"] == limits
+    shown = {
+        one["keyId"]: one["agent"] for one in run("key", "list", "--account", account)["items"]
+    }
+    assert shown.pop(limited["keyId"]) == limits
+    assert set(shown.values()) == {None}
+    assert refusal(lambda: run(*agent)) == (1, "validation_failed")
+    assert refusal(lambda: run(*agent, "--agent-recipient", "a@b@c")) == (1, "validation_failed")
     free = run("account", "create", "--name", "Hobby", "--plan", "free")["accountId"]
     assert refusal(lambda: run(*key, free, "--preset", "marketing")) == (
         1,

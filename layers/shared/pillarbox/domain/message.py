@@ -133,6 +133,7 @@ class SendRoute(StrEnum):
     HTTP = "http"
     BATCH = "batch"
     SMTP = "smtp"
+    MCP = "mcp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,8 @@ class Limits:
     per_day: int | None
     per_month: int | None
     recipients_per_day: int | None = None
+    #: Whether they are the limits of one key, not of its account.
+    of_key: bool = False
 
     def of(self, window: Window) -> int | None:
         """Return the limit of one window."""
@@ -172,12 +174,14 @@ def whole_seconds(length: timedelta) -> int:
 class QuotaExceeded(ServiceError):
     """429: a window has too little quota left. Has the RateLimit headers, never Retry-After.
 
-    `used` is the count of each window at the time of the refusal.
+    `limits` are those that it names, `used` is the count of each window at the time of the
+    refusal.
     """
 
     def __init__(
         self, window: Window, limits: Limits, used: Mapping[Window, int], now: datetime
     ) -> None:
+        self.limits = limits
         self.used = used
         limit = limits.of(window) or 0
         remaining = max(limit - used.get(window, 0), 0)
@@ -188,7 +192,7 @@ class QuotaExceeded(ServiceError):
             text, name = f"{limit} messages per {window}", f"limit_per_{window}"
         super().__init__(
             _CODES[window],
-            f"The account may send {text}; {remaining} are left.",
+            f"The {'key' if limits.of_key else 'account'} may send {text}; {remaining} are left.",
             details={name: limit},
             headers={
                 "RateLimit-Limit": str(limit),

@@ -108,7 +108,7 @@ def _batch_item(
         "messageId": None,
         "status": None,
         "from": None,
-        "error": _error_body(outcome, faults),
+        "error": error_body(outcome, faults),
     }
 
 
@@ -118,10 +118,10 @@ def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
 
 def reply_error(error: ServiceError) -> Reply:
     """Reply with the envelope of an error."""
-    return reply({"error": _error_body(error, MAX_FAULTS)}, error.status, error.headers)
+    return reply({"error": error_body(error, MAX_FAULTS)}, error.status, error.headers)
 
 
-def _error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
+def error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
     """Return the `error` object with at most so many faults: a response has a limited size."""
     if isinstance(error, ValidationFailed):
         error = error.listing(faults)

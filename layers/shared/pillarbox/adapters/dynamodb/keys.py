@@ -18,6 +18,7 @@ Older releases had these records in the first table (`former_keys.py`). It has a
 | message     | MSG#<account>       | <message id>   |
 | in shard n  | MSG#<account>#<n>   | <message id>   |
 | quota       | QUOTA#<account>     | -              |
+| of an agent's key | QUOTA#<account> | <key id>     |
 | use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
@@ -93,9 +94,13 @@ def message(account_id: str, message_id: UUID) -> Item:
     return _in_shard(account_id, shard_of(message_id), message_id)
 
 
-def quota(account_id: str) -> Item:
-    """Return the key of the counts of an account's sends."""
-    return _key(f"QUOTA#{account_id}")
+def quota(sender_id: str) -> Item:
+    """Return the key of the counts of an account's sends, or of those of an agent's key.
+
+    The text for the latter is what `domain.key.Principal.agent_id` returns.
+    """
+    account_id, _, key_id = sender_id.partition("#")
+    return _key(f"QUOTA#{account_id}", key_id or _ALONE)
 
 
 def suppression(account_id: str, address: str = "") -> Item:

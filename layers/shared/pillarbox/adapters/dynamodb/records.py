@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_text,
 )
 from pillarbox.domain.account import Account, Plan, Suspension
+from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.key import ApiKey, KeyType, Preset
@@ -116,6 +117,7 @@ def key_item(key: ApiKey) -> Item:
             "created": to_text(key.created_at),
             "revoked": to_text(key.revoked_at) if key.revoked_at else None,
             "self_service": key.self_service or None,
+            "agent": _agent_attribute(key.agent) if key.agent else None,
         }
     )
 
@@ -133,6 +135,23 @@ def key_of(item: Mapping[str, Any]) -> ApiKey:
         created_at=from_text(item["created"]),
         revoked_at=from_text(item["revoked"]) if "revoked" in item else None,
         self_service=item.get("self_service", False),
+        agent=_agent_of(item["agent"]) if "agent" in item else None,
+    )
+
+
+def _agent_attribute(agent: AgentSettings) -> dict[str, object]:
+    return {
+        "to": agent.recipients,
+        "confirmation": agent.confirmation.value,
+        "per_day": agent.per_day,
+    }
+
+
+def _agent_of(attribute: Mapping[str, Any]) -> AgentSettings:
+    return AgentSettings(
+        recipients=tuple(attribute["to"]),
+        confirmation=Confirmation(attribute["confirmation"]),
+        per_day=attribute["per_day"],
     )
 
 

@@ -8,6 +8,7 @@ from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
 from pillarbox.domain.account import Account
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
 from pillarbox.domain.key import (
@@ -56,9 +57,16 @@ class Keys:
         )
 
     def issue_live(
-        self, account_id: str, name: str, preset: Preset, scopes: Iterable[str] = ()
+        self,
+        account_id: str,
+        name: str,
+        preset: Preset,
+        scopes: Iterable[str] = (),
+        agent: AgentSettings | None = None,
     ) -> IssuedKey:
         """Create a live key with the scopes of a preset, or with `scopes` for the preset `custom`.
+
+        With `agent` it is a key for an agent, with these limits.
 
         Raises:
             ValidationFailed: on `name` or `scope`.
@@ -75,7 +83,7 @@ class Keys:
                 f"The {account.plan} plan does not allow {', '.join(map(str, refused))}.",
                 details={"scopes": refused, "plan": account.plan.value},
             )
-        return self._issue(account, name, KeyType.LIVE, preset, granted)
+        return self._issue(account, name, KeyType.LIVE, preset, granted, agent=agent)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read an account's keys, oldest first, including revoked ones.
@@ -111,6 +119,7 @@ class Keys:
         scopes: frozenset[str],
         *,
         self_service: bool = False,
+        agent: AgentSettings | None = None,
     ) -> IssuedKey:
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
@@ -123,6 +132,7 @@ class Keys:
             digest=digest_of_key(text),
             created_at=self.clock(),
             self_service=self_service,
+            agent=agent,
         )
         self.records.add(record)
         return IssuedKey(record, text)
