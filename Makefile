@@ -20,7 +20,7 @@ up: setup .venv-engine/made ## run the whole service on this machine, until Ctrl
 fresh: ## forget the local stack's keys, certificate and kept messages
 	@rm -f "$${PILLARBOX_STATE_DIR:-.local}/keys.json" "$${PILLARBOX_STATE_DIR:-.local}/kept.jsonl"
 
-test: check .venv-engine/made ## run every check and every test
+test: check .venv-engine/made .venv-mcp/made ## run every check and every test
 	$(RUN)pytest --numprocesses 2 --dist worksteal
 
 quick: setup ## run lint, types and most unit tests side by side: half a minute
@@ -126,14 +126,18 @@ setup: $(UV) ## install what development needs, in .venv
 $(UV):
 	python3 -m venv .uv && .uv/bin/pip install --quiet --require-hashes --requirement .uv.txt
 
-# The engine, SAM and checkov pin what the service does not want pinned: each has an environment
-# of its own.
+# The engine, SAM and checkov pin what the service does not want pinned, and the client of MCP is
+# large: each has an environment of its own.
 .venv-engine/made: uv.lock | $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-engine $(UV) sync --locked --quiet --only-group engine
 	@touch $@
 
 .venv-sam/made: uv.lock | $(UV)
 	UV_PROJECT_ENVIRONMENT=.venv-sam $(UV) sync --locked --quiet --only-group sam
+	@touch $@
+
+.venv-mcp/made: uv.lock | $(UV)
+	UV_PROJECT_ENVIRONMENT=.venv-mcp $(UV) sync --locked --quiet --only-group mcp
 	@touch $@
 
 # Not in uv.lock, where its old urllib3 would become the layer's. Made by

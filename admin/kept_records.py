@@ -1,15 +1,15 @@
-"""Which records of a table a later run of the local stack can use."""
+"""Which records of the tables a later run of the local stack can use."""
 
 from collections.abc import Iterable
 from typing import Final
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.claims import DONE
-from pillarbox.adapters.dynamodb.keys import is_message, kind_and_account
+from pillarbox.adapters.dynamodb.keys import is_identity, is_message, kind_and_account
 
-#: The heartbeat and the sending rate describe a run. The statistics are counted anew from the
-#: messages, which the table's stream reports again when they are put back.
-_OF_ONE_RUN: Final = frozenset({"PULSE", "RATE", "STAT", "REBUILD"})
+#: The heartbeat and the sending rate describe a run. The statistics and the search index are
+#: made anew from the messages, which the table's stream reports again when they are put back.
+_OF_ONE_RUN: Final = frozenset({"PULSE", "RATE", "STAT", "REBUILD", "RCPT", "TAG"})
 
 
 def kept_records(items: Iterable[Item]) -> list[Item]:
@@ -19,6 +19,11 @@ def kept_records(items: Iterable[Item]) -> list[Item]:
     """
     kept = (item for item in items if _is_kept(item))
     return sorted(kept, key=lambda item: item["sk"]["S"] if is_message(item) else "")
+
+
+def goes_to_identities(item: Item) -> bool:
+    """Return whether a record is put back into the table `Identities`."""
+    return is_identity(item)
 
 
 def _is_kept(item: Item) -> bool:

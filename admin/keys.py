@@ -5,7 +5,9 @@ from typing import Annotated
 import typer
 
 from admin.session import connected
-from admin.views import issued_key_view, key_view
+from admin.views import issued_key_view, key_view, used_key_view
+from pillarbox.application.accounts.agents import agent_settings
+from pillarbox.domain.agent import DEFAULT_PER_DAY, Confirmation
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.key import SCOPES, Preset
 
@@ -42,6 +44,36 @@ def create(  # noqa: PLR0913  one parameter for each option
             help=f"With --preset custom; repeat it for more scopes: {', '.join(sorted(SCOPES))}.",
         ),
     ] = None,
+    agent: Annotated[
+        bool,
+        typer.Option(
+            "--agent",
+            help="With --preset, for a key that an AI agent uses: the options below limit it on"
+            " every route.",
+        ),
+    ] = False,
+    agent_recipient: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="ADDRESS|DOMAIN",
+            help="With --agent, required: the only recipients. Repeat it for more; '*' allows"
+            " every address.",
+        ),
+    ] = None,
+    agent_confirmation: Annotated[
+        Confirmation | None,
+        typer.Option(
+            help="With --agent: whether somebody must confirm each send. With ask, the key sends"
+            " over the MCP server only, and that is the default."
+        ),
+    ] = None,
+    agent_per_day: Annotated[
+        int | None,
+        typer.Option(
+            metavar="MESSAGES",
+            help=f"With --agent: the daily limit of the key; {DEFAULT_PER_DAY} by default.",
+        ),
+    ] = None,
 ) -> None:
     """Create a key and show it. Save it now: it is stored only as a digest.
 
@@ -49,14 +81,25 @@ def create(  # noqa: PLR0913  one parameter for each option
     analytics need a paid plan.
 
     Example: `pillarbox key create --account qh4ybvcvbqzk --name web --preset send`
+
+    For an agent: `… --name claude --preset send --agent --agent-recipient ann@example.com`
     """
     if preview == (preset is not None):
         raise typer.BadParameter("use exactly one of them", param_hint="'--preview' / '--preset'")
     if self_service and not preview:
         raise typer.BadParameter("needs --preview", param_hint="'--self-service'")
+    if agent and preview:
+        raise typer.BadParameter("needs --preset", param_hint="'--agent'")
+    if not agent and (agent_recipient, agent_confirmation, agent_per_day) != (None, None, None):
+        raise typer.BadParameter("need --agent", param_hint="'--agent-…'")
+    settings = None
+    if agent:
+        per_day = DEFAULT_PER_DAY if agent_per_day is None else agent_per_day
+        confirmation = agent_confirmation or Confirmation.ASK
+        settings = agent_settings(agent_recipient or (), confirmation, per_day)
     session = connected(ctx)
     if preset is not None:
-        issued = session.wiring.api_keys.issue_live(account, name, preset, scope or ())
+        issued = session.wiring.api_keys.issue_live(account, name, preset, scope or (), settings)
     elif scope:
         error = FieldError(
             "scope", "is only for the preset custom; a preview key has fixed scopes", "not_allowed"
@@ -73,12 +116,19 @@ def create(  # noqa: PLR0913  one parameter for each option
 def list_all(ctx: typer.Context, *, account: Account) -> None:
     """List an account's keys, oldest first, including revoked ones.
 
+    lastUsedAt is when a key last sent an email, to within about an hour.
+
     Example: `pillarbox key list --account qh4ybvcvbqzk`
     """
     session = connected(ctx)
+    keys = session.wiring.api_keys.of_account(account)
+    last_uses = session.wiring.key_uses.last_uses(account)
     session.show_list(
-        [key_view(key) for key in session.wiring.api_keys.of_account(account)],
-        ("keyId", "name", "type", "selfService", "preset", "scopes", "createdAt", "revokedAt"),
+        [used_key_view(key, last_uses.get(key.key_id)) for key in keys],
+        (
+            *("keyId", "name", "type", "selfService", "preset", "scopes", "agent"),
+            *("createdAt", "lastUsedAt", "revokedAt"),
+        ),
     )
 
 

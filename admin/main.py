@@ -14,10 +14,12 @@ from admin import (
     doctor,
     domains,
     edge,
+    identities,
     keys,
     messages,
     queues,
     ready,
+    recipients,
     relay,
     restore,
     rollback,
@@ -74,10 +76,12 @@ app = typer.Typer(
 )
 app.add_typer(accounts.app, name="account")
 app.add_typer(keys.app, name="key")
+app.add_typer(identities.app, name="identities")
 app.add_typer(domains.app, name="domain")
 app.add_typer(senders.app, name="sender")
 app.add_typer(templates.app, name="template")
 app.add_typer(messages.app, name="message")
+app.add_typer(recipients.app, name="recipient")
 app.add_typer(suppressions.app, name="suppression")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")

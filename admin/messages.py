@@ -1,6 +1,7 @@
 """The commands `pillarbox message …`."""
 
-from typing import Annotated
+from datetime import UTC, datetime
+from typing import Annotated, Final
 
 import typer
 
@@ -9,7 +10,14 @@ from admin.progress import progress
 from admin.session import connected
 from admin.times import HELP, parse_time
 from admin.views import View, event_view, message_row, message_view, time_text
+from pillarbox.application.validation import search_recipient
+from pillarbox.domain.address import AddressSyntaxError
+from pillarbox.domain.errors import FieldError, ValidationFailed
+from pillarbox.domain.search import RecipientTerm
 from pillarbox.wiring import utc_now
+
+#: Before every message.
+_EVER: Final = datetime(1970, 1, 1, tzinfo=UTC)
 
 app = typer.Typer(no_args_is_help=True, help="Accepted emails and what happened to them.")
 
@@ -46,36 +54,47 @@ def show(
 def find(  # noqa: PLR0913  one parameter for each option
     ctx: typer.Context,
     *,
-    account: Annotated[str, typer.Option(metavar="ID", help="The account's id.")],
+    account: Annotated[
+        str | None,
+        typer.Option(metavar="ID", help="The account's id; without it, all accounts are searched."),
+    ] = None,
     to: Annotated[
-        str | None, typer.Option(metavar="ADDRESS", help="A whole address in To, Cc or Bcc.")
+        str | None,
+        typer.Option(
+            metavar="ADDRESS", help="An address in To, Cc or Bcc; with a final *, how it begins."
+        ),
     ] = None,
     subject: Annotated[
         str | None, typer.Option(metavar="TEXT", help="A part of the subject.")
     ] = None,
     since: Annotated[
-        str, typer.Option(metavar="TIME", help=f"The start of the range: {HELP}")
-    ] = "24h",
+        str | None,
+        typer.Option(
+            metavar="TIME",
+            help=f"The start of the range: {HELP} By default 24h; with --to all time.",
+        ),
+    ] = None,
     until: Annotated[
         str, typer.Option(metavar="TIME", help="The end of the range; by default now.")
     ] = "0m",
     limit: Annotated[int, typer.Option(min=1, help="The most messages to find.")] = 20,
     max_read: Annotated[int, typer.Option(min=1, help="The most messages to read.")] = 100_000,
 ) -> None:
-    """Find messages of an account by recipient or subject, newest first.
+    """Find messages by recipient or subject, newest first.
 
-    The command reads every message of the time range, because no index has recipients or
-    subjects. It says what it has read. If it stops before the start of the range, it says how to
-    go on. Upper and lower case are the same.
+    An address is found in the index. By a subject alone, and in an account that `message reindex`
+    has not indexed yet, the command reads every message of the time range. It says what it has
+    read. If it stops before the start of the range, it says how to go on. Upper and lower case are
+    the same.
 
-    Example: `pillarbox message find --account qh4ybvcvbqzk --to ann@example.com --since 6h`
+    Example: `pillarbox message find --to ann@example.com --since 30d`
     """
     session = connected(ctx)
     now = utc_now()
     search = Search(
-        since=parse_time("since", since, now),
+        since=_EVER if since is None and to else parse_time("since", since or "24h", now),
         until=parse_time("until", until, now),
-        to=to,
+        to=None if to is None else _recipient(to),
         subject=subject,
         limit=limit,
         max_read=max_read,
@@ -100,3 +119,43 @@ def find(  # noqa: PLR0913  one parameter for each option
         else f"Read {result.read:,} messages from {searched['until']} back to {searched['next']},"
         f" and stopped there. Go on with --until {searched['next']}"
     )
+
+
+@app.command("reindex")
+def reindex(
+    ctx: typer.Context,
+    *,
+    account: Annotated[
+        str | None,
+        typer.Option(
+            metavar="ID", help="The account's id; without it, all accounts that are not indexed."
+        ),
+    ] = None,
+) -> None:
+    """Put all messages of an account into the index by recipient and tag.
+
+    Accounts that are older than the index need it once: without it, searches find only the emails
+    that were accepted since. The command reads every message, and can be repeated.
+
+    Example: `pillarbox message reindex`
+    """
+    session = connected(ctx)
+    wiring = session.wiring
+    accounts = (
+        [each for each in wiring.accounts.all() if not each.indexed]
+        if account is None
+        else [wiring.accounts.get(account)]
+    )
+    indexed: list[View] = []
+    for each in accounts:
+        with progress(f"Indexing account {each.account_id}:", "messages") as report:
+            number = wiring.reindex.index_account(each, report)
+        indexed.append({"accountId": each.account_id, "messages": number})
+    session.show_list(indexed, ("accountId", "messages"))
+
+
+def _recipient(text: str) -> RecipientTerm:
+    try:
+        return search_recipient(text)
+    except AddressSyntaxError as error:
+        raise ValidationFailed(FieldError("to", str(error), "invalid_address")) from error

@@ -142,7 +142,9 @@ def _aws_settings(stack_name: str) -> Settings:
         item.get("ParameterKey", ""): item.get("ParameterValue", "")
         for item in stack.get("Parameters", [])
     }
-    variables = read_stack(outputs, parameters) | {Settings.stack.variable: stack_name}
+    # A stack of an older release has its keys in the first table.
+    variables = {Settings.identities_table.variable: outputs[Settings.table.output]}
+    variables |= read_stack(outputs, parameters) | {Settings.stack.variable: stack_name}
     if "RelayAddress" in outputs:
         variables[Settings.relay.variable] = f"{parameters['RelayName']}:{_RELAY_PORT}"
     return Settings(os.environ | variables)

@@ -1,5 +1,6 @@
 """The command `pillarbox teardown`."""
 
+from collections.abc import Sequence
 from typing import Annotated, Final
 
 import boto3
@@ -31,7 +32,7 @@ def teardown(
     *,
     delete_data: Annotated[
         bool,
-        typer.Option("--delete-data", help="Delete the table too: accounts, keys and history."),
+        typer.Option("--delete-data", help="Delete the tables too: accounts, keys and history."),
     ] = False,
     drop_pending: Annotated[
         bool, typer.Option("--drop-pending", help="Never send accepted emails that still wait.")
@@ -41,12 +42,12 @@ def teardown(
         typer.Option(metavar="STACK", help="The stack's name, instead of typing it when asked."),
     ] = None,
 ) -> None:
-    """Delete the stack. The table stays, unless you say --delete-data.
+    """Delete the stack. The tables stay, unless you say --delete-data.
 
     The command shows what it deletes and what stays, and asks for the stack's name. It empties
     and deletes the buckets: of large emails, which nothing can send without the queues, and of the
     edge's error page. With
-    --delete-data it switches the table's deletion protection off.
+    --delete-data it switches the tables' deletion protection off.
 
     If it is interrupted, run it again. With --delete-data it also works after the stack is gone.
 
@@ -74,12 +75,16 @@ def teardown(
             for number in kept_data.delete_bucket(bucket):
                 deleted += number
                 report(deleted)
-    if data.table and delete_data:
-        with progress("Deleting the table"):
-            kept_data.delete_table(data.table)
-    kept = data.table if data.table and not delete_data else None
-    done: dict[str, Json] = {"stack": name, "deleted": True, "keptTable": kept}
-    session.show(done, hint=_hint(name, kept))
+    if delete_data:
+        with progress("Deleting the tables"):
+            for table in data.tables:
+                kept_data.delete_table(table.name)
+    kept = {
+        field: None if delete_data or table is None else table.name
+        for field, table in (("keptTable", data.table), ("keptIdentities", data.identities))
+    }
+    done: dict[str, Json] = {"stack": name, "deleted": True, **kept}
+    session.show(done, hint=_hint(name, [table for table in kept.values() if table]))
 
 
 def _check(stack: StackDescription) -> None:
@@ -153,10 +158,10 @@ def _parts(
     if waiting:
         parts.append(("emails", f"{waiting} that wait", "never sent"))
     parts += [("bucket", bucket, "emptied, deleted") for bucket in data.buckets]
-    if data.table:
-        protected = ", protection off first" if data.protected else ""
+    for table in data.tables:
+        protected = ", protection off first" if table.protected else ""
         then = f"deleted{protected}" if delete_data else "kept"
-        parts.append(("table", f"{data.table} ({data.items:,} items)", then))
+        parts.append(("table", f"{table.name} ({table.items:,} items)", then))
     parts += [
         (part, stack.parameters[name], "kept")
         for name, part in _OUTSIDE.items()
@@ -166,11 +171,11 @@ def _parts(
     return [{"part": part, "name": name, "then": then} for part, name, then in parts]
 
 
-def _hint(name: str, kept: str | None) -> str | None:
-    if kept is None:
+def _hint(name: str, kept: Sequence[str]) -> str | None:
+    if not kept:
         return None
     return (
-        "The table has everything but the emails that waited. Use it in a new stack:\n"
-        f"pillarbox --stack-name {name} restore stack {kept}\n"
-        "or delete it: run this command again with --delete-data."
+        "The tables have everything but the emails that waited. Use them in a new stack:\n"
+        f"pillarbox --stack-name {name} restore stack \\\n  {' '.join(kept)}\n"
+        "or delete them: run this command again with --delete-data."
     )

@@ -3,15 +3,15 @@
 import re
 from datetime import UTC, datetime
 
-from admin.operations.usage import WindowUsage
 from pillarbox.application.accounts.keys import IssuedKey
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.domain.account import Account
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.message import Event, Message
-from pillarbox.domain.quota import Limits
+from pillarbox.domain.quota import Limits, WindowUsage
 from pillarbox.domain.template import SavedTemplate
 
 type View = dict[str, Json]
@@ -57,13 +57,25 @@ def usage_view(usage: WindowUsage) -> View:
 def issued_key_view(issued: IssuedKey) -> View:
     """Return a new key with its text."""
     record = issued.record
-    return {
+    agent: View = {"agent": _agent_view(record.agent)} if record.agent else {}
+    return agent | {
         "keyId": record.key_id,
         "key": issued.text,
         "prefix": record.type.prefix,
         "scopes": [*sorted(record.scopes)],
         "name": record.name,
         "accountId": record.account_id,
+    }
+
+
+def _agent_view(agent: AgentSettings | None) -> View | None:
+    """Return the limits of an agent's key."""
+    if agent is None:
+        return None
+    return {
+        "recipients": [*agent.recipients],
+        "confirmation": agent.confirmation.value,
+        "perDay": agent.per_day,
     }
 
 
@@ -77,9 +89,15 @@ def key_view(key: ApiKey) -> View:
         "prefix": key.type.prefix,
         "selfService": key.self_service,
         "scopes": [*sorted(key.scopes)],
+        "agent": _agent_view(key.agent),
         "createdAt": time_text(key.created_at),
         "revokedAt": time_text(key.revoked_at) if key.revoked_at else None,
     }
+
+
+def used_key_view(key: ApiKey, last_used_at: datetime | None) -> View:
+    """Return a key with the time of its last use, to within an hour."""
+    return key_view(key) | {"lastUsedAt": time_text(last_used_at) if last_used_at else None}
 
 
 def sender_view(sender: AccountSender) -> View:

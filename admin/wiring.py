@@ -7,6 +7,8 @@ from time import sleep
 from admin.aws.account_data import DynamoAccountData
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
+from admin.aws.key_migration import DynamoFormerKeys
+from admin.aws.message_rewrite import DynamoMessageRewrite
 from admin.aws.queues import SqsQueues
 from admin.aws.route53 import Route53Zones
 from admin.aws.ses_account import SesAccount
@@ -14,10 +16,13 @@ from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
 from admin.operations.account_deletion import AccountDeletion
 from admin.operations.doctor import Doctor
+from admin.operations.erasure import RecipientErasure
 from admin.operations.first_steps import FirstSteps
+from admin.operations.key_migration import KeyMigration
 from admin.operations.messages import MessageSearch
 from admin.operations.queues import QueueOperations, QueueUrls
 from admin.operations.ranking import Ranking
+from admin.operations.reindex import Reindex
 from admin.operations.round_trip import RoundTrip
 from admin.operations.suppression_files import SuppressionFiles
 from admin.operations.usage import QuotaUsage
@@ -25,10 +30,12 @@ from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dns import DnsRecords
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.api_keys import DynamoApiKeys
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
+from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.identities import SesIdentities
@@ -38,6 +45,8 @@ from pillarbox.application.accounts.keys import Keys
 from pillarbox.application.accounts.senders import Senders
 from pillarbox.application.accounts.suppressions import SuppressionList
 from pillarbox.application.history.audit import Audit
+from pillarbox.application.history.search import RecordSearch
+from pillarbox.application.history.tuning import STANDARD
 from pillarbox.wiring import Wiring, utc_now
 
 
@@ -47,7 +56,9 @@ class OperatorWiring(Wiring):
     @cached_property
     def accounts(self) -> Accounts:
         """Work on accounts."""
-        return Accounts(records=DynamoAccounts(self.table), clock=utc_now)
+        # A stack of an older release has one table (admin/session.py).
+        keys_moved = self.identities.name != self.table.name
+        return Accounts(records=DynamoAccounts(self.table, keys_moved=keys_moved), clock=utc_now)
 
     @cached_property
     def quota_usage(self) -> QuotaUsage:
@@ -62,7 +73,7 @@ class OperatorWiring(Wiring):
         return AccountDeletion(
             accounts=DynamoAccounts(self.table),
             queries=self.history_queries,
-            data=DynamoAccountData(self.table),
+            data=DynamoAccountData(self.table, self.identities),
             clock=utc_now,
         )
 
@@ -74,8 +85,20 @@ class OperatorWiring(Wiring):
     def api_keys(self) -> Keys:
         """Work on API keys."""
         return Keys(
-            records=DynamoApiKeys(self.table), accounts=DynamoAccounts(self.table), clock=utc_now
+            records=DynamoApiKeys(self.identities, self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
         )
+
+    @cached_property
+    def key_uses(self) -> DynamoKeyUses:
+        """Read when keys were last used."""
+        return DynamoKeyUses(self.table)
+
+    @cached_property
+    def key_migration(self) -> KeyMigration:
+        """Move the keys of older releases."""
+        return KeyMigration(records=DynamoFormerKeys(self.table, self.identities), pause=sleep)
 
     @cached_property
     def senders(self) -> Senders:
@@ -114,6 +137,40 @@ class OperatorWiring(Wiring):
             messages=DynamoMessageLog(self.table),
             accounts=DynamoAccounts(self.table),
             account_ids=self.account_ids,
+            search=self.record_search,
+        )
+
+    @cached_property
+    def record_search(self) -> RecordSearch:
+        """Find messages by recipient."""
+        return RecordSearch(
+            DynamoMessageLog(self.table),
+            DynamoLedger(self.table),
+            DynamoSearchIndex(self.table),
+            STANDARD,
+        )
+
+    @cached_property
+    def reindex(self) -> Reindex:
+        """Put messages into the search index."""
+        return Reindex(
+            accounts=DynamoAccounts(self.table),
+            log=DynamoMessageLog(self.table),
+            index=DynamoSearchIndex(self.table),
+        )
+
+    @cached_property
+    def recipient_erasure(self) -> RecipientErasure:
+        """Erase recipients from the history."""
+        return RecipientErasure(
+            accounts=DynamoAccounts(self.table),
+            log=DynamoMessageLog(self.table),
+            rewrite=DynamoMessageRewrite(self.table),
+            index=DynamoSearchIndex(self.table),
+            indexed_until=self.record_search.indexed_until,
+            suppressions=DynamoSuppressions(self.table),
+            clock=utc_now,
+            pause=sleep,
         )
 
     @cached_property
@@ -171,6 +228,8 @@ class OperatorWiring(Wiring):
             domains=self.domains,
             queues=self.queue_operations,
             table=DynamoTableProtection(self.table),
+            identities=DynamoTableProtection(self.identities),
+            former_keys=self.key_migration.records,
             monitoring=CloudWatchMonitoring(settings.stack, utc_now),
             api_probe=HttpApiProbe(settings.api_url),
             certificate_probe=SmtpProbe(*relay, settings.relay_certificate) if relay else None,

@@ -33,6 +33,7 @@ SETTINGS = {
     "AWS_SECRET_ACCESS_KEY": "testing",
     "AWS_DEFAULT_REGION": "eu-west-1",
     "PILLARBOX_TABLE": "pillarbox",
+    "PILLARBOX_IDENTITIES_TABLE": "pillarbox-identities",
     "PILLARBOX_SPOOL_BUCKET": "pillarbox-spool",
     "PILLARBOX_CONFIGURATION_SET": "pillarbox",
     "PILLARBOX_PREVIEW_SENDER": "preview@pillarbox.example",
@@ -188,19 +189,20 @@ def queue_event(bodies: list[str]) -> dict[str, Any]:
 
 
 def set_up() -> str:
-    """Create table, bucket and queue, and an account with a key; return the key's text."""
-    boto3.client("dynamodb").create_table(
-        TableName=SETTINGS["PILLARBOX_TABLE"],
-        KeySchema=[
-            {"AttributeName": "pk", "KeyType": "HASH"},
-            {"AttributeName": "sk", "KeyType": "RANGE"},
-        ],
-        AttributeDefinitions=[
-            {"AttributeName": "pk", "AttributeType": "S"},
-            {"AttributeName": "sk", "AttributeType": "S"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    """Create tables, bucket and queue, and an account with a key; return the key's text."""
+    for table in ("PILLARBOX_TABLE", "PILLARBOX_IDENTITIES_TABLE"):
+        boto3.client("dynamodb").create_table(
+            TableName=SETTINGS[table],
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            AttributeDefinitions=[
+                {"AttributeName": "pk", "AttributeType": "S"},
+                {"AttributeName": "sk", "AttributeType": "S"},
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
     boto3.client("s3").create_bucket(
         Bucket=SETTINGS["PILLARBOX_SPOOL_BUCKET"],
         CreateBucketConfiguration={"LocationConstraint": "eu-west-1"},

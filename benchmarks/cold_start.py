@@ -21,6 +21,7 @@ from typing import Any, Final
 
 from benchmarks.accepting import RECIPIENT, SETTINGS, post
 from pillarbox.adapters.dynamodb import records
+from pillarbox.domain.agent import ANYONE, AgentSettings, Confirmation
 from pillarbox.domain.key import KeyType, new_key_text
 from tests.fakes import builders
 
@@ -35,6 +36,11 @@ _FLOOR_ONE: Final = "import boto3; boto3.client('dynamodb')"
 #: The first client of each function, its floor and its goal.
 PROGRAMS: Final = {
     "send_email": (
+        "services().single_send; services().table.client; services().jobs._sqs",
+        _FLOOR_TWO,
+        1.25,
+    ),
+    "mcp": (
         "services().single_send; services().table.client; services().jobs._sqs",
         _FLOOR_TWO,
         1.25,
@@ -94,7 +100,10 @@ dns.resolver.Resolver.resolve = resolve
 def first_requests() -> dict[str, tuple[str, dict[str, str]]]:
     """Return a program and its variables for each function that parses a body."""
     text = new_key_text(builders.ACCOUNT, KeyType.LIVE)
-    items = [records.account_item(builders.account()), records.key_item(builders.api_key(text))]
+    # Nobody is asked: the question of the MCP server is a request of its own.
+    agent = AgentSettings(recipients=(ANYONE,), confirmation=Confirmation.OFF)
+    key = builders.api_key(text, agent=agent)
+    items = [records.account_item(builders.account()), records.key_item(key)]
     answers = {
         "BatchGetItem": {"Responses": {SETTINGS["PILLARBOX_TABLE"]: items}},
         "UpdateItem": {"Attributes": {"used": {"N": "1"}}},
@@ -103,7 +112,10 @@ def first_requests() -> dict[str, tuple[str, dict[str, str]]]:
     mail = {"to": RECIPIENT, "starterTemplate": "password_reset", "variables": variables}
     preview = post(text, {"variables": variables}, {}, "/v1/starter-templates/{slug}/preview")
     preview |= {"pathParameters": {"slug": "password_reset"}}
+    rpc = {"jsonrpc": "2.0", "id": 1, "method": "tools/call"}
+    call = rpc | {"params": {"name": "send_email", "arguments": mail}}
     return {
+        "mcp": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, call, {}, "/v1/mcp"), answers)),
         "send_email": (_NO_NAME_SERVER + _REQUEST, _variables(post(text, mail, {}), answers)),
         "preview_starter_template": (_REQUEST, _variables(preview, answers)),
     }
@@ -164,16 +176,20 @@ def main() -> None:
     print("| function | M instructions | floor | ratio | goal | with the first request |")
     print("|---|---|---|---|---|---|")
     requests = first_requests()
+    counts: dict[str, int] = {}
     for name, (first_client, floor, goal) in PROGRAMS.items():
         path = (ROOT / "functions" / name, ROOT / "layers" / "shared", LAYER)
         program = f"import app; from pillarbox.wiring import services; {first_client}"
         count = instructions(program, *path)
+        counts[name] = count
         ratio = (count - empty) / (floors[floor] - empty)
         more = ""
         if name in requests:
             program, variables = requests[name]
             more = f"{instructions(program, *path, **variables)}"
         print(f"| {name} | {count} | {floors[floor]} | {ratio:.2f} | {goal} | {more} |")
+    of_sends = counts["mcp"] / counts["send_email"]
+    print(f"\nthe cold start of mcp is {of_sends:.3f} of that of send_email; the goal is 1.05")
 
 
 if __name__ == "__main__":

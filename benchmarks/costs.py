@@ -23,10 +23,11 @@ _SECONDS: Final = 30 * 24 * 3600
 _RELAY_SIZES: Final = template.load(template.ROOT / "stacks/relay.yaml")["Mappings"]["RelaySizes"]
 #: Lambda reads an idle queue with five pollers, each for 20 seconds at a time.
 _EMPTY_RECEIVES: Final = 5 * _SECONDS / 20
-#: KB that a message keeps in the table: its record, its entries, and 100 bytes that DynamoDB adds.
-_KEPT_KB: Final = 0.7
+#: KB that a message keeps in the table: its record, its entries, its item in the search index, and
+#: the 100 bytes that DynamoDB adds to each item.
+_KEPT_KB: Final = 0.9
 #: Read units of the sweep for a message (history.md).
-_SWEPT: Final = 0.62
+_SWEPT: Final = 0.72
 
 type Bill = Mapping[str, float]
 
@@ -120,6 +121,8 @@ def million(*, key: bool = True, batch: float = 10, rate: float = 50) -> Bill:
         "DynamoDB, kept for a month": _KEPT_KB * PRICES["kept"].dollars,
         "Lambda, requests": invocations * PRICES["invocation"].dollars,
         "Statistics, writes": _statistics(rate) * PRICES["write"].dollars,
+        SEARCH: float(row("history.md", "search index, one recipient and no tags")[0])
+        * PRICES["write"].dollars,
     }
 
 
@@ -133,6 +136,7 @@ def calls() -> float:
 
 
 _KINDS: Final = ("with", "without")
+SEARCH: Final = "Search index, writes"
 
 
 def _statistics(rate: float) -> float:

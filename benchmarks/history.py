@@ -21,24 +21,34 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import partial
+from itertools import product
 from typing import Any
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit, items_of
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item, message_of
+from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.delivery.sweep import HOPELESS, OVERDUE, TIME_RANGE
 from pillarbox.application.history.aggregate import Aggregation
 from pillarbox.application.history.ledger_check import LedgerCheck
-from pillarbox.application.history.queries import Bucket, HistoryQueries, PageRequest, SortBy
-from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import IndexEntry, index_entry, milliseconds
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket, HistoryQueries
+from pillarbox.domain.message import Event, EventKind, Message, MessageOrigin, SendRoute, Status
+from pillarbox.domain.statistics import (
+    IndexEntry,
+    Subset,
+    SubsetKind,
+    index_entry,
+    milliseconds,
+)
 
 ACCOUNT = "benchmark001"
 _MILLISECOND = timedelta(milliseconds=1)
@@ -47,6 +57,20 @@ DAYS = 31
 SIZES = (1_000, 100_000, 1_000_000)
 #: The batch size and window of aggregate_stats in template.yaml.
 BATCH, WINDOW = 2000, timedelta(seconds=10)
+#: Three keys send seven templates: each message comes from one of 21 pairs.
+KEYS = tuple(f"key_{ACCOUNT}{number:08d}" for number in range(3))
+TEMPLATES = ("otp", "magic_link", *(str(UUID(int=(7 << 76 | 2 << 62) + n)) for n in range(5)))
+ORIGINS = tuple(
+    MessageOrigin(
+        route=SendRoute.HTTP,
+        key_id=key,
+        starter_template=None if "-" in template else template,
+        template_id=template if "-" in template else None,
+        request_id="5f0c2c9e-8f0f-4a3c-9d57-0f5d0b6b7c1e",
+    )
+    for key, template in product(KEYS, TEMPLATES)
+)
+SUBSETS = (Subset(SubsetKind.KEY, KEYS[0]), Subset(SubsetKind.TEMPLATE, TEMPLATES[-1]))
 #: The share of messages that are sent in ten hours of each day; the others at any hour.
 BY_DAY = 0.75
 #: Upper bounds on a scale of 0 to 1 of the messages with each outcome; the rest is delivered.
@@ -84,6 +108,7 @@ def message_at(moment: int, shards: int = 1) -> Message:
         to=(f"customer-{rng.randrange(10**6)}@mailbox.example",),
         cc=(),
         bcc=(),
+        origin=ORIGINS[moment % len(ORIGINS)],
         provider_message_id="0100019cfa1b2c3d-00000000-1111-2222-3333-444444444444-000000",
         attempt=1,
         revision=3,
@@ -130,13 +155,23 @@ def account_with(count: int, shards: int = 1) -> tuple[HistoryQueries, Metered]:
         )
     for pk, in_partition in records.items():
         engine.partition(pk).fill(in_partition)
-    ledger = engine.partition(keys.entries(ACCOUNT, 0)["pk"]["S"])
-    expected = items_of(ACCOUNT, entries.values())
-    ledger.fill({sort_key: item.item(1) for sort_key, item in expected.items()})
+    fill_ledger(engine, entries.values())
     queries = HistoryQueries(
-        log=DynamoMessageLog(table), ledger=DynamoLedger(table), clock=lambda: NOW
+        log=DynamoMessageLog(table),
+        ledger=DynamoLedger(table),
+        index=DynamoSearchIndex(table),
+        clock=lambda: NOW,
     )
     return queries, engine
+
+
+def fill_ledger(engine: Metered, entries: Iterable[IndexEntry]) -> None:
+    """Put the ledger that these entries make."""
+    in_partition: defaultdict[str, dict[str, Callable[[], Any]]] = defaultdict(dict)
+    for (pk, sort_key), item in items_of(ACCOUNT, entries).items():
+        in_partition[pk][sort_key] = partial(item.item, 1)
+    for pk, items in in_partition.items():
+        engine.partition(pk).fill(items)
 
 
 def cost(engine: Metered, call: Callable[[], object]) -> tuple[int, int]:
@@ -184,7 +219,10 @@ def print_read_units(sizes: tuple[int, ...], shards: int) -> None:
         }
         for bucket in Bucket:
             name = f"analytics, 31 days by {bucket.value}"
-            calls[name] = partial(queries.analytics, ACCOUNT, since, until, bucket, shards)
+            analytics = partial(queries.analytics, ACCOUNT, since, until, bucket, shards)
+            calls[name] = analytics
+            for subset in SUBSETS:
+                calls[f"{name}, of a {subset.kind}"] = partial(analytics, subset=subset)
         for name, call in calls.items():
             costs.setdefault(name, []).append(cost(engine, call))
     print(f"\nRead units (calls), {shards} shards\n")
@@ -225,6 +263,7 @@ def _aggregation(table: Table) -> Aggregation[Message]:
         written_at=lambda _: None,
         ledger=DynamoLedger(table),
         marks=DynamoRebuildMarks(table),
+        key_uses=DynamoKeyUses(table),
         clock=lambda: NOW,
     )
 
@@ -249,9 +288,7 @@ def cost_of_sweeping(rate: float) -> tuple[float, float, int]:
     in_partition = {str(m.message_id): message_item(m) for m in messages}
     engine.partition(keys.message(ACCOUNT, messages[0].message_id)["pk"]["S"]).fill(in_partition)
     stored = (message_of(from_item(item)) for item in in_partition.values())
-    items = items_of(ACCOUNT, map(index_entry, stored))
-    ledger_items = {sort_key: item.item(1) for sort_key, item in items.items()}
-    engine.partition(keys.entries(ACCOUNT, 0)["pk"]["S"]).fill(ledger_items)
+    fill_ledger(engine, map(index_entry, stored))
     return _sweep(table, engine), _check(table, engine), round(7200 * rate)
 
 
@@ -273,6 +310,7 @@ def _check(table: Table, engine: Metered) -> float:
         ledger=DynamoLedger(table),
         audit=DynamoLedgerAudit(table),
         marks=DynamoRebuildMarks(table),
+        index=DynamoSearchIndex(table),
         clock=lambda: NOW,
     )
     if check.check_ended_hours(ACCOUNT, NOW).repaired:

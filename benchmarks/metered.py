@@ -86,9 +86,12 @@ class Metered:
     def batch_get_item(self, *, RequestItems: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N803  as in botocore
         """Read up to 100 items."""
         self.calls += 1
-        ((name, requested),) = RequestItems.items()
-        items = [self._read(key) for key in requested["Keys"]]
-        return {"Responses": {name: [item for item in items if item is not None]}}
+        return {
+            "Responses": {
+                name: [item for key in requested["Keys"] if (item := self._read(key)) is not None]
+                for name, requested in RequestItems.items()
+            }
+        }
 
     def query(self, **request: Any) -> dict[str, Any]:  # noqa: ANN401  as in botocore
         """Read items of one partition key, in order."""
@@ -139,6 +142,17 @@ class Metered:
         new = updated(old or Key, request)
         self._write(Key, new, request)
         return {"Attributes": new}
+
+    def batch_write_item(self, *, RequestItems: Mapping[str, Any]) -> dict[str, Any]:  # noqa: N803  as in botocore
+        """Put and delete up to 25 items."""
+        ((_, requests),) = RequestItems.items()
+        for request in requests:
+            ((kind, action),) = request.items()
+            key = action["Item"] if kind == "PutRequest" else action["Key"]
+            self._write(key, action.get("Item"), {})
+            self.calls -= 1
+        self.calls += 1
+        return {}
 
     def transact_write_items(self, *, TransactItems: Sequence[Mapping[str, Any]]) -> dict[str, Any]:  # noqa: N803  as in botocore
         """Put and update items, if all conditions hold. A failed one is an error of the model."""

@@ -32,13 +32,17 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.claims import DynamoClaims
 from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.heartbeat import DynamoHeartbeat
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger, copy_place, place
 from pillarbox.adapters.dynamodb.ledger_format import pack, rollup_attributes
 from pillarbox.adapters.dynamodb.messages import DynamoMessages
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item, key_item, message_item
+from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.search_index import SearchIndexing
 from pillarbox.application.ports import Claim, StoredResponse
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.ids import created_at, derived_id, new_id
@@ -129,7 +133,9 @@ class Simulation:
         self.table, _ = metered_table()
         self.engine = Partitions()
         vars(self.table)["client"] = self.engine
-        self.directory, self.claims = DynamoDirectory(self.table), DynamoClaims(self.table)
+        # One engine counts both tables.
+        self.directory = DynamoDirectory(self.table, Table("identities"))
+        self.claims = DynamoClaims(self.table)
         self.messages = DynamoMessages(self.table)
         self.suppressions = DynamoSuppressions(self.table)
         self.heartbeats = [DynamoHeartbeat(self.table) for _ in range(PROCESSES)]
@@ -138,7 +144,9 @@ class Simulation:
             written_at=lambda _: None,
             ledger=DynamoLedger(self.table),
             marks=DynamoRebuildMarks(self.table),
+            key_uses=DynamoKeyUses(self.table),
             clock=lambda: START,
+            search=SearchIndexing(_search_change, DynamoSearchIndex(self.table)),
         )
         self.rng = random.Random(1)  # noqa: S311  numbers from a seed, no secrets
         self.sent = 0
@@ -310,6 +318,11 @@ class Simulation:
         item = message_item(message)
         self.engine.partition(item["pk"]["S"]).put(item["sk"]["S"], item)
         self._record(message, EventKind.COMPLAINED, now)
+
+
+def _search_change(message: Message) -> tuple[None, Message | None]:
+    """Return what the search index sees: only the first revision of a message."""
+    return None, None if message.revision else message
 
 
 def busiest(counts: Counter[tuple[str, int]], prefix: str) -> int:

@@ -21,7 +21,7 @@ from typing import Any, Final
 from botocore.exceptions import BotoCoreError, ClientError
 from rich.console import Console
 
-from admin.kept_records import kept_records
+from admin.kept_records import goes_to_identities, kept_records
 from local.engine import Engine
 from local.private import write_private_lines
 from local.ses.store import CapturedMail, Destination, MailStore, SuppressedDestination
@@ -86,16 +86,20 @@ def restore_mailbox(mailbox: MailStore, state: KeptState) -> None:
     mailbox.suppressions |= {each.address: each for each in state.suppressions}
 
 
-def restore_table(dynamodb: Any, table: str, state: KeptState) -> None:  # noqa: ANN401  a boto3 client
-    """Put the records back, in their order."""
+def restore_tables(dynamodb: Any, table: str, identities: str, state: KeptState) -> None:  # noqa: ANN401  a boto3 client
+    """Put the records back, in their order; keys of an older release too go to `Identities`."""
     for batch in batched(state.items, _BATCH, strict=False):
-        requests = {table: [{"PutRequest": {"Item": item}} for item in batch]}
+        requests: dict[str, list[Any]] = {}
+        for item in batch:
+            place = identities if goes_to_identities(item) else table
+            requests.setdefault(place, []).append({"PutRequest": {"Item": item}})
         while requests:
             requests = dynamodb.batch_write_item(RequestItems=requests).get("UnprocessedItems")
 
 
-def _records(dynamodb: Any, table: str) -> list[Item]:  # noqa: ANN401  a boto3 client
-    pages = dynamodb.get_paginator("scan").paginate(TableName=table, ConsistentRead=True)
+def _records(dynamodb: Any, *tables: str) -> list[Item]:  # noqa: ANN401  a boto3 client
+    scan = dynamodb.get_paginator("scan")
+    pages = (page for name in tables for page in scan.paginate(TableName=name, ConsistentRead=True))
     return kept_records(item for page in pages for item in page["Items"])
 
 
@@ -108,9 +112,10 @@ async def keeping(
     A regular stop cancels the run's task. If that happens before everything is put back, the kept
     state stays as it is.
     """
-    dynamodb, table = engine.client("dynamodb"), outputs["TableName"]
+    dynamodb = engine.client("dynamodb")
+    tables = outputs["TableName"], outputs["IdentitiesTableName"]
     kept = await asyncio.to_thread(read_kept, path, console)
-    await asyncio.to_thread(restore_table, dynamodb, table, kept)
+    await asyncio.to_thread(restore_tables, dynamodb, *tables, kept)
     restore_mailbox(mailbox, kept)
     try:
         yield
@@ -120,7 +125,7 @@ async def keeping(
             if not await _delivered(engine.client("sqs"), queues):
                 console.print("Some emails are still on their way. They stay pending.")
             state = KeptState(
-                await asyncio.to_thread(_records, dynamodb, table),
+                await asyncio.to_thread(_records, dynamodb, *tables),
                 mailbox.newest_first(refused=True)[::-1],
                 {name: mailbox.mail_from.get(name) for name in mailbox.identities()},
                 [*mailbox.suppressions.values()],

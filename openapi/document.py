@@ -22,8 +22,10 @@ Every error has the same envelope with a stable `code`. Every response of the se
 """
 _TAGS: Final = {
     "Emails": "Send emails and look them up.",
+    "Agents": "The same for programs that a language model steers.",
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
+    "API key": "The key that a program uses.",
 }
 _HEADERS: Final = {
     "X-Request-Id": {
@@ -57,11 +59,28 @@ _HEADERS: Final = {
         "description": "The seconds until it ends.",
         "schema": {"type": "integer"},
     },
+    "RateLimit-Policy": {
+        "description": "The account's limits (draft-ietf-httpapi-ratelimit-headers-10): `q`"
+        " messages in a window of `w` seconds. The policy `recipients` counts the recipients of a"
+        " day. Absent if nothing is limited.",
+        "schema": {"type": "string", "examples": ['"minute";q=60;w=60, "day";q=300;w=86400']},
+    },
+    "RateLimit": {
+        "description": "For each policy of `RateLimit-Policy`, how many are left (`r`) and after"
+        " how many seconds the window ends (`t`). Others may send at the same time.",
+        "schema": {"type": "string", "examples": ['"minute";r=59;t=42, "day";r=299;t=58242']},
+    },
     "Allow": {
         "description": "The methods of the path (RFC 9110 section 10.2.1).",
         "required": True,
         "schema": {"type": "string", "examples": ["GET, DELETE"]},
     },
+}
+#: What is wrong with a message of JSON-RPC, by the status.
+_RPC_ERRORS: Final = {
+    400: "The message is not JSON-RPC 2.0, contradicts the headers, or has another revision of MCP"
+    " (-32022, with those that are supported).",
+    404: "There is no such method (-32601).",
 }
 _IDEMPOTENCY_KEY: Final = {
     "name": "Idempotency-Key",
@@ -78,10 +97,16 @@ _IDEMPOTENCY_KEY: Final = {
 }
 
 
+def all_schemas() -> Schemas:
+    """Return the schemas of all requests and responses."""
+    types = {operation.response for operation in OPERATIONS} | {ErrorEnvelope}
+    types |= {operation.body for operation in OPERATIONS if operation.rpc}
+    return Schemas(types - {None})
+
+
 def document() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document."""
-    types = {operation.response for operation in OPERATIONS} | {ErrorEnvelope}
-    schemas = Schemas(types - {None})
+    schemas = all_schemas()
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for operation in OPERATIONS:
         paths[operation.path][operation.method] = _operation(operation, schemas)
@@ -180,7 +205,9 @@ def _parameter_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
-    names = [*COMMON_HEADERS, *(["Idempotent-Replay"] if operation.idempotent else [])]
+    names = [*COMMON_HEADERS]
+    if operation.idempotent:
+        names += ["Idempotent-Replay", "RateLimit-Policy", "RateLimit"]
     success: dict[str, Any] = {
         "description": "The request succeeded.",
         "headers": headers_of(names),
@@ -201,5 +228,20 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     by_status: dict[int, list[str]] = defaultdict(list)
     for code in dict.fromkeys((*EVERYWHERE, *own)):
         by_status[CODES[code][0]].append(code)
+    if operation.rpc:
+        for status in _RPC_ERRORS:
+            by_status.setdefault(status, [])
     errors = {str(status): response_of(status, by_status[status]) for status in sorted(by_status)}
+    if operation.rpc:
+        notified = {"description": "A notification: there is no response to it."}
+        errors["202"] = notified | {"headers": headers_of(COMMON_HEADERS)}
+        for status, text in _RPC_ERRORS.items():
+            content: dict[str, Any] = {
+                "schema": schemas.reference(operation.response),
+                "examples": {},
+            }
+            errors[str(status)] |= {
+                "description": text,
+                "content": {"application/json": content},
+            }
     return {"200" if operation.response else "204": success} | errors

@@ -162,13 +162,29 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="Preview keys send starter templates only.",
         upgrade_url="https://pillarbox.example/upgrade",
     ),
+    "recipient_not_allowed": ErrorText(
+        when="The key is an agent's, and an address is not in its list of recipients.",
+        about_details="`details.recipients` lists each such address.",
+        remedy="Leave the address out. An operator sets the list when creating a key.",
+        message="This key may not send to every address of this email; nothing was sent. The"
+        " operator sets a key's recipients when creating it.",
+        details={"recipients": [{"address": "bob@customer.example", "reason": "not_allowed"}]},
+    ),
+    "confirmation_required": ErrorText(
+        when="The key is an agent's, and somebody must confirm each of its sends.",
+        remedy="Send over the MCP server, which asks. Or use another key: an operator can create"
+        " one that does not ask.",
+        message="Somebody must confirm each send of this key, and only the MCP server can ask."
+        " Nothing was sent.",
+    ),
     "account_suspended": ErrorText(
         when="The operator of the service suspended the account. No key of it works.",
         remedy="Ask the operator. Nothing was sent.",
         message="The account is suspended. Ask the operator of the service why.",
     ),
     "client_blocked": ErrorText(
-        when="The `User-Agent` is missing, empty, or the default of some libraries.",
+        when="The `User-Agent` is missing, empty, or the default of some libraries. Or a browser"
+        " calls the MCP server.",
         remedy="Send a `User-Agent` that names your application.",
         message="Send a User-Agent header that names your application.",
     ),
@@ -326,6 +342,7 @@ def response_of(status: int, codes: Iterable[str]) -> dict[str, Json]:
         headers.append("Retry-After")
     if status == HTTPStatus.TOO_MANY_REQUESTS:
         headers += ["RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"]
+        headers += ["RateLimit-Policy", "RateLimit"]
     return {
         "description": "; ".join(f"`{code}`" for code in listed),
         "headers": headers_of(headers),

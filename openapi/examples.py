@@ -113,11 +113,52 @@ ANALYTICS: Final = {
     ],
     "topErrors": [{"code": "mailbox_full", "message": "The mailbox is full.", "count": 1}],
 }
+RPC_REQUESTS: Final = {
+    "list": {
+        "summary": "List the tools",
+        "value": {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}},
+    },
+    "call": {
+        "summary": "Call a tool",
+        "value": {
+            "jsonrpc": "2.0",
+            "id": 2,
+            "method": "tools/call",
+            "params": {"name": "get_email", "arguments": {"messageId": _ID}},
+        },
+    },
+}
+RPC_RESPONSE: Final = {"jsonrpc": "2.0", "id": 1, "result": {"tools": []}}
 _STARTER: Final = {
     "slug": "otp",
     "name": "One-time passcode (six-digit code, short expiry)",
     "description": "A code to type in, and the time until it expires.",
     "variables": ["otp_code", "expiry_minutes", "app_name"],
+}
+CALLER: Final = {
+    "keyId": "key_qh4ybvcvbqzkkbkzysxg",
+    "name": "web",
+    "type": "live",
+    "scopes": ["emails:read", "emails:send"],
+    "createdAt": "2026-01-01T09:00:00.000+00:00",
+    "lastUsedAt": "2026-01-31T11:02:07.113+00:00",
+    "accountId": "qh4ybvcvbqzk",
+    "plan": "free",
+    "limits": [
+        {
+            "name": name,
+            "limit": limit,
+            "used": used,
+            "remaining": limit - used,
+            "resetsAt": f"2026-{end}:00.000+00:00",
+        }
+        for name, limit, used, end in (
+            ("minute", 60, 1, "01-31T12:01"),
+            ("day", 300, 14, "02-01T00:00"),
+            ("recipients", 1_500, 15, "02-01T00:00"),
+            ("month", 9_000, 412, "02-01T00:00"),
+        )
+    ],
 }
 STARTERS: Final = [_STARTER]
 PREVIEWS: Final = {

@@ -10,6 +10,7 @@ from typing import Final
 from openapi.document import document
 from openapi.errors import ERRORS, OPERATOR_ERRORS, example_of
 from openapi.guides import GUIDES, with_code
+from openapi.mcp import tools
 from openapi.operations import METHODS_BY_PATH
 from pillarbox.domain.errors import CODES
 
@@ -18,6 +19,10 @@ ROOT: Final = Path(__file__).parents[1]
 
 def _openapi(_: str) -> str:
     return json.dumps(document(), indent=2, ensure_ascii=False) + "\n"
+
+
+def _tools(_: str) -> str:
+    return json.dumps(tools(), separators=(",", ":"), ensure_ascii=False) + "\n"
 
 
 def _errors(page: str) -> str:
@@ -59,5 +64,6 @@ def _replaced(text: str, part: str, rows: list[str]) -> str:
 GENERATED: Final[Mapping[str, Callable[[str], str]]] = {
     "docs/openapi.json": _openapi,
     "docs/errors.md": _errors,
+    "layers/shared/pillarbox/http/mcp/tools.json": _tools,
     "layers/shared/pillarbox/http/routes.py": _routes,
 } | {str(guide.relative_to(ROOT)): with_code for guide in sorted(GUIDES.glob("*.md"))}

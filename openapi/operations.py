@@ -7,11 +7,13 @@ from typing import Any, Final
 from openapi import examples
 from openapi.requests import STARTER_SLUG
 from pillarbox.domain.key import EMAILS_READ, EMAILS_SEND, TEMPLATES_READ, TEMPLATES_WRITE
+from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
 from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
 from pillarbox.http.reply_types import (
     AnalyticsResult,
     BatchResult,
+    CallerDetail,
     ItemPage,
     MessageDetail,
     MessageItem,
@@ -33,6 +35,8 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
 
 #: The errors that both ways of sending have (contract 4.1).
 _SENDING: Final = ("idempotency_key_mismatch", "idempotency_in_flight")
+#: The errors that only an agent's key has.
+_AGENTS: Final = ("recipient_not_allowed", "confirmation_required")
 _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_exceeded")
 
 
@@ -48,7 +52,7 @@ class Operation:
     description: str
     scope: str | None = None
     query: type[WireModel] | None = None
-    body: type[WireModel] | None = None
+    body: Any = None
     body_required: bool = True
     body_examples: Mapping[str, Any] | None = None
     idempotent: bool = False
@@ -57,6 +61,8 @@ class Operation:
     response_is_list: bool = False
     response_example: Any = None
     errors: tuple[str, ...] = ()
+    #: Whether its body is a message of JSON-RPC, with errors of its own.
+    rpc: bool = False
     #: Operation -> parameter -> where in the response its value is.
     links: Mapping[str, Mapping[str, str]] | None = None
 
@@ -83,7 +89,8 @@ OPERATIONS: Final = (
         tag="Emails",
         summary="Get analytics",
         description="Figures of the messages that were created within a time range: at most 31 days"
-        " by the hour, or 400 days by the day.",
+        " by the hour, or 400 days by the day. With `key` or `template` they are those of the"
+        " messages that one API key sent or one template made.",
         scope=EMAILS_READ,
         query=AnalyticsQuery,
         response=AnalyticsResult,
@@ -117,6 +124,7 @@ OPERATIONS: Final = (
             "no_verified_sender",
             "upgrade_required",
             "template_not_found",
+            *_AGENTS,
             *_SENDING,
             *_QUOTAS,
         ),
@@ -137,7 +145,7 @@ OPERATIONS: Final = (
         idempotent=True,
         response=BatchResult,
         response_example=examples.BATCH_SENT,
-        errors=("batch_limit_exceeded", "upgrade_required", *_SENDING, *_QUOTAS),
+        errors=("batch_limit_exceeded", "upgrade_required", *_AGENTS, *_SENDING, *_QUOTAS),
         links={"get_message": {"message_id": "$response.body#/results/0/messageId"}},
     ),
     Operation(
@@ -151,6 +159,33 @@ OPERATIONS: Final = (
         response=MessageDetail,
         response_example=examples.MESSAGE,
         errors=("message_not_found", "route_not_found"),
+    ),
+    Operation(
+        id="get_me",
+        method="get",
+        path="/v1/me",
+        tag="API key",
+        summary="Get the API key of the request",
+        description="The key's name, type and permissions, the account's plan and limits, and how"
+        " much of each limit is left. Both types of keys may ask, and no permission is needed.",
+        response=CallerDetail,
+        response_example=examples.CALLER,
+    ),
+    Operation(
+        id="mcp",
+        method="post",
+        path="/v1/mcp",
+        tag="Agents",
+        summary="Call the MCP server",
+        description="The tools of the Model Context Protocol, for agents: revision 2026-07-28, and"
+        " 2025-11-25 and 2025-06-18 with a handshake. Each request is one JSON-RPC message. The"
+        " list of tools depends on the permissions of the key. The error of a tool is in its"
+        " result, with the codes of the other operations.",
+        body=RpcRequest,
+        body_examples=examples.RPC_REQUESTS,
+        response=RpcResponse,
+        response_example=examples.RPC_RESPONSE,
+        rpc=True,
     ),
     Operation(
         id="list_starter_templates",

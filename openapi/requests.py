@@ -9,6 +9,7 @@ from typing import Any, Final
 
 from pillarbox.domain.attachment import ALLOWED_TYPES, MAX_ATTACHMENTS
 from pillarbox.domain.filename import FILENAME_PATTERN
+from pillarbox.domain.key import KEY_ID
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
 from pillarbox.http.models import (
@@ -180,6 +181,20 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "skip": {"description": "How many items to skip."},
         "limit": {"description": "The maximum number of items."},
         "sortBy": {"description": "The field to sort by, in descending order."},
+        "recipient": {
+            "description": "Only messages with this address in to, cc or bcc, or with a final `*`"
+            " those with an address that begins so. Case does not matter; write a + as %2B. Of"
+            " messages to one address the newest 1,000 are found, and `total` is at most 1,000."
+            " A start that finds more is refused.",
+            "examples": ["ann@example.com", "ann*"],
+        },
+        "tag": {
+            "description": "Only messages with this tag: its name, a colon and its whole value. The"
+            " newest 1,000 are found. With `status`, `recipient` or another order than"
+            " `created_at`, a search by recipient or tag may find at most 200 messages in the time"
+            " range; more are refused with `too_many_matches`.",
+            "examples": ["order:10442"],
+        },
     },
     AnalyticsQuery: {
         "from": {
@@ -191,6 +206,17 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "examples": ["2026-02-01T00:00:00Z"],
         },
         "bucket": {"description": "The length of time that one row of `volume` covers."},
+        "key": {
+            "description": "Only messages that the API key with this id sent: the `keyId` of a"
+            " message, not the key itself. An id that the account does not have has no messages.",
+            "pattern": f"^{KEY_ID}$",
+        },
+        "template": {
+            "description": "Only messages from the saved template with this id, or from the starter"
+            " template with this slug. One that the account does not have has no messages. Not"
+            " together with `key`.",
+            "examples": ["password_reset"],
+        },
     },
     TemplatesQuery: {
         "skip": {"description": "How many items to skip."},

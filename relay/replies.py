@@ -167,6 +167,7 @@ TEMPORARY_FAILURE: Final = _reply(451, "4.3.0", "Temporary failure; nothing was 
 _REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
     "invalid_recipient": (550, "5.1.2"),
     "recipient_suppressed": (550, "5.7.1"),
+    "recipient_not_allowed": (550, "5.7.1"),
     "recipient_limit_exceeded": (452, "4.5.3"),
     "attachment_type_not_allowed": (554, "5.7.1"),
     "attachment_too_large": (552, "5.3.4"),
@@ -189,7 +190,9 @@ _RECIPIENT_REFUSALS: Final[Mapping[str, tuple[int, str]]] = {
 _LOOP: Final = (554, "5.4.6")
 
 #: The service's error codes for a key that may not send.
-KEY_ERRORS: Final = frozenset({"invalid_api_key", "scope_required", "upgrade_required"})
+KEY_ERRORS: Final = frozenset(
+    {"invalid_api_key", "scope_required", "upgrade_required", "confirmation_required"}
+)
 
 
 @cache

@@ -1,4 +1,4 @@
-"""What CloudFormation keeps when a stack is deleted: the table and the buckets."""
+"""What CloudFormation keeps when a stack is deleted: the tables and the buckets."""
 
 from collections.abc import Iterator
 from typing import Any, Final
@@ -8,12 +8,13 @@ from botocore.exceptions import ClientError
 
 from admin.aws import stacks
 from admin.aws.stacks import StackDescription
-from admin.operations.teardown import KeptData
+from admin.operations.teardown import KeptData, KeptTable
 
 #: The logical ids in the template.
 _TABLE: Final = "Table"
+_IDENTITIES: Final = "Identities"
 _BUCKETS: Final = ("SpoolBucket", "ErrorPages")
-_TABLE_OUTPUT: Final = "TableName"
+_TABLE_OUTPUTS: Final = ("TableName", "IdentitiesTableName")
 #: S3's and DynamoDB's words for what does not exist.
 _MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"})
 
@@ -34,25 +35,31 @@ def last_deleted(stack_name: str) -> StackDescription | None:
 
 
 def read(stack: StackDescription) -> KeptData:
-    """Read which of the stack's data exists, and who else uses its table."""
+    """Read which of the stack's data exists, and who else uses its tables."""
     named = stacks.resources(stack.stack_id)
-    table = named.get(_TABLE)
-    items, protected = 0, False
-    if table is not None:
-        try:
-            found = boto3.client("dynamodb").describe_table(TableName=table)["Table"]
-        except ClientError as error:
-            _ignore_missing(error)
-            table = None
-        else:
-            items, protected = found["ItemCount"], found.get("DeletionProtectionEnabled", False)
+    table, identities = _table(named.get(_TABLE)), _table(named.get(_IDENTITIES))
+    names = {found.name for found in (table, identities) if found}
     buckets = [named[name] for name in _BUCKETS if name in named and _is_bucket(named[name])]
     users = [
         other.name
         for other in stacks.every()
-        if table and other.stack_id != stack.stack_id and other.outputs.get(_TABLE_OUTPUT) == table
+        if other.stack_id != stack.stack_id
+        and names & {other.outputs.get(output) for output in _TABLE_OUTPUTS}
     ]
-    return KeptData(table=table, items=items, protected=protected, buckets=buckets, users=users)
+    return KeptData(table=table, identities=identities, buckets=buckets, users=users)
+
+
+def _table(name: str | None) -> KeptTable | None:
+    """Describe a table; return None if it does not exist."""
+    if name is None:
+        return None
+    try:
+        found = boto3.client("dynamodb").describe_table(TableName=name)["Table"]
+    except ClientError as error:
+        _ignore_missing(error)
+        return None
+    protected = found.get("DeletionProtectionEnabled", False)
+    return KeptTable(name=name, items=found["ItemCount"], protected=protected)
 
 
 def delete_table(name: str) -> None:

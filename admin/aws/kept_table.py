@@ -1,7 +1,7 @@
-"""Put a table that a deleted stack kept into a new stack, by CloudFormation's import."""
+"""Put the tables that a deleted stack kept into a new stack, by CloudFormation's import."""
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from time import sleep
 from typing import Any, Final
@@ -10,12 +10,14 @@ import boto3
 from botocore.exceptions import ClientError
 
 from admin.aws import stacks
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.records import KEYS_MOVED
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 
 _POLL_SECONDS: Final = 5.0
-#: The logical id and the output of the template.
-_LOGICAL_ID: Final = "Table"
-_OUTPUT: Final = "TableName"
+#: The logical ids and the outputs of the template.
+_LOGICAL_IDS: Final = ("Table", "Identities")
+_OUTPUTS: Final = ("TableName", "IdentitiesTableName")
 _TYPE: Final = "AWS::DynamoDB::Table"
 _KEYS: Final = [
     {"AttributeName": "pk", "KeyType": "HASH"},
@@ -29,7 +31,7 @@ def describe(name: str) -> dict[str, Any]:
     It has no name there: template.yaml gives it none, and a changed name would replace the table.
 
     Raises:
-        ValidationFailed: on `TABLE`: it does not exist, is not ours or belongs to a stack.
+        ValidationFailed: on `TABLES`: it does not exist, is not ours or belongs to a stack.
     """
     dynamodb = boto3.client("dynamodb")
     try:
@@ -40,7 +42,11 @@ def describe(name: str) -> dict[str, Any]:
         raise
     if table["KeySchema"] != _KEYS:
         raise _refusal(f"{name} is not a table of this service: its keys are others")
-    owners = [stack.name for stack in stacks.every() if stack.outputs.get(_OUTPUT) == name]
+    owners = [
+        stack.name
+        for stack in stacks.every()
+        if name in {stack.outputs.get(output) for output in _OUTPUTS}
+    ]
     if owners:
         raise _refusal(f"the stack {', '.join(owners)} uses {name}")
     backups = dynamodb.describe_continuous_backups(TableName=name)["ContinuousBackupsDescription"]
@@ -72,21 +78,46 @@ def describe(name: str) -> dict[str, Any]:
     }
 
 
-def imported_table(stack_id: str) -> str:
-    """Return the name of the table that a stack has."""
-    return stacks.resources(stack_id)[_LOGICAL_ID]
+def need_identities(name: str) -> bool:
+    """Return whether the API keys of an account in a table are in `Identities`."""
+    dynamodb = boto3.client("dynamodb")
+    listed = keys.account_list()
+    pages = dynamodb.get_paginator("query").paginate(
+        TableName=name,
+        KeyConditionExpression="pk = :pk",
+        ExpressionAttributeValues={":pk": listed["pk"]},
+        PaginationConfig={"PageSize": 100},
+    )
+    for page in pages:
+        for entry in page["Items"]:
+            key = keys.account(entry["sk"]["S"])
+            if KEYS_MOVED in dynamodb.get_item(TableName=name, Key=key).get("Item", {}):
+                return True
+    return False
+
+
+def imported_tables(stack_id: str) -> list[str]:
+    """Return the names of the tables that a stack has."""
+    named = stacks.resources(stack_id)
+    return [named[logical_id] for logical_id in _LOGICAL_IDS if logical_id in named]
 
 
 def import_into(
-    stack_name: str, table: str, resource: dict[str, Any], pause: Callable[[float], None] = sleep
+    stack_name: str, tables: Mapping[str, Any], pause: Callable[[float], None] = sleep
 ) -> None:
-    """Create a stack that has only the table.
+    """Create a stack that has only the tables.
+
+    Args:
+        stack_name: the name of the new stack.
+        tables: by their names, what `describe` returned; first the table, then `Identities`.
+        pause: waits.
 
     Raises:
         ServiceError: `service_unavailable`: CloudFormation refuses the import.
     """
     cloudformation: Any = boto3.client("cloudformation")
-    template = {"Resources": {_LOGICAL_ID: resource}}
+    names = " and ".join(tables)
+    template = {"Resources": dict(zip(_LOGICAL_IDS, tables.values(), strict=False))}
     change_set = cloudformation.create_change_set(
         StackName=stack_name,
         ChangeSetName=f"restore-{datetime.now(UTC):%Y%m%dT%H%M%S}",
@@ -94,9 +125,10 @@ def import_into(
         ResourcesToImport=[
             {
                 "ResourceType": _TYPE,
-                "LogicalResourceId": _LOGICAL_ID,
-                "ResourceIdentifier": {"TableName": table},
+                "LogicalResourceId": logical_id,
+                "ResourceIdentifier": {"TableName": name},
             }
+            for logical_id, name in zip(_LOGICAL_IDS, tables, strict=False)
         ],
         TemplateBody=json.dumps(template),
     )
@@ -105,15 +137,15 @@ def import_into(
         if found["Status"] == "CREATE_COMPLETE":
             break
         if found["Status"] == "FAILED":
-            message = f"CloudFormation cannot import {table}: {found.get('StatusReason', '')}"
+            message = f"CloudFormation cannot import {names}: {found.get('StatusReason', '')}"
             raise ServiceError("service_unavailable", message)
         pause(_POLL_SECONDS)
     cloudformation.execute_change_set(ChangeSetName=change_set["Id"])
     ended = stacks.wait(change_set["StackId"], lambda _: None, pause)
     if ended.status != "IMPORT_COMPLETE":
-        message = f"CloudFormation could not import {table}: {ended.status} {ended.reason}"
+        message = f"CloudFormation could not import {names}: {ended.status} {ended.reason}"
         raise ServiceError("service_unavailable", message)
 
 
 def _refusal(message: str) -> ValidationFailed:
-    return ValidationFailed(FieldError("TABLE", message, "not_allowed"))
+    return ValidationFailed(FieldError("TABLES", message, "not_allowed"))

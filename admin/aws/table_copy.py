@@ -1,4 +1,4 @@
-"""The table as it was: a copy that DynamoDB makes from its point-in-time recovery."""
+"""A table as it was: a copy that DynamoDB makes from its point-in-time recovery."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -39,12 +39,28 @@ _KINDS: Final = {
 
 
 class TableCopy:
-    """A copy of the live table at a moment. The name has the moment, so a second run finds it."""
+    """A copy of a live table at a moment. The name has the moment, so a second run finds it."""
 
-    def __init__(self, live: Table, moment: datetime) -> None:
+    def __init__(self, live: Table, moment: datetime, identities: Table | None = None) -> None:
+        """Store the tables.
+
+        Args:
+            live: the table to copy.
+            moment: the moment.
+            identities: the table into which its keys go back; None if that is the same one.
+        """
         self._live = live
         self._moment = moment
+        self._identities = identities or live
         self.name = f"{live.name}-at-{moment.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+    def is_possible(self) -> bool:
+        """Return whether there is a copy, or the table existed at the moment.
+
+        Raises:
+            ServiceError: `service_unavailable`: the table has no point-in-time recovery.
+        """
+        return self._status() is not None or self._window()[0] <= self._moment
 
     def request(self) -> None:
         """Let DynamoDB make the copy, unless there is one already.
@@ -55,16 +71,7 @@ class TableCopy:
         if self._status() is not None:
             return
         with operator_errors(_NAME):
-            backups = self._live.client.describe_continuous_backups(TableName=self._live.name)
-            window: Any = backups["ContinuousBackupsDescription"].get(
-                "PointInTimeRecoveryDescription", {}
-            )
-            first, last = (
-                window.get(f"{which}RestorableDateTime") for which in ("Earliest", "Latest")
-            )
-            if first is None or last is None:
-                message = f"The table {self._live.name} has no point-in-time recovery."
-                raise ServiceError("service_unavailable", message)
+            first, last = self._window()
             if not first <= self._moment <= last:
                 message = f"must be from {first:%Y-%m-%dT%H:%M:%SZ} to {last:%Y-%m-%dT%H:%M:%SZ}"
                 raise ValidationFailed(FieldError("--at", f"{message}. Write {HELP}", "range"))
@@ -112,6 +119,19 @@ class TableCopy:
         with operator_errors(_NAME):
             self._live.client.delete_table(TableName=self.name)
 
+    def _window(self) -> tuple[datetime, datetime]:
+        """Return from when to when the table can be recovered."""
+        with operator_errors(_NAME):
+            backups = self._live.client.describe_continuous_backups(TableName=self._live.name)
+        window: Any = backups["ContinuousBackupsDescription"].get(
+            "PointInTimeRecoveryDescription", {}
+        )
+        first, last = (window.get(f"{which}RestorableDateTime") for which in ("Earliest", "Latest"))
+        if first is None or last is None:
+            message = f"The table {self._live.name} has no point-in-time recovery."
+            raise ServiceError("service_unavailable", message)
+        return first, last
+
     def _status(self) -> str | None:
         try:
             found = self._live.client.describe_table(TableName=self.name)["Table"]
@@ -129,15 +149,18 @@ class TableCopy:
                 wanted = [item for item in items if choice.wants(_row(item))]
                 for batch in batched(wanted, _BATCH, strict=False):
                     found = self._live.get_all([_key(item) for item in batch])
+                    moved = [_key(item) for item in batch if keys.is_identity(item)]
+                    found += self._identities.get_all(moved)
                     have = {(item["pk"], item["sk"]) for item in found}
                     lost = [item for item in batch if _names(item) not in have]
                     if lost:
                         yield lost
 
     def _put(self, item: Item) -> int:
+        live = self._identities if keys.is_identity(item) else self._live
         try:
-            self._live.client.put_item(
-                TableName=self._live.name,
+            live.client.put_item(
+                TableName=live.name,
                 Item=item,
                 ConditionExpression="attribute_not_exists(pk)",
             )

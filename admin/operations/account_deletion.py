@@ -9,7 +9,7 @@ from typing import Final, Protocol
 from admin.operations.ports import AccountData
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.application.history.queries import Page, PageRequest
+from pillarbox.application.history.page import Page, PageRequest
 from pillarbox.application.ports import Clock
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import FieldError, ValidationFailed

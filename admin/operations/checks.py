@@ -256,28 +256,39 @@ def check_queue_ages(ages: Mapping[str, float | None]) -> Iterator[Finding]:
             yield Finding("waiting", Verdict.PASS, message)
 
 
-def check_table(state: TableProtectionState) -> Iterator[Finding]:
-    """Check whether the table is protected against loss, and whether old items expire."""
+def check_table(state: TableProtectionState, name: str = "The table") -> Iterator[Finding]:
+    """Check whether a table is protected against loss, and whether old items expire."""
     redeploy = "Deploy again: somebody changed the table by hand."
     if state.point_in_time_recovery:
-        message = "The table can be restored to any second of the last 35 days."
+        message = f"{name} can be restored to any second of the last 35 days."
         yield Finding("table", Verdict.PASS, message)
     else:
-        message = "Point-in-time recovery of the table is off."
+        message = f"{name} has no point-in-time recovery."
         yield Finding("table", Verdict.FAIL, message, redeploy)
     if state.deletion_protection:
-        yield Finding("table", Verdict.PASS, "The table is protected against deletion.")
+        yield Finding("table", Verdict.PASS, f"{name} is protected against deletion.")
     else:
         remedy = "In production, deploy with DeletionProtection=true."
-        yield Finding("table", Verdict.WARN, "The table can be deleted.", remedy)
+        yield Finding("table", Verdict.WARN, f"{name} can be deleted.", remedy)
     if state.expiry_attribute == "expires_at":
-        yield Finding("table", Verdict.PASS, "The table deletes expired items.")
+        yield Finding("table", Verdict.PASS, f"{name} deletes expired items.")
     else:
         message = (
-            "The table does not delete expired items: its TTL attribute is"
+            f"{name} does not delete expired items: its TTL attribute is"
             f" {state.expiry_attribute}, not expires_at."
         )
         yield Finding("table", Verdict.FAIL, message, redeploy)
+
+
+def check_former_keys(former_keys: int, unmarked_accounts: int) -> Finding:
+    """Check whether the keys of all accounts are in the table `Identities`, and read only there."""
+    if not former_keys and not unmarked_accounts:
+        return Finding("keys", Verdict.PASS, "Every API key is in the table Identities.")
+    message = (
+        f"{former_keys} API keys are in the first table, where an older release wrote them, and"
+        f" requests of {unmarked_accounts} accounts look for them there."
+    )
+    return Finding("keys", Verdict.WARN, message, "Run `pillarbox identities migrate`.")
 
 
 def check_shards(account: Account, busiest_hour: int) -> Iterator[Finding]:

@@ -6,6 +6,7 @@ from datetime import timedelta
 
 from admin.operations import checks, domain_checks
 from admin.operations.checks import Finding, Verdict
+from admin.operations.key_migration import FormerKeys
 from admin.operations.ports import (
     ApiProbe,
     CertificateProbe,
@@ -43,6 +44,8 @@ class Doctor:
     domains: Domains
     queues: QueueOperations
     table: TableProtection
+    identities: TableProtection
+    former_keys: FormerKeys
     monitoring: StackMonitoring
     api_probe: ApiProbe
     certificate_probe: CertificateProbe | None
@@ -82,7 +85,8 @@ class Doctor:
                     for name, urls in self.queues.urls.items()
                 }
             ),
-            "table": lambda: checks.check_table(self.table.read()),
+            "table": self._check_tables,
+            "keys": self._check_keys,
             "shards": self._check_shards,
             "limits": lambda: checks.check_limits(
                 self.accounts.all(), self.provider.sending_status()
@@ -100,6 +104,14 @@ class Doctor:
             except ServiceError as error:
                 remedy = "Fix the error that the message names, then run the doctor again."
                 yield Finding(name, Verdict.FAIL, error.message, remedy)
+
+    def _check_tables(self) -> Iterator[Finding]:
+        yield from checks.check_table(self.table.read())
+        yield from checks.check_table(self.identities.read(), "The table Identities")
+
+    def _check_keys(self) -> Iterator[Finding]:
+        left = sum(map(self.former_keys.count, self.former_keys.account_ids()))
+        yield checks.check_former_keys(left, len(self.former_keys.unmarked()))
 
     def _check_functions(self) -> Iterator[Finding]:
         limit, workers = self.monitoring.function_concurrency(), 2 * self.workers

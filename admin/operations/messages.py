@@ -1,6 +1,6 @@
 """Look a message up for an operator, who knows its id or something about it."""
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import batched
@@ -10,13 +10,15 @@ from uuid import UUID
 from admin.operations.ports import MessageRecords
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords
-from pillarbox.domain.address import mailbox_key
+from pillarbox.application.history.search import RecordSearch
+from pillarbox.domain.account import Account
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
 from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import milliseconds, to_datetime
+from pillarbox.domain.search import RecipientTerm
+from pillarbox.domain.statistics import TimeRange, creation_time, milliseconds, to_datetime
 
-#: The accounts that one request asks for a message.
+#: The accounts that one request asks for a message, and the messages that one reads.
 _BATCH: Final = 100
 
 
@@ -24,13 +26,13 @@ _BATCH: Final = 100
 class Search:
     """What to search for: a message must match all that is given.
 
-    `to` is a whole address in To, Cc or Bcc, and `subject` a part of the subject. The case of
-    both does not matter.
+    `to` is an address in To, Cc or Bcc or its start, and `subject` a part of the subject. The case
+    of both does not matter.
     """
 
     since: datetime
     until: datetime
-    to: str | None = None
+    to: RecipientTerm | None = None
     subject: str | None = None
     #: The most messages to find, and to read.
     limit: int
@@ -38,8 +40,7 @@ class Search:
 
     def matches(self, message: Message) -> bool:
         """Return whether a message is one of those."""
-        mailboxes = map(mailbox_key, message.recipients)
-        return (self.to is None or mailbox_key(self.to) in mailboxes) and (
+        return (self.to is None or self.to.matches(message)) and (
             self.subject is None or self.subject.casefold() in message.subject.casefold()
         )
 
@@ -64,6 +65,7 @@ class MessageSearch:
     accounts: AccountRecords
     #: Returns the ids of all accounts.
     account_ids: Callable[[], Iterable[str]]
+    search: RecordSearch
 
     def get(
         self, message_id: str, account_id: str | None, report: Callable[[int], None]
@@ -90,32 +92,68 @@ class MessageSearch:
         where = "in any account" if account_id is None else f"in the account {account_id}"
         raise ServiceError("message_not_found", f"There is no such message {where}.")
 
-    def find(self, account_id: str, search: Search, report: Callable[[int], None]) -> SearchResult:
-        """Read an account's messages of a time range, newest first, and return those that match.
+    def find(
+        self, account_id: str | None, search: Search, report: Callable[[int], None]
+    ) -> SearchResult:
+        """Return the messages of an account, or of all, that match a search, newest first.
 
+        Addresses are found in the index. Without one, every message of the time range is read.
         `report` receives the number of messages read so far.
 
         Raises:
-            ValidationFailed: on `since`, if the range is empty.
+            ValidationFailed: on `since`, if the range is empty; on `recipient`, if the start of
+                an address finds too many messages.
             ServiceError: `account_not_found`.
         """
         if search.since >= search.until:
             raise ValidationFailed(FieldError("since", "must be before until", "out_of_range"))
-        account = find_account(self.accounts, account_id)
-        found: list[Message] = []
-        read, rest = 0, None
-        log = self.messages.newest_first(
-            account_id, milliseconds(search.since), milliseconds(search.until), account.shards
+        accounts = (
+            self.accounts.all() if account_id is None else [find_account(self.accounts, account_id)]
         )
-        for message in log:
-            if len(found) == search.limit or read == search.max_read:
-                # Others may have been created in the same millisecond.
-                rest = to_datetime(milliseconds(message.created_at) + 1)
-                break
-            read += 1
-            report(read)
-            if search.matches(message):
-                found.append(message)
+        found: list[Message] = []
+        rests: list[datetime] = []
+        read = 0
+        for account in accounts:
+            of_account = 0
+            for message in self._candidates(account, search):
+                if of_account == search.limit or read == search.max_read:
+                    rests.append(_after(message))
+                    break
+                read += 1
+                report(read)
+                if search.matches(message):
+                    found.append(message)
+                    of_account += 1
+        found.sort(key=lambda message: message.message_id.int, reverse=True)
+        if len(found) > search.limit:
+            rests.append(_after(found[search.limit]))
+        rest = max(rests, default=None)
+        if rest is not None:  # what is older is shown when the search goes on
+            found = [message for message in found if _after(message) >= rest][: search.limit]
         return SearchResult(
             found=found, read=read, since=search.since, until=search.until, rest=rest
         )
+
+    def _candidates(self, account: Account, search: Search) -> Iterator[Message]:
+        """Yield the messages of an account that may match, newest first."""
+        account_id, shards = account.account_id, account.shards
+        created = TimeRange(milliseconds(search.since), milliseconds(search.until))
+        if search.to is None or not account.indexed:
+            yield from self.messages.newest_first(account_id, created.since, created.until, shards)
+            return
+        seen: set[UUID] = set()
+        while True:
+            recent, found = self.search.find(account_id, search.to, created, shards)
+            ids = [each for each in found if each not in seen]
+            for batch in batched(ids, _BATCH, strict=False):
+                yield from self.search.read(account_id, batch, recent)
+            if not ids or len(found) < self.search.max_found:
+                return
+            seen = set(found)
+            # Others may have been created in the same millisecond.
+            created = TimeRange(created.since, creation_time(ids[-1]) + 1)
+
+
+def _after(message: Message) -> datetime:
+    """Return the time before which a message was created. Others may have the same millisecond."""
+    return to_datetime(milliseconds(message.created_at) + 1)

@@ -48,6 +48,17 @@ class MessageRecords(Protocol):
         ...
 
 
+class MessageRewrite(Protocol):
+    """Writes records of messages again."""
+
+    def replace(self, message: Message) -> bool:
+        """Replace the revision that a changed message was made from, with all its fields.
+
+        Return False, and write nothing, if the record has changed since.
+        """
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus:
     """The approximate number of messages in a queue."""

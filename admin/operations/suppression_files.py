@@ -16,6 +16,7 @@ from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.suppression import is_hashed
 
 _COLUMNS: Final = ("address", "reason", "createdAt", "messageId")
 _REASONS: Final = ("bounced", "complained", MANUAL)
@@ -87,6 +88,8 @@ class SuppressionFiles:
             ServiceError: `account_not_found`.
         """
         find_account(self.accounts, account_id)
+        if any(is_hashed(entry.address) for entry in entries):
+            self.accounts.set_hashed_suppressions(account_id)
 
         def add(entry: Suppression) -> bool:
             return self.records.add(account_id, entry) is entry
@@ -133,8 +136,9 @@ def _suppression(columns: Sequence[str], cells: Sequence[str], now: datetime) ->
     if message_id and not is_uuid(message_id):
         message = f"{message_id!r} is not the id of a message"
         raise ValidationFailed(FieldError("messageId", message, "invalid"))
+    address = fields.get("address", "")
     return Suppression(
-        address=mailbox_key(normalize_address(fields.get("address", ""))),
+        address=address if is_hashed(address) else mailbox_key(normalize_address(address)),
         reason=reason,
         at=_time(fields.get("createdAt"), now),
         message_id=UUID(message_id) if message_id else None,

@@ -7,24 +7,37 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class KeptData:
-    """The data that a deleted stack leaves behind; None if it does not exist."""
+class KeptTable:
+    """A table that outlives its stack."""
 
-    table: str | None
+    name: str
     items: int
     #: Whether DynamoDB refuses to delete the table.
     protected: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptData:
+    """The data that a deleted stack leaves behind; None if it does not exist."""
+
+    table: KeptTable | None
+    identities: KeptTable | None
     #: Of large emails and of the edge's error page.
     buckets: Sequence[str]
-    #: Other stacks that use the table.
+    #: Other stacks that use a table.
     users: Sequence[str]
+
+    @property
+    def tables(self) -> list[KeptTable]:
+        """The tables that exist."""
+        return [table for table in (self.table, self.identities) if table]
 
 
 def check(*, waiting: int, drop_pending: bool, data: KeptData, delete_data: bool) -> None:
     """Refuse to delete what somebody still needs.
 
     Raises:
-        ValidationFailed: accepted emails wait, or another stack uses the table.
+        ValidationFailed: accepted emails wait, or another stack uses a table.
     """
     if waiting and not drop_pending:
         message = (
@@ -33,5 +46,6 @@ def check(*, waiting: int, drop_pending: bool, data: KeptData, delete_data: bool
         )
         raise ValidationFailed(FieldError("stack", message, "not_allowed"))
     if delete_data and data.users:
-        message = f"the stack {', '.join(data.users)} uses the table {data.table}"
+        names = " or ".join(table.name for table in data.tables)
+        message = f"the stack {', '.join(data.users)} uses the table {names}"
         raise ValidationFailed(FieldError("--delete-data", message, "not_allowed"))

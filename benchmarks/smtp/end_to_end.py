@@ -66,19 +66,21 @@ async def measure(folder: Path) -> None:
 
 
 def seed() -> str:
-    """Create the table, the queue, an account and its key; return the key's text."""
+    """Create the tables, the queue, an account and its key; return the key's text."""
     dynamodb = boto3.client("dynamodb")
-    dynamodb.create_table(
-        TableName="pillarbox",
-        AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "sk")],
-        KeySchema=[
-            {"AttributeName": "pk", "KeyType": "HASH"},
-            {"AttributeName": "sk", "KeyType": "RANGE"},
-        ],
-        BillingMode="PAY_PER_REQUEST",
-    )
+    for table in ("pillarbox", "pillarbox-identities"):
+        dynamodb.create_table(
+            TableName=table,
+            AttributeDefinitions=[{"AttributeName": n, "AttributeType": "S"} for n in ("pk", "sk")],
+            KeySchema=[
+                {"AttributeName": "pk", "KeyType": "HASH"},
+                {"AttributeName": "sk", "KeyType": "RANGE"},
+            ],
+            BillingMode="PAY_PER_REQUEST",
+        )
     os.environ.update(
         PILLARBOX_TABLE="pillarbox",
+        PILLARBOX_IDENTITIES_TABLE="pillarbox-identities",
         PILLARBOX_JOBS_QUEUE_URL=boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"],
         PILLARBOX_URGENT_JOBS_QUEUE_URL=boto3.client("sqs").create_queue(QueueName="urgent")[
             "QueueUrl"
@@ -95,8 +97,8 @@ def seed() -> str:
         default_sender=client.SENDER,
     )
     key = builders.api_key(text, ACCOUNT)
-    for item in (records.account_item(account), records.key_item(key)):
-        dynamodb.put_item(TableName="pillarbox", Item=item)
+    dynamodb.put_item(TableName="pillarbox", Item=records.account_item(account))
+    dynamodb.put_item(TableName="pillarbox-identities", Item=records.key_item(key))
     return text
 
 

@@ -16,7 +16,7 @@ def get_analytics() -> Reply:
     query = read_query(app.current_event, AnalyticsQuery)
     account = principal.account
     analytics = services().history_queries.analytics(
-        account.account_id, *query.window, query.bucket, account.shards
+        account.account_id, *query.window, query.bucket, account.shards, subset=query.subset
     )
     return reply(analytics_result(analytics, query.since, query.until, query.bucket))
 

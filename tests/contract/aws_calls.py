@@ -25,6 +25,10 @@ QUEUES: Final = {
 }
 
 
+#: The logical ids of the tables, by their names in the tests.
+_TABLES: Final = {"pillarbox": "Table", "pillarbox-identities": "Identities"}
+
+
 class Calls:
     """The requests that each function made while it was running."""
 
@@ -50,7 +54,7 @@ class Calls:
             return
         made = self.made.setdefault(self.running, set())
         if of == "dynamodb":
-            made.update(_requests_to_the_table(operation, parameters))
+            made.update(_requests_to_tables(operation, parameters))
             return
         action = f"{'ses' if of == 'sesv2' else of}:{operation}"
         for needed in _ACTIONS.get(action, {action}):
@@ -81,32 +85,43 @@ def rights_granted(statement: iam.Statement) -> set[str]:
     }
 
 
-def _requests_to_the_table(operation: str, parameters: Mapping[str, Any]) -> Iterator[AwsRequest]:
+def _requests_to_tables(operation: str, parameters: Mapping[str, Any]) -> Iterator[AwsRequest]:
     """Yield what DynamoDB authorizes for a call.
 
-    Each part of a transaction needs the right of the call that does it alone. AWS does not say
-    whether its leading keys are those of all parts, so the role must allow both readings.
+    Each part of a transaction needs the right of the call that does it alone, and each table of a
+    batch its own. AWS does not say whether the leading keys are those of all parts, so the role
+    must allow both readings.
     """
-    if operation == "TransactWriteItems":
-        parts = [
-            ("ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item", _key_of(part))
-            for item in parameters["TransactItems"]
-            for kind, part in item.items()
-        ]
-        together = frozenset(key for _, key in parts)
-        for name, key in parts:
-            yield AwsRequest(f"dynamodb:{name}", "Table", frozenset({key}))
-            yield AwsRequest(f"dynamodb:{name}", "Table", together)
-        return
-    keys = {
-        "BatchGetItem": lambda: [
-            key["pk"]["S"]
-            for requested in parameters["RequestItems"].values()
-            for key in requested["Keys"]
-        ],
-        "Query": lambda: [parameters["ExpressionAttributeValues"][":pk"]["S"]],
-    }.get(operation, lambda: [_key_of(parameters)])()
-    yield AwsRequest(f"dynamodb:{operation}", "Table", frozenset(keys))
+    match operation:
+        case "TransactWriteItems":
+            parts = [
+                (
+                    "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item",
+                    part["TableName"],
+                    {_key_of(part)},
+                )
+                for item in parameters["TransactItems"]
+                for kind, part in item.items()
+            ]
+        case "BatchGetItem":
+            parts = [
+                (operation, name, {key["pk"]["S"] for key in requested["Keys"]})
+                for name, requested in parameters["RequestItems"].items()
+            ]
+        case "BatchWriteItem":
+            parts = [
+                (operation, name, {_key_of(write) for item in requested for write in item.values()})
+                for name, requested in parameters["RequestItems"].items()
+            ]
+        case "Query":
+            key = parameters["ExpressionAttributeValues"][":pk"]["S"]
+            parts = [(operation, parameters["TableName"], {key})]
+        case _:
+            parts = [(operation, parameters["TableName"], {_key_of(parameters)})]
+    together = frozenset(key for _, _, keys in parts for key in keys)
+    for name, table, keys in parts:
+        for leading_keys in (frozenset(keys), together):
+            yield AwsRequest(f"dynamodb:{name}", _TABLES[table], leading_keys)
 
 
 def _key_of(parameters: Mapping[str, Any]) -> str:

@@ -12,6 +12,7 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import to_milliseconds
 from pillarbox.domain.account import Suspension
+from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.attachment import MAX_BYTES_EACH
 from pillarbox.domain.key import SCOPES, Preset
 from pillarbox.domain.quota import Limits
@@ -42,6 +43,11 @@ def _suspended(service: Service) -> Any:
     key = service.key(account)
     DynamoAccounts(services().table).suspend(account, Suspension(wiring.utc_now(), "bounces"))
     return Api(key).send(otp()).json
+
+
+def _agent(service: Service, *, confirmation: Confirmation) -> Api:
+    settings = AgentSettings(recipients=("ada@customer.example",), confirmation=confirmation)
+    return Api(service.key(service.account(), agent=settings))
 
 
 def _mismatch(service: Service) -> Any:
@@ -133,6 +139,12 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "scope_required": lambda s: Api(s.key(s.account(), Preset.ANALYTICS)).send(otp()).json,
     "no_verified_sender": lambda s: s.live().send(otp(**{"from": "news@acme.example"})).json,
     "upgrade_required": lambda s: s.preview().send(raw_html()).json,
+    "recipient_not_allowed": lambda s: (
+        _agent(s, confirmation=Confirmation.OFF).send(otp(to="bob@customer.example")).json
+    ),
+    "confirmation_required": lambda s: (
+        _agent(s, confirmation=Confirmation.ASK).send(otp(to="ada@customer.example")).json
+    ),
     "account_suspended": _suspended,
     "client_blocked": _edge(length=2, agent=None),
     "template_not_found": lambda s: s.live().send(otp(starterTemplate="magic-link")).json,

@@ -17,12 +17,14 @@ from unittest import mock
 from pillarbox import observability, wiring
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
+from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from relay.service import Envelope, ThreadedService
 from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
+from tests.contract.mcp import McpClient
 from tests.contract.service import Service, queue_record, running_service
 from tests.contract.smtp_canaries import relay_everything
 
@@ -183,6 +185,28 @@ def batch_everything(service: Service) -> None:
         api.raw("POST", "/starter-templates/otp/preview", text)
 
 
+def call_tools(service: Service) -> None:
+    """Call the tools of the MCP server with canaries, and send messages that are none."""
+    account = service.account()
+    agent = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF)
+    clients = [McpClient(Api(service.key(account, agent=agent))), McpClient(service.live())]
+    for client in clients:
+        for body in (*accepted("")[:1], *refused()):
+            client.call("send_email", body | {"idempotencyKey": CANARY})
+            client.call("send_email", body | {"confirm": CANARY, "dryRun": True})
+        client.call("send_batch", {"messages": refused()})
+        for tool in client.tools():
+            client.call(tool, {CANARY: CANARY, "address": ADDRESS, "domain": CANARY})
+        client.request(CANARY, {"name": CANARY})
+        client.request("tools/list", version=CANARY)
+        for text in (f'{{"{CANARY}', json.dumps({"jsonrpc": CANARY})):
+            client.api.raw("POST", "/mcp", text, {"Origin": CANARY})
+            client.api.raw("POST", "/mcp", text, {"Authorization": f"Bearer {CANARY}"})
+            client.api.raw("POST", "/mcp", text)
+    with failing("BatchGetItem"):
+        assert clients[0].request("tools/list").status == 500
+
+
 def count_and_sweep(service: Service) -> None:
     """Run the functions of the table's stream and of the schedule, with canaries in the records."""
     account = service.account()
@@ -235,6 +259,7 @@ def main(dns_server: str, *options: str) -> None:
         deliver_everything(service)
         report_everything(service)
         batch_everything(service)
+        call_tools(service)
         service.deliver()
         count_and_sweep(service)
         read_everything(service)

@@ -20,6 +20,7 @@ from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.domain.account import Account, Plan
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id, new_token
 from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
@@ -42,6 +43,7 @@ from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 SENDER: Final = "post@sender.example"
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
+_IDENTITIES: Final = "pillarbox-identities"
 _BUCKET: Final = "pillarbox-spool"
 
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
@@ -130,11 +132,12 @@ class Service:
         scopes: frozenset[str] | None = None,
         key_type: KeyType = KeyType.LIVE,
         self_service: bool = False,
+        agent: AgentSettings | None = None,
     ) -> str:
         text = new_key_text(account_id, key_type)
         granted = PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES
         key = ApiKey(
-            key_id=new_token(8),
+            key_id=f"key_{account_id}{new_token(8)}",
             account_id=account_id,
             name="Test",
             type=key_type,
@@ -143,12 +146,25 @@ class Service:
             digest=digest_of_key(text),
             created_at=wiring.utc_now(),
             self_service=self_service,
+            agent=agent,
         )
-        wiring.services().table.put(records.key_item(key))
+        wiring.services().identities.put(records.key_item(key))
+        return text
+
+    def key_of_older_release(self, account_id: str) -> str:
+        """Return a key with every scope, whose account and record an older release wrote."""
+        text = self.key(account_id, Preset.MARKETING)
+        services, key = wiring.services(), keys.api_key(digest_of_key(text))
+        item: Any = services.identities.client.get_item(TableName=_IDENTITIES, Key=key)["Item"]
+        services.identities.delete(key)
+        services.table.put(item)
+        services.table.update(
+            keys.account(account_id), "REMOVE #moved", names={"#moved": records.KEYS_MOVED}
+        )
         return text
 
     def revoke(self, key_text: str) -> None:
-        wiring.services().table.update(
+        wiring.services().identities.update(
             keys.api_key(digest_of_key(key_text)),
             "SET revoked = :at",
             values={":at": to_text(wiring.utc_now())},
@@ -284,6 +300,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "AWS_SECRET_ACCESS_KEY": "testing",
         "AWS_DEFAULT_REGION": _REGION,
         "PILLARBOX_TABLE": _TABLE,
+        "PILLARBOX_IDENTITIES_TABLE": _IDENTITIES,
         "PILLARBOX_SPOOL_BUCKET": _BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
@@ -294,6 +311,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
     }
     with mock.patch.dict(os.environ, settings), emulated_aws():
         create_table(_TABLE)
+        create_table(_IDENTITIES)
         boto3.client("s3").create_bucket(
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )

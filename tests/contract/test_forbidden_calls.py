@@ -41,10 +41,9 @@ _SIMILAR: Final = {
     "XMSG#",
 }
 
-_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem")
+_WRITES: Final = ("PutItem", "UpdateItem", "DeleteItem", "BatchWriteItem")
 #: Actions of the table that change or read items and that no function uses.
 _UNUSED: Final = (
-    "BatchWriteItem",
     "ConditionCheckItem",
     "DeleteTable",
     "ExportTableToPointInTime",
@@ -64,9 +63,11 @@ _WRITTEN: Final = {
     "SendEmailRole": {"IDEM", "MSG", "QUOTA"},
     "SendBatchRole": {"IDEM", "MSG", "QUOTA"},
     "RelayRole": {"IDEM", "MSG", "QUOTA"},
+    "McpRole": {"IDEM", "MSG", "QUOTA"},
     "ListMessagesRole": set[str](),
     "GetAnalyticsRole": set[str](),
     "GetMessageRole": set[str](),
+    "GetMeRole": set[str](),
     "ListStarterTemplatesRole": set[str](),
     "PreviewStarterTemplateRole": set[str](),
     "ListTemplatesRole": set[str](),
@@ -74,25 +75,40 @@ _WRITTEN: Final = {
     "DeleteTemplateRole": {"TPL"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
-    "AggregateStatsRole": {"REBUILD", "STAT"},
+    "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
     "SweepMessagesRole": set[str](),
-    "SweepAccountRole": {"MSG", "REBUILD", "STAT"},
+    "SweepAccountRole": {"MSG", "RCPT", "REBUILD", "STAT", "TAG"},
     "RelayExecutionRole": set[str](),
 }
 #: The kinds of records that a role may list.
 _LISTED: Final = {
-    "ListMessagesRole": {"MSG", "STAT"},
+    "ListMessagesRole": {"MSG", "RCPT", "STAT", "TAG"},
     "GetAnalyticsRole": {"MSG", "STAT"},
     "ListTemplatesRole": {"TPL"},
+    "McpRole": {"MSG", "STAT", "SUP", "TPL"},
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
     "SweepAccountRole": {"ACCT", "MSG", "STAT"},
 }
 _ROLES: Final = sorted(_WRITTEN)
+#: The roles of whatever a caller with a key reaches.
+_CALLED: Final = {
+    "SendEmailRole",
+    "SendBatchRole",
+    "RelayRole",
+    "ListMessagesRole",
+    "GetAnalyticsRole",
+    "GetMessageRole",
+    "ListStarterTemplatesRole",
+    "PreviewStarterTemplateRole",
+    "ListTemplatesRole",
+    "GetTemplateRole",
+    "DeleteTemplateRole",
+}
 
 
-def _allows(role: str, action: str, *leading_keys: str) -> bool:
-    request = AwsRequest(f"dynamodb:{action}", "Table", frozenset(leading_keys) or None)
+def _allows(role: str, action: str, *leading_keys: str, table: str = "Table") -> bool:
+    request = AwsRequest(f"dynamodb:{action}", table, frozenset(leading_keys) or None)
     return iam.is_allowed(iam.statements(role), request)
 
 
@@ -116,6 +132,7 @@ def test_every_role_and_record_is_tested() -> None:
     assert {"MSG#abc", "MSG#abc#abc"} <= _RECORDS["MSG"]
     made = [
         keys.api_key("a"),
+        keys.key_use("a"),
         keys.key_list("a"),
         keys.account("a"),
         keys.account_list(),
@@ -127,6 +144,7 @@ def test_every_role_and_record_is_tested() -> None:
         keys.sending_rate(),
         keys.entries("a", 0),
         keys.rebuild_mark(),
+        *keys.search_lists("a", 0),
     ]
     assert {key["pk"]["S"].partition("#")[0] for key in made} | {"MSG", "SEEN"} == set(_RECORDS)
 
@@ -153,17 +171,33 @@ def test_a_role_lists_its_own_records_only(role: str) -> None:
 @pytest.mark.parametrize("role", _ROLES)
 def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
     """No item of these lists can be read by its key, alone or hidden in a batch."""
-    for action in ("GetItem", "BatchGetItem"):
-        for key in ("KEYS#abc", "ACCTS"):
-            assert not _allows(role, action, key)
-            assert not _allows(role, action, "KEY#abc", "ACCT#abc", key)
+    for table in ("Table", "Identities"):
+        for action in ("GetItem", "BatchGetItem"):
+            for key in ("KEYS#abc", "ACCTS"):
+                assert not _allows(role, action, key, table=table)
+                assert not _allows(role, action, "KEY#abc", "ACCT#abc", key, table=table)
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_no_role_writes_identities(role: str) -> None:
+    """No function changes or lists a record of `Identities`, or copies the table."""
+    for action in (*_WRITES, "Query", "GetItem", *_UNUSED):
+        assert not _allows(role, action, table="Identities")
+        for key in {key for of_kind in _RECORDS.values() for key in of_kind}:
+            assert not _allows(role, action, key, table="Identities")
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_only_roles_that_authenticate_read_identities(role: str) -> None:
+    """Whoever takes requests reads the record of a key; workers and sweeps read none."""
+    assert _allows(role, "BatchGetItem", "KEY#abc", table="Identities") is (role in _CALLED)
 
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_every_right_is_limited_to_leading_keys(role: str) -> None:
     """A condition on keys passes without keys, so actions that have none are granted to no role."""
     for statement in iam.statements(role):
-        if "Table" in iam.resources(statement):
+        if {"Table", "Identities"} & iam.resources(statement):
             assert iam.leading_keys(statement)
     for action in _UNUSED:
         assert not _allows(role, action)

@@ -7,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from pillarbox.http.mcp.tools import SCOPES
 from tests.contract.bodies import TO, attachment
 from tests.contract.client import Api
 from tests.contract.service import Service
@@ -123,3 +124,37 @@ def test_no_preview_gives_a_5xx(api: Api, slug: str, sent: Any) -> None:
     assert response.status < 500, response.text
     if response.status != 200:
         check_envelope(response)
+
+
+@given(
+    tool=st.sampled_from([*SCOPES]),
+    sent=junk
+    | body
+    | st.dictionaries(
+        st.sampled_from(
+            [
+                *("dryRun", "confirm", "idempotencyKey", "messages", "slug", "variables"),
+                *("templateId", "messageId", "domain", "address", "limit", "from", "to", "status"),
+            ]
+        ),
+        st.sampled_from(["", "otp", "\x00", "2026-01-01", TO, True, 1, 10**30]) | junk,
+        max_size=3,
+    ),
+    more=st.dictionaries(st.sampled_from(["inputResponses", "requestState", "_meta"]), junk),
+)
+@fuzzing
+def test_no_tool_call_gives_a_5xx(api: Api, tool: str, sent: Any, more: Any) -> None:
+    """9: any arguments of any tool are a result, an error in a result, or a 4xx of the message."""
+    call = {"name": tool, "arguments": sent} | more
+    message = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+    response = api.raw("POST", "/mcp", json.dumps(message).encode())
+    assert response.status in {200, 400}, response.text
+    assert response.json["jsonrpc"] == "2.0"
+
+
+@given(sent=junk | st.fixed_dictionaries({"jsonrpc": st.just("2.0"), "id": junk, "method": text}))
+@fuzzing
+def test_no_message_gives_a_5xx(api: Api, sent: Any) -> None:
+    """9: any JSON value is a response of JSON-RPC."""
+    response = api.raw("POST", "/mcp", json.dumps(sent).encode())
+    assert response.status in {200, 202, 400, 404}, response.text

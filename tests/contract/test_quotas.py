@@ -1,10 +1,12 @@
 """Send quotas: contract section 8.1 and the rows of section 7 about them."""
 
+import json
+import re
 from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from pillarbox.domain.account import PLAN_LIMITS, Plan
+from pillarbox.domain.account import NO_LIMITS, PLAN_LIMITS, Plan
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import TO, otp
 from tests.contract.client import Api, ApiResponse
@@ -52,6 +54,42 @@ def test_the_last_message_of_a_window_is_accepted_and_one_more_is_not(
     assert refused.headers["ratelimit-limit"] == "1"
     assert refused.headers["ratelimit-remaining"] == "0"
     assert int(refused.headers["ratelimit-reset"]) == reset
+
+
+def test_every_accepted_send_says_what_is_left(service: Service) -> None:
+    """A 200 of a send and of a batch has RateLimit and RateLimit-Policy; a replay costs nothing."""
+    limits = Limits(per_minute=5, per_day=9, per_month=MANY, recipients_per_day=20)
+    policy = '"minute";q=5;w=60, "day";q=9;w=86400, "recipients";q=20;w=86400,'
+    policy += f' "month";q={MANY};w=2592000'
+    to_two = otp(cc=["bob@example.com"])
+    with service.at(NOW):
+        api = service.live(limits=limits)
+        responses = [
+            api.send(otp(), idempotency_key="one"),
+            api.send(otp(), idempotency_key="one"),
+            api.raw("POST", "/emails/batch", json.dumps({"messages": [to_two, otp(to="nobody")]})),
+            api.raw("POST", "/emails/batch", json.dumps({"messages": [otp()] * 9})),
+            api.send(otp()),
+        ]
+    assert [response.status for response in responses] == [200, 200, 200, 200, 429]
+    assert {response.headers["ratelimit-policy"] for response in responses} == {policy}
+    left = [
+        tuple(map(int, re.findall(r";r=(\d+)", response.headers["ratelimit"])))
+        for response in responses
+    ]
+    assert left[0] == left[1] == (4, 8, 19, MANY - 1)
+    assert left[2] == (3, 7, 17, MANY - 2)
+    assert left[3] == left[4] == (0, 4, 14, MANY - 5)
+    assert re.findall(r";t=(\d+)", responses[0].headers["ratelimit"]) == [
+        str(reset) for _, _, reset in (WINDOWS[name] for name in ("minute", "day", "day", "month"))
+    ]
+
+
+def test_an_account_without_limits_has_no_rate_limit_fields(service: Service) -> None:
+    """Nothing is limited, so nothing is said."""
+    response = service.live(plan=Plan.ENTERPRISE, limits=NO_LIMITS).send(otp())
+    assert response.status == 200
+    assert not {"ratelimit", "ratelimit-policy"} & set(response.headers)
 
 
 @pytest.mark.parametrize("window", WINDOWS)

@@ -25,6 +25,7 @@ from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import Preset
 from pillarbox.domain.message import Event, EventKind
@@ -34,6 +35,7 @@ from tests.contract import client, service
 from tests.contract.aws_calls import QUEUES, Calls, rights_granted, rights_used
 from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, Invocation
+from tests.contract.mcp import McpClient
 from tests.contract.operations import OPERATIONS
 from tests.contract.service import Service, queue_record
 from tests.contract.test_backend_down import no_answer
@@ -93,6 +95,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         patch.setattr(f"{_SERVICE}.handler", recorded.handler)
         _accept(service)
         _read(service)
+        _call_tools(service)
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
@@ -159,9 +162,16 @@ def _sending_rate() -> Iterator[None]:
 
 
 def _read(service: Service) -> None:
-    """Call every operation of the document; a new route needs no line here."""
-    account = service.account()
-    api = Api(service.key(account, Preset.MARKETING))
+    """Call every operation of the document; a new route needs no line here.
+
+    The second round has a key that an older release wrote.
+    """
+    moved, former = service.account(), service.account()
+    _call_all(moved, Api(service.key(moved, Preset.MARKETING)))
+    _call_all(former, Api(service.key_of_older_release(former)))
+
+
+def _call_all(account: str, api: Api) -> None:
     sent = api.send(otp()).json["messageId"]
     source = TemplateSource(name="A", subject="B", category="c", html="<p>d</p>")
     saved = wiring.services().template_authoring.create(account, source, internal=False).template_id
@@ -169,6 +179,34 @@ def _read(service: Service) -> None:
     # Reads first: the template is deleted last.
     for operation in sorted(OPERATIONS, key=lambda one: one.method == "DELETE"):
         assert operation.request(api, ids).status in {200, 204}, operation.id
+    for search in ({"recipient": "ann*"}, {"tag": "order:7"}):
+        assert api.raw("GET", "/emails", query=search).status == 200
+
+
+def _call_tools(service: Service) -> None:
+    """Call each tool of the MCP server; send small and large mail, also with failures."""
+    account = service.account(senders={"post@shop.example": True}, default="post@shop.example")
+    api = Api(service.key(account, Preset.MARKETING, agent=AgentSettings(recipients=("*",))))
+    client = McpClient(api)
+    saved = service.template(account, "<p>x</p>")
+    by_id = {"messageId": str(uuid4()), "templateId": saved}
+    window = {"from": "2026-01-01", "to": "2026-01-02"}
+    arguments = window | {"slug": "otp", "domain": "shop.example"} | by_id
+    for name, tool in client.tools().items():
+        if not tool["annotations"]["destructiveHint"]:
+            needed = tool["inputSchema"].get("required", ())
+            client.call(name, {argument: arguments[argument] for argument in needed})
+    client.call("list_emails", {"sortBy": "updated_at"})
+    mails = (otp(), _LARGE, {"to": "ann@example.com", "templateId": saved})
+    sends = [("send_email", dict(mail)) for mail in mails] + [("send_batch", {"messages": mails})]
+    for name, mail in sends:
+        mail |= {"idempotencyKey": str(uuid4())}
+        confirmed = mail | {"confirm": client.data(name, mail)["confirm"]}
+        for call in ("UpdateItem", "PutItem", "TransactWriteItems"):
+            with _failing(call):
+                client.call(name, confirmed)
+        for _ in range(2):
+            client.call(name, confirmed)
 
 
 def _job_of(service: Service, account: str) -> dict[str, Any]:
@@ -214,7 +252,7 @@ def _deliver(service: Service, recorded: Calls) -> None:
 def _follow(service: Service, recorded: Calls) -> None:
     """Record SES events, and aggregate their changes from the stream, also of older mail."""
     account = service.account()
-    sent = Api(service.key(account)).send(otp()).json["messageId"]
+    sent = Api(service.key(account)).send(otp(tags={"order": "7"})).json["messageId"]
     service.deliver()
     reports = [event(account, sent, *each) for each in (DELIVERED, HARD)]
     with _failing("UpdateItem"):
@@ -248,7 +286,7 @@ def _sweep(service: Service, recorded: Calls) -> None:
     account = service.account()
     services = wiring.services()
     services.table.put(keys.account_list(account))
-    Api(service.key(account)).send(_LARGE)
+    Api(service.key(account)).send(_LARGE | {"tags": {"order": "7"}})
     now = wiring.utc_now()
     hour = Granularity.HOUR.start(milliseconds(now))
     # A list has entries of messages that do not exist: one beside another, one alone.

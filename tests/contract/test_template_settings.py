@@ -2,11 +2,12 @@
 
 import re
 from collections import UserDict
-from typing import Any, Final
+from typing import Any, Final, get_protocol_members
 
 import pytest
 
 from local import template
+from pillarbox.http.mcp.calls import UseCases
 from pillarbox.settings import PREFIX, Settings
 from pillarbox.wiring import Wiring
 from tests.aws import aws
@@ -57,6 +58,8 @@ def test_a_function_reads_exactly_its_settings(function: str, aws: object) -> No
     environment = _RecordedEnvironment(dict.fromkeys(settings, "10"))  # one of them is a number
     source = (template.ROOT / function / "app.py").read_text()
     use_cases = set(re.findall(r"services\(\)\.(\w+)", source))
+    if "services()," in source:
+        use_cases |= get_protocol_members(UseCases)
     assert use_cases
     wiring = Wiring(Settings(environment))
     environment.read.clear()

@@ -31,6 +31,7 @@ from pillarbox.domain.quota import (
     window_name,
 )
 from pillarbox.domain.quota_counts import QuotaCounts, refusals_name
+from pillarbox.domain.suppression import hashed_mailbox
 from pillarbox.domain.template import SavedTemplate
 
 CLAIM_LEASE = timedelta(seconds=65)
@@ -91,13 +92,17 @@ class FakeDirectory:
     ) -> DirectoryResult:
         store, mailboxes = self._store, set(addresses)
         store.max_addresses = max(store.max_addresses, len(mailboxes))
+        account = store.accounts.get(account_id)
+        stored = {mailbox: mailbox for mailbox in mailboxes}
+        if account is not None and account.hashed_suppressions:
+            stored |= {hashed_mailbox(account_id, mailbox): mailbox for mailbox in mailboxes}
         return DirectoryResult(
             key=store.keys.get(key_digest) if key_digest else None,
-            account=store.accounts.get(account_id),
+            account=account,
             suppressed={
-                mailbox: store.suppressed[account_id, mailbox]
-                for mailbox in mailboxes
-                if (account_id, mailbox) in store.suppressed
+                mailbox: store.suppressed[account_id, text]
+                for text, mailbox in stored.items()
+                if (account_id, text) in store.suppressed
             },
             templates={
                 template_id: store.templates[account_id, template_id]
@@ -306,8 +311,15 @@ class FakeSuppressions:
         del at, message_id  # operators read them; no use case does
         self._suppressed.setdefault((account_id, mailbox_key(address)), reason)
 
-    def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
-        return frozenset(a for a in addresses if (account_id, a) in self._suppressed)
+    def find_suppressed(
+        self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
+    ) -> frozenset[str]:
+        return frozenset(
+            address
+            for address in addresses
+            if (account_id, address) in self._suppressed
+            or (hashed and (account_id, hashed_mailbox(account_id, address)) in self._suppressed)
+        )
 
 
 class FakeSeenEvents:

@@ -27,6 +27,7 @@ RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
         ("delete_template", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("list_starter_templates", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("preview_starter_template", ENGINES | RESOLVERS),
+        ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("deliver_message", {"dns"}),
         ("record_feedback", ENGINES),
     ],

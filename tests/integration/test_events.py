@@ -35,6 +35,7 @@ def test_every_function_has_a_sample() -> None:
         ("get_message", 404, "error"),
         ("list_starter_templates", 200, None),
         ("preview_starter_template", 200, "html"),
+        ("mcp", 200, "result"),
     ],
 )
 def test_a_sample_request_is_answered(

@@ -90,7 +90,7 @@ def fakes() -> Ports:
 
 
 def adapters(names: Aws) -> Ports:
-    table = Table(names.table)
+    table, identities = Table(names.table), Table(names.identities)
     jobs = SqsJobs(names.queue_url, names.urgent_queue_url, names.bucket)
     sqs, s3 = boto3.client("sqs"), boto3.client("s3")
 
@@ -99,7 +99,7 @@ def adapters(names: Aws) -> Ports:
             case Account():
                 table.put(records.account_item(record))
             case ApiKey():
-                table.put(records.key_item(record))
+                identities.put(records.key_item(record))
             case SavedTemplate():
                 table.put(records.template_item(record))
 
@@ -110,7 +110,7 @@ def adapters(names: Aws) -> Ports:
         return [jobs.read(message["Body"]) for message in messages]
 
     return Ports(
-        directory=DynamoDirectory(table),
+        directory=DynamoDirectory(table, identities),
         claims=DynamoClaims(table),
         quotas=DynamoQuotas(table),
         refusals=DynamoRefusals(table),

@@ -2,17 +2,20 @@
 
 from dataclasses import replace
 from datetime import datetime
+from types import SimpleNamespace
 from uuid import UUID
 
 import pytest
 
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import from_attribute, to_attribute
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.suppression import hashed_mailbox
 from tests.fakes import builders
 from tests.fakes.builders import ACCOUNT, NOW, at
 from tests.ports.implementations import Ports
@@ -213,3 +216,36 @@ def test_a_message_costs_one_write_unit(table: Table) -> None:
     item = table.get(keys.message(ACCOUNT, message.message_id))
     assert item is not None
     assert sum(len(name) + len(str(value)) for name, value in item.items()) < 700
+
+
+def test_a_hash_is_found_for_an_account_that_has_some(ports: Ports) -> None:
+    """The suppression of an erased address is found by its hash, and only in its own account."""
+    hashed = hashed_mailbox(ACCOUNT, "ann@example.com")
+    ports.suppressions.put(ACCOUNT, hashed, "complained", NOW, None)
+    addresses = ["ann@example.com", "bob@example.com"]
+    for account_id, noted, suppressed in (
+        (ACCOUNT, False, {}),
+        (ACCOUNT, True, {"ann@example.com": "complained"}),
+        (OTHER, True, {}),
+    ):
+        ports.put(builders.account(account_id, hashed_suppressions=noted))
+        assert ports.directory.look_up(account_id, addresses=addresses).suppressed == suppressed
+        found = ports.suppressions.find_suppressed(account_id, addresses, hashed=noted)
+        assert found == suppressed.keys()
+
+
+def test_an_account_without_hashes_needs_one_call(table: Table) -> None:
+    """Only an account with hashes pays for a second look-up."""
+    directory, calls = DynamoDirectory(table), []
+    made = table.client.batch_get_item
+
+    def count(**request: object) -> object:
+        calls.append(request)
+        return made(**request)  # type: ignore[arg-type]
+
+    vars(table)["client"] = SimpleNamespace(batch_get_item=count)
+    for noted, total in ((False, 1), (True, 3)):
+        table_item = records.account_item(builders.account(hashed_suppressions=noted))
+        Table(table.name).put(table_item)
+        directory.look_up(ACCOUNT, addresses=["ann@example.com"])
+        assert len(calls) == total

@@ -1,45 +1,17 @@
 """The records of TLS in memory: what arrives together, in parts and with the first reply."""
 
-import contextlib
 import ssl
 
 import pytest
 
 from relay.tls import TlsRecords, make_context
 from tests.relay.running_relay import certificate
+from tests.relay.tls_client import TlsClient
 
 
-class Client:
-    """A TLS client without a socket."""
-
-    def __init__(self, newest: ssl.TLSVersion) -> None:
-        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-        context.check_hostname, context.verify_mode = False, ssl.CERT_NONE
-        context.maximum_version = newest
-        self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
-        self.tls = context.wrap_bio(self._incoming, self._outgoing)
-
-    def handshake(self, octets: bytes = b"") -> bytes:
-        """Continue the handshake, and return what to send."""
-        self._incoming.write(octets)
-        with contextlib.suppress(ssl.SSLWantReadError):
-            self.tls.do_handshake()
-        return self._outgoing.read()
-
-    def record(self, octets: bytes) -> bytes:
-        """Return one record that holds some octets."""
-        self.tls.write(octets)
-        return self._outgoing.read()
-
-    def read(self, octets: bytes) -> bytes:
-        """Return the octets in some records of the server."""
-        self._incoming.write(octets)
-        return self.tls.read()
-
-
-def connect(newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> tuple[Client, TlsRecords]:
+def connect(newest: ssl.TLSVersion = ssl.TLSVersion.TLSv1_3) -> tuple[TlsClient, TlsRecords]:
     """Make a handshake."""
-    client, server = Client(newest), TlsRecords(make_context(certificate()))
+    client, server = TlsClient(newest), TlsRecords(make_context(certificate()))
     server.decrypt(client.handshake())
     if newest < ssl.TLSVersion.TLSv1_3:
         server.decrypt(client.handshake(server.outgoing()))

@@ -127,7 +127,7 @@ def _accept(subjects: list[str]) -> Iterator[_Queued]:
         account_id = new_token(12)
         key = builders.key_text(account_id)
         table.put(records.account_item(builders.account(account_id)))
-        table.put(records.key_item(builders.api_key(key, account_id)))
+        wiring.services().identities.put(records.key_item(builders.api_key(key, account_id)))
         request = builders.request(subject=subject)
         wiring.services().single_send.submit(key, request, None, send_result)
         (job,) = sqs.receive_message(

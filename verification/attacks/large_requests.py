@@ -108,7 +108,7 @@ def front() -> Iterator[Target]:
     """Run the front with one worker until the block ends."""
     keys, port = (builders.key_text(), builders.key_text()), free_port()
     settings = (
-        *("TABLE", "JOBS_QUEUE_URL", "URGENT_JOBS_QUEUE_URL", "SPOOL_BUCKET"),
+        *("TABLE", "IDENTITIES_TABLE", "JOBS_QUEUE_URL", "URGENT_JOBS_QUEUE_URL", "SPOOL_BUCKET"),
         *("PREVIEW_SENDER", "UPGRADE_URL"),
     )
     environment = os.environ | {f"PILLARBOX_{name}": "x" for name in settings}

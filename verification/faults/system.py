@@ -40,6 +40,7 @@ from verification.faults.stream import TableStream
 from verification.faults.wire import Wire, body_of, path_of, response
 
 TABLE: Final = "pillarbox"
+IDENTITIES: Final = "pillarbox-identities"
 BUCKET: Final = "pillarbox-spool"
 #: Nothing listens at this address: the stand-in answers on the wire.
 SES: Final = "http://127.0.0.1:9"
@@ -140,7 +141,8 @@ class System:
         account = builders.account(self.account_id)
         table = wiring.services().table
         table.put(records.account_item(account))
-        table.put(records.key_item(builders.api_key(self.key, self.account_id)))
+        key = builders.api_key(self.key, self.account_id)
+        wiring.services().identities.put(records.key_item(key))
         self.sends.clear()
         self.dead.clear()
         self.set_aside.clear()

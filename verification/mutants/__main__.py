@@ -90,9 +90,9 @@ MODULES: Final = {
     "relay/admission.py": "tests/relay/test_neighbours.py",
     "relay/batcher.py": "tests/relay/test_batcher.py",
     "relay/commands.py": "tests/relay/test_commands.py",
-    "relay/connection.py": "tests/relay/test_commands.py tests/relay/test_content.py"
-    " tests/relay/test_tls.py tests/relay/test_limits.py tests/relay/test_proxy.py"
-    " tests/relay/test_slow_messages.py tests/relay/test_slow.py",
+    "relay/connection.py": "tests/relay/test_deadlines.py tests/relay/test_commands.py"
+    " tests/relay/test_content.py tests/relay/test_tls.py tests/relay/test_limits.py"
+    " tests/relay/test_proxy.py tests/relay/test_slow_messages.py tests/relay/test_slow.py",
     "relay/health.py": "tests/relay/test_health.py",
     "relay/logins.py": "tests/relay/test_logins.py",
     "relay/memory.py": "tests/relay/test_shares.py",
@@ -114,6 +114,8 @@ MODULES: Final = {
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/ledger.py": "tests/unit/history",
+    "adapters/dynamodb/ledger_rollups.py": "tests/unit/history",
+    "adapters/dynamodb/key_uses.py": f"{_HISTORY}_key_uses.py",
     "adapters/dynamodb/ledger_format.py": "tests/unit/history",
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",

@@ -105,15 +105,15 @@ BUGS: Final = (
     SeededBug(
         "a refund goes into the current minute",
         f"{_SENDING}/acceptance.py",
-        "self.ports.quotas.refund(account_id, prepared.amount, prepared.now)",
-        "self.ports.quotas.refund(account_id, prepared.amount, self.ports.clock())",
+        "quota.refund(prepared.amount, prepared.now)",
+        "quota.refund(prepared.amount, self.ports.clock())",
         f"{_UNIT}_retries.py",
     ),
     SeededBug(
         "a refund of several goes into the current minute",
         f"{_SENDING}/acceptance.py",
-        "self.ports.quotas.refund(account_id, _amount(prepared), moments[0])",
-        "self.ports.quotas.refund(account_id, _amount(prepared), self.ports.clock())",
+        "quota.refund(_amount(prepared), moments[0])",
+        "quota.refund(_amount(prepared), datetime.now(moments[0].tzinfo))",
         f"{_UNIT}_retries.py",
     ),
     SeededBug(

@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
+    from pillarbox.application.accounts.domains import DomainCheck
+    from pillarbox.application.accounts.suppressions import SuppressionList
+    from pillarbox.application.caller import CallerLookup
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.feedback import Feedback
     from pillarbox.application.delivery.plan_sweep import SweepPlan
@@ -55,8 +58,13 @@ class Wiring:
 
     @cached_property
     def table(self) -> Table:
-        """The one table."""
+        """The table of everything but identities."""
         return Table(self.settings.table)
+
+    @cached_property
+    def identities(self) -> Table:
+        """The table of API keys and secrets."""
+        return Table(self.settings.identities_table)
 
     @cached_property
     def jobs(self) -> "SqsJobs":
@@ -72,7 +80,19 @@ class Wiring:
     @cached_property
     def authentication(self) -> Authentication:
         """Authenticate the caller of a route that reads."""
-        return Authentication(DynamoDirectory(self.table))
+        return Authentication(DynamoDirectory(self.table, self.identities))
+
+    @cached_property
+    def caller_lookup(self) -> "CallerLookup":
+        """Describe the caller."""
+        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
+        from pillarbox.application.caller import CallerLookup
+
+        return CallerLookup(
+            directory=DynamoDirectory(self.table),
+            key_uses=DynamoKeyUses(self.table),
+            clock=utc_now,
+        )
 
     @cached_property
     def sending_ports(self) -> "SendingPorts":
@@ -86,7 +106,7 @@ class Wiring:
         from pillarbox.application.sending.prepare import PreviewTerms
 
         return SendingPorts(
-            directory=DynamoDirectory(self.table),
+            directory=DynamoDirectory(self.table, self.identities),
             claims=DynamoClaims(self.table),
             quotas=DynamoQuotas(self.table),
             refusals=DynamoRefusals(self.table),
@@ -248,6 +268,7 @@ class Wiring:
         from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
         from pillarbox.application.history.ledger_check import LedgerCheck
 
         return LedgerCheck(
@@ -255,6 +276,7 @@ class Wiring:
             ledger=DynamoLedger(self.table),
             audit=DynamoLedgerAudit(self.table),
             marks=DynamoRebuildMarks(self.table),
+            index=DynamoSearchIndex(self.table),
             clock=utc_now,
         )
 
@@ -271,28 +293,41 @@ class Wiring:
         """List and count an account's messages."""
         from pillarbox.adapters.dynamodb.ledger import DynamoLedger
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
         from pillarbox.application.history.queries import HistoryQueries
 
         return HistoryQueries(
-            log=DynamoMessageLog(self.table), ledger=DynamoLedger(self.table), clock=utc_now
+            log=DynamoMessageLog(self.table),
+            ledger=DynamoLedger(self.table),
+            index=DynamoSearchIndex(self.table),
+            clock=utc_now,
         )
 
     @cached_property
     def aggregation(self) -> "Aggregation[Mapping[str, Any]]":
         """Apply the changes of messages to the statistics."""
         from pillarbox.adapters.aws import in_parallel
+        from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
         from pillarbox.adapters.dynamodb.ledger import DynamoLedger
-        from pillarbox.adapters.dynamodb.message_log import change_time, read_change
+        from pillarbox.adapters.dynamodb.message_log import (
+            change_time,
+            read_change,
+            read_search_change,
+        )
         from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
+        from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
         from pillarbox.application.history.aggregate import Aggregation
+        from pillarbox.application.history.search_index import SearchIndexing
 
         return Aggregation(
             read=read_change,
             written_at=change_time,
             ledger=DynamoLedger(self.table),
             marks=DynamoRebuildMarks(self.table),
+            key_uses=DynamoKeyUses(self.table),
             clock=utc_now,
             for_each=in_parallel,
+            search=SearchIndexing(read_search_change, DynamoSearchIndex(self.table)),
         )
 
     @cached_property
@@ -312,6 +347,28 @@ class Wiring:
         from pillarbox.application.templates.saved import TemplateLibrary
 
         return TemplateLibrary(self.template_authoring)
+
+    @cached_property
+    def suppression_list(self) -> "SuppressionList":
+        """List the suppressions of an account."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.application.accounts.suppressions import SuppressionList
+
+        return SuppressionList(
+            records=DynamoSuppressions(self.table),
+            accounts=DynamoAccounts(self.table),
+            clock=utc_now,
+        )
+
+    @cached_property
+    def domain_check(self) -> "DomainCheck":
+        """Check the DNS records of a sending domain."""
+        from pillarbox.adapters.dns import DnsRecords
+        from pillarbox.adapters.ses.domains import SesDomains
+        from pillarbox.application.accounts.domains import DomainCheck
+
+        return DomainCheck(SesDomains(), DnsRecords(self.settings.dns_servers))
 
 
 def utc_now() -> datetime:

@@ -15,11 +15,14 @@ import uvicorn
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.settings import Settings
 from tests.aws import create_table, emulated_aws
 from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 
 TABLE = "pillarbox-table"
+IDENTITIES = "pillarbox-identities"
+SETTINGS = Settings({"PILLARBOX_TABLE": TABLE, "PILLARBOX_IDENTITIES_TABLE": IDENTITIES})
 
 
 @pytest.fixture
@@ -35,9 +38,17 @@ def table() -> Iterator[Table]:
     )
     with emulated_aws():
         create_table(TABLE)
+        create_table(IDENTITIES)
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
+
+
+@pytest.fixture
+def identities(table: Table) -> Table:
+    """The second table, which is there with the first."""
+    assert table.name == TABLE
+    return Table(IDENTITIES)
 
 
 @pytest.fixture
@@ -89,6 +100,7 @@ def mailbox(
         "AWS_ENDPOINT_URL_SESV2": ses[0],
         "PILLARBOX_DNS_SERVERS": name_server,
         "PILLARBOX_TABLE": table.name,
+        "PILLARBOX_IDENTITIES_TABLE": IDENTITIES,
     }
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
     monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))

@@ -6,10 +6,9 @@ from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.quota import Limits, window_end
-from pillarbox.settings import Settings
 from pillarbox.wiring import Wiring, utc_now
 from tests.fakes.builders import messages
-from tests.integration.admin.conftest import TABLE
+from tests.integration.admin.conftest import SETTINGS
 from tests.integration.admin.operator_command import Operator, refusal
 
 
@@ -36,7 +35,7 @@ def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
 def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> None:
     """A suspended account shows since when and why; its keys work again after it is resumed."""
     key = run("key", "create", "--account", account, "--name", "web", "--preset", "send")["key"]
-    authentication = Wiring(Settings({"PILLARBOX_TABLE": TABLE})).authentication
+    authentication = Wiring(SETTINGS).authentication
     suspended = run("account", "suspend", account, "--reason", "bounces")
     assert suspended["suspensionReason"] == "bounces"
     assert suspended["suspendedAt"] is not None
@@ -60,7 +59,7 @@ def test_a_revoked_key_of_a_suspended_account_says_only_that_it_is_invalid(
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
     run("key", "revoke", made["keyId"])
     run("account", "suspend", account)
-    authentication = Wiring(Settings({"PILLARBOX_TABLE": TABLE})).authentication
+    authentication = Wiring(SETTINGS).authentication
     with pytest.raises(ServiceError) as refused:
         authentication.authenticate(made["key"])
     assert refused.value.code == "invalid_api_key"

@@ -19,13 +19,16 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.quota import Amount, Limits
 from tests.fakes.builders import message
+from tests.integration.admin.conftest import IDENTITIES
 from tests.integration.admin.operator_command import Operator, refusal
 
 MESSAGES = 230
 
 
 def all_items(table: Table) -> list[dict[str, Any]]:
-    pages = table.client.get_paginator("scan").paginate(TableName=table.name)
+    """Return the items of both tables."""
+    scan = table.client.get_paginator("scan")
+    pages = [page for name in (table.name, IDENTITIES) for page in scan.paginate(TableName=name)]
     return [item for page in pages for item in page["Items"]]
 
 
@@ -99,7 +102,7 @@ def test_deletions_that_dynamodb_leaves_out_are_repeated(
     for number in range(5):
         run("suppression", "add", "--account", account, f"u{number}@example.com")
     suspend(table, account)
-    data = DynamoAccountData(table)
+    data = DynamoAccountData(table, Table(IDENTITIES))
     whole = table.client.batch_write_item
     requests: list[int] = []
 

@@ -14,9 +14,8 @@ import pytest
 
 from local.ses.store import MailStore
 from pillarbox.adapters.dynamodb.table import Table
-from pillarbox.settings import Settings
 from pillarbox.wiring import Wiring
-from tests.integration.admin.conftest import TABLE
+from tests.integration.admin.conftest import SETTINGS, TABLE
 from tests.integration.admin.operator_command import Operator, refusal
 
 NOT_RUNNING = "The local stack is not running: start it with `make up`."
@@ -101,7 +100,7 @@ def test_a_key_works_until_it_is_revoked(run: Operator, account: str) -> None:
     made = run("key", "create", "--account", account, "--name", "web", "--preset", "send")
     assert made["prefix"] == "bx_live_"
     assert made["scopes"] == ["emails:read", "emails:send"]
-    authentication = Wiring(Settings({"PILLARBOX_TABLE": TABLE})).authentication
+    authentication = Wiring(SETTINGS).authentication
     assert authentication.authenticate(made["key"]).account.account_id == account
     (listed,) = run("key", "list", "--account", account)["items"]
     assert (listed["keyId"], listed["revokedAt"]) == (made["keyId"], None)
@@ -163,11 +162,25 @@ def test_presets_and_scopes_of_keys(run: Operator, account: str) -> None:
         (),
         ("--preview", "--preset", "send"),
         ("--self-service", "--preset", "send"),
+        ("--preview", "--agent", "--agent-recipient", "a.example"),
+        ("--preset", "send", "--agent-recipient", "a.example"),
+        ("--preset", "send", "--agent-per-day", "5"),
     ):
         assert refusal(lambda words=neither_or_both: run(*key, account, *words)) == (  # type: ignore[misc]
             2,
             "validation_failed",
         )
+    agent = (*key, account, "--preset", "send", "--agent")
+    limited = run(*agent, "--agent-recipient", "Shop.example", "--agent-per-day", "5")
+    limits: dict[str, object] = {"recipients": ["shop.example"], "confirmation": "ask", "perDay": 5}
+    assert limited["agent"] == limits
+    shown = {
+        one["keyId"]: one["agent"] for one in run("key", "list", "--account", account)["items"]
+    }
+    assert shown.pop(limited["keyId"]) == limits
+    assert set(shown.values()) == {None}
+    assert refusal(lambda: run(*agent)) == (1, "validation_failed")
+    assert refusal(lambda: run(*agent, "--agent-recipient", "a@b@c")) == (1, "validation_failed")
     free = run("account", "create", "--name", "Hobby", "--plan", "free")["accountId"]
     assert refusal(lambda: run(*key, free, "--preset", "marketing")) == (
         1,

@@ -54,6 +54,7 @@ def template(address: str) -> dict[str, Any]:
     outputs |= {f"{name}Url": {"Ref": name} for name in QUEUES if "Dead" in name}
     outputs |= {
         "TableName": {"Ref": "Table"},
+        "IdentitiesTableName": {"Ref": "Identities"},
         "ConfigurationSetName": "set",
         "PreviewSender": "preview@shop.example",
         "ApiUrl": address,
@@ -66,6 +67,7 @@ def template(address: str) -> dict[str, Any]:
         "Resources": {
             **queues,
             "Table": table,
+            "Identities": table,
             "AlarmTopic": {"Type": "AWS::SNS::Topic"},
             "SweepMessagesRole": {
                 "Type": "AWS::IAM::Role",
@@ -182,10 +184,10 @@ def test_a_first_deploy_ends_with_a_key_that_sends(
     assert key in output["firstMail"]
     principal = deployed_wiring().authentication.authenticate(key)
     assert principal.account.account_id == output["accountId"]
-    # The test's table is not protected, and the domain has no DNS records.
+    # The test's tables are not protected, and the domain has no DNS records.
     failed = [item["check"] for item in output["items"] if item["verdict"] == "fail"]
-    assert failed == ["domains", "table", "table"]
-    assert output["failed"] == 3
+    assert failed == ["domains", "table", "table", "table", "table"]
+    assert output["failed"] == 5
 
 
 def test_a_second_deploy_creates_nothing(

@@ -75,19 +75,23 @@ def test_messages_are_found_by_recipient_subject_and_time(
     """Newest first; case does not matter; a message must match everything that is asked."""
     receipt = put(table, account, minutes(10), to=("Ann@Example.com",), subject="Your RECEIPT 12")
     copied = put(table, account, minutes(5), bcc=("ann@example.com",), subject="Hello")
-    put(table, account, minutes(4), to=("bob@example.com",), subject="Receipt 13")
+    other = put(table, account, minutes(4), to=("bob@example.com",), subject="Receipt 13")
     old = put(table, account, minutes(60 * 30), to=("ann@example.com",), subject="Receipt 1")
     find = ("message", "find", "--account", account)
 
     def ids(*words: str) -> list[str]:
         return [item["messageId"] for item in run(*find, *words)["items"]]
 
-    assert ids("--to", "ANN@example.com") == [copied, receipt]
-    assert ids("--to", "ann@example.com", "--subject", "receipt") == [receipt]
+    assert ids("--to", "ANN@example.com") == [copied, receipt, old]
+    assert ids("--to", "ann@example.com", "--since", "24h") == [copied, receipt]
+    assert ids("--to", "ann@example.com", "--subject", "receipt") == [receipt, old]
+    assert ids("--subject", "receipt 1") == [other, receipt]
     assert ids("--to", "ann@example.com", "--since", "2d") == [copied, receipt, old]
     assert ids("--to", "ann@example.com", "--since", "7m") == [copied]
-    assert ids("--to", "ann@example.com", "--until", "7m") == [receipt]
+    assert ids("--to", "ann@example.com", "--until", "7m") == [receipt, old]
     assert ids("--to", "nn@example.com") == []
+    assert ids("--to", "ANN*") == [copied, receipt, old]
+    assert ids("--to", "nn*") == []
     for wrong in ("yesterday", "1m"):
         words = (*find, "--since", wrong, "--until", "5m")
         assert refusal(lambda words=words: run(*words)) == (1, "validation_failed")  # type: ignore[misc]

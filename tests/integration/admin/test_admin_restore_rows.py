@@ -16,6 +16,7 @@ from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from tests.aws import create_table
+from tests.integration.admin.conftest import IDENTITIES
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator
 
@@ -58,15 +59,19 @@ FORMER: Final = [
 @pytest.fixture
 def live(table: Table, monkeypatch: pytest.MonkeyPatch) -> Table:
     """A stack whose table has lost everything but one account, which changed since then."""
-    outputs = {"TableName": {"Value": table.name}}
+    outputs = {
+        "TableName": {"Value": table.name},
+        "IdentitiesTableName": {"Value": IDENTITIES},
+    }
     template = {"Resources": {"Topic": {"Type": "AWS::SNS::Topic"}}, "Outputs": outputs}
     boto3.client("cloudformation").create_stack(
         StackName="pillarbox-dev", TemplateBody=json.dumps(template)
     )
-    boto3.client("dynamodb").update_continuous_backups(
-        TableName=table.name,
-        PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
-    )
+    for name in (table.name, IDENTITIES):
+        boto3.client("dynamodb").update_continuous_backups(
+            TableName=name,
+            PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": True},
+        )
     monkeypatch.setattr("admin.restore.utc_now", lambda: NOW)
     monkeypatch.setattr(table_copy, "_POLL_SECONDS", 0)
     table.put(keys.account(SHOP) | to_item({"name": "now"}))
@@ -105,16 +110,39 @@ def test_lost_rows_come_back(live: Table) -> None:
     assert rows(live) == {
         ("ACCT", "-"),
         ("ACCTS", SHOP),
-        ("KEY", "-"),
-        ("KEYS", "k1"),
         ("SUP", "ann@example.com"),
         ("TPL", str(OLD)),
     }
+    assert rows(Table(IDENTITIES)) == {("KEY", "-"), ("KEYS", "k1")}
     assert live.get(keys.account(OTHER)) is None
     changed = live.get(keys.account(SHOP))
     assert changed is not None
     assert changed["name"] == "now"
-    assert tables() == [live.name]
+    assert tables() == [live.name, IDENTITIES]
+
+
+def test_a_key_that_moved_since_then_is_not_lost(live: Table) -> None:
+    """A copy of the time before the migration has keys, which are in the second table now."""
+    copied(live)
+    for item in FORMER:
+        if keys.is_identity(item):
+            Table(IDENTITIES).put(item | to_item({"revoked": "since"}))
+    assert restore("--account", SHOP, "--yes").exit_code == 0
+    assert not {"KEY", "KEYS"} & {kind for kind, _ in rows(live)}
+    assert (Table(IDENTITIES).get(keys.api_key("d1")) or {})["revoked"] == "since"
+
+
+def test_both_tables_are_restored(live: Table) -> None:
+    """A key that the second table had at the moment comes back into it."""
+    copied(live)
+    second = Table(f"{IDENTITIES}-at-20261122T080000Z")
+    create_table(second.name)
+    for item in (keys.api_key("d2"), keys.key_list(SHOP, "k2")):
+        second.put(item | to_item({"account": SHOP, "digest": "d2"}))
+    assert restore("--account", SHOP, "--yes").exit_code == 0
+    assert {("KEYS", "k1"), ("KEYS", "k2")} <= rows(Table(IDENTITIES))
+    assert Table(IDENTITIES).get(keys.api_key("d2")) is not None
+    assert tables() == [live.name, IDENTITIES]
 
 
 def test_messages_come_back_if_no_job_can_come_for_them(live: Table) -> None:
@@ -136,10 +164,10 @@ def test_a_second_run_restores_nothing(live: Table) -> None:
         command = ("--stack-name", "pillarbox-dev", "--json", "restore", "rows", "--at", AT)
         result = Operator().plain(*command, "--all-accounts", "--keep-copy", "--yes")
         assert json.loads(result.stdout)["restoredRows"] == expected
-    assert len(tables()) == 2
+    assert len(tables()) == 3
 
 
-@pytest.mark.parametrize(("options", "left"), [([], 1), (["--keep-copy"], 2)])
+@pytest.mark.parametrize(("options", "left"), [([], 2), (["--keep-copy"], 3)])
 def test_no_is_the_default(live: Table, options: list[str], left: int) -> None:
     """Without a yes nothing is written, and the copy goes unless the operator keeps it."""
     copied(live)
@@ -158,7 +186,7 @@ def test_an_interruption_at_the_question_keeps_the_copy(live: Table) -> None:
     copied(live)
     assert restore("--account", SHOP, typed="").exit_code == 1
     assert rows(live) == {("ACCT", "-")}
-    assert len(tables()) == 2
+    assert len(tables()) == 3
 
 
 def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
@@ -237,7 +265,7 @@ def test_a_time_out_of_reach_names_the_window(live: Table) -> None:
     result = restore("--all-accounts", "--yes")
     assert result.exit_code == 1
     assert result.stderr.startswith("--at: must be from 20")
-    assert tables() == [live.name]
+    assert tables() == [live.name, IDENTITIES]
 
 
 def test_a_table_without_recovery_is_refused(live: Table) -> None:

@@ -15,6 +15,7 @@ from tests.integration.admin.operator_command import Operator
 __all__ = ["stubs"]
 
 NAME: Final = "pillarbox-Table-1MRWQ7"
+IDENTITIES: Final = "pillarbox-Identities-8KX2"
 STACK: Final = "arn:aws:cloudformation:eu-west-1:123456789012:stack/pillarbox/2"
 CHANGES: Final = "arn:aws:cloudformation:eu-west-1:123456789012:changeSet/restore/3"
 WHEN: Final = "2026-11-22T00:00:00Z"
@@ -52,9 +53,11 @@ def no_stack(stubs: Stubs) -> None:
     )
 
 
-def kept(stubs: Stubs, table: dict[str, Any] = TABLE, *, expires: bool = True) -> None:
-    """Prepare the questions about the table."""
-    stubs.answer("dynamodb", "describe_table", {"Table": table}, {"TableName": NAME})
+def kept(
+    stubs: Stubs, table: dict[str, Any] = TABLE, *, expires: bool = True, name: str = NAME
+) -> None:
+    """Prepare the questions about a table."""
+    stubs.answer("dynamodb", "describe_table", {"Table": table}, {"TableName": name})
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": []})
     recovery = {"PointInTimeRecoveryStatus": "ENABLED" if expires else "DISABLED"}
     stubs.answer(
@@ -69,6 +72,16 @@ def kept(stubs: Stubs, table: dict[str, Any] = TABLE, *, expires: bool = True) -
     )
     expiry = {"TimeToLiveStatus": "ENABLED", "AttributeName": "expires_at"} if expires else {}
     stubs.answer("dynamodb", "describe_time_to_live", {"TimeToLiveDescription": expiry})
+
+
+def accounts(stubs: Stubs, *marks: bool) -> None:
+    """Prepare the questions about the accounts of the table, and whether their keys moved."""
+    entries = [{"pk": {"S": "ACCTS"}, "sk": {"S": f"a{number}"}} for number in range(len(marks))]
+    stubs.answer("dynamodb", "query", {"Items": entries})
+    for moved in marks:
+        stubs.answer(
+            "dynamodb", "get_item", {"Item": {"keys_moved": {"BOOL": True}} if moved else {}}
+        )
 
 
 def imported(stubs: Stubs, *statuses: str) -> None:
@@ -87,21 +100,24 @@ def no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
         monkeypatch.setattr(module, "_POLL_SECONDS", 0)
 
 
-def test_the_stack_begins_with_the_table(stubs: Stubs) -> None:
-    """The table is imported, and the output is the one of docs/operations.md."""
+def test_the_stack_begins_with_the_tables(stubs: Stubs) -> None:
+    """The tables are imported, and the output is the one of docs/operations.md."""
     no_stack(stubs)
     kept(stubs)
+    kept(stubs, name=IDENTITIES)
     imported(stubs, "REVIEW_IN_PROGRESS", "IMPORT_IN_PROGRESS", "IMPORT_COMPLETE")
-    command = f"restore stack {NAME}"
+    command = f"restore stack {NAME} {IDENTITIES}"
     result = Operator().plain("--stack-name", "pillarbox", *command.split(), typed="y\n")
     assert (result.exit_code, readable(result.output)) == (0, documented(command))
 
 
-def test_the_next_deployment_keeps_the_table(stubs: Stubs) -> None:
+@pytest.mark.parametrize("logical_id", ["Table", "Identities"])
+def test_the_next_deployment_keeps_a_table(stubs: Stubs, logical_id: str) -> None:
     """The imported properties are those of template.yaml, so that nothing replaces the table."""
-    kept(stubs)
+    stream = "StreamSpecification" if logical_id == "Identities" else ""
+    kept(stubs, {name: value for name, value in TABLE.items() if name != stream})
     resource = kept_table.describe(NAME)
-    declared = template.load()["Resources"]["Table"]["Properties"]
+    declared = template.load()["Resources"][logical_id]["Properties"]
     protection = {"DeletionProtectionEnabled": True}
     assert resource["Properties"] == declared | protection
     assert resource["DeletionPolicy"] == "Retain"
@@ -118,24 +134,26 @@ def test_a_bare_copy_is_described_as_it_is(stubs: Stubs) -> None:
     )
 
 
-def test_the_change_set_imports_one_table(stubs: Stubs) -> None:
-    """It names the table by its name in AWS, and the template does not."""
+def test_the_change_set_imports_the_tables(stubs: Stubs) -> None:
+    """It names each table by its name in AWS, and the template does not."""
     client = stubs.client("cloudformation")
     asked: dict[str, Any] = {}
     create = client.create_change_set
     client.create_change_set = lambda **call: asked.update(call) or create(**call)
     imported(stubs, "IMPORT_COMPLETE")
-    kept_table.import_into("pillarbox", NAME, {"Type": "AWS::DynamoDB::Table"})
+    resource = {"Type": "AWS::DynamoDB::Table"}
+    kept_table.import_into("pillarbox", {NAME: resource, IDENTITIES: resource})
     assert asked["ChangeSetType"] == "IMPORT"
     assert asked["ResourcesToImport"] == [
         {
             "ResourceType": "AWS::DynamoDB::Table",
-            "LogicalResourceId": "Table",
-            "ResourceIdentifier": {"TableName": NAME},
+            "LogicalResourceId": logical_id,
+            "ResourceIdentifier": {"TableName": name},
         }
+        for logical_id, name in (("Table", NAME), ("Identities", IDENTITIES))
     ]
     assert NAME not in asked["TemplateBody"]
-    assert yaml.safe_load(asked["TemplateBody"])["Resources"].keys() == {"Table"}
+    assert yaml.safe_load(asked["TemplateBody"])["Resources"].keys() == {"Table", "Identities"}
 
 
 def restore(*options: str) -> Any:
@@ -146,6 +164,7 @@ def test_a_run_after_an_interruption_goes_on(stubs: Stubs) -> None:
     """A stack in review is imported into; one that is imported needs only its deployment."""
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("REVIEW_IN_PROGRESS")]})
     kept(stubs)
+    accounts(stubs)
     imported(stubs, "IMPORT_COMPLETE")
     assert restore("--yes").exit_code == 0
     stubs.answer("cloudformation", "describe_stacks", {"Stacks": [stack("IMPORT_COMPLETE")]})
@@ -172,7 +191,7 @@ def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
     """A table that is missing, has other keys or belongs to a stack is not imported."""
     no_stack(stubs)
     stubs.refuse("dynamodb", "describe_table", "ResourceNotFoundException")
-    assert restore("--yes").stderr.startswith(f"TABLE: there is no table {NAME}")
+    assert restore("--yes").stderr.startswith(f"TABLES: there is no table {NAME}")
     no_stack(stubs)
     keys = TABLE["KeySchema"][:1]
     stubs.answer("dynamodb", "describe_table", {"Table": TABLE | {"KeySchema": keys}})
@@ -185,10 +204,23 @@ def test_a_table_that_does_not_fit_is_refused(stubs: Stubs) -> None:
     assert f"the stack pillarbox uses {NAME}" in restore("--yes").stderr
 
 
+def test_a_table_without_its_keys_is_refused(stubs: Stubs) -> None:
+    """Without `Identities` a stack would refuse every key that has moved there."""
+    no_stack(stubs)
+    kept(stubs)
+    accounts(stubs, False, True)
+    result = restore("--yes")
+    assert result.exit_code == 1
+    assert "name the table Identities too" in result.stderr
+    no_stack(stubs)
+    assert restore(IDENTITIES, "another", "--yes").exit_code == 2
+
+
 def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     """The error has CloudFormation's reason, from the change set or from its execution."""
     no_stack(stubs)
     kept(stubs)
+    accounts(stubs, False)
     stubs.answer("cloudformation", "create_change_set", {"Id": CHANGES, "StackId": STACK})
     failed = {"Status": "FAILED", "StatusReason": "Resources [Table] is already in a stack"}
     stubs.answer("cloudformation", "describe_change_set", failed)
@@ -197,6 +229,7 @@ def test_an_import_that_fails_is_an_error(stubs: Stubs) -> None:
     assert result.stderr.endswith("Resources [Table] is already in a stack\n")
     no_stack(stubs)
     kept(stubs)
+    accounts(stubs, False)
     imported(stubs, "IMPORT_ROLLBACK_COMPLETE")
     assert "IMPORT_ROLLBACK_COMPLETE" in restore("--yes").stderr
 
@@ -205,6 +238,7 @@ def test_json_needs_a_yes(stubs: Stubs) -> None:
     """With --json the command ends at once, since a program cannot answer."""
     no_stack(stubs)
     kept(stubs)
+    accounts(stubs)
     command = ("--stack-name", "pillarbox", "--json", "restore", "stack", NAME)
     result = Operator().plain(*command)
     assert result.exit_code == 2

@@ -34,8 +34,8 @@ class TestDynamoAccounts(AccountRecordsSuite):
 
 class TestDynamoApiKeys(KeyRecordsSuite):
     @pytest.fixture
-    def records(self, table: Table) -> DynamoApiKeys:
-        return DynamoApiKeys(table)
+    def records(self, table: Table, identities: Table) -> DynamoApiKeys:
+        return DynamoApiKeys(identities, table)
 
 
 class TestDynamoSuppressions(SuppressionRecordsSuite):
@@ -95,34 +95,34 @@ def test_a_sender_is_removed_without_a_default(table: Table) -> None:
     assert not removed.senders
 
 
-def test_a_key_that_cannot_be_listed_is_not_created(table: Table) -> None:
+def test_a_key_that_cannot_be_listed_is_not_created(table: Table, identities: Table) -> None:
     """Record and list entry are written together: if the entry is refused, so is the record."""
-    records = DynamoApiKeys(table)
+    records = DynamoApiKeys(identities, table)
     records.add(api_key(1))
     with pytest.raises(ServiceError):
         records.add(replace(api_key(1), digest="another"))
-    assert DynamoDirectory(table).look_up(ACCOUNT, key_digest="another").key is None
+    assert DynamoDirectory(table, identities).look_up(ACCOUNT, key_digest="another").key is None
 
 
-def test_revoking_creates_no_key_record(table: Table) -> None:
+def test_revoking_creates_no_key_record(table: Table, identities: Table) -> None:
     """Revoking a list entry whose record is gone writes no partial record."""
     made = api_key(1)
-    DynamoApiKeys(table).add(made)
-    table.delete(keys.api_key(made.digest))
+    DynamoApiKeys(identities, table).add(made)
+    identities.delete(keys.api_key(made.digest))
     with pytest.raises(ConditionFailed):
-        DynamoApiKeys(table).revoke(ACCOUNT, made.key_id, NOW)
-    assert table.get(keys.api_key(made.digest)) is None
+        DynamoApiKeys(identities, table).revoke(ACCOUNT, made.key_id, NOW)
+    assert identities.get(keys.api_key(made.digest)) is None
 
 
-def test_the_directory_finds_what_operators_create(table: Table) -> None:
+def test_the_directory_finds_what_operators_create(table: Table, identities: Table) -> None:
     """The directory returns what operators wrote, including revocations and suppressions."""
     DynamoAccounts(table).add(account())
-    DynamoApiKeys(table).add(api_key(1))
-    DynamoApiKeys(table).revoke(ACCOUNT, api_key(1).key_id, NOW)
+    DynamoApiKeys(identities, table).add(api_key(1))
+    DynamoApiKeys(identities, table).revoke(ACCOUNT, api_key(1).key_id, NOW)
     DynamoSuppressions(table).put(ACCOUNT, "ann@example.com", "bounced", NOW, None)
     saved = template()
     DynamoTemplates(table).add(saved)
-    entry = DynamoDirectory(table).look_up(
+    entry = DynamoDirectory(table, identities).look_up(
         ACCOUNT,
         key_digest=api_key(1).digest,
         addresses=["ann@example.com", "bob@example.com"],

@@ -16,21 +16,25 @@ from tests.integration.admin.operator_command import Operator
 __all__ = ["stubs"]
 
 TABLE: Final = "pillarbox-dev-Table-1MRWQ7"
+IDENTITIES: Final = "pillarbox-dev-Identities-8KX2"
 BUCKET: Final = "pillarbox-dev-spool-x4k2"
 QUEUES: Final = ("JobsQueue", "UrgentJobsQueue")
 TEMPLATE: Final[dict[str, Any]] = {
     "Resources": {
         **{name: {"Type": "AWS::SQS::Queue"} for name in QUEUES},
-        "Table": {
-            "Type": "AWS::DynamoDB::Table",
-            "DeletionPolicy": "Retain",
-            "Properties": {
-                "TableName": TABLE,
-                "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
-                "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
-                "BillingMode": "PAY_PER_REQUEST",
-                "DeletionProtectionEnabled": True,
-            },
+        **{
+            logical_id: {
+                "Type": "AWS::DynamoDB::Table",
+                "DeletionPolicy": "Retain",
+                "Properties": {
+                    "TableName": name,
+                    "AttributeDefinitions": [{"AttributeName": "pk", "AttributeType": "S"}],
+                    "KeySchema": [{"AttributeName": "pk", "KeyType": "HASH"}],
+                    "BillingMode": "PAY_PER_REQUEST",
+                    "DeletionProtectionEnabled": True,
+                },
+            }
+            for logical_id, name in (("Table", TABLE), ("Identities", IDENTITIES))
         },
         "SpoolBucket": {
             "Type": "AWS::S3::Bucket",
@@ -40,6 +44,7 @@ TEMPLATE: Final[dict[str, Any]] = {
     },
     "Outputs": {
         "TableName": {"Value": {"Ref": "Table"}},
+        "IdentitiesTableName": {"Value": {"Ref": "Identities"}},
         **{f"{name}Url": {"Value": {"Ref": name}} for name in QUEUES},
     },
 }
@@ -53,7 +58,8 @@ def stack(table: Table, monkeypatch: pytest.MonkeyPatch) -> str:
     boto3.client("cloudformation").create_stack(
         StackName="pillarbox-dev", TemplateBody=json.dumps(TEMPLATE)
     )
-    boto3.client("dynamodb").update_table(TableName=TABLE, DeletionProtectionEnabled=True)
+    for name in (TABLE, IDENTITIES):
+        boto3.client("dynamodb").update_table(TableName=name, DeletionProtectionEnabled=True)
     boto3.client("dynamodb").put_item(TableName=TABLE, Item={"pk": {"S": "ACCT#1"}})
     boto3.client("s3").put_object(Bucket=BUCKET, Key="mail", Body=b"large")
     return "pillarbox-dev"
@@ -65,8 +71,9 @@ def teardown(*options: str, typed: str | None = None) -> Any:
 
 
 def exist() -> tuple[bool, bool, bool]:
-    """Whether there are a stack, its table and its bucket."""
+    """Whether there are a stack, its tables and its bucket."""
     tables = boto3.client("dynamodb").list_tables()["TableNames"]
+    assert (TABLE in tables) is (IDENTITIES in tables)
     buckets = [bucket["Name"] for bucket in boto3.client("s3").list_buckets()["Buckets"]]
     return stacks.describe("pillarbox-dev") is not None, TABLE in tables, BUCKET in buckets
 
@@ -111,6 +118,7 @@ def test_programs_give_the_name() -> None:
         "stack": "pillarbox-dev",
         "deleted": True,
         "keptTable": TABLE,
+        "keptIdentities": IDENTITIES,
     }
 
 
@@ -127,18 +135,20 @@ def test_emails_that_wait_are_not_lost() -> None:
 
 
 @pytest.mark.usefixtures("stack")
-def test_a_table_that_another_stack_uses_is_not_deleted() -> None:
+@pytest.mark.parametrize("output", ["TableName", "IdentitiesTableName"])
+def test_a_table_that_another_stack_uses_is_not_deleted(output: str) -> None:
     """A stack that was restored over a kept table needs it."""
+    used = {"TableName": TABLE, "IdentitiesTableName": IDENTITIES}[output]
     other = {
         "Resources": {"Other": {"Type": "AWS::SQS::Queue"}},
-        "Outputs": {"TableName": {"Value": TABLE}},
+        "Outputs": {output: {"Value": used}},
     }
     boto3.client("cloudformation").create_stack(
         StackName="pillarbox-new", TemplateBody=json.dumps(other)
     )
     refused = teardown("--delete-data", "--confirm", "pillarbox-dev")
     assert refused.exit_code == 1
-    assert f"the stack pillarbox-new uses the table {TABLE}" in refused.stderr
+    assert f"the stack pillarbox-new uses the table {TABLE} or {IDENTITIES}" in refused.stderr
     assert exist() == (True, True, True)
 
 

@@ -33,6 +33,7 @@ SETTINGS = {
     "AWS_ACCESS_KEY_ID": "x",
     "AWS_SECRET_ACCESS_KEY": "x",
     "PILLARBOX_TABLE": "table",
+    "PILLARBOX_IDENTITIES_TABLE": "identities",
     "PILLARBOX_JOBS_QUEUE_URL": "http://127.0.0.1:9/jobs",
     "PILLARBOX_URGENT_JOBS_QUEUE_URL": "http://127.0.0.1:9/urgent",
     "PILLARBOX_SPOOL_BUCKET": "spool",

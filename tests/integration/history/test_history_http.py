@@ -23,6 +23,7 @@ from tests.contract.test_backend_down import no_answer
 from tests.fakes.builders import message
 
 JUNE = datetime(2026, 6, 10, 12, 0, tzinfo=UTC)
+KEY_ID = "key_0123456789ababcdefgh"
 WINDOW = {"from": "2026-06-10T12:00:00Z", "to": "2026-06-10T14:00:00Z"}
 
 
@@ -113,6 +114,31 @@ def test_filters_orders_and_pages_follow_the_query(account: str, api: Api) -> No
         assert aggregate(account) == {"batchItemFailures": []}
 
 
+def test_messages_are_found_by_recipient_and_tag(service: Service, api: Api, account: str) -> None:
+    """Recipient and tag are ours: both find a message at once and after the stream has it."""
+    first = api.send(otp(to="Ann+news@customer.example", tags={"order": "10:442"}))
+    bodies = (otp(to="bob@customer.example", bcc=["ANN+news@customer.example"]), otp())
+    second, third = (api.send(body).json["messageId"] for body in bodies)
+    found = first.json["messageId"]
+    for _ in range(2):
+        assert ids(listed(api, recipient="ann+news@Customer.example")) == [second, found]
+        assert ids(listed(api, recipient="ANN+*")) == [second, found]
+        assert ids(listed(api, recipient="ann@customer.example")) == []
+        assert ids(listed(api, tag="order:10:442")) == [found]
+        assert ids(listed(api, tag="order:10")) == []
+        both = {"recipient": "ann*", "tag": "order:10:442", "status": "pending"}
+        page = listed(api, **both)
+        assert (ids(page), page["total"]) == ([found], 1)
+        page = listed(api, recipient="ann*", skip="1", limit="1", sortBy="updated_at")
+        assert (ids(page), page["total"]) == ([found], 2)
+        assert listed(api, recipient="ann*", **{"from": "2100-01-01"})["total"] == 0
+        assert third in ids(listed(api))
+        assert aggregate(account) == {"batchItemFailures": []}
+    stranger = Api(service.key(service.account()))
+    for query in ({"recipient": "ann*"}, {"tag": "order:10:442"}):
+        assert listed(stranger, **query)["items"] == []
+
+
 def test_analytics_count_the_messages_created_in_the_window(account: str, api: Api) -> None:
     """4.5 and 2.8: analytics have a row for each bucket, counts by status, rates and errors."""
     put(account, JUNE, (EventKind.SENT, 1), (EventKind.DELIVERED, 2), (EventKind.COMPLAINED, 9000))
@@ -172,6 +198,60 @@ def test_an_empty_window_has_rows_and_zero_rates(api: Api) -> None:
     assert analytics["topErrors"] == []
 
 
+def test_analytics_of_a_key_and_of_a_template_count_their_messages(
+    service: Service, account: str, api: Api
+) -> None:
+    """`key` and `template` choose messages by where they came from, before and after the stream."""
+    now = datetime.now(UTC)
+    window = {"from": str(now.date()), "to": str((now + timedelta(days=2)).date())}
+    template = service.template(account, "<p>Hello</p>")
+    other = Api(service.key(account))
+    sent = [
+        api.send(otp()).json["messageId"],
+        api.send({"to": "ann@example.com", "templateId": template}).json["messageId"],
+        other.send(otp()).json["messageId"],
+    ]
+    key_ids = [api.raw("GET", f"/emails/{one}").json["keyId"] for one in sent]
+    assert key_ids[0] == key_ids[1] != key_ids[2]
+    expected = {
+        ("key", key_ids[0]): 2,
+        ("key", key_ids[2]): 1,
+        ("template", "otp"): 2,
+        ("template", template): 1,
+        ("template", template.upper()): 1,
+        ("template", "receipt"): 0,
+    }
+    for _ in range(2):
+        for (name, value), count in expected.items():
+            figures = api.raw("GET", "/emails/analytics", query=window | {name: value})
+            assert figures.json["totalMessages"] == count, (name, value)
+        assert aggregate(account) == {"batchItemFailures": []}
+
+
+def test_a_foreign_key_or_template_and_an_unknown_one_have_no_messages(
+    service: Service, api: Api
+) -> None:
+    """The answer does not tell whether an id exists in another account."""
+    now = datetime.now(UTC)
+    window = {"from": str(now.date()), "to": str((now + timedelta(days=2)).date())}
+    stranger = service.account()
+    foreign = Api(service.key(stranger))
+    message_id = foreign.send(otp()).json["messageId"]
+    foreign_key = foreign.raw("GET", f"/emails/{message_id}").json["keyId"]
+    foreign_template = service.template(stranger, "<p>Hello</p>")
+    for name, of_stranger, unknown in (
+        ("key", foreign_key, f"{foreign_key[:-1]}{'b' if foreign_key[-1] == 'a' else 'a'}"),
+        ("template", foreign_template, str(new_id(JUNE))),
+    ):
+        responses = [
+            api.raw("GET", "/emails/analytics", query=window | {name: value})
+            for value in (of_stranger, unknown)
+        ]
+        assert [response.status for response in responses] == [200, 200]
+        assert responses[0].json == responses[1].json
+        assert responses[0].json["totalMessages"] == 0
+
+
 def test_an_account_sees_only_its_own_messages(service: Service, account: str) -> None:
     """4.3, 4.5: another account's messages are neither listed nor counted."""
     put(account, JUNE)
@@ -202,6 +282,16 @@ def test_an_account_sees_only_its_own_messages(service: Service, account: str) -
         ({"from": "2026-01-02", "to": "2026-01-02"}, {"to": "not_after_from"}),
         ({"from": "2026-01-02", "to": "2026-01-01"}, {"to": "not_after_from"}),
         ({"sortby": "status"}, {"sortby": "unknown_field"}),
+        ({"recipient": "ann"}, {"recipient": "invalid_address"}),
+        ({"recipient": "*"}, {"recipient": "invalid_address"}),
+        ({"recipient": "ann@shop.example#*"}, {"recipient": "invalid_address"}),
+        ({"recipient": "ann@ex\u00e4mple*"}, {"recipient": "invalid_address"}),
+        ({"recipient": "a" * 255 + "*"}, {"recipient": "invalid_address"}),
+        ({"recipient": ["a@b.example", "c@d.example"]}, {"recipient": "repeated"}),
+        ({"tag": "order"}, {"tag": "invalid_tag"}),
+        ({"tag": ":1"}, {"tag": "invalid_tag"}),
+        ({"tag": "or der:1"}, {"tag": "invalid_tag"}),
+        ({"tag": "order:" + "x" * 65}, {"tag": "invalid_tag"}),
         ({"limit": ["1", "2"]}, {"limit": "repeated"}),
         ({"limit": "0", "skip": "-1"}, {"limit": "out_of_range", "skip": "out_of_range"}),
     ],
@@ -228,6 +318,13 @@ def test_a_list_with_a_bad_parameter_is_422(
             {"to": "window_too_long"},
         ),
         ({"from": "2026-01-01", "to": "2027-02-05T00:00:01Z"}, {"to": "window_too_long"}),
+        (WINDOW | {"key": ""}, {"key": "invalid_key_id"}),
+        (WINDOW | {"key": "bx_live_0123"}, {"key": "invalid_key_id"}),
+        (WINDOW | {"key": "key_0123456789abABCDEFGH"}, {"key": "invalid_key_id"}),
+        (WINDOW | {"template": ""}, {"template": "invalid_template"}),
+        (WINDOW | {"template": "otp#x"}, {"template": "invalid_template"}),
+        (WINDOW | {"template": "otp", "key": KEY_ID}, {"template": "not_with_key"}),
+        (WINDOW | {"template": ["otp", "receipt"]}, {"template": "repeated"}),
     ],
 )
 def test_analytics_with_a_bad_parameter_are_422(

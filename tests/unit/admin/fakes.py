@@ -85,6 +85,14 @@ class FakeAccounts:
         self.accounts[account_id] = replace(account, shards=shards, sharded_from=since)
         return self.accounts[account_id]
 
+    def set_indexed(self, account_id: str) -> None:
+        if account := self.accounts.get(account_id):
+            self.accounts[account_id] = replace(account, indexed=True)
+
+    def set_hashed_suppressions(self, account_id: str) -> None:
+        if account := self.accounts.get(account_id):
+            self.accounts[account_id] = replace(account, hashed_suppressions=True)
+
     def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
         account = self.accounts.get(account_id)
         if account is None:
@@ -172,6 +180,9 @@ class FakeSuppressions:
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
         return self.suppressions.setdefault((account_id, suppression.address), suppression)
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        return self.suppressions.get((account_id, address))
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         return [self.suppressions[key] for key in sorted(self.suppressions) if key[0] == account_id]

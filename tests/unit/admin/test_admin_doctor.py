@@ -21,6 +21,7 @@ from pillarbox.domain.statistics import Granularity, Rollup, milliseconds
 from tests.unit.admin.doctor_fakes import (
     FakeApi,
     FakeCertificate,
+    FakeFormerKeys,
     FakeMonitoring,
     FakeProvider,
     FakeQueues,
@@ -42,6 +43,7 @@ class HealthyStack(UseCases):
         self.table, _ = metered_table()
         self.ledger = DynamoLedger(self.table)
         self.provider, self.protection = FakeProvider(), FakeTableProtection()
+        self.protection_of_identities, self.former_keys = FakeTableProtection(), FakeFormerKeys()
         self.monitoring, self.queues, self.api = FakeMonitoring(), FakeQueues(), FakeApi()
         self.certificate: FakeCertificate | None = FakeCertificate()
         self.domain_identities, self.dns = FakeDomains(), FakeDns()
@@ -76,6 +78,8 @@ class HealthyStack(UseCases):
                 urls={name: QueueUrls(name, f"{name}-dead") for name in ("jobs", "events")},
             ),
             table=self.protection,
+            identities=self.protection_of_identities,
+            former_keys=self.former_keys,
             monitoring=self.monitoring,
             api_probe=self.api,
             certificate_probe=self.certificate,
@@ -116,7 +120,7 @@ def test_every_check_of_a_healthy_stack_passes(stack: HealthyStack) -> None:
     findings = stack.findings()
     assert {finding.check for finding in findings} == {
         *("address", "clock", "sending", "quota", "rate", "functions", "events", "domains"),
-        *("queues", "waiting", "table", "shards", "limits", "alarms", "relay", "mail"),
+        *("queues", "waiting", "table", "keys", "shards", "limits", "alarms", "relay", "mail"),
     }
     assert stack.problems() == []
     assert [f.check for f in findings if f.verdict is Verdict.SKIPPED] == ["mail"]
@@ -141,6 +145,24 @@ def test_a_busy_account_is_advised_to_have_more_shards(
     assert finding.verdict is (Verdict.WARN if advised else Verdict.PASS)
     if advised:
         assert finding.remedy == f"pillarbox account shard {stack.shop} {advised}"
+
+
+def test_the_second_table_is_checked_too(stack: HealthyStack) -> None:
+    """The finding says which table it is."""
+    protection = stack.protection_of_identities
+    protection.state = replace(protection.state, point_in_time_recovery=False)
+    (finding,) = [f for f in stack.findings() if f.verdict is Verdict.FAIL]
+    assert finding.message == "The table Identities has no point-in-time recovery."
+
+
+@pytest.mark.parametrize(("keys_left", "waiting"), [(1, []), (0, ["a"])])
+def test_keys_of_an_older_release_are_a_warning(
+    stack: HealthyStack, keys_left: int, waiting: list[str]
+) -> None:
+    """The remedy is the migration, also for keys that an older command created after it."""
+    stack.former_keys = FakeFormerKeys({"a": keys_left}, waiting)
+    (finding,) = [f for f in stack.findings() if f.verdict is Verdict.WARN]
+    assert (finding.check, finding.remedy) == ("keys", "Run `pillarbox identities migrate`.")
 
 
 def test_a_check_that_does_not_apply_is_skipped(stack: HealthyStack) -> None:

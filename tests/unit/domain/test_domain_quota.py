@@ -13,6 +13,7 @@ from pillarbox.domain.quota import (
     WINDOWS,
     Amount,
     Limits,
+    QuotaState,
     Window,
     add,
     first_full,
@@ -85,11 +86,32 @@ def test_the_shortest_full_window_refuses(
     assert refusal is not None
     code, details, remaining, reset = full
     assert (refusal.status, refusal.code, refusal.details) == (429, code, details)
-    assert refusal.headers == {
-        "RateLimit-Limit": str(next(iter(details.values()))),
-        "RateLimit-Remaining": remaining,
-        "RateLimit-Reset": reset,
+    assert (
+        refusal.headers
+        == {
+            "RateLimit-Limit": str(next(iter(details.values()))),
+            "RateLimit-Remaining": remaining,
+            "RateLimit-Reset": reset,
+        }
+        | QuotaState(TIGHT, used, NOW).header_fields
+    )
+
+
+def test_the_header_fields_have_a_policy_for_each_limit() -> None:
+    """RateLimit-Policy has quota and length of each limited window, RateLimit what is left."""
+    limits = Limits(per_minute=60, per_day=None, per_month=9000, recipients_per_day=50)
+    february = datetime(2028, 2, 28, 23, 59, 29, 1000, tzinfo=UTC)
+    used: dict[Window, int] = {"minute": 61, "recipients": 20, "month": 10}
+    assert QuotaState(limits, used, february).header_fields == {
+        "RateLimit-Policy": '"minute";q=60;w=60, "recipients";q=50;w=86400,'
+        ' "month";q=9000;w=2505600',
+        "RateLimit": '"minute";r=0;t=31, "recipients";r=30;t=31, "month";r=8990;t=86431',
     }
+
+
+def test_without_a_limit_there_are_no_header_fields() -> None:
+    """A list in a header field must not be empty, so the fields are left out."""
+    assert QuotaState(UNLIMITED, {"month": 5}, NOW).header_fields == {}
 
 
 def test_several_messages_need_room_for_all() -> None:
@@ -190,4 +212,6 @@ def test_recipients_are_counted_in_a_window_of_their_own() -> None:
         "RateLimit-Limit": "60",
         "RateLimit-Remaining": "10",
         "RateLimit-Reset": "31834",
+        "RateLimit-Policy": '"day";q=9;w=86400, "recipients";q=60;w=86400',
+        "RateLimit": '"day";r=8;t=31834, "recipients";r=10;t=31834',
     }

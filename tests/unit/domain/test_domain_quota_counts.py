@@ -52,6 +52,8 @@ def test_too_many_late_refusals_refuse(refusals: int, *, refused: bool) -> None:
         "RateLimit-Limit": "20",
         "RateLimit-Remaining": "0",
         "RateLimit-Reset": "34",
+        "RateLimit-Policy": '"refusals";q=20;w=60',
+        "RateLimit": '"refusals";r=0;t=34',
     }
 
 

@@ -151,6 +151,7 @@ def test_the_entry_of_a_failure_has_its_code() -> None:
         milliseconds(bounced.at),
         frozenset({Status.SENT, Status.BOUNCED}),
         "bounced",
+        "key-1",
     )
     sent = builders.message(events=(event(EventKind.SENT),))
     assert index_entry(sent).error is None

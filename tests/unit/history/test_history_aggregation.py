@@ -138,6 +138,7 @@ def test_a_batch_continues_after_an_unreadable_record() -> None:
         written_at=lambda _: None,
         ledger=world.ledger,
         marks=world.marks,
+        key_uses=world.key_uses,
         clock=lambda: world.now,
     )
     result = aggregation.apply([1, 2, 3])
@@ -160,6 +161,7 @@ def test_a_record_without_a_readable_id_stops_nothing() -> None:
         written_at=lambda _: None,
         ledger=world.ledger,
         marks=world.marks,
+        key_uses=world.key_uses,
         clock=lambda: world.now,
     )
     result = aggregation.apply([1])

@@ -12,7 +12,7 @@ from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.records import account_item
 from pillarbox.application.history.audit import Audit
-from pillarbox.application.history.queries import PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Event, EventKind, Status
 from tests.fakes.builders import account
@@ -55,7 +55,7 @@ def test_a_correct_ledger_is_reported_as_correct(audited: AuditedWorld) -> None:
     assert audited.audit.rebuild(audited.world.account_id) == report
 
 
-@pytest.mark.parametrize("kind", ["C#", "U#", "hour#", "day#"])
+@pytest.mark.parametrize("kind", ["C#", "U#", "hour#", "day#", "subsets#"])
 def test_a_lost_item_is_reported_and_written_again(audited: AuditedWorld, kind: str) -> None:
     """If an item of any kind is lost, verify reports it and rebuild writes it again."""
     world = audited.world

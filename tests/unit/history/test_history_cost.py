@@ -4,10 +4,12 @@ from functools import cache, partial
 
 import pytest
 
-from benchmarks.history import ACCOUNT, DAYS, NOW, cost, page_requests, spread
+from benchmarks.history import ACCOUNT, DAYS, NOW, SUBSETS, cost, page_requests, spread
 from benchmarks.history import account_with as make_account_with
-from pillarbox.application.history.queries import Bucket, SortBy
-from pillarbox.domain.statistics import milliseconds
+from benchmarks.search import cost_of_indexing, read_costs
+from pillarbox.application.history.page import SortBy
+from pillarbox.application.history.queries import Bucket
+from pillarbox.domain.statistics import Subset, milliseconds
 
 pytestmark = pytest.mark.slow
 
@@ -35,10 +37,27 @@ def test_pages_of_an_order_cost_within_four_times_of_each_other(shards: int) -> 
 
 @pytest.mark.parametrize("shards", [1, 8])
 @pytest.mark.parametrize("bucket", Bucket)
-def test_analytics_of_a_month_cost_at_most_a_hundred_units(bucket: Bucket, shards: int) -> None:
-    """The limit holds for 31 days by hour and by day."""
+@pytest.mark.parametrize("subset", [None, *SUBSETS])
+def test_analytics_of_a_month_cost_at_most_a_hundred_units(
+    subset: Subset | None, bucket: Bucket, shards: int
+) -> None:
+    """The limit holds for 31 days by hour and by day, for all messages, a key and a template."""
     queries, engine = account_with(MANY, shards)
     until = milliseconds(NOW)
     window = (until - DAYS * 86_400_000, until)
-    units, _ = cost(engine, partial(queries.analytics, ACCOUNT, *window, bucket, shards))
+    analytics = partial(queries.analytics, ACCOUNT, *window, bucket, shards, subset=subset)
+    units, _ = cost(engine, analytics)
     assert units <= 100
+
+
+@pytest.mark.parametrize("shards", [1, 8])
+def test_a_search_costs_within_four_times_of_each_other(shards: int) -> None:
+    """An address or a tag is found among few and among many messages at about the same cost."""
+    for name, of_search in read_costs((1000, MANY), shards).items():
+        assert spread(of_search) <= 4, name
+        assert max(units for units, _ in of_search) <= 100
+
+
+def test_a_message_costs_one_write_unit_of_the_search_index() -> None:
+    """A message to one recipient without tags costs one unit, however many changes it has."""
+    assert cost_of_indexing(10, 60) == 1

@@ -11,12 +11,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket
 from pillarbox.application.history.tuning import Tuning
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.message import EventKind, Status
 from pillarbox.domain.statistics import TimeRange, milliseconds
-from tests.unit.history.world import ERROR_CODES, START, World, expected_entries
+from tests.unit.history.world import ERROR_CODES, START, SUBSETS, World, expected_entries
 
 pytestmark = pytest.mark.slow
 
@@ -95,7 +96,9 @@ def check(world: World, rng: random.Random) -> None:
     for bucket, (since, until) in product(Bucket, [random_window(world, rng) for _ in range(3)]):
         start = milliseconds(START) if since is None else since
         window = (start, start + 30 * 24 * HOUR if until is None or until <= start else until)
-        assert world.analytics(*window, bucket) == world.expected_analytics(*window, bucket)
+        for subset in (None, *SUBSETS):
+            figures = world.analytics(*window, bucket, subset)
+            assert figures == world.expected_analytics(*window, bucket, subset), subset
 
 
 @given(

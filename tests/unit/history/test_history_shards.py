@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 
 from benchmarks.metered import Item, size_of
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket
 from pillarbox.domain.account import first_sharding
 from pillarbox.domain.ids import shard_of
 from pillarbox.domain.message import EventKind, Message

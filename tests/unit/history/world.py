@@ -9,27 +9,34 @@ from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
 from benchmarks.metered import Metered, metered_table
+from pillarbox.adapters.dynamodb.key_uses import DynamoKeyUses
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import account_item, message_item
+from pillarbox.adapters.dynamodb.search_index import DynamoSearchIndex
 from pillarbox.application.history.aggregate import Aggregation
+from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.queries import (
     Analytics,
     Bucket,
     HistoryQueries,
     MessageCounts,
-    Page,
-    PageRequest,
-    SortBy,
 )
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.domain.message import Event, EventKind, Message, Status
-from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
+from pillarbox.domain.message import Event, EventKind, Message, MessageOrigin, Status
+from pillarbox.domain.statistics import Granularity, Subset, SubsetKind, index_entry, milliseconds
 from tests.fakes.builders import ACCOUNT, account, message
 
 START = datetime(2026, 1, 30, 22, 57, 13, 250_000, UTC)
 ERROR_CODES = ("mailbox_full", "general", "expired", None)
+#: From where messages come in turn; the last ones as records of older releases have it.
+ORIGINS = (
+    MessageOrigin(key_id="key_1", starter_template="otp"),
+    MessageOrigin(key_id="key_2", template_id="0198f2a4-5b6c-7d8e-9f01-23456789abcd"),
+    MessageOrigin(key_id="key_1"),
+    MessageOrigin(),
+)
 
 
 @dataclass
@@ -52,9 +59,14 @@ class World:
         self.ledger = DynamoLedger(self.table)
         self.log = DynamoMessageLog(self.table)
         self.marks = DynamoRebuildMarks(self.table)
+        self.key_uses = DynamoKeyUses(self.table)
         self.aggregation = self.make_aggregation()
         self.queries = HistoryQueries(
-            log=self.log, ledger=self.ledger, clock=lambda: self.now, tuning=self.tuning
+            log=self.log,
+            ledger=self.ledger,
+            index=DynamoSearchIndex(self.table),
+            clock=lambda: self.now,
+            tuning=self.tuning,
         )
         self.account = account(self.account_id)
         if self.shards > 1:
@@ -73,6 +85,7 @@ class World:
             written_at=lambda _: self.written_at,
             ledger=self.ledger,
             marks=self.marks,
+            key_uses=self.key_uses,
             clock=lambda: self.now,
         )
 
@@ -83,7 +96,9 @@ class World:
         shards = self.account.shards_at(at)
         version_and_shard = 0x7000 if shards == 1 else 0x8000 | (shards.bit_length() - 1) << 8
         bits = (version_and_shard | random.getrandbits(8)) << 64 | random.getrandbits(62)
-        sent = message(self.account_id, UUID(int=milliseconds(at) << 80 | 0b10 << 62 | bits))
+        message_id = UUID(int=milliseconds(at) << 80 | 0b10 << 62 | bits)
+        origin = ORIGINS[len(self.messages) % len(ORIGINS)]
+        sent = message(self.account_id, message_id, origin=origin)
         self._put(sent)
         return sent
 
@@ -112,8 +127,10 @@ class World:
     def page(self, request: PageRequest) -> Page:
         return self.queries.page(self.account_id, request)
 
-    def analytics(self, since: int, until: int, bucket: Bucket) -> Analytics:
-        return self.queries.analytics(self.account_id, since, until, bucket)
+    def analytics(
+        self, since: int, until: int, bucket: Bucket, subset: Subset | None = None
+    ) -> Analytics:
+        return self.queries.analytics(self.account_id, since, until, bucket, subset=subset)
 
     def expected_page(self, request: PageRequest) -> Page:
         """Return the page that contract 4.3 defines, recounted."""
@@ -125,10 +142,16 @@ class World:
         matching.sort(key=lambda m: _sort_key(m, request.sort_by), reverse=True)
         return Page(matching[request.skip : request.skip + request.limit], len(matching))
 
-    def expected_analytics(self, since: int, until: int, bucket: Bucket) -> Analytics:
+    def expected_analytics(
+        self, since: int, until: int, bucket: Bucket, subset: Subset | None = None
+    ) -> Analytics:
         """Return the analytics that contract 4.5 defines, recounted."""
         matching = sorted(
-            (m for m in self.messages.values() if _within(m, since, until)),
+            (
+                m
+                for m in self.messages.values()
+                if _within(m, since, until) and (subset is None or subset in subsets_of(m))
+            ),
             key=lambda m: m.created_at,
         )
         times = [milliseconds(m.created_at) for m in matching]
@@ -142,6 +165,27 @@ class World:
         errors = Counter((m.error.code or m.error.kind.value) for m in matching if m.error)
         ranked = sorted(errors.items(), key=lambda error: (-error[1], error[0]))
         return Analytics(volume, _count(matching), ranked[:10])
+
+
+def subsets_of(message: Message) -> set[Subset]:
+    """Return the subsets that a message belongs to."""
+    origin = message.origin
+    template = origin.template_id or origin.starter_template
+    subsets = set[Subset]()
+    if origin.key_id:
+        subsets.add(Subset(SubsetKind.KEY, origin.key_id))
+    if template:
+        subsets.add(Subset(SubsetKind.TEMPLATE, template))
+    return subsets
+
+
+#: All subsets that messages of `ORIGINS` belong to.
+SUBSETS = (
+    Subset(SubsetKind.KEY, "key_1"),
+    Subset(SubsetKind.KEY, "key_2"),
+    Subset(SubsetKind.TEMPLATE, "otp"),
+    Subset(SubsetKind.TEMPLATE, "0198f2a4-5b6c-7d8e-9f01-23456789abcd"),
+)
 
 
 def _within(message: Message, since: int | None, until: int | None) -> bool:

@@ -92,14 +92,14 @@ def test_no_hint_hides_a_field(shape: type[WireModel]) -> None:
 @pytest.mark.parametrize(
     ("shape", "known"),
     [
-        (MessagesQuery, "from, to, status, skip, limit and sortBy"),
+        (MessagesQuery, "from, to, status, skip, limit, sortBy, recipient and tag"),
         (TemplatesQuery, "skip and limit"),
     ],
 )
 def test_an_unknown_filter_names_those_that_exist(shape: type[WireModel], known: str) -> None:
     """A query parameter that does not exist is refused with the parameters of the route."""
     expected = f"is not a parameter; the parameters are {known}"
-    assert messages(shape, {"recipient": "x"}) == {"recipient": expected}
+    assert messages(shape, {"recipients": "x"}) == {"recipients": expected}
 
 
 ADDRESS = "must be a string: the bare address, without a name"

@@ -17,7 +17,7 @@ from local.kept import (
     keeping,
     read_kept,
     restore_mailbox,
-    restore_table,
+    restore_tables,
     write_kept,
 )
 from local.ses.store import CapturedMail, Destination, MailStore, SuppressedDestination
@@ -26,14 +26,21 @@ if TYPE_CHECKING:
     from local.engine import Engine
 
 NOW = dt.datetime(2026, 11, 22, 12, tzinfo=dt.UTC)
-OUTPUTS = {"TableName": "t", "JobsQueueUrl": "j", "UrgentJobsQueueUrl": "u", "EventsQueueUrl": "e"}
+OUTPUTS = {
+    "TableName": "t",
+    "IdentitiesTableName": "i",
+    "JobsQueueUrl": "j",
+    "UrgentJobsQueueUrl": "u",
+    "EventsQueueUrl": "e",
+}
 
 
 class FakeAws:
-    """A table and queues; `backlog` has the numbers of messages that the queues report."""
+    """Two tables and queues; `backlog` has the numbers of messages that the queues report."""
 
     def __init__(self, *items: dict[str, Any], backlog: tuple[int, ...] = ()) -> None:
         self.items = list(items)
+        self.identities: list[dict[str, Any]] = []
         self.backlog = list(backlog)
         self.refusals = 1
 
@@ -43,18 +50,23 @@ class FakeAws:
     def get_paginator(self, _operation: str) -> "FakeAws":
         return self
 
-    def paginate(self, **_arguments: Any) -> list[dict[str, Any]]:
-        return [{"Items": [item]} for item in self.items]
+    def paginate(self, TableName: str, **_arguments: Any) -> list[dict[str, Any]]:  # noqa: N803  boto3's
+        return [{"Items": [item]} for item in self._of(TableName)]
+
+    def _of(self, table: str) -> list[dict[str, Any]]:
+        return {"t": self.items, "i": self.identities}[table]
 
     def batch_write_item(self, RequestItems: dict[str, Any]) -> dict[str, Any]:  # noqa: N803  boto3's
         """Leave the last item of the first call unprocessed."""
-        ((table, requests),) = RequestItems.items()
-        assert 0 < len(requests) <= 25
-        done = requests[:-1] if self.refusals else requests
-        self.refusals = 0
-        self.items += [request["PutRequest"]["Item"] for request in done]
-        rest = requests[len(done) :]
-        return {"UnprocessedItems": {table: rest} if rest else {}}
+        assert 0 < sum(map(len, RequestItems.values())) <= 25
+        left = {}
+        for table, requests in RequestItems.items():
+            done = requests[:-1] if self.refusals else requests
+            self.refusals = 0
+            self._of(table).extend(request["PutRequest"]["Item"] for request in done)
+            if len(done) < len(requests):
+                left[table] = requests[len(done) :]
+        return {"UnprocessedItems": left}
 
     def get_queue_attributes(
         self,
@@ -164,10 +176,12 @@ def test_only_records_that_the_next_run_can_use_are_kept() -> None:
 
 
 def test_every_record_is_put_back() -> None:
-    """Records go in batches, and those that DynamoDB did not process go again."""
+    """Records go in batches to their tables, and those that DynamoDB did not process go again."""
     aws = FakeAws()
     items = [item("MSG#a", f"{number:03d}") for number in range(60)]
-    restore_table(aws, "t", KeptState(items))
+    found = [item("KEY#d", account={"S": "a"}), item("KEYS#a", "k")]
+    restore_tables(aws, "t", "i", KeptState([*found, *items]))
+    assert sorted(each["pk"]["S"] for each in aws.identities) == ["KEY#d", "KEYS#a"]
     assert sorted(each["sk"]["S"] for each in aws.items) == [each["sk"]["S"] for each in items]
 
 

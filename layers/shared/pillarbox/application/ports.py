@@ -15,7 +15,7 @@ from pillarbox.domain.account import Account
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.mail import HandOverResult, Job, Mail
 from pillarbox.domain.message import Message
-from pillarbox.domain.quota import Amount, Limits
+from pillarbox.domain.quota import NOTHING, Amount, Limits, QuotaState
 from pillarbox.domain.quota_counts import QuotaCounts
 from pillarbox.domain.template import SavedTemplate
 
@@ -68,13 +68,16 @@ class StoredResponse:
 
     The other fields are not part of the response. `message_ids` has the id of each message by
     position, None for a refused one; it is empty for the replay of a batch. `generation` is that
-    of the claim that stored a replayed response.
+    of the claim that stored a replayed response. `amount` is what the messages took from the quota,
+    and `quota` the state after that.
     """
 
     body: str
     replayed: bool = False
     message_ids: tuple[UUID | None, ...] = field(default=(), compare=False, kw_only=True)
     generation: UUID | None = field(default=None, compare=False, kw_only=True)
+    amount: Amount = field(default=NOTHING, compare=False, kw_only=True)
+    quota: QuotaState | None = field(default=None, compare=False, kw_only=True)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -122,6 +125,22 @@ class Claims(Protocol):
         After this the claim can no longer be committed. Return its response if it was
         committed after all: this settles a commit whose outcome was unknown.
         """
+        ...
+
+
+class KeyUses(Protocol):
+    """When each API key last sent a message, to within an hour."""
+
+    def record(self, account_id: str, key_id: str, at: datetime) -> None:
+        """Record a use, unless one is recorded that is at most an hour older, or newer."""
+        ...
+
+    def last_use(self, account_id: str, key_id: str) -> datetime | None:
+        """Return the recorded use of a key, or None if there is none."""
+        ...
+
+    def last_uses(self, account_id: str) -> Mapping[str, datetime]:
+        """Return the recorded uses of an account's keys by their ids."""
         ...
 
 
@@ -293,8 +312,13 @@ class Suppressions(Protocol):
         """Suppress an address, unless it is suppressed already."""
         ...
 
-    def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
-        """Return the suppressed ones among some addresses, read consistently."""
+    def find_suppressed(
+        self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
+    ) -> frozenset[str]:
+        """Return the suppressed ones among some addresses, read consistently.
+
+        `hashed` also looks for suppressions that have only a hash of the address.
+        """
         ...
 
 

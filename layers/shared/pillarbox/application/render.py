@@ -3,6 +3,12 @@
 from pillarbox.domain.mail import HtmlBody, RenderedBody, SavedBody, StarterBody
 from pillarbox.rendering.engine import Branding, render_saved, render_starter
 from pillarbox.rendering.fuel import RequestFuel
+from pillarbox.rendering.text import text_from_html
+
+
+def to_text(html: str) -> str:
+    """Return the text part that an email with this HTML has."""
+    return text_from_html(html)
 
 
 def render(body: RenderedBody, request_fuel: RequestFuel | None = None) -> str:

@@ -86,6 +86,11 @@ class Account:
     sharded_from: datetime | None = None
     #: Set while the operator has suspended the account: each of its keys is refused.
     suspension: Suspension | None = None
+    #: Whether all its messages are in the search index. Accounts of older versions are not, until
+    #: `pillarbox message reindex` has run.
+    indexed: bool = False
+    #: Whether some of its suppressions are only hashes of addresses, which need a second look-up.
+    hashed_suppressions: bool = False
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

@@ -13,6 +13,7 @@ _MAX_TEXT: Final = 4 * MAX_ADDRESS
 
 _ATOM: Final = r"[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]+"
 _DOT_STRING: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
+_START: Final = re.compile(r"[A-Za-z0-9.!#$%&'*+/=?^_`{|}~-]+(?:@[A-Za-z0-9.-]*)?")
 _LABEL: Final = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?")
 
 
@@ -61,6 +62,11 @@ def _parse(text: str, to_a_label: Callable[[str], str]) -> str:
     if len(address) > MAX_ADDRESS:
         raise AddressSyntaxError(f"longer than {MAX_ADDRESS} characters")
     return address
+
+
+def is_address_start(text: str) -> bool:
+    """Return whether addresses can begin with a text, which is not empty."""
+    return len(text) <= MAX_ADDRESS and _START.fullmatch(text) is not None
 
 
 def domain_of(address: str) -> str:

@@ -30,6 +30,8 @@ CODES: Final[Mapping[str, tuple[int, str]]] = {
     "no_verified_sender": (403, "authorization_error"),
     "upgrade_required": (403, "authorization_error"),
     "SCOPE_NOT_ALLOWED_FOR_TIER": (403, "authorization_error"),
+    "recipient_not_allowed": (403, "authorization_error"),
+    "confirmation_required": (403, "authorization_error"),
     "account_suspended": (403, "authorization_error"),
     "client_blocked": (403, "authorization_error"),
     "template_not_found": (404, "not_found"),

@@ -3,13 +3,14 @@
 import binascii
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 
 from pillarbox.domain.account import PREVIEW_LIMITS, Account
+from pillarbox.domain.agent import AgentSettings, Confirmation, confirmation_required
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_token
 from pillarbox.domain.quota import Limits
@@ -65,6 +66,10 @@ _KEY_TEXT: Final = re.compile(
     rf"(bx_(?:preview|live)_([0-9a-z]{{{ACCOUNT_ID_LENGTH}}})[0-9a-z]{{{_SECRET_LENGTH}}})"
     rf"([0-9a-f]{{{_CHECKSUM_LENGTH}}})"
 )
+#: The id of a key contains the account id, so it is enough to revoke the key.
+KEY_ID_PREFIX: Final = "key_"
+KEY_ID_LENGTH: Final = 8
+KEY_ID: Final = rf"{KEY_ID_PREFIX}[0-9a-z]{{{ACCOUNT_ID_LENGTH + KEY_ID_LENGTH}}}"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -82,6 +87,8 @@ class ApiKey:
     revoked_at: datetime | None = None
     #: Whether this is a preview key that anybody gets with an email address. Its emails are tests.
     self_service: bool = False
+    #: The limits of a key that an agent uses; None for every other key.
+    agent: AgentSettings | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +107,35 @@ class Principal:
     def limits(self) -> Limits:
         """Return the limits that apply to this caller's sends."""
         return PREVIEW_LIMITS if self.preview else self.account.limits
+
+    @property
+    def agent_id(self) -> str:
+        """Return the id under which the quota of an agent's key is counted."""
+        return f"{self.account.account_id}#{self.key.key_id}"
+
+    def check_confirmed(self, *, by_agent: bool, confirmed: bool) -> None:
+        """Refuse a send that somebody must confirm and nobody did.
+
+        Args:
+            by_agent: whether it came over MCP. There, a key without settings asks as well.
+            confirmed: whether somebody confirmed this request.
+
+        Raises:
+            ServiceError: `confirmation_required`.
+        """
+        agent = self.key.agent
+        asks = agent.confirmation is Confirmation.ASK if agent else by_agent
+        if asks and not confirmed:
+            raise confirmation_required()
+
+    def check_recipients(self, addresses: Iterable[str]) -> None:
+        """Refuse parsed addresses that an agent's key may not send to.
+
+        Raises:
+            ServiceError: `recipient_not_allowed`.
+        """
+        if self.key.agent:
+            self.key.agent.check_recipients(addresses)
 
     def require(self, scope: str) -> None:
         """Raise unless the key has a scope.

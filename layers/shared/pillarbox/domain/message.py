@@ -12,7 +12,7 @@ from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from pillarbox.domain.address import distinct_mailboxes
+from pillarbox.domain.address import distinct_mailboxes, mailbox_key
 from pillarbox.domain.tags import Tags
 
 
@@ -84,10 +84,15 @@ MEANINGS: Final = {
     "general": "The recipient's server refused the email without a reason.",
     "payload_gone": "The content of the email has expired.",
     "recipient_suppressed": "The recipient bounced or complained while the email was queued.",
+    "recipient_erased": "The recipient was erased while the email was queued.",
     "rejected": "The provider refused the content of the email.",
     "rendering_failed": "The email could not be rendered from its template.",
     "unreadable_job": "The email could not be read from the queue.",
 }
+
+#: Stands for the address of a recipient who was erased. No email goes to .invalid (RFC 6761
+#: section 6.4).
+ERASED_ADDRESS: Final = "erased@recipient.invalid"
 
 #: The kind of a diagnostic code before its text (RFC 3464 section 2.3.6).
 _DIAGNOSTIC_TYPE: Final = re.compile(r"\A\s*smtp\s*;\s*(?=\S)", re.IGNORECASE)
@@ -128,6 +133,7 @@ class SendRoute(StrEnum):
     HTTP = "http"
     BATCH = "batch"
     SMTP = "smtp"
+    MCP = "mcp"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -172,6 +178,9 @@ class Message:
     #: Counts the changes. A change is only written if the stored revision is the one it
     #: started from.
     revision: int = 0
+    #: Whether the account had suppressions of erased people when it accepted the message, so that
+    #: the worker looks for them too.
+    hashed_suppressions: bool = False
 
     @property
     def decisive(self) -> Event | None:
@@ -210,6 +219,15 @@ class Message:
         """Every mailbox once, in the order of the request: the envelope."""
         return distinct_mailboxes(self.to + self.cc + self.bcc)
 
+    @property
+    def is_erased(self) -> bool:
+        """Whether a recipient was erased."""
+        return ERASED_ADDRESS in (*self.to, *self.cc, *self.bcc)
+
+    def has_recipient(self, address: str) -> bool:
+        """Return whether an address is one of the recipients; its case does not matter."""
+        return mailbox_key(address) in map(mailbox_key, self.recipients)
+
     def with_events(
         self, events: Iterable[Event], provider_message_id: str | None = None
     ) -> "Message":
@@ -219,9 +237,11 @@ class Message:
         Keep the latest, so that the update time does not go back. The exception is
         `sent`: keep the earliest. That is the worker's own event, and so the later
         Send event from SES needs no write.
+
+        If a recipient was erased, no event brings an unknown address or a provider's text back.
         """
         kept = {(event.kind, event.recipient): event for event in self.events}
-        for event in events:
+        for event in map(self._without_person, events) if self.is_erased else events:
             current = kept.get((event.kind, event.recipient))
             if current is None or _supersedes(event, current):
                 kept[event.kind, event.recipient] = event
@@ -233,6 +253,15 @@ class Message:
             self,
             events=merged,
             provider_message_id=provider_id,
+        )
+
+    def _without_person(self, event: Event) -> Event:
+        """Return an event without what may name an erased recipient. Our own texts name nobody."""
+        is_known = event.recipient is None or self.has_recipient(event.recipient)
+        return replace(
+            event,
+            recipient=event.recipient if is_known else ERASED_ADDRESS,
+            reason=event.reason if event.reason in MEANINGS.values() else None,
         )
 
 

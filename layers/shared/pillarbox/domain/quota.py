@@ -4,7 +4,7 @@ Three windows count messages. A fourth counts recipients a day, because the prov
 does: an email to 50 recipients costs it as much as 50 emails.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
@@ -68,6 +68,8 @@ class Limits:
     per_day: int | None
     per_month: int | None
     recipients_per_day: int | None = None
+    #: Whether they are the limits of one key, not of its account.
+    of_key: bool = False
 
     def of(self, window: Window) -> int | None:
         """Return the limit of one window."""
@@ -83,31 +85,121 @@ class Limits:
         return max(self.per_day * RECIPIENTS_PER_MESSAGE, _LEAST_RECIPIENTS)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowUsage:
+    """A quota window: its limit (None if there is none), its count, and when it starts and ends."""
+
+    window: Window
+    used: int
+    limit: int | None
+    starts: datetime
+    ends: datetime
+
+    @property
+    def left(self) -> int | None:
+        """What may still be sent in this window; None if it has no limit."""
+        return None if self.limit is None else max(self.limit - self.used, 0)
+
+
+@dataclass(frozen=True, slots=True)
+class QuotaState:
+    """The limits of a caller, and what is used of them at a moment.
+
+    Others may use quota at the same time, so the counts may be a little behind.
+    """
+
+    limits: Limits
+    used: Mapping[Window, int]
+    now: datetime
+
+    @property
+    def windows(self) -> list[WindowUsage]:
+        """The usage of each window that is open now."""
+        return [
+            WindowUsage(
+                window=window,
+                used=self.used.get(window, 0),
+                limit=self.limits.of(window),
+                starts=window_start(window, self.now),
+                ends=window_end(window, self.now),
+            )
+            for window in WINDOWS
+        ]
+
+    @property
+    def header_fields(self) -> dict[str, str]:
+        """The fields RateLimit and RateLimit-Policy, with a policy for each limited window.
+
+        Without any limit there are none: a list of RFC 9651 is never empty.
+        """
+        return rate_limit_fields(
+            RateLimitPolicy(
+                name=usage.window,
+                quota=usage.limit,
+                left=usage.left or 0,
+                length=usage.ends - usage.starts,
+                resets_in=usage.ends - self.now,
+            )
+            for usage in self.windows
+            if usage.limit is not None
+        )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RateLimitPolicy:
+    """A limit as header fields describe it: of `quota`, `left` may be used until it resets."""
+
+    name: str
+    quota: int
+    left: int
+    length: timedelta
+    resets_in: timedelta
+
+
+def rate_limit_fields(policies: Iterable[RateLimitPolicy]) -> dict[str, str]:
+    """Write policies as header fields (draft-ietf-httpapi-ratelimit-headers-10)."""
+    policies = [*policies]
+    if not policies:
+        return {}
+    quotas = (f'"{one.name}";q={one.quota};w={whole_seconds(one.length)}' for one in policies)
+    states = (f'"{one.name}";r={one.left};t={whole_seconds(one.resets_in)}' for one in policies)
+    return {"RateLimit-Policy": ", ".join(quotas), "RateLimit": ", ".join(states)}
+
+
+def whole_seconds(length: timedelta) -> int:
+    """Return a length in seconds, rounded up."""
+    return -(-length // timedelta(seconds=1))
+
+
 class QuotaExceeded(ServiceError):
     """429: a window has too little quota left. Has the RateLimit headers, never Retry-After.
 
-    `used` is the count of each window at the time of the refusal.
+    `limits` are those that it names, `used` is the count of each window at the time of the
+    refusal.
     """
 
     def __init__(
-        self, window: Window, limit: int, used: Mapping[Window, int], now: datetime
+        self, window: Window, limits: Limits, used: Mapping[Window, int], now: datetime
     ) -> None:
+        self.limits = limits
         self.used = used
+        limit = limits.of(window) or 0
         remaining = max(limit - used.get(window, 0), 0)
-        reset = -(-(window_end(window, now) - now) // timedelta(seconds=1))
+        reset = whole_seconds(window_end(window, now) - now)
         if window == "recipients":
             text, name = f"to {limit} recipients per day", "limit_recipients_per_day"
         else:
             text, name = f"{limit} messages per {window}", f"limit_per_{window}"
         super().__init__(
             _CODES[window],
-            f"The account may send {text}; {remaining} are left.",
+            f"The {'key' if limits.of_key else 'account'} may send {text}; {remaining} are left.",
             details={name: limit},
             headers={
                 "RateLimit-Limit": str(limit),
                 "RateLimit-Remaining": str(remaining),
                 "RateLimit-Reset": str(reset),
-            },
+            }
+            | QuotaState(limits, used, now).header_fields,
         )
 
 
@@ -117,15 +209,23 @@ def window_name(window: Window, now: datetime) -> str:
     return f"{window}:{now.astimezone(UTC).isoformat()[:length]}"
 
 
-def window_end(window: Window, now: datetime) -> datetime:
-    """Return the end of the window that contains `now`."""
+def window_start(window: Window, now: datetime) -> datetime:
+    """Return the start of the window that contains `now`."""
     start = now.astimezone(UTC).replace(second=0, microsecond=0)
     if window == "minute":
-        return start + timedelta(minutes=1)
+        return start
     start = start.replace(hour=0, minute=0)
+    return start.replace(day=1) if window == "month" else start
+
+
+def window_end(window: Window, now: datetime) -> datetime:
+    """Return the end of the window that contains `now`."""
+    start = window_start(window, now)
+    if window == "minute":
+        return start + timedelta(minutes=1)
     if window != "month":
         return start + timedelta(days=1)
-    return (start.replace(day=1) + timedelta(days=32)).replace(day=1)
+    return (start + timedelta(days=32)).replace(day=1)
 
 
 def remaining_quota(
@@ -150,7 +250,7 @@ def first_full(
     for window in WINDOWS:
         limit = limits.of(window)
         if limit is not None and used.get(window, 0) + amount.of(window) > limit:
-            return QuotaExceeded(window, limit, used, now)
+            return QuotaExceeded(window, limits, used, now)
     return None
 
 

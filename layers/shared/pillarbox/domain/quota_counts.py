@@ -11,7 +11,21 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.quota import WINDOWS, Amount, Limits, first_full, window_end, window_name
+from pillarbox.domain.quota import (
+    NOTHING,
+    WINDOWS,
+    Amount,
+    Limits,
+    QuotaState,
+    RateLimitPolicy,
+    Window,
+    add,
+    first_full,
+    rate_limit_fields,
+    whole_seconds,
+    window_end,
+    window_name,
+)
 
 #: The start of the names of the windows of late refusals.
 REFUSALS: Final = "refusals:"
@@ -48,8 +62,7 @@ class QuotaCounts:
         Raises:
             ServiceError: a quota error; `rate_limit_exceeded` for too many late refusals.
         """
-        used = {window: self.by_window.get(window_name(window, now), 0) for window in WINDOWS}
-        if full := first_full(limits, used, Amount(1, 1), now):
+        if full := first_full(limits, self._used(now), Amount(1, 1), now):
             raise full
         self.check_refusals(limits, now)
 
@@ -63,9 +76,19 @@ class QuotaCounts:
         if limit is not None and self.by_window.get(refusals_name(now), 0) >= limit:
             raise _too_many_refusals(limit, now)
 
+    def state(self, limits: Limits, now: datetime, accepted: Amount = NOTHING) -> QuotaState:
+        """Return the state of the quota after messages that were accepted since the counts."""
+        return QuotaState(limits, add(self._used(now), accepted), now)
+
+    def _used(self, now: datetime) -> dict[Window, int]:
+        return {window: self.by_window.get(window_name(window, now), 0) for window in WINDOWS}
+
 
 def _too_many_refusals(limit: int, now: datetime) -> ServiceError:
-    reset = -(-(window_end("minute", now) - now) // timedelta(seconds=1))
+    resets_in = window_end("minute", now) - now
+    policy = RateLimitPolicy(
+        name="refusals", quota=limit, left=0, length=timedelta(minutes=1), resets_in=resets_in
+    )
     return ServiceError(
         "rate_limit_exceeded",
         f"At most {limit} messages of the account may be refused or repeated in a minute, and long "
@@ -74,6 +97,7 @@ def _too_many_refusals(limit: int, now: datetime) -> ServiceError:
         headers={
             "RateLimit-Limit": str(limit),
             "RateLimit-Remaining": "0",
-            "RateLimit-Reset": str(reset),
-        },
+            "RateLimit-Reset": str(whole_seconds(resets_in)),
+        }
+        | rate_limit_fields([policy]),
     )

@@ -3,11 +3,12 @@
 All times here are milliseconds since 1970, as message ids hold them.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from enum import StrEnum
+from sys import intern
 from typing import Final
 from uuid import UUID
 
@@ -113,6 +114,24 @@ _LENGTHS: Final = {
 }
 
 
+class SubsetKind(StrEnum):
+    """By what the messages of an account are counted besides all together."""
+
+    KEY = "key"
+    TEMPLATE = "template"
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Subset:
+    """The messages of an account that one API key sent, or that one template made.
+
+    The id is that of the key or of the saved template, or the slug of the starter template.
+    """
+
+    kind: SubsetKind
+    id: str
+
+
 @dataclass(frozen=True, slots=True)
 class IndexEntry:
     """What listing and counting need to know about a message, as of one of its revisions."""
@@ -126,6 +145,22 @@ class IndexEntry:
     reached: frozenset[Status] = frozenset()
     #: The code of the current failure, if the status is one.
     error: str | None = None
+    #: What the message came from, as its subsets name it; None if that is not known.
+    key_id: str | None = None
+    template: str | None = None
+
+    @property
+    def subsets(self) -> list[Subset]:
+        """The subsets of the account's messages that the message belongs to."""
+        of_key = [Subset(SubsetKind.KEY, self.key_id)] if self.key_id else []
+        of_template = [Subset(SubsetKind.TEMPLATE, self.template)] if self.template else []
+        return of_key + of_template
+
+    def is_in(self, subset: Subset | None) -> bool:
+        """Whether the message belongs to a subset; None stands for all messages."""
+        if subset is None:
+            return True
+        return subset.id == (self.key_id if subset.kind is SubsetKind.KEY else self.template)
 
     @property
     def created(self) -> int:
@@ -145,7 +180,8 @@ def creation_time(message_id: UUID) -> int:
 
 def index_entry(message: Message) -> IndexEntry:
     """Return the index entry of a message's current revision."""
-    error = message.error
+    error, origin = message.error, message.origin
+    template = origin.template_id or origin.starter_template
     return IndexEntry(
         message_id=message.message_id,
         revision=message.revision,
@@ -153,6 +189,9 @@ def index_entry(message: Message) -> IndexEntry:
         updated=milliseconds(message.updated_at),
         reached=reached(message),
         error=(error.code or error.kind.value) if error else None,
+        # Thousands of entries share these texts.
+        key_id=intern(origin.key_id) if origin.key_id else None,
+        template=intern(template) if template else None,
     )
 
 
@@ -232,6 +271,20 @@ def roll_up_entries(granularity: Granularity, start: int, entries: Iterable[Inde
         if entry.error is not None:
             result.errors[entry.error] += 1
     return result
+
+
+def roll_up_subsets(
+    granularity: Granularity, start: int, entries: Iterable[IndexEntry]
+) -> Mapping[Subset, Rollup]:
+    """Count the index entries of a bucket in each subset that has some."""
+    by_subset: defaultdict[Subset, list[IndexEntry]] = defaultdict(list)
+    for entry in entries:
+        for subset in entry.subsets:
+            by_subset[subset].append(entry)
+    return {
+        subset: roll_up_entries(granularity, start, in_subset)
+        for subset, in_subset in by_subset.items()
+    }
 
 
 def combine_rollups(granularity: Granularity, start: int, rollups: Iterable[Rollup]) -> Rollup:

@@ -25,12 +25,12 @@ class ParsedSend[T]:
 
 def read_send(event: APIGatewayProxyEvent, route: str) -> ParsedSend[SendRequest]:
     """Read the body and the Idempotency-Key of a send."""
-    return _read(event, route, _send)
+    return _read(event, route, parse_send)
 
 
 def read_batch(event: APIGatewayProxyEvent, route: str) -> ParsedSend[BatchRequest]:
     """Read the body and the Idempotency-Key of a batch; each message is validated by itself."""
-    return _read(event, route, _batch)
+    return _read(event, route, parse_batch)
 
 
 def read_preview(event: APIGatewayProxyEvent) -> PreviewValues:
@@ -41,7 +41,16 @@ def read_preview(event: APIGatewayProxyEvent) -> PreviewValues:
     """
     if not raw_body(event):
         return PreviewValues()
-    body = validate(PreviewRequest, read_json(event))
+    return parse_preview(read_json(event))
+
+
+def parse_preview(value: Json) -> PreviewValues:
+    """Parse the values of a preview from JSON.
+
+    Raises:
+        ValidationFailed: it does not have the documented shape.
+    """
+    body = validate(PreviewRequest, value)
     return PreviewValues(
         variables=body.variables or {}, brand_name=body.brand_name, logo_url=body.logo_url
     )
@@ -65,14 +74,24 @@ def _read[T](event: APIGatewayProxyEvent, route: str, parse: Callable[[Json], T]
     return ParsedSend(request, digest)
 
 
-def _send(body: Json) -> SendRequest:
+def parse_send(body: Json) -> SendRequest:
+    """Parse a send from JSON.
+
+    Raises:
+        ValidationFailed: it does not have the documented shape.
+    """
     if isinstance(body, list):
         hint = "must be an object: several emails go to POST /v1/emails/batch"
         raise ValidationFailed(FieldError("", hint, "wrong_type"))
     return validate(SendEmailRequest, body).to_domain(body)
 
 
-def _batch(body: Json) -> BatchRequest:
+def parse_batch(body: Json) -> BatchRequest:
+    """Parse a batch from JSON; the error of a message takes its place.
+
+    Raises:
+        ValidationFailed: it does not have the documented shape.
+    """
     messages = body.get("messages") if isinstance(body, dict) else None
     if isinstance(messages, list) and len(messages) > MAX_MESSAGES:
         return BatchRequest(body_hash="", count=len(messages), items=())
@@ -89,7 +108,7 @@ def _batch(body: Json) -> BatchRequest:
 
 def _batch_item(position: int, item: Json) -> SendRequest | ServiceError:
     try:
-        return _send(item)
+        return parse_send(item)
     except ValidationFailed as failed:
         path = f"messages.{position}"
         return ValidationFailed(

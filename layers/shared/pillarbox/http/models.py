@@ -204,7 +204,7 @@ def _header_text(*, least: int = 0, most: int) -> Schema[str]:
 _ADDRESS_TEXT: Final = before(_no_object, text())
 _ADDRESSES: Final = before(_truncate_strings, list_of(_ADDRESS_TEXT))
 _TAGS: Final = after(before(_few, texts_by_name()), _check_tags)
-_VARIABLES: Final = after(json_object(), _check_variables)
+VARIABLES: Final = after(json_object(), _check_variables)
 
 
 class AttachmentModel(WireModel):
@@ -238,7 +238,7 @@ class SendEmailRequest(WireModel):
     starter_template = optional(text())
     template_id = optional(after(text(), _check_uuid))
     html = optional(after(text(least=1), _check_html))
-    variables = optional(_VARIABLES)
+    variables = optional(VARIABLES)
     subject = optional(_header_text(least=1, most=MAX_SUBJECT), check=_check_subject_with_html)
     from_name = optional(_header_text(most=1024))
     sender = optional(after(before(_no_sender_object, text()), _parse_sender), name="from")
@@ -286,6 +286,6 @@ class SendBatchRequest(WireModel):
 class PreviewRequest(WireModel):
     """Contract 4.7, and the brand as in a send."""
 
-    variables = optional(_VARIABLES)
+    variables = optional(VARIABLES)
     brand_name = optional(_header_text(most=128))
     logo_url = optional(text(most=2048))

@@ -6,13 +6,22 @@ from datetime import UTC, datetime, timedelta
 from enum import StrEnum
 from typing import TYPE_CHECKING, Final
 
-from pillarbox.application.history.queries import Bucket, PageRequest, SortBy
+from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.queries import Bucket
+from pillarbox.application.validation import search_recipient
+from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
+from pillarbox.domain.ids import is_uuid
+from pillarbox.domain.key import KEY_ID
 from pillarbox.domain.message import Status
+from pillarbox.domain.search import TagTerm
+from pillarbox.domain.statistics import Subset, SubsetKind
+from pillarbox.domain.tags import TagError, check_tags
 from pillarbox.http.validation import MAX_NAME, validate
 from pillarbox.http.wire import (
     Schema,
     WireModel,
+    after,
     after_fields,
     before,
     enum,
@@ -20,6 +29,7 @@ from pillarbox.http.wire import (
     moment,
     optional,
     required,
+    text,
     whole_number,
     with_default,
 )
@@ -44,6 +54,8 @@ _TIMESTAMP: Final = re.compile(
 _TIMESTAMP_ERROR: Final = (
     "must be an ISO 8601 timestamp, such as 2026-01-31T12:00:00Z (write a + as %2B)"
 )
+_KEY_ID: Final = re.compile(KEY_ID, re.ASCII)
+_SLUG: Final = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,99}")
 
 
@@ -90,10 +102,53 @@ def _check_range(value: datetime, info: "ValidationInfo") -> datetime:
     return value
 
 
+def _check_key_id(value: str) -> str:
+    if not _KEY_ID.fullmatch(value):
+        raise invalid("invalid_key_id", "must be the id of an API key, such as a message's keyId")
+    return value
+
+
+def _check_template(value: str) -> str:
+    if not is_uuid(value) and not _SLUG.fullmatch(value):
+        raise invalid(
+            "invalid_template",
+            "must be the id of a saved template or the slug of a starter template",
+        )
+    return value.lower()
+
+
+def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
+    if value is not None and info.data.get("key") is not None:
+        raise invalid("not_with_key", "cannot be combined with key")
+    return value
+
+
 _SKIP: Final = before(_parse_whole_number, whole_number(least=0, most=MAX_SKIP))
 _LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
 _TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
 _END: Final = after_fields(_TIMESTAMP_UTC, _check_after_since)
+
+
+def _check_recipient(value: str) -> str:
+    try:
+        search_recipient(value)
+    except AddressSyntaxError as error:
+        raise invalid("invalid_address", str(error)) from None
+    return value
+
+
+def _tag_term(value_text: str) -> TagTerm:
+    name, _, value = value_text.partition(":")
+    return TagTerm(name, value)
+
+
+def _check_tag(value: str) -> str:
+    tag = _tag_term(value)
+    try:
+        check_tags({tag.name: tag.value})
+    except TagError as error:
+        raise invalid("invalid_tag", f"must be a name, a colon and a value; tags {error}") from None
+    return value
 
 
 class MessagesQuery(WireModel):
@@ -106,6 +161,8 @@ class MessagesQuery(WireModel):
     skip = with_default(_SKIP, 0)
     limit = with_default(_LIMIT, 50)
     sort_by = with_default(_one_of(SortBy), SortBy.CREATED_AT)
+    recipient = optional(after(text(), _check_recipient))
+    tag = optional(after(text(), _check_tag))
 
     def to_request(self) -> PageRequest:
         """Return the query as an application object."""
@@ -116,6 +173,8 @@ class MessagesQuery(WireModel):
             skip=self.skip,
             limit=self.limit,
             sort_by=self.sort_by,
+            recipient=None if self.recipient is None else search_recipient(self.recipient),
+            tag=None if self.tag is None else _tag_term(self.tag),
         )
 
 
@@ -125,6 +184,8 @@ class AnalyticsQuery(WireModel):
     in_query = True
     since = required(_TIMESTAMP_UTC, name="from")
     bucket = with_default(_one_of(Bucket), Bucket.DAY)
+    key = optional(after(text(), _check_key_id))
+    template = optional(after(text(), _check_template), check=_check_without_key)
     # Last, because its checks need the fields above.
     until = required(after_fields(_END, _check_range), name="to")
 
@@ -132,6 +193,13 @@ class AnalyticsQuery(WireModel):
     def window(self) -> tuple[int, int]:
         """The start and the end of the time range, in milliseconds since 1970."""
         return _milliseconds(self.since), _milliseconds(self.until)
+
+    @property
+    def subset(self) -> Subset | None:
+        """The messages to count; None for all."""
+        if self.key is not None:
+            return Subset(SubsetKind.KEY, self.key)
+        return None if self.template is None else Subset(SubsetKind.TEMPLATE, self.template)
 
 
 class TemplatesQuery(WireModel):

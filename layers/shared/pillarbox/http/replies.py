@@ -15,6 +15,7 @@ from pillarbox.domain.message import MEANINGS, EventKind, Status
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from pillarbox.application.caller import CallerProfile
     from pillarbox.application.history.queries import Analytics, Bucket, MessageCounts
     from pillarbox.application.ports import StoredResponse
     from pillarbox.application.templates.starters import Preview
@@ -64,8 +65,12 @@ def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int
 
 
 def reply_stored(response: StoredResponse) -> Reply:
-    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11)."""
+    """Reply with a stored response; a replay repeats it byte for byte (contract 4.11).
+
+    What is left of the quota is that of now.
+    """
     headers = {"Idempotent-Replay": "true"} if response.replayed else {}
+    headers |= response.quota.header_fields if response.quota else {}
     return Response(200, _JSON, response.body, headers=dict(headers))
 
 
@@ -103,7 +108,7 @@ def _batch_item(
         "messageId": None,
         "status": None,
         "from": None,
-        "error": _error_body(outcome, faults),
+        "error": error_body(outcome, faults),
     }
 
 
@@ -113,10 +118,10 @@ def _write(body: Mapping[str, object] | Sequence[Mapping[str, object]]) -> str:
 
 def reply_error(error: ServiceError) -> Reply:
     """Reply with the envelope of an error."""
-    return reply({"error": _error_body(error, MAX_FAULTS)}, error.status, error.headers)
+    return reply({"error": error_body(error, MAX_FAULTS)}, error.status, error.headers)
 
 
-def _error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
+def error_body(error: ServiceError, faults: int) -> reply_types.ErrorBody:
     """Return the `error` object with at most so many faults: a response has a limited size."""
     if isinstance(error, ValidationFailed):
         error = error.listing(faults)
@@ -197,6 +202,31 @@ def analytics_result(
         "topErrors": [
             {"code": code, "message": _meaning(code), "count": count}
             for code, count in analytics.errors
+        ],
+    }
+
+
+def caller_detail(caller: CallerProfile) -> reply_types.CallerDetail:
+    """Return the key of a caller with its limits. The contract does not have it."""
+    key, account = caller.principal.key, caller.principal.account
+    return {
+        "keyId": key.key_id,
+        "name": key.name,
+        "type": key.type,
+        "scopes": sorted(key.scopes),
+        "createdAt": timestamp(key.created_at),
+        "lastUsedAt": timestamp(caller.last_used_at) if caller.last_used_at else None,
+        "accountId": account.account_id,
+        "plan": account.plan,
+        "limits": [
+            {
+                "name": usage.window,
+                "limit": usage.limit,
+                "used": usage.used,
+                "remaining": usage.left,
+                "resetsAt": timestamp(usage.ends),
+            }
+            for usage in caller.quota.windows
         ],
     }
 

@@ -9,6 +9,8 @@ from typing import Annotated, Literal, NotRequired, TypedDict
 from pydantic import Field, WithJsonSchema
 
 from pillarbox.application.history.queries import Bucket
+from pillarbox.domain.account import Plan
+from pillarbox.domain.key import KeyType
 from pillarbox.domain.message import EventKind, SendRoute, Status
 
 type Uuid = Annotated[str, WithJsonSchema({"type": "string", "format": "uuid"})]
@@ -209,6 +211,45 @@ class AnalyticsResult(TypedDict):
     ]
     topErrors: Annotated[
         list[TopError], Field(max_length=10, description="The most frequent errors first.")
+    ]
+
+
+class LimitState(TypedDict):
+    """A limit of sending, and what is left of it."""
+
+    name: Annotated[
+        Literal["minute", "day", "recipients", "month"],
+        Field(
+            description="The window in UTC that counts accepted messages; `recipients` counts their"
+            " recipients in a day. The field `RateLimit` has the same names."
+        ),
+    ]
+    limit: Annotated[Count | None, Field(description="Null if there is no limit.")]
+    used: Count
+    remaining: Annotated[Count | None, Field(description="Null if there is no limit.")]
+    resetsAt: Annotated[Timestamp, Field(description="When the window ends and all is left again.")]
+
+
+class CallerDetail(TypedDict):
+    """The API key of the request, and the limits that apply to what it sends."""
+
+    keyId: str
+    name: str
+    type: KeyType
+    scopes: Annotated[list[str], Field(description="The permissions of the key.")]
+    createdAt: Timestamp
+    lastUsedAt: Annotated[
+        Timestamp | None,
+        Field(
+            description="When the key last sent a message, to within about an hour; null if it sent"
+            " none."
+        ),
+    ]
+    accountId: str
+    plan: Plan
+    limits: Annotated[
+        list[LimitState],
+        Field(description="The account's limits, which its keys share; a preview key has others."),
     ]
 
 

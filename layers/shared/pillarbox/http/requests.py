@@ -29,7 +29,7 @@ def check_agent(event: APIGatewayProxyEvent) -> None:
     Raises:
         ServiceError: `client_blocked`.
     """
-    agents = _header(event, "user-agent") or [""]
+    agents = header_values(event, "user-agent") or [""]
     if any(_DEFAULT_AGENTS.match(agent) for agent in agents):
         raise ServiceError(
             "client_blocked", "Send a User-Agent header that names your application."
@@ -42,11 +42,11 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
     Raises:
         ServiceError: `missing_api_key`, or `invalid_api_key` if there are several.
     """
-    keys = _header(event, "x-api-key")
+    keys = header_values(event, "x-api-key")
     if len(keys) > 1:
         raise invalid_api_key()
     if not keys or not keys[0]:
-        hint = ", not in Authorization" if _header(event, "authorization") else ""
+        hint = ", not in Authorization" if header_values(event, "authorization") else ""
         raise ServiceError(
             "missing_api_key", f"The header X-API-Key is missing. Send the API key in it{hint}."
         )
@@ -79,7 +79,7 @@ def idempotency_digest(event: APIGatewayProxyEvent, route: str) -> str | None:
     Raises:
         ValidationFailed: the key does not have the documented form.
     """
-    return idempotency.idempotency_digest(route, _header(event, "idempotency-key"))
+    return idempotency.idempotency_digest(route, header_values(event, "idempotency-key"))
 
 
 def read_json(event: APIGatewayProxyEvent) -> Json:
@@ -88,7 +88,7 @@ def read_json(event: APIGatewayProxyEvent) -> Json:
     Raises:
         ValidationFailed: it is not JSON, or it is compressed.
     """
-    encodings = [value.strip().lower() for value in _header(event, "content-encoding")]
+    encodings = [value.strip().lower() for value in header_values(event, "content-encoding")]
     if any(encoding not in {"", "identity"} for encoding in encodings):
         raise ValidationFailed(
             FieldError("Content-Encoding", "compressed bodies are not supported", "invalid_header")
@@ -99,7 +99,7 @@ def read_json(event: APIGatewayProxyEvent) -> Json:
     try:
         return parse_json(body)
     except ValidationFailed:
-        types = [value.strip().lower() for value in _header(event, "content-type")]
+        types = [value.strip().lower() for value in header_values(event, "content-type")]
         if body.lstrip()[:1] != b"{" and any(value.startswith(_FORMS) for value in types):
             error = FieldError("", "the body is a form, not JSON", "invalid_json")
             raise ValidationFailed(error) from None
@@ -117,7 +117,7 @@ def raw_body(event: APIGatewayProxyEvent) -> bytes:
         return b""
 
 
-def _header(event: APIGatewayProxyEvent, name: str) -> list[str]:
+def header_values(event: APIGatewayProxyEvent, name: str) -> list[str]:
     """Return all values of a header; API Gateway's `headers` has only the last one."""
     multiple: dict[str, Any] = event.raw_event.get("multiValueHeaders") or {
         header: [value] for header, value in (event.raw_event.get("headers") or {}).items()

@@ -13,6 +13,8 @@ ROUTES: Final[Mapping[str, tuple[str, ...]]] = {
     "/v1/emails/analytics": ("GET",),
     "/v1/emails/batch": ("POST",),
     "/v1/emails/{message_id}": ("GET",),
+    "/v1/mcp": ("POST",),
+    "/v1/me": ("GET",),
     "/v1/starter-templates": ("GET",),
     "/v1/starter-templates/{slug}/preview": ("POST",),
     "/v1/templates": ("GET",),

@@ -1,4 +1,8 @@
-"""API keys: each is stored under the digest of its text and in its account's list."""
+"""API keys: each is stored under the digest of its text and in its account's list.
+
+Keys of older releases may still be in the first table (`former_keys.py`). Whatever reads both
+tables reads the first table first, as the migration moves records away from there.
+"""
 
 from collections.abc import Iterable
 from datetime import datetime
@@ -9,7 +13,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.list_entries import put_with_list_entry
 from pillarbox.adapters.dynamodb.records import key_item, key_of
-from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.domain.key import ApiKey
 
 #: BatchGetItem accepts at most 100 keys.
@@ -19,26 +23,39 @@ _BATCH: Final = 100
 class DynamoApiKeys:
     """Implements `accounts.ports.KeyRecords`."""
 
-    def __init__(self, table: Table) -> None:
-        self._table = table
+    def __init__(self, identities: Table, first_table: Table) -> None:
+        self._identities = identities
+        self._first_table = first_table
 
     def add(self, key: ApiKey) -> None:
         """Put the record and its entry in the account's list."""
         entry = keys.key_list(key.account_id, key.key_id) | to_item({"digest": key.digest})
-        put_with_list_entry(self._table, key_item(key), entry)
+        put_with_list_entry(self._identities, key_item(key), entry)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
-        """Read the list, then the records in batches of 100."""
-        digests = (entry["digest"] for entry in self._table.query(keys.key_list(account_id)))
-        for batch in batched(digests, _BATCH, strict=False):
-            yield from map(key_of, self._table.get_all([*map(keys.api_key, batch)]))
+        """Read the lists, then the records in batches of 100."""
+        found: dict[str, ApiKey] = {}
+        for table in (self._first_table, self._identities):
+            digests = (entry["digest"] for entry in table.query(keys.key_list(account_id)))
+            for batch in batched(digests, _BATCH, strict=False):
+                for item in table.get_all([*map(keys.api_key, batch)]):
+                    found.setdefault(item["digest"], key_of(item))
+        return found.values()
 
     def revoke(self, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
         """Set the time of revocation. Every authentication reads it."""
-        entry = self._table.get(keys.key_list(account_id, key_id))
+        try:
+            former = self._revoke_in(self._first_table, account_id, key_id, at)
+        except ConditionFailed:
+            former = None  # it moved after its entry was read
+        return self._revoke_in(self._identities, account_id, key_id, at) or former
+
+    @staticmethod
+    def _revoke_in(table: Table, account_id: str, key_id: str, at: datetime) -> ApiKey | None:
+        entry = table.get(keys.key_list(account_id, key_id))
         if entry is None:
             return None
-        item = self._table.update(
+        item = table.update(
             keys.api_key(entry["digest"]),
             "SET #revoked = if_not_exists(#revoked, :at)",
             condition="attribute_exists(pk)",

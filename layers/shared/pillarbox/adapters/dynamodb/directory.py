@@ -1,12 +1,14 @@
-"""Keys, accounts, suppressions, templates and quotas, in one BatchGetItem."""
+"""Keys, accounts, suppressions, templates and quotas, in one BatchGetItem over two tables."""
 
 from collections.abc import Iterable
 from typing import Any
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.former_keys import read_former_key
 from pillarbox.adapters.dynamodb.quota_refusals import counts_of
-from pillarbox.adapters.dynamodb.records import account_of, key_of, template_of
+from pillarbox.adapters.dynamodb.records import KEYS_MOVED, account_of, key_of, template_of
+from pillarbox.adapters.dynamodb.suppressions import hashed_reasons
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.ports import DirectoryResult
 
@@ -14,8 +16,10 @@ from pillarbox.application.ports import DirectoryResult
 class DynamoDirectory:
     """Implements `ports.Directory`."""
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, identities: Table | None = None) -> None:
+        """Store the tables; a worker reads no keys, and may not read `Identities`."""
         self._table = table
+        self._identities = identities
 
     def look_up(
         self,
@@ -26,27 +30,38 @@ class DynamoDirectory:
         template_ids: Iterable[UUID] = (),
         quota: bool = False,
     ) -> DirectoryResult:
-        """Read everything with strong consistency, in as few round trips as possible."""
+        """Read everything with strong consistency, in one round trip.
+
+        Only for an account with suppressions of erased people a second one looks for these.
+        """
         mailboxes, templates = set(addresses), set(template_ids)
         requested = [keys.account(account_id)]
-        if key_digest is not None:
-            requested.append(keys.api_key(key_digest))
         if quota:
             requested.append(keys.quota(account_id))
         requested += [keys.template(account_id, template_id) for template_id in templates]
         requested += [keys.suppression(account_id, mailbox) for mailbox in sorted(mailboxes)]
-        items = {(item["pk"], item["sk"]): item for item in self._table.get_all(requested)}
+        key_requested = (
+            (self._identities, keys.api_key(key_digest))
+            if self._identities and key_digest is not None
+            else None
+        )
+        found = self._table.get_all(requested, key_requested)
+        items = {(item["pk"], item["sk"]): item for item in found}
 
         def item(key: dict[str, Any]) -> dict[str, Any] | None:
             return items.get((key["pk"]["S"], key["sk"]["S"]))
 
         account = item(keys.account(account_id))
-        key = item(keys.api_key(key_digest)) if key_digest else None
+        key = item(key_requested[1]) if key_requested else None
+        if key_requested and account and KEYS_MOVED not in account:
+            key = read_former_key(self._table, *key_requested)
         suppressions = {
             mailbox: entry["reason"]
             for mailbox in mailboxes
             if (entry := item(keys.suppression(account_id, mailbox)))
         }
+        if account and account.get("hashed_suppressions"):
+            suppressions = hashed_reasons(self._table, account_id, mailboxes) | suppressions
         return DirectoryResult(
             key=key_of(key) if key else None,
             account=account_of(account) if account else None,

@@ -1,18 +1,25 @@
-"""The keys of the table. No other module knows the form of a key.
+"""The keys of the tables. No other module knows the form of a key.
 
-There is one table. A partition key starts with the type of its records; `pk` and `sk` are
-strings.
+A partition key starts with the type of its records; `pk` and `sk` are strings. The table
+`Identities` has what proves who calls. No function may write there.
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
 | API key     | KEY#<sha256>        | -              |
 | key list    | KEYS#<account>      | <key id>       |
+
+Older releases had these records in the first table (`former_keys.py`). It has all others:
+
+| record      | pk                  | sk             |
+|-------------|---------------------|----------------|
 | account     | ACCT#<account>      | -              |
 | account list| ACCTS               | <account>      |
 | claim       | IDEM#<account>#<digest> | -          |
 | message     | MSG#<account>       | <message id>   |
 | in shard n  | MSG#<account>#<n>   | <message id>   |
 | quota       | QUOTA#<account>     | -              |
+| of an agent's key | QUOTA#<account> | <key id>     |
+| use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
 | template    | TPL#<account>       | <template id>  |
 | heartbeat   | PULSE               | -              |
@@ -22,21 +29,34 @@ strings.
 | entries     | STAT#<account>      | C#<ms>         |
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
+| subsets     | STAT#<account>      | subsets#<ms>   |
+| their rollups | STAT#<account>#<kind>#<id> | <granularity>#<ms> |
 | rebuild mark| REBUILD             | <account>#<ms> |
+| by recipient| RCPT#<account>      | <mailbox>#<message id> |
+| by tag      | TAG#<account>       | <name>=<value>#<message id> |
+
+The entries by recipient and by tag of a message in shard n have `#<n>` after the account, as the
+message has. The value of a tag is percent-encoded. The address of a suppression may be a hash.
 """
 
 from collections.abc import Mapping
 from typing import Any, Final
+from urllib.parse import quote
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
-from pillarbox.domain.statistics import Granularity
+from pillarbox.domain.search import RecipientTerm, SearchTerm
+from pillarbox.domain.statistics import Granularity, Subset, TimeRange
 
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
+#: The kinds of records in `Identities`.
+_IDENTITIES: Final = frozenset({"KEY", "KEYS"})
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
+#: Sorts after every character of an address.
+_AFTER_ASCII: Final = "\x7f"
 
 
 def api_key(digest: str) -> Item:
@@ -47,6 +67,11 @@ def api_key(digest: str) -> Item:
 def key_list(account_id: str, key_id: str = "") -> Item:
     """Return the key of an API key's entry in its account's list; without an id, of the list."""
     return _key(f"KEYS#{account_id}", key_id)
+
+
+def key_use(account_id: str, key_id: str = "") -> Item:
+    """Return the key of the last use of an API key; without an id, of those of the account."""
+    return _key(f"USED#{account_id}", key_id)
 
 
 def account(account_id: str) -> Item:
@@ -69,9 +94,13 @@ def message(account_id: str, message_id: UUID) -> Item:
     return _in_shard(account_id, shard_of(message_id), message_id)
 
 
-def quota(account_id: str) -> Item:
-    """Return the key of the counts of an account's sends."""
-    return _key(f"QUOTA#{account_id}")
+def quota(sender_id: str) -> Item:
+    """Return the key of the counts of an account's sends, or of those of an agent's key.
+
+    The text for the latter is what `domain.key.Principal.agent_id` returns.
+    """
+    account_id, _, key_id = sender_id.partition("#")
+    return _key(f"QUOTA#{account_id}", key_id or _ALONE)
 
 
 def suppression(account_id: str, address: str = "") -> Item:
@@ -112,6 +141,11 @@ def messages_from(account_id: str, shard: int, moment: int) -> Item:
 def messages_before(account_id: str, shard: int, moment: int) -> Item:
     """Return the highest key of the messages in a shard created before a moment."""
     return _in_shard(account_id, shard, UUID(int=max((_clamp(moment) << 80) - 1, 0)))
+
+
+def is_identity(item: Item) -> bool:
+    """Return whether an item belongs in `Identities`."""
+    return kind_and_account(item)[0] in _IDENTITIES
 
 
 def is_message(item: Item) -> bool:
@@ -161,9 +195,22 @@ def updates(account_id: str, group: str, moment: int) -> Item:
     return _key(f"STAT#{account_id}", f"U#{group}#{_text(moment)}")
 
 
-def rollup(account_id: str, granularity: Granularity, moment: int) -> Item:
-    """Return the key of the rollup of the time that starts at a moment."""
-    return _key(f"STAT#{account_id}", f"{granularity.value}#{_text(moment)}")
+def rollup(
+    account_id: str, granularity: Granularity, moment: int, subset: Subset | None = None
+) -> Item:
+    """Return the key of the rollup of the time that starts at a moment, for a subset or for all."""
+    partition = rollups_of(account_id, subset) if subset else _key(f"STAT#{account_id}")
+    return partition | {"sk": {"S": f"{granularity.value}#{_text(moment)}"}}
+
+
+def rollups_of(account_id: str, subset: Subset) -> Item:
+    """Return the key of the partition of a subset's rollups."""
+    return _key(f"STAT#{account_id}#{subset.kind.value}#{subset.id}")
+
+
+def subsets(account_id: str, moment: int) -> Item:
+    """Return the key of the list of the subsets that have rollups of the day."""
+    return _key(f"STAT#{account_id}", f"subsets#{_text(moment)}")
 
 
 def rebuild_mark(account_id: str = "", moment: int = 0) -> Item:
@@ -179,6 +226,49 @@ def marked_account(item: Mapping[str, Any]) -> str:
 def moment(item: Mapping[str, Any]) -> int:
     """Return the moment in the sort key of index entries, a rollup or a rebuild mark."""
     return int(item["sk"].rpartition("#")[2])
+
+
+def search_entry(account_id: str, message_id: UUID, term: SearchTerm) -> Item:
+    """Return the key of the entry by which a message is found by a recipient or a tag."""
+    pk, text = _search_place(account_id, shard_of(message_id), term)
+    return _key(pk, f"{text}#{message_id}")
+
+
+def search_entries(
+    account_id: str, shard: int, term: SearchTerm, created: TimeRange
+) -> tuple[Item, Item]:
+    """Return the first and the last key of the entries of a term, in a shard and a time range.
+
+    The entries of several addresses that begin alike follow each other, so only those of a whole
+    address or a tag are limited to the time range.
+    """
+    pk, text = _search_place(account_id, shard, term)
+    if isinstance(term, RecipientTerm) and term.is_prefix:
+        return _key(pk, text), _key(pk, f"{text}{_AFTER_ASCII}")
+    first, last = (
+        f"{text}#{UUID(int=max(number, 0))}"
+        for number in (_clamp(created.since) << 80, (_clamp(created.until) << 80) - 1)
+    )
+    return _key(pk, first), _key(pk, last)
+
+
+def search_lists(account_id: str, shard: int) -> tuple[Item, Item]:
+    """Return the partition keys of a shard's entries by recipient and by tag."""
+    shard_text = f"#{shard}" if shard else ""
+    return _key(f"RCPT#{account_id}{shard_text}"), _key(f"TAG#{account_id}{shard_text}")
+
+
+def found_message(item: Mapping[str, Any]) -> UUID:
+    """Return the message id in the key of an entry by recipient or by tag."""
+    return UUID(item["sk"].rpartition("#")[2])
+
+
+def _search_place(account_id: str, shard: int, term: SearchTerm) -> tuple[str, str]:
+    """Return the partition key and the start of the sort key of a term's entries."""
+    by_recipient, by_tag = search_lists(account_id, shard)
+    if isinstance(term, RecipientTerm):
+        return by_recipient["pk"]["S"], term.text
+    return by_tag["pk"]["S"], f"{term.name}={quote(term.value, safe='')}"
 
 
 def _in_shard(account_id: str, shard: int, message_id: UUID) -> Item:

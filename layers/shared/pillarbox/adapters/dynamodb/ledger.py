@@ -8,22 +8,21 @@ rate, and batches of two shards never write the same one. The items of all
 shards are next to each other, so one query reads them. Each entry is in two
 items:
 
-* By creation. This one is authoritative: rollups are made from it. A newer
-  revision of the message replaces it, an older one does not, so changes may be
-  applied repeatedly, in parts and out of order.
+* By creation. This one is authoritative: rollups are made from it, and it alone
+  has the key and the template that the message came from. A newer revision of the
+  message replaces it, an older one does not, so changes may be applied
+  repeatedly, in parts and out of order.
 * By status and update. This one is a copy, which is written first. If a failure
   leaves it half written, the retry repairs it, because the authoritative entry
   is still the old one. An entry that was updated in a later hour than it was
   created in is late. Late entries are few and in items of their own, so that the
   others can be found by their hour of creation here too.
 
-A rollup is always computed from entries or finer rollups, and never
-incremented, so it cannot drift.
+`ledger_rollups.py` makes the rollups.
 """
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Final
@@ -31,33 +30,24 @@ from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item
-from pillarbox.adapters.dynamodb.ledger_format import (
-    pack,
-    rollup_attributes,
-    rollup_of,
-    unpack,
+from pillarbox.adapters.dynamodb.ledger_format import pack, unpack
+from pillarbox.adapters.dynamodb.ledger_rollups import (
+    SHARD_SPAN,
+    WRITE_ATTEMPTS,
+    LedgerRollups,
+    repeat_write,
+    too_many_writers,
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import MAX_SHARDS, shard_count, shard_of
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import (
-    Granularity,
-    IndexEntry,
-    Rollup,
-    TimeRange,
-    combine_rollups,
-    roll_up_entries,
-)
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
 
 #: The entries of this many milliseconds share an item. It must stay below DynamoDB's 400 KB:
 #: 15,000 entries, or 500 a second, which is more than one partition accepts of an account's
-#: messages. Stored keys depend on it: `pillarbox stats rebuild` must follow a change.
+#: messages. It is a multiple of the span of one shard. Stored keys depend on both:
+#: `pillarbox stats rebuild` must follow a change.
 ITEM_SPAN: Final = 30_000
-#: The same for the entries of one shard. The other span is a multiple of it.
-_SHARD_SPAN: Final = 1_000
-#: One or two writers share an item at a time. More lost races than this have another cause.
-_WRITE_ATTEMPTS: Final = 10
 
 
 class DynamoLedger:
@@ -65,6 +55,7 @@ class DynamoLedger:
 
     def __init__(self, table: Table) -> None:
         self._table = table
+        self._rollups = LedgerRollups(table, self.entries_created)
 
     def newest_entry_time(self, account_id: str) -> int | None:
         """Read the last item of entries by creation."""
@@ -88,11 +79,13 @@ class DynamoLedger:
                 return min(by_shard.values(), key=_creation)
         return None
 
-    def entries_created(self, account_id: str, created: TimeRange) -> list[IndexEntry]:
-        """Read entries by creation."""
+    def entries_created(
+        self, account_id: str, created: TimeRange, span: int = ITEM_SPAN
+    ) -> list[IndexEntry]:
+        """Read entries by creation; those of shards alone if the span is that of their items."""
         return [
             entry
-            for entry in self._read(created, partial(keys.entries, account_id))
+            for entry in self._read(created, partial(keys.entries, account_id), span)
             if entry.created in created
         ]
 
@@ -112,13 +105,15 @@ class DynamoLedger:
             if entry.updated in updated and entry.created in created
         ]
 
-    def rollups(self, account_id: str, granularity: Granularity, starts: TimeRange) -> list[Rollup]:
+    def rollups(
+        self,
+        account_id: str,
+        granularity: Granularity,
+        starts: TimeRange,
+        subset: Subset | None = None,
+    ) -> list[Rollup]:
         """Read the rollups of a granularity."""
-        if starts.is_empty:
-            return []
-        first = keys.rollup(account_id, granularity, starts.since)
-        last = keys.rollup(account_id, granularity, starts.until - 1)
-        return [rollup_of(granularity, item) for item in self._table.query(first, last)]
+        return self._rollups.read(account_id, granularity, starts, subset)
 
     def put_entries(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
         """Merge entries into the stored ones, item by item."""
@@ -126,19 +121,15 @@ class DynamoLedger:
         for entry in entries:
             by_item[place(entry)].append(entry)
         remaining: Mapping[int, Sequence[IndexEntry]] = by_item
-        for _ in range(_WRITE_ATTEMPTS):
+        for _ in range(WRITE_ATTEMPTS):
             remaining = self._merge(account_id, remaining)
             if not remaining:
                 return
-        raise _too_many_writers()
+        raise too_many_writers()
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
-        """Recompute a rollup, and write it if it differs from the stored one."""
-        for _ in range(_WRITE_ATTEMPTS):
-            was_wrong = self._roll_up(account_id, granularity, start)
-            if was_wrong is not None:
-                return was_wrong
-        raise _too_many_writers()
+        """Recompute the rollups of a bucket, and write those that differ from the stored ones."""
+        return self._rollups.make(account_id, granularity, start)
 
     def correct_item(
         self, key: Item, right: Mapping[UUID, IndexEntry], wrong: Mapping[UUID, int]
@@ -147,7 +138,7 @@ class DynamoLedger:
 
         Entries of newer revisions stay, and `wrong` has the newest revision to remove.
         """
-        _retry(partial(self._correct_item, key, right, wrong))
+        repeat_write(partial(self._correct_item, key, right, wrong))
 
     def _correct_item(
         self, key: Item, right: Mapping[UUID, IndexEntry], wrong: Mapping[UUID, int]
@@ -194,7 +185,7 @@ class DynamoLedger:
             if entries != stored.entries:
                 merged[moment] = (stored, entries)
         for (group, moment), copy in copies.items():
-            _retry(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
+            repeat_write(partial(self._change_copy, keys.updates(account_id, group, moment), copy))
         return {
             moment: by_item[moment]
             for moment, (stored, entries) in merged.items()
@@ -228,40 +219,6 @@ class DynamoLedger:
         except ConditionFailed:
             return False
         return True
-
-    def _roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool | None:
-        """Return whether the stored rollup was wrong, or None if another writer got in between."""
-        key = keys.rollup(account_id, granularity, start)
-        item = self._table.get(key)
-        rollup = self._make_rollup(account_id, granularity, start)
-        stored = rollup_of(granularity, item) if item else Rollup(granularity, start)
-        if rollup == stored:
-            return False
-        revision = item["rev"] if item else 0
-        condition, values = "attribute_not_exists(pk)", None
-        if item:
-            condition, values = "rev = :seen", {":seen": revision}
-        with suppress(ConditionFailed):
-            new_item = key | rollup_attributes(rollup, revision + 1)
-            self._table.put(new_item, condition=condition, values=values)
-            return True
-        return None
-
-    def _make_rollup(self, account_id: str, granularity: Granularity, start: int) -> Rollup:
-        """Compute a rollup from finer rollups, or from entries.
-
-        An hour has finer rollups only if its messages are in shards.
-        """
-        bucket = TimeRange(start, granularity.end(start))
-        if granularity.finer is None:
-            in_shards = self._read(bucket, partial(keys.entries, account_id), _SHARD_SPAN)
-            entries = [entry for entry in in_shards if entry.created in bucket]
-            return roll_up_entries(granularity, start, entries)
-        finer = self.rollups(account_id, granularity.finer, bucket)
-        if granularity is Granularity.HOUR and not finer:
-            entries = self.entries_created(account_id, bucket)
-            return roll_up_entries(granularity, start, entries)
-        return combine_rollups(granularity, start, finer)
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +256,7 @@ def _merged(
         # An earlier attempt may have left any of these revisions in a copy.
         for outdated in [*revisions, *([old] if old else [])]:
             copies[copy_place(outdated)].removed.add(message_id)
-        copies[copy_place(new)].added[message_id] = new
+        copies[copy_place(new)].added[message_id] = as_copy(new)
         entries[message_id] = new
     return entries
 
@@ -320,28 +277,23 @@ def copy_place(entry: IndexEntry) -> tuple[str, int]:
     return group, _moment(entry, entry.updated)
 
 
+def as_copy(entry: IndexEntry) -> IndexEntry:
+    """Return an entry as items by status and update have it: nothing is counted from them."""
+    return replace(entry, key_id=None, template=None)
+
+
 def _moment(entry: IndexEntry, at: int) -> int:
     """Return the start of the span of an item; each shard adds another number of milliseconds."""
     if entry.is_sharded:
-        return at // _SHARD_SPAN * _SHARD_SPAN + 1 + shard_of(entry.message_id)
+        return at // SHARD_SPAN * SHARD_SPAN + 1 + shard_of(entry.message_id)
     return at // ITEM_SPAN * ITEM_SPAN
 
 
 def last_moment(until: int) -> int:
     """Return the highest moment in the keys of items with entries from before a time."""
-    return (until - 1) // _SHARD_SPAN * _SHARD_SPAN + MAX_SHARDS
+    return (until - 1) // SHARD_SPAN * SHARD_SPAN + MAX_SHARDS
 
 
 def late_group(status: Status) -> str:
     """Return the group of the late entries of a status."""
     return f"{status.value}-late"
-
-
-def _retry(write: Callable[[], bool]) -> None:
-    """Repeat a write until no other writer gets in between."""
-    if not any(write() for _ in range(_WRITE_ATTEMPTS)):
-        raise _too_many_writers()
-
-
-def _too_many_writers() -> ServiceError:
-    return ServiceError("service_unavailable", "Too many writers are changing the statistics.")

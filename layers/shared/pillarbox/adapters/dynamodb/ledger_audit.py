@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import chain
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -12,6 +12,7 @@ from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.adapters.dynamodb.ledger import (
     ITEM_SPAN,
     DynamoLedger,
+    as_copy,
     copy_place,
     last_moment,
     late_group,
@@ -22,6 +23,8 @@ from pillarbox.adapters.dynamodb.ledger_format import (
     pack,
     rollup_attributes,
     rollup_of,
+    subset_attributes,
+    subsets_of,
     unpack,
 )
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
@@ -31,6 +34,7 @@ from pillarbox.domain.statistics import (
     Granularity,
     IndexEntry,
     Rollup,
+    Subset,
     TimeRange,
     combine_rollups,
     roll_up_entries,
@@ -86,8 +90,9 @@ class DynamoLedgerAudit:
             copies = _copies_of(account_id, entry) if entry else {}
             for sort_key in stored.get(message_id, {}).keys() - copies.keys():
                 wrong[sort_key][message_id] = entry.revision if entry else LAST_REVISION
-            for sort_key in copies:
-                right[sort_key][message_id] = entry  # type: ignore[assignment]
+            for sort_key, copy in copies.items():
+                revision = entry.revision if entry else 0
+                right[sort_key][message_id] = replace(copy, revision=revision)
         ledger, partition = DynamoLedger(self._table), keys.entries(account_id, 0)["pk"]
         for sort_key in sorted(right.keys() | wrong.keys(), key=keys.is_by_creation):
             key = {"pk": partition, "sk": {"S": sort_key}}
@@ -128,13 +133,27 @@ class DynamoLedgerAudit:
         self, account_id: str, entries: Iterable[IndexEntry]
     ) -> Iterator["_Difference"]:
         missing = items_of(account_id, entries)
-        for item in self._table.query(keys.entries(account_id, 0)):
+        for item in self._items(account_id, missing):
             key = {name: {"S": item[name]} for name in ("pk", "sk")}
-            expected = missing.pop(item["sk"], None)
+            expected = missing.pop((item["pk"], item["sk"]), None)
             if expected is None or not expected.matches(item):
                 yield _Difference(key, expected, item)
         for expected in missing.values():
             yield _Difference(expected.key, expected, None)
+
+    def _items(
+        self, account_id: str, expected: Iterable[tuple[str, str]]
+    ) -> Iterator[Mapping[str, Any]]:
+        """Read the partitions of the ledger: the account's, and those of all its subsets."""
+        whole = keys.entries(account_id, 0)
+        partitions = {pk for pk, _ in expected} - {whole["pk"]["S"]}
+        for item in [*self._table.query(whole)]:
+            if "subsets" in item:
+                of_subsets = [keys.rollups_of(account_id, one) for one in subsets_of(item)]
+                partitions |= {key["pk"]["S"] for key in of_subsets}
+            yield item
+        for pk in sorted(partitions):
+            yield from [*self._table.query({"pk": {"S": pk}})]
 
     def _repair(self, difference: "_Difference") -> None:
         stored, expected = difference.stored, difference.expected
@@ -164,7 +183,8 @@ def _copies_of(account_id: str, entry: IndexEntry) -> _Copies:
     """Return the two copies of an entry: by creation, and by status and update."""
     by_creation = keys.entries(account_id, place(entry))
     in_list = keys.updates(account_id, *copy_place(entry))
-    return {key["sk"]["S"]: replace(entry, revision=0) for key in (by_creation, in_list)}
+    entry = replace(entry, revision=0)
+    return {by_creation["sk"]["S"]: entry, in_list["sk"]["S"]: as_copy(entry)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -201,46 +221,76 @@ class ExpectedRollup:
 
 
 @dataclass(frozen=True, slots=True)
+class ExpectedSubsets:
+    """The list of a day's subsets as it should be."""
+
+    key: Item
+    subsets: frozenset[Subset]
+
+    def matches(self, item: Mapping[str, Any]) -> bool:
+        """Whether a stored list has the same subsets."""
+        return {*subsets_of(item)} == self.subsets
+
+    def item(self, revision: int) -> Item:
+        """Return the item to store."""
+        return self.key | subset_attributes(self.subsets, revision)
+
+
+type ExpectedItem = ExpectedEntries | ExpectedRollup | ExpectedSubsets
+
+
+@dataclass(frozen=True, slots=True)
 class _Difference:
     """An item that is stored (or None) and should be another (or None)."""
 
     key: Item
-    expected: ExpectedEntries | ExpectedRollup | None
+    expected: ExpectedItem | None
     stored: Mapping[str, Any] | None
 
 
-def items_of(
-    account_id: str, entries: Iterable[IndexEntry]
-) -> dict[str, ExpectedEntries | ExpectedRollup]:
-    """Return all items of a ledger with these entries, by sort key."""
-    item_keys: dict[str, Item] = {}
+def items_of(account_id: str, entries: Iterable[IndexEntry]) -> dict[tuple[str, str], ExpectedItem]:
+    """Return all items of a ledger with these entries, by partition key and sort key."""
+    entries = [*entries]
     in_item: defaultdict[str, list[IndexEntry]] = defaultdict(list)
-    in_hour: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+    by_subset: defaultdict[Subset | None, list[IndexEntry]] = defaultdict(list)
     for entry in entries:
-        for key in (
-            keys.entries(account_id, place(entry)),
-            keys.updates(account_id, *copy_place(entry)),
-        ):
-            sort_key = key["sk"]["S"]
-            item_keys[sort_key] = key
-            in_item[sort_key].append(entry)
-        in_hour[Granularity.HOUR.start(entry.created)].append(entry)
-    items: dict[str, ExpectedEntries | ExpectedRollup] = {
-        sort_key: ExpectedEntries(item_keys[sort_key], tuple(group))
+        in_item[keys.entries(account_id, place(entry))["sk"]["S"]].append(entry)
+        copy_key = keys.updates(account_id, *copy_place(entry))
+        in_item[copy_key["sk"]["S"]].append(as_copy(entry))
+        for subset in (None, *entry.subsets):
+            by_subset[subset].append(entry)
+    partition = keys.entries(account_id, 0)["pk"]
+    items: list[ExpectedItem] = [
+        ExpectedEntries({"pk": partition, "sk": {"S": sort_key}}, tuple(group))
         for sort_key, group in in_item.items()
-    }
-    for rollup in _rollups(in_hour):
-        key = keys.rollup(account_id, rollup.granularity, rollup.start)
-        items[key["sk"]["S"]] = ExpectedRollup(key, rollup)
-    return items
+    ]
+    open_hour = max((Granularity.HOUR.start(entry.created) for entry in entries), default=0)
+    on_day: defaultdict[int, set[Subset]] = defaultdict(set)
+    for of_subset, group in by_subset.items():
+        for rollup in _rollups(group, open_hour):
+            key = keys.rollup(account_id, rollup.granularity, rollup.start, of_subset)
+            items.append(ExpectedRollup(key, rollup))
+            if of_subset and rollup.granularity in _MADE_FROM_ENTRIES:
+                on_day[Granularity.DAY.start(rollup.start)].add(of_subset)
+    items += [
+        ExpectedSubsets(keys.subsets(account_id, day), frozenset(subsets))
+        for day, subsets in on_day.items()
+    ]
+    return {(item.key["pk"]["S"], item.key["sk"]["S"]): item for item in items}
 
 
-def _rollups(in_hour: Mapping[int, list[IndexEntry]]) -> Iterator[Rollup]:
+#: An hour of shards is not, but then one of its ten seconds has the same subset.
+_MADE_FROM_ENTRIES: Final = {Granularity.TEN_SECONDS, Granularity.HOUR}
+
+
+def _rollups(entries: Iterable[IndexEntry], open_hour: int) -> Iterator[Rollup]:
     """Return the rollups of every hour, day and month before the newest entry's hour.
 
     Before them, return those of ten seconds, for entries in shards at any time.
     """
-    open_hour = max(in_hour, default=0)
+    in_hour: defaultdict[int, list[IndexEntry]] = defaultdict(list)
+    for entry in entries:
+        in_hour[Granularity.HOUR.start(entry.created)].append(entry)
     rollups: list[Rollup] = []
     for start, group in in_hour.items():
         hour = roll_up_entries(Granularity.HOUR, start, group)

@@ -1,17 +1,29 @@
 """The attributes of the ledger's items: packed index entries, and rollups.
 
-An entry takes 26 bytes: reading entries costs a twentieth of reading records.
+An entry takes 26 bytes: reading entries costs a twentieth of reading records. An item also says
+which key and which template each of its messages came from, if that is known: the names once, and
+for each entry the two numbers of its names, of one byte each, or of two if there are many names.
+Older releases ignore these attributes, and their items lack them.
 """
 
 import struct
 from collections.abc import Iterable, Mapping
+from itertools import repeat
 from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import REACHABLE, Granularity, IndexEntry, Rollup, TimeRange
+from pillarbox.domain.statistics import (
+    REACHABLE,
+    Granularity,
+    IndexEntry,
+    Rollup,
+    Subset,
+    SubsetKind,
+    TimeRange,
+)
 
 #: Message id, revision, time of the last update (two parts), status and reached, error.
 _ENTRY: Final = struct.Struct(">16sHHIBB")
@@ -19,6 +31,10 @@ LAST_REVISION: Final = 2**16 - 1
 #: The number of an error code is one byte; 0 means none.
 _MAX_ERRORS: Final = 254
 _OTHER: Final = "other"
+#: The numbers of a key and a template, where 0 means none.
+_ORIGIN: Final = struct.Struct(">BB")
+_WIDE_ORIGIN: Final = struct.Struct(">HH")
+_MAX_NARROW: Final = 255
 
 #: By their number in a packed entry: append only.
 _STATUSES: Final = (
@@ -42,7 +58,8 @@ def pack(entries: Iterable[IndexEntry]) -> Item:
     """Return entries as attributes, in the order of their ids."""
     codes: dict[str, int] = {}
     packed = bytearray()
-    for entry in sorted(entries, key=lambda entry: entry.message_id.int):
+    in_order = sorted(entries, key=lambda entry: entry.message_id.int)
+    for entry in in_order:
         number = 0
         if entry.error is not None:
             code = entry.error if len(codes) < _MAX_ERRORS or entry.error in codes else _OTHER
@@ -55,13 +72,48 @@ def pack(entries: Iterable[IndexEntry]) -> Item:
             _STATUS_NUMBERS[entry.status] | _REACHED_MASKS[entry.reached] << 3,
             number,
         )
-    return to_item({"entries": bytes(packed), "errors": [*codes] or None})
+    attributes = {"entries": bytes(packed), "errors": [*codes] or None}
+    return to_item(attributes | _pack_origins(in_order))
+
+
+def _pack_origins(entries: Iterable[IndexEntry]) -> dict[str, object]:
+    """Return the attributes with the keys and templates of entries, if there are any."""
+    names: tuple[dict[str | None, int], ...] = ({None: 0}, {None: 0})
+    numbers = [
+        [
+            of_kind.setdefault(name, len(of_kind))
+            for of_kind, name in zip(names, (entry.key_id, entry.template), strict=True)
+        ]
+        for entry in entries
+    ]
+    keys_of_item, templates = ([*of_kind][1:] for of_kind in names)
+    if not keys_of_item and not templates:
+        return {}
+    is_narrow = max(map(len, names)) <= _MAX_NARROW + 1
+    form = _ORIGIN if is_narrow else _WIDE_ORIGIN
+    return {
+        "origins": b"".join(form.pack(*pair) for pair in numbers),
+        "keys": keys_of_item or None,
+        "templates": templates or None,
+    }
+
+
+def _unpack_origins(item: Mapping[str, Any]) -> Iterable[tuple[str | None, str | None]]:
+    """Return the key and the template of each entry of an item."""
+    packed: bytes | None = item.get("origins")
+    if packed is None:
+        return repeat((None, None))
+    names_of_keys, templates = [None, *item.get("keys", ())], [None, *item.get("templates", ())]
+    count = len(item["entries"]) // _ENTRY.size
+    form = _ORIGIN if len(packed) == count * _ORIGIN.size else _WIDE_ORIGIN
+    return ((names_of_keys[key], templates[name]) for key, name in form.iter_unpack(packed))
 
 
 def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterable[IndexEntry]:
     """Return the entries of an item, or only those of messages created in a time range."""
     codes = [None, *item.get("errors", ())]
-    for id_bytes, revision, high, low, state, error in _ENTRY.iter_unpack(item["entries"]):
+    packed = zip(_ENTRY.iter_unpack(item["entries"]), _unpack_origins(item), strict=False)
+    for (id_bytes, revision, high, low, state, error), (key_id, template) in packed:
         if created is not None and int.from_bytes(id_bytes[:6]) not in created:
             continue
         yield IndexEntry(
@@ -71,6 +123,8 @@ def unpack(item: Mapping[str, Any], created: TimeRange | None = None) -> Iterabl
             high << 32 | low,
             _REACHED_BY_MASK[state >> 3],
             codes[error],
+            key_id,
+            template,
         )
 
 
@@ -113,3 +167,16 @@ def rollup_of(granularity: Granularity, item: Mapping[str, Any]) -> Rollup:
     rollup.reached.update(dict(zip(REACHABLE, item["reached"], strict=True)))
     rollup.errors.update(item.get("errors", {}))
     return rollup
+
+
+def subset_attributes(subsets: Iterable[Subset], revision: int) -> Item:
+    """Return the list of the subsets of a day as attributes."""
+    names = [f"{subset.kind.value}#{subset.id}" for subset in sorted(subsets)]
+    return to_item({"subsets": names, "rev": revision})
+
+
+def subsets_of(item: Mapping[str, Any]) -> Iterable[Subset]:
+    """Return the subsets in the list of a day."""
+    for name in item["subsets"]:
+        kind, _, subset_id = name.partition("#")
+        yield Subset(SubsetKind(kind), subset_id)

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from pillarbox.adapters.aws import in_parallel
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.attributes import from_item
+from pillarbox.adapters.dynamodb.attributes import Item, from_item
 from pillarbox.adapters.dynamodb.records import message_of
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.application.history.ports import UnreadableChange
@@ -22,6 +22,8 @@ from pillarbox.domain.statistics import creation_time
 #: Readers mostly stop early, and a hundred records cost about 20 read units. Of several shards
 #: each gives its part.
 _PAGE: Final = 100
+#: The attributes of a message that the search index depends on.
+_SEARCHED: Final = ("to", "cc", "bcc", "tags")
 
 
 class DynamoMessageLog:
@@ -37,7 +39,7 @@ class DynamoMessageLog:
         if since >= until:
             return ()
         if shards is None:
-            shards = self._count_shards(account_id)
+            shards = count_shards(self._table, account_id)
 
         def read_shard(shard: int) -> Iterator[dict[str, Any]]:
             first = keys.messages_from(account_id, shard, since)
@@ -48,11 +50,6 @@ class DynamoMessageLog:
 
         in_shards = in_parallel(read_shard, range(shards))
         return map(message_of, merge(*in_shards, key=itemgetter("sk"), reverse=True))
-
-    def _count_shards(self, account_id: str) -> int:
-        """Read the account's number of shards, with the one right that every reader has."""
-        found = self._table.query(keys.account(account_id), limit=1)
-        return max((account.get("shards", 1) for account in found), default=1)
 
     def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
         """Read records by their ids, up to a hundred in a call."""
@@ -82,8 +79,14 @@ class DynamoMessageLog:
         messages = [*map(message_of, items)]
         if following is not None:
             return ScanPage(messages, f"{shard}:{following}")
-        is_last = shard + 1 >= self._count_shards(account_id)
+        is_last = shard + 1 >= count_shards(self._table, account_id)
         return ScanPage(messages, None if is_last else f"{shard + 1}:")
+
+
+def count_shards(table: Table, account_id: str) -> int:
+    """Read an account's number of shards, with the one right that every reader has."""
+    found = table.query(keys.account(account_id), limit=1)
+    return max((account.get("shards", 1) for account in found), default=1)
 
 
 def read_change(record: Mapping[str, Any]) -> Message | None:
@@ -95,6 +98,26 @@ def read_change(record: Mapping[str, Any]) -> Message | None:
     image = record["dynamodb"].get("NewImage")
     if image is None or not keys.is_message(image):
         return None
+    return _message_in(image)
+
+
+def read_search_change(record: Mapping[str, Any]) -> tuple[Message | None, Message | None]:
+    """Return a message before and after the change in a record of the table's stream.
+
+    Both are None if the search index does not depend on the change: most changes are events.
+
+    Raises:
+        UnreadableChange: An image is not one that this version of the service writes.
+    """
+    old, new = (record["dynamodb"].get(name) for name in ("OldImage", "NewImage"))
+    if not any(image and keys.is_message(image) for image in (old, new)):
+        return None, None
+    if old and new and all(old.get(name) == new.get(name) for name in _SEARCHED):
+        return None, None
+    return _message_in(old) if old else None, _message_in(new) if new else None
+
+
+def _message_in(image: Item) -> Message:
     try:
         return message_of(from_item(image))
     except (KeyError, TypeError, ValueError) as error:

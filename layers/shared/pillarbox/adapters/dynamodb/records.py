@@ -1,7 +1,7 @@
 """Convert domain objects to items of the table and back; no dict leaves the stores."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 from uuid import UUID
 
 from pillarbox.adapters.dynamodb import keys
@@ -14,6 +14,7 @@ from pillarbox.adapters.dynamodb.attributes import (
     to_text,
 )
 from pillarbox.domain.account import Account, Plan, Suspension
+from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.key import ApiKey, KeyType, Preset
@@ -29,9 +30,12 @@ from pillarbox.domain.message import (
 from pillarbox.domain.quota import Limits
 from pillarbox.domain.template import SavedTemplate
 
+#: The attribute of an account that has no key in the first table (`former_keys.py`).
+KEYS_MOVED: Final = "keys_moved"
 
-def account_item(account: Account) -> Item:
-    """Write an account."""
+
+def account_item(account: Account, *, keys_moved: bool = True) -> Item:
+    """Write a new account; `keys_moved` is False in a stack without the table `Identities`."""
     return keys.account(account.account_id) | to_item(
         {
             "account": account.account_id,
@@ -47,8 +51,11 @@ def account_item(account: Account) -> Item:
             "hold_uncertain": account.hold_uncertain or None,
             "shards": account.shards if account.shards > 1 else None,
             "sharded_from": to_text(account.sharded_from) if account.sharded_from else None,
+            "indexed": account.indexed or None,
+            "hashed_suppressions": account.hashed_suppressions or None,
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
+            KEYS_MOVED: keys_moved or None,
         }
         | brand_attributes(account.brand)
     )
@@ -72,6 +79,8 @@ def account_of(item: Mapping[str, Any]) -> Account:
         hold_uncertain=item.get("hold_uncertain", False),
         shards=item.get("shards", 1),
         sharded_from=from_text(item["sharded_from"]) if "sharded_from" in item else None,
+        indexed=item.get("indexed", False),
+        hashed_suppressions=item.get("hashed_suppressions", False),
         suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
         if "suspended" in item
         else None,
@@ -108,6 +117,7 @@ def key_item(key: ApiKey) -> Item:
             "created": to_text(key.created_at),
             "revoked": to_text(key.revoked_at) if key.revoked_at else None,
             "self_service": key.self_service or None,
+            "agent": _agent_attribute(key.agent) if key.agent else None,
         }
     )
 
@@ -125,6 +135,23 @@ def key_of(item: Mapping[str, Any]) -> ApiKey:
         created_at=from_text(item["created"]),
         revoked_at=from_text(item["revoked"]) if "revoked" in item else None,
         self_service=item.get("self_service", False),
+        agent=_agent_of(item["agent"]) if "agent" in item else None,
+    )
+
+
+def _agent_attribute(agent: AgentSettings) -> dict[str, object]:
+    return {
+        "to": agent.recipients,
+        "confirmation": agent.confirmation.value,
+        "per_day": agent.per_day,
+    }
+
+
+def _agent_of(attribute: Mapping[str, Any]) -> AgentSettings:
+    return AgentSettings(
+        recipients=tuple(attribute["to"]),
+        confirmation=Confirmation(attribute["confirmation"]),
+        per_day=attribute["per_day"],
     )
 
 
@@ -187,6 +214,7 @@ def message_item(message: Message) -> Item:
             "cc": message.cc or None,
             "bcc": message.bcc or None,
             "rev": message.revision,
+            "hashed": message.hashed_suppressions or None,
         }
         | _origin_attributes(message.origin)
         | changing_attributes(message)
@@ -230,6 +258,7 @@ def message_of(item: Mapping[str, Any]) -> Message:
         attempt=item.get("attempt", 0),
         deaths=item.get("deaths", 0),
         revision=item["rev"],
+        hashed_suppressions=item.get("hashed", False),
     )
 
 

@@ -9,6 +9,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
 from pillarbox.application.accounts.ports import Suppression
+from pillarbox.domain.suppression import hashed_mailbox
 
 
 class DynamoSuppressions:
@@ -24,10 +25,15 @@ class DynamoSuppressions:
         suppression = Suppression(address=address, reason=reason, at=at, message_id=message_id)
         self.add(account_id, suppression)
 
-    def find_suppressed(self, account_id: str, addresses: Iterable[str]) -> frozenset[str]:
+    def find_suppressed(
+        self, account_id: str, addresses: Iterable[str], *, hashed: bool = False
+    ) -> frozenset[str]:
         """Return which addresses are suppressed, with strong consistency."""
-        requested = [keys.suppression(account_id, address) for address in sorted(set(addresses))]
-        return frozenset(item["sk"] for item in self._table.get_all(requested))
+        by_text = {address: address for address in addresses}
+        if hashed:
+            by_text |= {hashed_mailbox(account_id, address): address for address in by_text}
+        requested = [keys.suppression(account_id, text) for text in sorted(by_text)]
+        return frozenset(by_text[item["sk"]] for item in self._table.get_all(requested))
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
         """Put a suppression, or return the existing one."""
@@ -37,6 +43,11 @@ class DynamoSuppressions:
             if failure.item:
                 return _suppression_of(failure.item)
         return suppression
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        """Read one suppression with strong consistency."""
+        item = self._table.get(keys.suppression(account_id, address))
+        return _suppression_of(item) if item else None
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read the account's list."""
@@ -51,6 +62,13 @@ class DynamoSuppressions:
         except ConditionFailed:
             return False
         return True
+
+
+def hashed_reasons(table: Table, account_id: str, mailboxes: Iterable[str]) -> dict[str, str]:
+    """Return the suppressed ones among some mailboxes that only have a hash, with the reasons."""
+    by_hash = {hashed_mailbox(account_id, mailbox): mailbox for mailbox in mailboxes}
+    items = table.get_all([keys.suppression(account_id, text) for text in sorted(by_hash)])
+    return {by_hash[item["sk"]]: item["reason"] for item in items}
 
 
 def _item(account_id: str, suppression: Suppression) -> Item:

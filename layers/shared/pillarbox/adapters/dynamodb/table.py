@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import cached_property
-from itertools import count
+from itertools import batched, count
 from random import uniform
 from time import sleep
 from typing import TYPE_CHECKING, Any, Final
@@ -38,6 +38,10 @@ _NO_REASON: Final = "None"
 _CONDITION_FAILED: Final = "ConditionalCheckFailed"
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
+#: BatchWriteItem accepts at most 25 writes, and DynamoDB may make only a part of them; after these
+#: waits in seconds the write fails.
+_WRITE_BATCH: Final = 25
+_BATCH_WAITS: Final = (0.1, 0.2, 0.4, 0.8, 1.6, 3.2, 6.4)
 
 
 class ConditionFailed(Exception):
@@ -80,18 +84,33 @@ class Table:
             response = self.client.get_item(TableName=self.name, Key=key, ConsistentRead=consistent)
         return from_item(response["Item"]) if "Item" in response else None
 
-    def get_all(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
-        """Read items with strong consistency, in any order; absent items are left out."""
-        batches = [keys[start : start + _BATCH] for start in range(0, len(keys), _BATCH)]
+    def get_all(
+        self, keys: Sequence[Item], of_another: "tuple[Table, Item] | None" = None
+    ) -> list[dict[str, Any]]:
+        """Read items with strong consistency, in any order; absent items are left out.
+
+        Args:
+            keys: the keys of this table.
+            of_another: another table and a key of it, for the same request.
+        """
+        named = [(self.name, key) for key in keys]
+        if of_another:
+            other, key = of_another
+            named.insert(0, (other.name, key))
+        batches = [named[start : start + _BATCH] for start in range(0, len(named), _BATCH)]
         return [item for batch in in_parallel(self._get_batch, batches) for item in batch]
 
-    def _get_batch(self, keys: Sequence[Item]) -> list[dict[str, Any]]:
+    def _get_batch(self, named: Sequence[tuple[str, Item]]) -> list[dict[str, Any]]:
         items: list[Mapping[str, Any]] = []
-        requested: Mapping[str, Any] = {self.name: {"Keys": list(keys), "ConsistentRead": True}}
+        requested: Mapping[str, Any] = {
+            table: {"Keys": [key for name, key in named if name == table], "ConsistentRead": True}
+            for table in dict(named)
+        }
         for tries in count(1):
             with service_errors(_NAME):
                 response = self.client.batch_get_item(RequestItems=requested)
-            items += response["Responses"].get(self.name, [])
+            for found in response["Responses"].values():
+                items += found
             requested = response.get("UnprocessedKeys", {})
             if not requested:
                 return list(map(from_item, items))
@@ -226,6 +245,26 @@ class Table:
         request = {"Key": key, "UpdateExpression": expression, "ReturnValues": "ALL_NEW"}
         response = self._write("update_item", request, condition, names, values)
         return from_item(response.get("Attributes", {}))
+
+    def write_all(self, *, puts: Sequence[Item] = (), deletes: Sequence[Item] = ()) -> None:
+        """Put items and delete keys, without conditions and in any order.
+
+        After a failure some are written, and all can be repeated. No two may have the same key.
+        """
+        requests = [{"PutRequest": {"Item": item}} for item in puts]
+        requests += [{"DeleteRequest": {"Key": key}} for key in deletes]
+        in_parallel(self._write_batch, [*batched(requests, _WRITE_BATCH, strict=False)])
+
+    def _write_batch(self, requests: Sequence[Any]) -> None:
+        remaining: Mapping[str, Any] = {self.name: list(requests)}
+        for wait in (*_BATCH_WAITS, 0):
+            with service_errors(_NAME):
+                response = self.client.batch_write_item(RequestItems=remaining)
+            remaining = response.get("UnprocessedItems", {})
+            if not remaining:
+                return
+            sleep(wait)
+        raise Unavailable(_NAME, f"The {_NAME} is too busy at the moment.")
 
     def transact(self, writes: Sequence["TransactWriteItemTypeDef"]) -> None:
         """Make all writes or none; each has a condition that fails if it was made before.

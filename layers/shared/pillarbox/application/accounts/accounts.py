@@ -60,6 +60,7 @@ class Accounts:
             created_at=self.clock(),
             overrides=limits,
             hold_uncertain=hold_uncertain,
+            indexed=True,
         )
         self.records.add(account)
         return account

@@ -47,6 +47,43 @@ class Domain:
         )
 
 
+@dataclass(frozen=True, slots=True)
+class DomainCheck:
+    """Reads a sending domain at the provider, and checks its records."""
+
+    identities: DomainIdentities
+    dns: DnsLookup
+
+    def show(self, name: str) -> Domain:
+        """Read a domain and check its records in DNS.
+
+        Raises:
+            ValidationFailed: on `domain`, also if the provider does not know it.
+        """
+        return self.check_dns(self.identity(normalize_domain(name)))
+
+    def identity(self, name: str) -> DomainIdentity:
+        """Read a domain at the provider.
+
+        Raises:
+            ValidationFailed: on `domain`, if the provider does not know it.
+        """
+        identity = self.identities.get(name)
+        if identity is None:
+            message = f"SES does not know {name}. Add it first: `pillarbox domain add {name}`"
+            raise ValidationFailed(FieldError("domain", message, "unknown_domain"))
+        return identity
+
+    def check_dns(self, identity: DomainIdentity) -> Domain:
+        """Compare the records of a domain with those in DNS."""
+        checks = []
+        for record in required_records(identity):
+            values = self.dns.look_up(record.name, record.type)
+            unknown = RecordCheck(record, RecordState.UNKNOWN)
+            checks.append(unknown if values is None else compare(record, values))
+        return Domain(identity, tuple(checks))
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Domains:
     """The sending domains of the AWS account."""
@@ -79,9 +116,9 @@ class Domains:
         identity = self.identities.add(name)
         if identity.mail_from is None or (mail_from and identity.mail_from != mail_from_domain):
             self.identities.set_mail_from(name, mail_from_domain)
-            identity = self._identity(name)
+            identity = self._check.identity(name)
         if zone is None:
-            return self._check_dns(identity)
+            return self._check.check_dns(identity)
         return Domain(identity, self._create_missing(zone, required_records(identity)))
 
     def show(self, name: str) -> Domain:
@@ -90,7 +127,7 @@ class Domains:
         Raises:
             ValidationFailed: on `domain`, also if the provider does not know it.
         """
-        return self._check_dns(self._identity(normalize_domain(name)))
+        return self._check.show(name)
 
     def wait(self, name: str, at_most: timedelta) -> Domain:
         """Check a domain repeatedly until it is verified or the time is over.
@@ -106,20 +143,9 @@ class Domains:
                 return domain
             self.pause(min(remaining, _POLL_INTERVAL).total_seconds())
 
-    def _identity(self, name: str) -> DomainIdentity:
-        identity = self.identities.get(name)
-        if identity is None:
-            message = f"SES does not know {name}. Add it first: `pillarbox domain add {name}`"
-            raise ValidationFailed(FieldError("domain", message, "unknown_domain"))
-        return identity
-
-    def _check_dns(self, identity: DomainIdentity) -> Domain:
-        checks = []
-        for record in required_records(identity):
-            values = self.dns.look_up(record.name, record.type)
-            unknown = RecordCheck(record, RecordState.UNKNOWN)
-            checks.append(unknown if values is None else compare(record, values))
-        return Domain(identity, tuple(checks))
+    @property
+    def _check(self) -> DomainCheck:
+        return DomainCheck(self.identities, self.dns)
 
     def _hosted_zone(self, name: str) -> HostedZone:
         zones = self.zones.zones_for(name)

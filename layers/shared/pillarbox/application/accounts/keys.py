@@ -2,17 +2,19 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
-from typing import Final
 
 from pillarbox.application.accounts.lookup import find_account
 from pillarbox.application.accounts.ports import AccountRecords, KeyRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import check_text
 from pillarbox.domain.account import Account
+from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import is_token, new_token
 from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
+    KEY_ID_LENGTH,
+    KEY_ID_PREFIX,
     PAID_SCOPES,
     PRESET_SCOPES,
     PREVIEW_SCOPES,
@@ -23,9 +25,6 @@ from pillarbox.domain.key import (
     digest_of_key,
     new_key_text,
 )
-
-_ID_PREFIX: Final = "key_"
-_ID_LENGTH: Final = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,16 @@ class Keys:
         )
 
     def issue_live(
-        self, account_id: str, name: str, preset: Preset, scopes: Iterable[str] = ()
+        self,
+        account_id: str,
+        name: str,
+        preset: Preset,
+        scopes: Iterable[str] = (),
+        agent: AgentSettings | None = None,
     ) -> IssuedKey:
         """Create a live key with the scopes of a preset, or with `scopes` for the preset `custom`.
+
+        With `agent` it is a key for an agent, with these limits.
 
         Raises:
             ValidationFailed: on `name` or `scope`.
@@ -77,7 +83,7 @@ class Keys:
                 f"The {account.plan} plan does not allow {', '.join(map(str, refused))}.",
                 details={"scopes": refused, "plan": account.plan.value},
             )
-        return self._issue(account, name, KeyType.LIVE, preset, granted)
+        return self._issue(account, name, KeyType.LIVE, preset, granted, agent=agent)
 
     def of_account(self, account_id: str) -> Iterable[ApiKey]:
         """Read an account's keys, oldest first, including revoked ones.
@@ -113,11 +119,11 @@ class Keys:
         scopes: frozenset[str],
         *,
         self_service: bool = False,
+        agent: AgentSettings | None = None,
     ) -> IssuedKey:
         text = new_key_text(account.account_id, key_type)
         record = ApiKey(
-            # The id contains the account id, so it is enough to revoke the key.
-            key_id=f"{_ID_PREFIX}{account.account_id}{new_token(_ID_LENGTH)}",
+            key_id=f"{KEY_ID_PREFIX}{account.account_id}{new_token(KEY_ID_LENGTH)}",
             account_id=account.account_id,
             name=name,
             type=key_type,
@@ -126,6 +132,7 @@ class Keys:
             digest=digest_of_key(text),
             created_at=self.clock(),
             self_service=self_service,
+            agent=agent,
         )
         self.records.add(record)
         return IssuedKey(record, text)
@@ -153,7 +160,7 @@ def _granted_scopes(preset: Preset, scopes: frozenset[str]) -> frozenset[str]:
 
 
 def _account_of_key_id(key_id: str) -> str | None:
-    token = key_id.removeprefix(_ID_PREFIX)
-    if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + _ID_LENGTH):
+    token = key_id.removeprefix(KEY_ID_PREFIX)
+    if token == key_id or not is_token(token, ACCOUNT_ID_LENGTH + KEY_ID_LENGTH):
         return None
     return token[:ACCOUNT_ID_LENGTH]

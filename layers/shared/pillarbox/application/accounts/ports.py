@@ -57,6 +57,14 @@ class AccountRecords(Protocol):
         """
         ...
 
+    def set_indexed(self, account_id: str) -> None:
+        """Store that all messages of an account are in the search index."""
+        ...
+
+    def set_hashed_suppressions(self, account_id: str) -> None:
+        """Store that an account may have suppressions that are only hashes of addresses."""
+        ...
+
     def suspend(self, account_id: str, suspension: Suspension) -> Account | None:
         """Suspend an account; return None if there is no such account.
 
@@ -122,7 +130,10 @@ class SenderIdentities(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Suppression:
-    """A mailbox that an account must not send to; `message_id` is the message that caused it."""
+    """A mailbox that an account must not send to; `message_id` is the message that caused it.
+
+    `address` is a hash (`domain.suppression`) if the address itself was erased.
+    """
 
     address: str
     reason: str
@@ -135,6 +146,10 @@ class SuppressionRecords(Protocol):
 
     def add(self, account_id: str, suppression: Suppression) -> Suppression:
         """Suppress a mailbox and return the stored suppression; an earlier one is kept."""
+        ...
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        """Read one suppression with strong consistency."""
         ...
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:

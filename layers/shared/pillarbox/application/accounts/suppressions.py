@@ -10,6 +10,7 @@ from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.suppression import hashed_mailbox
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"
@@ -53,7 +54,10 @@ class SuppressionList:
         """
         mailbox = mailbox_key(normalize_address(address))
         find_account(self.accounts, account_id)
-        if not self.records.remove(account_id, mailbox):
+        is_removed = self.records.remove(account_id, mailbox)
+        # The address may have been erased, so that only its hash is stored.
+        is_removed |= self.records.remove(account_id, hashed_mailbox(account_id, mailbox))
+        if not is_removed:
             message = "The account does not suppress this address."
             raise ServiceError("suppression_not_found", message)
         return mailbox

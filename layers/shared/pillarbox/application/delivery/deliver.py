@@ -7,7 +7,7 @@ leases a message at the last moment, and what it learns about a hand-over is nev
 """
 
 import random
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from enum import StrEnum
@@ -27,7 +27,7 @@ from pillarbox.application.ports import Clock, Directory, Jobs, Messages, Payloa
 from pillarbox.domain.address import domain_of, mailbox_key
 from pillarbox.domain.errors import ServiceError, ValidationFailed
 from pillarbox.domain.mail import HandOverResult, Job, Mail
-from pillarbox.domain.message import MEANINGS, Event, EventKind, Lease, Message
+from pillarbox.domain.message import ERASED_ADDRESS, MEANINGS, Event, EventKind, Lease, Message
 
 #: A job is queued before its record is put. These are the first pauses before reading the
 #: record again, in seconds.
@@ -40,7 +40,6 @@ EVENT_WAIT: Final = timedelta(minutes=15)
 RETRY_SOON: Final = timedelta(minutes=1)
 RETRY_LATER: Final = timedelta(minutes=10)
 
-_SUPPRESSED: Final = MEANINGS["recipient_suppressed"]
 _EXPIRED: Final = MEANINGS["expired"]
 _FIRST_WAIT: Final = timedelta(seconds=2)
 _FIRST_BACKOFF: Final = timedelta(seconds=15)
@@ -200,13 +199,11 @@ class Delivery:
         wait = self.rate.acquire(job.account_id, len(message.recipients), urgent=job.urgent)
         if wait is not None:
             return DeliveryResult(Outcome.WAITING, min(wait, job.deadline - now))
-        suppressed_keys = self.suppressions.find_suppressed(
-            job.account_id, map(mailbox_key, message.recipients)
-        )
-        suppressed = [r for r in message.recipients if mailbox_key(r) in suppressed_keys]
-        recipients = tuple(r for r in message.recipients if r not in suppressed)
+        refused = self._refused_recipients(message)
+        recipients = tuple(r for r in message.recipients if r not in refused)
         if not recipients:
-            return self._refuse(message, "recipient_suppressed", _SUPPRESSED)
+            code = next(iter(refused.values()))
+            return self._refuse(message, code, MEANINGS[code])
         try:
             raw = self.build(self.jobs.load(job), message)
         except PayloadGone:
@@ -217,16 +214,33 @@ class Delivery:
             job.account_id, job.message_id, job.body_hash, self.new_owner(), self.clock()
         )
         if isinstance(leased, Message):
-            return self._send(job, leased, recipients, suppressed, raw)
-        refused = leased.message and self._without_hand_over(job, leased.message)
-        return refused or DeliveryResult(Outcome.WAITING, timedelta(0))
+            if leased.recipients != message.recipients:  # one was erased just now
+                self._settle(job, leased, HandOverResult(attempt=leased.attempt))
+                return DeliveryResult(Outcome.WAITING, timedelta(0))
+            return self._send(job, leased, recipients, refused, raw)
+        decided = leased.message and self._without_hand_over(job, leased.message)
+        return decided or DeliveryResult(Outcome.WAITING, timedelta(0))
+
+    def _refused_recipients(self, message: Message) -> dict[str, str]:
+        """Return the recipients who get no copy, each with the code of the reason."""
+        suppressed = self.suppressions.find_suppressed(
+            message.account_id,
+            map(mailbox_key, message.recipients),
+            hashed=message.hashed_suppressions,
+        )
+        refused = {
+            recipient: "recipient_suppressed"
+            for recipient in message.recipients
+            if mailbox_key(recipient) in suppressed
+        }
+        return refused | ({ERASED_ADDRESS: "recipient_erased"} if message.is_erased else {})
 
     def _send(
         self,
         job: Job,
         message: Message,
         recipients: tuple[str, ...],
-        suppressed: Sequence[str],
+        refused: Mapping[str, str],
         raw: bytes,
     ) -> DeliveryResult:
         now = self.clock()  # before the provider's own events
@@ -254,8 +268,8 @@ class Delivery:
             return DeliveryResult(Outcome.UNCERTAIN, RETRY_SOON)
         events = [Event(kind=EventKind.SENT, at=now)]
         events += [
-            _failed_event(now, "recipient_suppressed", _SUPPRESSED, recipient)
-            for recipient in suppressed
+            _failed_event(now, code, MEANINGS[code], recipient)
+            for recipient, code in refused.items()
         ]
         self._settle(job, message, _result(message, events, provider_message_id))
         return DeliveryResult(Outcome.SENT, time_to_send=now - job.queued_at)

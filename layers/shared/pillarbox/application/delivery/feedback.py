@@ -10,9 +10,12 @@ from typing import TYPE_CHECKING, Final
 from pillarbox.application.delivery.ports import EventHeartbeat, ProviderEvent, SeenEvents
 from pillarbox.application.ports import Clock, Messages, Suppressions
 from pillarbox.domain.address import mailbox_key
+from pillarbox.domain.suppression import hashed_mailbox
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+    from pillarbox.domain.message import Message
 
 #: Workers that change one message at the same time take turns, after random pauses of up to
 #: these seconds, which double. More tries than this are a bug.
@@ -86,9 +89,9 @@ class Feedback:
 
     def _record_together(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome | Exception:
         try:
-            outcome = self._merge(events)
-            if outcome is not FeedbackOutcome.UNKNOWN:
-                self._suppress(events)
+            outcome, message = self._merge(events)
+            if message is not None:
+                self._suppress(events, message)
             # Only now, because it tells workers that events of this time are recorded. A mailbox
             # provider dates its complaints itself, perhaps in the future.
             self.heartbeat.record(min(max(event.at for event in events), self.clock()))
@@ -96,7 +99,7 @@ class Feedback:
             return error
         return outcome
 
-    def _merge(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome:
+    def _merge(self, events: Sequence[ProviderEvent]) -> "tuple[FeedbackOutcome, Message | None]":
         """Merge events into their message; if that fails, leave a mark that they arrived."""
         try:
             return self._apply(events)
@@ -106,7 +109,7 @@ class Feedback:
             self.seen_events.put(events[0])
             raise
 
-    def _apply(self, events: Sequence[ProviderEvent]) -> FeedbackOutcome:
+    def _apply(self, events: Sequence[ProviderEvent]) -> "tuple[FeedbackOutcome, Message | None]":
         account_id, message_id = events[0].account_id, events[0].message_id
         # A stale copy does no harm: its events stay recorded, and `save` refuses a change that
         # was made from it. Only a missing record needs a second, consistent read.
@@ -114,21 +117,23 @@ class Feedback:
         for attempt in range(_TRIES):
             message = message or self.messages.get(account_id, message_id)
             if message is None:
-                return FeedbackOutcome.UNKNOWN
+                return FeedbackOutcome.UNKNOWN, None
             changed = message
             for event in events:
                 changed = changed.with_events(event.events, event.provider_message_id)
             if changed is message:
-                return FeedbackOutcome.KNOWN
+                return FeedbackOutcome.KNOWN, message
             if self.messages.save(changed):
-                return FeedbackOutcome.CHANGED
+                return FeedbackOutcome.CHANGED, message
             self.pause(random.uniform(0, _FIRST_PAUSE * 2**attempt))  # noqa: S311  spreads load only
             message = None
         raise MessageContention(str(message_id))
 
-    def _suppress(self, events: Sequence[ProviderEvent]) -> None:
+    def _suppress(self, events: Sequence[ProviderEvent], message: "Message") -> None:
+        """Suppress the addresses of events; of an erased recipient only a hash is stored."""
         for event in events:
             for address, reason in event.suppress:
-                self.suppressions.put(
-                    event.account_id, mailbox_key(address), reason, event.at, event.message_id
-                )
+                mailbox = mailbox_key(address)
+                if message.is_erased and not message.has_recipient(address):
+                    mailbox = hashed_mailbox(event.account_id, mailbox)
+                self.suppressions.put(event.account_id, mailbox, reason, event.at, event.message_id)

@@ -11,11 +11,12 @@ from pillarbox.application.history.ports import (
     RebuildMarks,
     UnreadableChange,
 )
+from pillarbox.application.history.search_index import SearchChanges, SearchIndexing
 from pillarbox.application.history.tuning import STANDARD, Tuning
-from pillarbox.application.ports import Clock
+from pillarbox.application.ports import Clock, KeyUses
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Message
-from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry
+from pillarbox.domain.statistics import Granularity, IndexEntry, index_entry, to_datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +42,7 @@ class _AccountChanges:
     entries: list[IndexEntry] = field(default_factory=list)
     #: The hours of messages whose changes cannot be read.
     unreadable_hours: set[int] = field(default_factory=set)
+    search: SearchChanges = field(default_factory=dict)
 
 
 #: Calls a function for each account, possibly for several at the same time.
@@ -57,8 +59,10 @@ class Aggregation[Record]:
         written_at: returns when a record's change was written, or None.
         ledger: the ledger.
         marks: where to mark the hours of changes that could not be applied.
+        key_uses: where to record when a key sent a message.
         clock: the clock.
         for_each: calls a function for each account.
+        search: applies the changes to the search index; None if there is none.
         tuning: the figures.
     """
 
@@ -69,16 +73,20 @@ class Aggregation[Record]:
         written_at: Callable[[Record], datetime | None],
         ledger: Ledger,
         marks: RebuildMarks,
+        key_uses: KeyUses,
         clock: Clock,
         for_each: ForEach = map,
+        search: SearchIndexing[Record] | None = None,
         tuning: Tuning = STANDARD,
     ) -> None:
         self._read = read
         self._written_at = written_at
         self._ledger = ledger
         self._marks = marks
+        self._key_uses = key_uses
         self._clock = clock
         self._for_each = for_each
+        self._search = search
         self._tuning = tuning
 
     def apply(self, records: Sequence[Record]) -> StreamResult:
@@ -93,9 +101,13 @@ class Aggregation[Record]:
 
         def apply_to_account(account_id: str) -> Exception | None:
             try:
-                self._apply_to_account(account_id, changes[account_id].entries)
+                self._apply_to_account(account_id, changes[account_id])
             except Exception as error:  # noqa: BLE001  no error of one account may stop others
                 return error
+            try:
+                self._record_key_uses(account_id, changes[account_id].entries)
+            except Exception as error:  # noqa: BLE001  a later message of the key repairs it
+                errors.append(error)
             return None
 
         failures = self._for_each(apply_to_account, [*changes])
@@ -125,23 +137,35 @@ class Aggregation[Record]:
         for position, record in enumerate(records):
             try:
                 message = self._read(record)
+                searched, search = self._search.changes(record) if self._search else ("", {})
             except UnreadableChange as change:
                 errors.append(change)
                 if change.created is None:
                     continue
-                account_id, entry = change.account_id, None
+                account_id, entry, search = change.account_id, None, {}
                 unreadable_hours = {Granularity.HOUR.start(change.created)}
             else:
-                if message is None:
+                if message is None and not searched:
                     continue
-                account_id, entry = message.account_id, index_entry(message)
+                account_id = message.account_id if message else searched
+                entry = index_entry(message) if message else None
                 unreadable_hours = set()
             of_account = changes.setdefault(
                 account_id, _AccountChanges(position, self._written_at(record))
             )
             of_account.entries += [entry] if entry else []
             of_account.unreadable_hours |= unreadable_hours
+            of_account.search |= search
         return changes
+
+    def _record_key_uses(self, account_id: str, entries: Iterable[IndexEntry]) -> None:
+        """Record the newest message of each key."""
+        newest: dict[str, int] = {}
+        for entry in entries:
+            if entry.key_id is not None:
+                newest[entry.key_id] = max(entry.created, newest.get(entry.key_id, 0))
+        for key_id, created in newest.items():
+            self._key_uses.record(account_id, key_id, to_datetime(created))
 
     def _is_recent(self, written_at: datetime | None) -> bool:
         return written_at is None or self._clock() < written_at + self._tuning.retry_failures_for
@@ -150,7 +174,18 @@ class Aggregation[Record]:
         for hour in sorted(hours):
             self._marks.put(RebuildMark(account_id, hour, self._clock()))
 
-    def _apply_to_account(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
+    def _apply_to_account(self, account_id: str, of_account: _AccountChanges) -> None:
+        """Apply an account's changes, to the search index first.
+
+        So a message that has an entry in the ledger is in the search index, and readers of both
+        need to know only how far the ledger is.
+        """
+        if self._search is not None:
+            self._search.index.change(account_id, of_account.search)
+        if of_account.entries:
+            self._apply_to_ledger(account_id, of_account.entries)
+
+    def _apply_to_ledger(self, account_id: str, entries: Sequence[IndexEntry]) -> None:
         """Put an account's entries hour by hour, and roll up the hours that they change.
 
         Readers expect a rollup for every hour before that of the newest entry.

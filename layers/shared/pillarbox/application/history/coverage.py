@@ -20,6 +20,7 @@ from pillarbox.domain.statistics import (
     Granularity,
     IndexEntry,
     Rollup,
+    Subset,
     TimeRange,
     index_entry,
     milliseconds,
@@ -72,15 +73,24 @@ class CoverageReader:
         created: TimeRange,
         coarsest: Granularity,
         shards: int | None = None,
+        subset: Subset | None = None,
     ) -> Coverage:
-        """Cover the messages created in a time range, with rollups up to a granularity."""
+        """Cover the messages created in a time range, with rollups up to a granularity.
+
+        With a subset, cover only its messages. It has rollups of its own and no other entries.
+        """
         newest_entry = self._ledger.newest_entry(
             account_id, self._tuning.max_stream_lag // timedelta(milliseconds=1)
         )
         newest_indexed = newest_entry.created if newest_entry else None
         recent, until = self._read_recent(account_id, created, newest_indexed, shards)
+
+        def entries_created(time_range: TimeRange) -> list[IndexEntry]:
+            entries = self._ledger.entries_created(account_id, time_range)
+            return [entry for entry in entries if entry.is_in(subset)]
+
         coverage = Coverage(
-            newest_entries=list(map(index_entry, recent)),
+            newest_entries=[e for e in map(index_entry, recent) if e.is_in(subset)],
             recent_records={message.message_id: message for message in recent},
         )
         indexed = TimeRange(created.since, until)
@@ -90,14 +100,14 @@ class CoverageReader:
             Granularity.HOUR.ceiling(indexed.since), _rolled_up_until(indexed.until, newest_entry)
         )
         if rolled_up.is_empty:
-            coverage.newest_entries += self._ledger.entries_created(account_id, indexed)
+            coverage.newest_entries += entries_created(indexed)
             return coverage
         after = TimeRange(rolled_up.until, indexed.until)
         before = TimeRange(indexed.since, rolled_up.since)
-        coverage.newest_entries += self._ledger.entries_created(account_id, after)
-        coverage.oldest_entries += self._ledger.entries_created(account_id, before)
+        coverage.newest_entries += entries_created(after)
+        coverage.oldest_entries += entries_created(before)
         coverage.rolled_up = rolled_up
-        coverage.rollups = self._read_rollups(account_id, coarsest, rolled_up)
+        coverage.rollups = self._read_rollups(account_id, coarsest, rolled_up, subset)
         return coverage
 
     def finer_rollups(self, account_id: str, rollup: Rollup) -> list[Rollup]:
@@ -133,7 +143,11 @@ class CoverageReader:
         return recent, min(created.until, ledger_until)
 
     def _read_rollups(
-        self, account_id: str, granularity: Granularity, created: TimeRange
+        self,
+        account_id: str,
+        granularity: Granularity,
+        created: TimeRange,
+        subset: Subset | None,
     ) -> list[Rollup]:
         """Read the fewest rollups of a time range, newest first.
 
@@ -144,19 +158,25 @@ class CoverageReader:
         if aligned.is_empty:
             if finer is None or created.is_empty:
                 return []
-            return self._read_rollups(account_id, finer, created)
+            return self._read_rollups(account_id, finer, created, subset)
         if finer is None:
-            return self._read_granularity(account_id, granularity, aligned)
+            return self._read_granularity(account_id, granularity, aligned, subset)
+        after = TimeRange(aligned.until, created.until)
+        before = TimeRange(created.since, aligned.since)
         return [
-            *self._read_rollups(account_id, finer, TimeRange(aligned.until, created.until)),
-            *self._read_granularity(account_id, granularity, aligned),
-            *self._read_rollups(account_id, finer, TimeRange(created.since, aligned.since)),
+            *self._read_rollups(account_id, finer, after, subset),
+            *self._read_granularity(account_id, granularity, aligned, subset),
+            *self._read_rollups(account_id, finer, before, subset),
         ]
 
     def _read_granularity(
-        self, account_id: str, granularity: Granularity, created: TimeRange
+        self,
+        account_id: str,
+        granularity: Granularity,
+        created: TimeRange,
+        subset: Subset | None = None,
     ) -> list[Rollup]:
-        rollups = self._ledger.rollups(account_id, granularity, created)
+        rollups = self._ledger.rollups(account_id, granularity, created, subset)
         return sorted(rollups, key=lambda rollup: rollup.start, reverse=True)
 
 

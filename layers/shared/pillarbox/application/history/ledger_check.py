@@ -17,9 +17,12 @@ from pillarbox.application.history.ports import (
     LedgerAudit,
     RebuildMark,
     RebuildMarks,
+    SearchIndex,
 )
+from pillarbox.application.history.search_index import index_again
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.domain.message import Message
 from pillarbox.domain.statistics import (
     Granularity,
     IndexEntry,
@@ -40,6 +43,7 @@ class LedgerCheck:
     ledger: Ledger
     audit: LedgerAudit
     marks: RebuildMarks
+    index: SearchIndex
     clock: Clock
     tuning: Tuning = STANDARD
 
@@ -72,6 +76,8 @@ class LedgerCheck:
         """
         end = Granularity.HOUR.end(mark.hour) if until is None else until
         result, has_lagging = self._check(mark.account_id, TimeRange(mark.hour, end))
+        since = mark.hour if result.rest is None else result.rest
+        self._index_again(mark.account_id, self.log.newest_first(mark.account_id, since, end))
         if has_lagging:
             return CheckResult(result.repaired, None)
         if result.rest is None:
@@ -85,14 +91,16 @@ class LedgerCheck:
         suspects = self.audit.find_wrong(account_id, checked, actual)
         # The record may have changed between the two reads, so read it again.
         current: dict[UUID, IndexEntry | None] = dict.fromkeys(suspects)
-        for message in self.log.get_all(account_id, suspects) if suspects else ():
-            current[message.message_id] = index_entry(message)
+        messages = [*self.log.get_all(account_id, suspects)] if suspects else []
+        current |= {message.message_id: index_entry(message) for message in messages}
         wrong = {
             message_id: entry
             for message_id, entry in current.items()
             if entry is None or entry.updated < recently
         }
         if wrong:
+            # The stream writes the search index first, so only these can lack its entries.
+            self._index_again(account_id, (m for m in messages if m.message_id in wrong))
             self.audit.correct(account_id, checked, wrong)
         repaired = len(wrong)
         if actual or wrong:
@@ -102,6 +110,9 @@ class LedgerCheck:
             repaired += 0 if changes_now and not wrong else wrong_rollups
         rest = checked.since if checked.since > created.since else None
         return CheckResult(repaired, rest), len(wrong) < len(current)
+
+    def _index_again(self, account_id: str, messages: Iterable[Message]) -> None:
+        index_again(self.log, self.index, account_id, messages)
 
     def _read_newest(
         self, account_id: str, created: TimeRange

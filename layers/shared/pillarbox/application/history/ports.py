@@ -7,7 +7,8 @@ from typing import Protocol
 from uuid import UUID
 
 from pillarbox.domain.message import Status
-from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, TimeRange
+from pillarbox.domain.search import SearchTerm
+from pillarbox.domain.statistics import Granularity, IndexEntry, Rollup, Subset, TimeRange
 
 
 class Ledger(Protocol):
@@ -39,10 +40,16 @@ class Ledger(Protocol):
         """Return the entries of a status by both their last update and creation, in any order."""
         ...
 
-    def rollups(self, account_id: str, granularity: Granularity, starts: TimeRange) -> list[Rollup]:
+    def rollups(
+        self,
+        account_id: str,
+        granularity: Granularity,
+        starts: TimeRange,
+        subset: Subset | None = None,
+    ) -> list[Rollup]:
         """Return the rollups of the buckets that start in a time range, in any order.
 
-        A bucket without messages may have none.
+        They count the messages of a subset, or all. A bucket without messages may have none.
         """
         ...
 
@@ -56,9 +63,10 @@ class Ledger(Protocol):
         ...
 
     def roll_up(self, account_id: str, granularity: Granularity, start: int) -> bool:
-        """Recompute the rollup of a bucket from its entries or its finer rollups.
+        """Recompute the rollups of a bucket from its entries or its finer rollups.
 
-        Return whether the stored one was different.
+        They are that of all messages, and those of the subsets. Return whether a stored one was
+        different.
         """
         ...
 
@@ -103,6 +111,39 @@ class LedgerAudit(Protocol):
 
         Raises:
             ServiceError: `service_unavailable`; a part may have been stored.
+        """
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class SearchEntry:
+    """What the search index stores: a message that can be found by a term."""
+
+    message_id: UUID
+    term: SearchTerm
+
+
+class SearchIndex(Protocol):
+    """An account's messages by recipient and by tag. Like the ledger it lags by seconds."""
+
+    def find(
+        self, account_id: str, term: SearchTerm, created: TimeRange, limit: int, shards: int | None
+    ) -> list[UUID]:
+        """Return the newest messages with a term that were created in a time range.
+
+        For how addresses begin, return any `limit` messages and ignore the time range. `shards`
+        is as in `MessageLog.newest_first`.
+        """
+        ...
+
+    def find_all(self, account_id: str, term: SearchTerm, shards: int) -> Iterable[UUID]:
+        """Return all messages with a term, in any order."""
+        ...
+
+    def change(self, account_id: str, changes: Mapping[SearchEntry, bool]) -> None:
+        """Put (True) and remove (False) entries.
+
+        The call may be repeated, in whole or in part.
         """
         ...
 

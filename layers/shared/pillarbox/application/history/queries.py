@@ -6,8 +6,10 @@ from enum import StrEnum
 from typing import Final
 
 from pillarbox.application.history.coverage import Coverage, CoverageReader
+from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.pagination import Pagination
-from pillarbox.application.history.ports import Ledger
+from pillarbox.application.history.ports import Ledger, SearchIndex
+from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.application.ports import Clock, MessageLog
 from pillarbox.domain.message import Message, Status
@@ -16,6 +18,7 @@ from pillarbox.domain.statistics import (
     Granularity,
     IndexEntry,
     Rollup,
+    Subset,
     TimeRange,
     roll_up_entries,
 )
@@ -24,39 +27,11 @@ _ALL: Final = frozenset(Status)
 _TOP_ERRORS: Final = 10
 
 
-class SortBy(StrEnum):
-    """The orders of contract 4.3. Each is descending; equal messages are ordered by messageId."""
-
-    CREATED_AT = "created_at"
-    UPDATED_AT = "updated_at"
-    STATUS = "status"
-
-
 class Bucket(StrEnum):
     """The time that one row of analytics covers (contract 4.5)."""
 
     HOUR = "hour"
     DAY = "day"
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class PageRequest:
-    """The messages to list (contract 4.3); times are milliseconds since 1970."""
-
-    since: int | None = None
-    until: int | None = None
-    status: Status | None = None
-    skip: int = 0
-    limit: int = 50
-    sort_by: SortBy = SortBy.CREATED_AT
-
-
-@dataclass(frozen=True, slots=True)
-class Page:
-    """The messages on a page, and the number of messages on all pages."""
-
-    items: list[Message]
-    total: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,9 +62,16 @@ class HistoryQueries:
     """Queries the messages of an account at a cost that does not grow with their number."""
 
     def __init__(
-        self, *, log: MessageLog, ledger: Ledger, clock: Clock, tuning: Tuning = STANDARD
+        self,
+        *,
+        log: MessageLog,
+        ledger: Ledger,
+        index: SearchIndex,
+        clock: Clock,
+        tuning: Tuning = STANDARD,
     ) -> None:
         self._log = log
+        self.search = RecordSearch(log, ledger, index, tuning)
         self._ledger = ledger
         self._tuning = tuning
         self._reader = CoverageReader(log, ledger, clock, tuning)
@@ -101,7 +83,12 @@ class HistoryQueries:
             account_id: the account.
             request: the messages to list.
             shards: the account's number of shards, as `MessageLog.newest_first` takes it.
+
+        Raises:
+            ValidationFailed: a search by recipient or tag finds too many messages.
         """
+        if request.terms:
+            return self.search.page(account_id, request, shards)
         until = END_OF_TIME if request.until is None else request.until
         created = TimeRange(max(request.since or 0, 0), until)
         statuses = _ALL if request.status is None else frozenset({request.status})
@@ -120,18 +107,23 @@ class HistoryQueries:
         records = self._read_records(account_id, coverage, entries, shards, adjacent=adjacent)
         return Page(records, total)
 
-    def analytics(
+    def analytics(  # noqa: PLR0913  whose messages, and which
         self,
         account_id: str,
         since: int,
         until: int,
         bucket: Bucket,
         shards: int | None = None,
+        *,
+        subset: Subset | None = None,
     ) -> Analytics:
-        """Count the messages created in a window, exact to the millisecond (contract 4.5)."""
+        """Count the messages created in a window, exact to the millisecond (contract 4.5).
+
+        With a subset, count only its messages.
+        """
         granularity = Granularity(bucket)
         window = TimeRange(max(since, 0), max(until, 0))
-        coverage = self._reader.read(account_id, window, granularity, shards)
+        coverage = self._reader.read(account_id, window, granularity, shards, subset)
         volume: dict[int, MessageCounts] = {}
         start = granularity.start(since)
         while start < until:

@@ -25,6 +25,10 @@ class Tuning:
     #: A status is rare if fewer than one message in this many has it. The entries of a rare
     #: status are read by status and update, other entries by creation.
     rare_status_ratio: int = 4
+    #: A search finds so many messages at most, the newest ones …
+    max_found: int = 1000
+    #: … and reads so many records to filter or sort them by what the index does not have.
+    max_filtered: int = 200
     #: A change that the stream has not delivered after this long is lost.
     max_stream_lag: timedelta = timedelta(minutes=15)
     #: While an account's change is younger, a temporary failure stops the stream and is retried.

@@ -51,12 +51,13 @@ from pillarbox.application.ports import (
     StoredResponse,
 )
 from pillarbox.application.sending.prepare import PreparedMessage, PreviewTerms
+from pillarbox.application.sending.sender_quota import SenderQuota
 from pillarbox.domain.account import Account
 from pillarbox.domain.errors import ServiceError, Unavailable
 from pillarbox.domain.ids import derived_id
 from pillarbox.domain.key import EMAILS_SEND, Principal
 from pillarbox.domain.message import Message
-from pillarbox.domain.quota import NOTHING, Amount, Limits, QuotaExceeded, Window, add, first_full
+from pillarbox.domain.quota import NOTHING, Amount, QuotaExceeded, add, first_full
 
 #: Others may reserve quota between the refusal that says how much is left and the next try.
 _QUOTA_TRIES: Final = 5
@@ -119,7 +120,7 @@ class Acceptance:
             ServiceError: an error of `prepare`, an idempotency or a quota error,
                 or `service_unavailable`.
         """
-        account_id = principal.account.account_id
+        quota = SenderQuota(self.ports.quotas, principal)
         claim = self._claim(principal.account, idempotency_digest, body_hash)
         if isinstance(claim, StoredResponse):
             ids = (derived_id(claim.generation, 0),) if claim.generation else ()
@@ -128,14 +129,16 @@ class Acceptance:
             prepared = prepare()
             if claim is not None:
                 prepared = prepared.with_id(derived_id(claim.generation, 0))
-            self.ports.quotas.reserve(account_id, prepared.amount, principal.limits, prepared.now)
+            quota.reserve(prepared.amount, prepared.now)
         except Exception:
             if claim is not None:
                 self.ports.claims.release(claim)
             raise
         message = prepared.message
         response = StoredResponse(
-            write_response(prepared.accepted), message_ids=(message.message_id,)
+            write_response(prepared.accepted),
+            message_ids=(message.message_id,),
+            amount=prepared.amount,
         )
         try:
             self.ports.jobs.put(prepared.job(), prepared.mail)
@@ -143,7 +146,7 @@ class Acceptance:
         except Exception:
             if self._was_committed(message, claim):
                 return response
-            self.ports.quotas.refund(account_id, prepared.amount, prepared.now)
+            quota.refund(prepared.amount, prepared.now)
             raise
         return response
 
@@ -171,7 +174,7 @@ class Acceptance:
             ServiceError: an idempotency error; a quota error, if not one message fits and
                 none was accepted before; `service_unavailable`.
         """
-        account_id = principal.account.account_id
+        account_id, quota = principal.account.account_id, SenderQuota(self.ports.quotas, principal)
         claim = self._claim(principal.account, idempotency_digest, body_hash)
         if isinstance(claim, StoredResponse):
             return claim
@@ -185,8 +188,8 @@ class Acceptance:
             if claim is not None:
                 prepared = {at: message.with_id(ids[at]) for at, message in prepared.items()}
             outcomes |= errors
-            self._reserve(principal, prepared, outcomes, may_refuse_all=accepted_before)
-            self._queue(account_id, prepared, outcomes)
+            self._reserve(quota, prepared, outcomes, may_refuse_all=accepted_before)
+            self._queue(quota, prepared, outcomes)
         except Exception:
             # An earlier owner may have accepted a part, or may be about to. Its successor must
             # find the same ids, so a claim that was taken over expires instead.
@@ -194,7 +197,7 @@ class Acceptance:
                 self.ports.claims.release(claim)
             raise
         # An error from here on leaves the claim pending: the next owner finds the records.
-        self._commit(account_id, prepared)
+        self._commit(account_id, quota, prepared)
         outcomes |= {at: message.accepted for at, message in prepared.items()}
         in_order = [outcomes[position] for position in range(count)]
         response = StoredResponse(
@@ -203,6 +206,7 @@ class Acceptance:
                 outcome.message_id if isinstance(outcome, AcceptedMessage) else None
                 for outcome in in_order
             ),
+            amount=_amount(prepared.values()),
         )
         if claim is not None:
             # The records are the commit. Without the response, a retry takes the claim over
@@ -218,13 +222,13 @@ class Acceptance:
 
         A ServiceError is the outcome of the messages that it stops; it is not raised.
         """
-        account_id = principal.account.account_id
+        account_id, quota = principal.account.account_id, SenderQuota(self.ports.quotas, principal)
         remaining = dict(prepared)
         outcomes: dict[int, Outcome] = {}
         try:
-            self._reserve(principal, remaining, outcomes, may_refuse_all=True)
-            self._queue(account_id, remaining, outcomes)
-            self._commit(account_id, remaining)
+            self._reserve(quota, remaining, outcomes, may_refuse_all=True)
+            self._queue(quota, remaining, outcomes)
+            self._commit(account_id, quota, remaining)
         except ServiceError as error:
             return outcomes | dict.fromkeys(remaining, error)
         return outcomes | {at: message.accepted for at, message in remaining.items()}
@@ -256,22 +260,21 @@ class Acceptance:
 
     def _reserve(
         self,
-        principal: Principal,
+        quota: SenderQuota,
         prepared: dict[int, PreparedMessage],
         outcomes: dict[int, Outcome],
         *,
         may_refuse_all: bool,
     ) -> None:
         """Reserve quota in order; take out the messages that do not fit, and add their errors."""
-        account_id, limits = principal.account.account_id, principal.limits
         for _ in range(_QUOTA_TRIES):
             if not prepared:
                 return
             now = self.ports.clock()
             try:
-                self.ports.quotas.reserve(account_id, _amount(prepared.values()), limits, now)
+                quota.reserve(_amount(prepared.values()), now)
             except QuotaExceeded as exceeded:
-                refusals = _refusals(prepared, limits, exceeded.used, now)
+                refusals = _refusals(prepared, exceeded, now)
                 if len(refusals) == len(prepared) and not may_refuse_all:
                     raise next(iter(refusals.values())) from exceeded
                 for position, refusal in refusals.items():
@@ -285,7 +288,7 @@ class Acceptance:
 
     def _queue(
         self,
-        account_id: str,
+        quota: SenderQuota,
         prepared: dict[int, PreparedMessage],
         outcomes: dict[int, Outcome],
     ) -> None:
@@ -295,14 +298,14 @@ class Acceptance:
                 [(message.job(), message.mail) for message in prepared.values()]
             )
         except Exception:
-            self._refund(account_id, prepared.values())
+            _refund(quota, prepared.values())
             raise
         lost = {
             position: message
             for position, message in prepared.items()
             if message.message.message_id in refused
         }
-        self._refund(account_id, lost.values())
+        _refund(quota, lost.values())
         error = Unavailable("queue", "The queue did not accept this message.")
         if lost and len(lost) == len(prepared):
             raise error
@@ -310,7 +313,9 @@ class Acceptance:
             outcomes[position] = error
             del prepared[position]
 
-    def _commit(self, account_id: str, prepared: Mapping[int, PreparedMessage]) -> None:
+    def _commit(
+        self, account_id: str, quota: SenderQuota, prepared: Mapping[int, PreparedMessage]
+    ) -> None:
         """Put the records, all or none."""
         messages = [message.message for message in prepared.values()]
         try:
@@ -324,13 +329,14 @@ class Acceptance:
                 if message.message.message_id not in recorded
             ]
             if lost:
-                self._refund(account_id, lost)
+                _refund(quota, lost)
                 raise
 
-    def _refund(self, account_id: str, prepared: Collection[PreparedMessage]) -> None:
-        moments = [message.now for message in prepared]
-        if moments:
-            self.ports.quotas.refund(account_id, _amount(prepared), moments[0])
+
+def _refund(quota: SenderQuota, prepared: Collection[PreparedMessage]) -> None:
+    moments = [message.now for message in prepared]
+    if moments:
+        quota.refund(_amount(prepared), moments[0])
 
 
 def _amount(prepared: Iterable[PreparedMessage]) -> Amount:
@@ -338,15 +344,12 @@ def _amount(prepared: Iterable[PreparedMessage]) -> Amount:
 
 
 def _refusals(
-    prepared: Mapping[int, PreparedMessage],
-    limits: Limits,
-    used: Mapping[Window, int],
-    now: datetime,
+    prepared: Mapping[int, PreparedMessage], exceeded: QuotaExceeded, now: datetime
 ) -> dict[int, QuotaExceeded]:
     """Return the refusals of the messages that do not fit, if each takes its room in order."""
-    refusals = {}
+    refusals, used = {}, exceeded.used
     for position, message in prepared.items():
-        refusal = first_full(limits, used, message.amount, now)
+        refusal = first_full(exceeded.limits, used, message.amount, now)
         if refusal is None:
             used = add(used, message.amount)
         else:

@@ -1,7 +1,7 @@
 """Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from pillarbox.application.authentication import parse_key
 from pillarbox.application.ports import DirectoryResult, StoredResponse
@@ -11,9 +11,13 @@ from pillarbox.application.sending.acceptance import (
     Preparation,
     SendingPorts,
 )
-from pillarbox.application.sending.costly_requests import authenticate_early, count_if_costly
+from pillarbox.application.sending.costly_requests import (
+    authenticate_early,
+    count_if_costly,
+    count_rehearsal,
+)
 from pillarbox.application.sending.late_checks import prepare_all
-from pillarbox.application.sending.prepare import Caller, Draft
+from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
 from pillarbox.domain.batch import BatchRequest, check_domains
 from pillarbox.domain.errors import ServiceError, error_of
@@ -36,7 +40,7 @@ class BatchSend:
         """
         authenticate_early(self.ports, key_text)
 
-    def submit(
+    def submit(  # noqa: PLR0913  what routes have in common, and what only some have
         self,
         key_text: str,
         batch: BatchRequest | ServiceError,
@@ -44,6 +48,8 @@ class BatchSend:
         write_response: Callable[[Sequence[Outcome]], str],
         *,
         request_id: str | None = None,
+        route: SendRoute = SendRoute.BATCH,
+        confirmed: bool = False,
     ) -> StoredResponse:
         """Accept the messages that can be accepted.
 
@@ -53,11 +59,49 @@ class BatchSend:
             idempotency_digest: identifies the route and the Idempotency-Key, in hex.
             write_response: writes the response from the outcome of each message.
             request_id: the id of the HTTP request, for the messages' records.
+            route: how the request came in.
+            confirmed: whether somebody confirmed this request.
 
         Raises:
             ServiceError: a request-level error of contract 4.2; a quota error, if not
-                one message fits.
+                one message fits; `confirmation_required`.
         """
+        admitted = self._admit(key_text, batch)
+        principal = admitted.principal
+
+        def accept() -> StoredResponse:
+            principal.check_confirmed(by_agent=route is SendRoute.MCP, confirmed=confirmed)
+            response = Acceptance(self.ports).accept_many(
+                principal,
+                admitted.batch.count,
+                body_hash=admitted.batch.body_hash,
+                idempotency_digest=idempotency_digest,
+                prepare=lambda skip: self._prepare(
+                    admitted, skip, Caller(principal, route, request_id)
+                ),
+                write_response=write_response,
+            )
+            counts = admitted.directory.quota
+            quota = counts.state(principal.limits, self.ports.clock(), response.amount)
+            return replace(response, quota=quota)
+
+        return count_if_costly(self.ports, principal, admitted.records, accept)
+
+    def rehearse(
+        self, key_text: str, batch: BatchRequest | ServiceError
+    ) -> Mapping[int, PreparedMessage | ServiceError]:
+        """Check a batch as `submit` does; return each message that it would send, or its error.
+
+        Raises:
+            ServiceError: a request-level error of contract 4.2; a quota error.
+        """
+        admitted = self._admit(key_text, batch)
+        prepared, errors = self._prepare(admitted, (), Caller(admitted.principal, SendRoute.MCP))
+        count_rehearsal(self.ports, admitted.principal, len(prepared), admitted.records)
+        return prepared | errors
+
+    def _admit(self, key_text: str, batch: BatchRequest | ServiceError) -> "_AdmittedBatch":
+        """Authenticate a caller, and read what its batch needs."""
         authentication = self.ports.authentication
         if isinstance(batch, ServiceError):
             authentication.authenticate(key_text)
@@ -86,20 +130,9 @@ class BatchSend:
             template_ids=template_ids,
         )
         self._check_preview(principal)
-
-        def accept() -> StoredResponse:
-            return Acceptance(self.ports).accept_many(
-                principal,
-                batch.count,
-                body_hash=batch.body_hash,
-                idempotency_digest=idempotency_digest,
-                prepare=lambda skip: self._prepare(
-                    messages, skip, directory, Caller(principal, SendRoute.BATCH, request_id)
-                ),
-                write_response=write_response,
-            )
-
-        return count_if_costly(self.ports, principal, len(mailboxes) + len(template_ids), accept)
+        return _AdmittedBatch(
+            batch, messages, principal, directory, len(mailboxes) + len(template_ids)
+        )
 
     def _check_preview(self, principal: Principal) -> None:
         if principal.preview:
@@ -110,12 +143,9 @@ class BatchSend:
             )
 
     def _prepare(
-        self,
-        messages: "_Messages",
-        skip: Collection[int],
-        directory: DirectoryResult,
-        caller: Caller,
+        self, admitted: "_AdmittedBatch", skip: Collection[int], caller: Caller
     ) -> Preparation:
+        messages, directory = admitted.messages, admitted.directory
         errors = {at: error for at, error in messages.errors.items() if at not in skip}
         drafts: dict[int, Draft] = {}
         for position, (request, recipients) in messages.passed.items():
@@ -163,3 +193,17 @@ class _Messages:
                 if not recipients.syntax_errors
             )
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _AdmittedBatch:
+    """A batch of a caller that may send it, with what was read for it.
+
+    `records` is how many suppressions and templates were looked up.
+    """
+
+    batch: BatchRequest
+    messages: _Messages
+    principal: Principal
+    directory: DirectoryResult
+    records: int

@@ -1,4 +1,4 @@
-"""Requests that read many records and accept nothing: refused ones, and replays.
+"""Requests that read many records and accept nothing: refused ones, replays and rehearsals.
 
 They use no quota, so one key could repeat them without an end. Ten of these records count as one
 late refusal. After such a request a process reads the key's quota record first. If the account has
@@ -38,6 +38,13 @@ def authenticate_early(ports: SendingPorts, key_text: str) -> None:
         error.log_fields = {"account_id": principal.account.account_id}
         raise
     ports.costly_keys.discard(key.digest)
+
+
+def count_rehearsal(ports: SendingPorts, principal: Principal, messages: int, records: int) -> None:
+    """Count messages that were checked and not sent, and the records that were read for them."""
+    count = messages + records // _RECORDS_A_REFUSAL
+    if count:
+        count_refusals(ports, principal.account.account_id, count)
 
 
 def count_if_costly(

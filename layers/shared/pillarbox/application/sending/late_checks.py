@@ -12,6 +12,7 @@ from pillarbox.application.ports import DirectoryResult
 from pillarbox.application.sending.acceptance import Preparation, SendingPorts
 from pillarbox.application.sending.prepare import Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.application.sending.sender_quota import check_key_quota
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.key import Principal
 from pillarbox.domain.quota import QuotaExceeded
@@ -43,6 +44,9 @@ def prepare_all(
     if not drafts:
         return prepared, errors
     refusal = error_of(lambda: directory.quota.check(principal.limits, ports.clock()))
+    refusal = refusal or error_of(
+        lambda: check_key_quota(ports.directory, principal, ports.clock())
+    )
     if refusal and not isinstance(refusal, QuotaExceeded):
         ports.costly_keys.add(principal.key.digest)  # the next request need not read as much
     if refusal and may_refuse_all:

@@ -82,6 +82,7 @@ class PreparedMessage:
             cc=mail.cc,
             bcc=mail.bcc,
             origin=origin,
+            hashed_suppressions=account.hashed_suppressions,
         )
         return cls(message, mail, now)
 
@@ -152,13 +153,14 @@ class Draft:
 
         Raises:
             ServiceError: `template_not_found`, `no_verified_sender`,
-                `invalid_recipient` or `recipient_suppressed`.
+                `invalid_recipient`, `recipient_not_allowed` or `recipient_suppressed`.
         """
         template = find_template(request, directory)
         principal = caller.principal
         account = principal.account
         sender = preview.sender if principal.preview else account.sender(request.sender)
         recipients.check_syntax()
+        principal.check_recipients(recipients.normalized.values())
         recipients.check_suppressed(directory.suppressed)
         terms = AccountTerms(sender, not account.plan.paid, account.name, account.brand)
         return cls(

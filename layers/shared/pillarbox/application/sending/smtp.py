@@ -33,8 +33,8 @@ class SmtpSubmission:
         """Return the principal of an API key.
 
         Raises:
-            ServiceError: `invalid_api_key`, `account_suspended`, `scope_required` or
-                `upgrade_required`.
+            ServiceError: `invalid_api_key`, `account_suspended`, `scope_required`,
+                `upgrade_required` or `confirmation_required`.
         """
         return self._authentication.authenticate(key_text)
 
@@ -152,6 +152,7 @@ class SmtpSubmission:
 
     def _authorize(self, principal: Principal) -> None:
         principal.require(EMAILS_SEND)
+        principal.check_confirmed(by_agent=False, confirmed=False)
         plan = principal.account.plan
         if principal.preview or (self.paid_plans_only and not plan.paid):
             raise ServiceError(

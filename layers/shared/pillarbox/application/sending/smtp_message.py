@@ -100,13 +100,15 @@ class SmtpMessage:
         """Check the message against the account that sends it.
 
         Raises:
-            ServiceError: `no_verified_sender` or `recipient_suppressed`.
+            ServiceError: `no_verified_sender`, `recipient_not_allowed` or
+                `recipient_suppressed`.
         """
         for field, author in zip(("From", "Sender"), self.authors, strict=False):
             try:
                 principal.account.check_sends_from(author)
             except ServiceError as error:
                 raise _bad_author(f"{field}: {error.message}") from error
+        principal.check_recipients(self.recipients.normalized.values())
         self.recipients.check_suppressed(suppressed)
         origin = Caller(principal, SendRoute.SMTP).origin(self.tags)
         return PreparedMessage.of(self.mail, principal.account, self.body_hash, now, origin)

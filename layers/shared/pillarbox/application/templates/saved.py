@@ -3,11 +3,12 @@
 The API lists, reads and deletes them. It never shows internal copies.
 """
 
+from collections.abc import Mapping
 from typing import Final
 from uuid import UUID
 
 from pillarbox.application.templates.authoring import TemplateAuthoring, TemplatePage
-from pillarbox.domain.errors import ValidationFailed
+from pillarbox.domain.errors import Json, ValidationFailed
 from pillarbox.domain.template import SavedTemplate, unknown_template
 from pillarbox.rendering.saved import sample_values
 
@@ -36,6 +37,18 @@ class TemplateLibrary:
         if template.internal:
             raise unknown_template()
         return template
+
+    def render(
+        self, account_id: str, template_id: UUID, values: Mapping[str, Json] | None
+    ) -> tuple[str, str]:
+        """Return the subject and the HTML of a template, as `TemplateAuthoring.render`.
+
+        Raises:
+            ValidationFailed: a value is missing or has the wrong type.
+            ServiceError: `template_not_found` as in `get`.
+        """
+        self.get(account_id, template_id)
+        return self._templates.render(account_id, template_id, values)
 
     def delete(self, account_id: str, template_id: UUID) -> None:
         """Delete a template for good.

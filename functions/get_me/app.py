@@ -1,0 +1,16 @@
+"""GET /v1/me: show the API key of the caller, its limits and what is left of them."""
+
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import Reply, caller_detail, reply
+from pillarbox.http.requests import read_api_key
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.get("/v1/me")
+def get_me() -> Reply:
+    return reply(caller_detail(services().caller_lookup.get(read_api_key(app.current_event))))
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,46 @@
+"""What a caller may know of its own API key: the key, its limits, and what is left of them."""
+
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from pillarbox.application.authentication import RecentKeys, SenderAuthentication
+from pillarbox.application.ports import Clock, Directory, KeyUses
+from pillarbox.domain.key import Principal
+from pillarbox.domain.quota import QuotaState
+
+
+@dataclass(frozen=True, slots=True)
+class CallerProfile:
+    """A caller, the state of its quota, and when its key last sent a message."""
+
+    principal: Principal
+    quota: QuotaState
+    last_used_at: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CallerLookup:
+    """Describes callers. A key needs no permission for it."""
+
+    directory: Directory
+    key_uses: KeyUses
+    clock: Clock
+    valid_keys: RecentKeys = field(default_factory=RecentKeys)
+
+    def get(self, key_text: str) -> CallerProfile:
+        """Return the profile of a caller.
+
+        Key, account and quota are one read; for a key that this process has not seen valid, key
+        and account are read before.
+
+        Raises:
+            ServiceError: `invalid_api_key`, `account_suspended`.
+        """
+        authentication = SenderAuthentication(self.directory, self.valid_keys, lambda _: None)
+        principal, directory = authentication.look_up(key_text)
+        key = principal.key
+        return CallerProfile(
+            principal,
+            directory.quota.state(principal.limits, self.clock()),
+            self.key_uses.last_use(key.account_id, key.key_id),
+        )

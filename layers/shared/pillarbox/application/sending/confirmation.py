@@ -1,0 +1,64 @@
+"""Tokens by which somebody confirms one send of an agent.
+
+A token says that this service showed this request, for this key, at a time. Its secret is the text
+of the key, which the service gets with each request and stores nowhere. So there is no other
+secret to keep or to rotate, and a token ends with its key. Whoever has the key could make a token
+without the service, but could as well ask for one: a token protects from a model that skips the
+question, not from a program that has the key.
+"""
+
+import hashlib
+import hmac
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from enum import StrEnum
+from typing import Final
+
+#: How long a token is valid.
+CONFIRMATION_TIME: Final = timedelta(minutes=10)
+#: The digits of a moment in a token: milliseconds in hexadecimal.
+_MOMENT: Final = 12
+_HASH: Final = 64
+
+
+class TokenKind(StrEnum):
+    """Who brings a token back. One kind is not accepted in place of the other."""
+
+    #: The client, after it asked the user.
+    ANSWER = "a"
+    #: The model, as an argument of its second call.
+    ARGUMENT = "c"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SendConfirmation:
+    """What a token confirms: one request of one key.
+
+    `idempotency_key` is the caller's own, or empty. With the moment of the token it decides
+    under which idempotency key the request is sent, so a token sends at most once.
+    """
+
+    key_text: str
+    tool: str
+    body_hash: str
+    idempotency_key: str = ""
+
+    def issue(self, kind: TokenKind, now: datetime) -> str:
+        """Return a new token."""
+        moment = round(now.timestamp() * 1000)
+        return self._token(kind, f"{moment:0{_MOMENT}x}")
+
+    def moment(self, kind: TokenKind, token: str, now: datetime) -> datetime | None:
+        """Return when a token was issued; None if it is not valid for this request now."""
+        digits = token[1 : 1 + _MOMENT]
+        if len(token) != 1 + _MOMENT + _HASH or not token.isascii():
+            return None
+        if not hmac.compare_digest(token, self._token(kind, digits)):
+            return None
+        issued = datetime.fromtimestamp(int(digits, 16) / 1000, UTC)
+        return issued if now - CONFIRMATION_TIME <= issued <= now + CONFIRMATION_TIME else None
+
+    def _token(self, kind: TokenKind, digits: str) -> str:
+        parts = (kind, digits, self.tool, self.body_hash, self.idempotency_key)
+        digest = hmac.digest(self.key_text.encode(), "\n".join(parts).encode(), hashlib.sha256)
+        return f"{kind}{digits}{digest.hex()}"

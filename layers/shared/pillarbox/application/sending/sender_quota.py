@@ -1,0 +1,56 @@
+"""The quota of a sender: its account's and, if its key is an agent's, the key's own."""
+
+from contextlib import suppress
+from dataclasses import dataclass
+from datetime import datetime
+
+from pillarbox.application.ports import Directory, Quotas
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.key import Principal
+from pillarbox.domain.quota import Amount
+
+
+@dataclass(frozen=True, slots=True)
+class SenderQuota:
+    """Reserves in both quotas, or in none."""
+
+    quotas: Quotas
+    principal: Principal
+
+    def reserve(self, amount: Amount, now: datetime) -> None:
+        """Count messages, all of them or none.
+
+        Raises:
+            QuotaExceeded: a window of one of the quotas has no room for them.
+        """
+        principal = self.principal
+        if principal.key.agent:
+            limits = principal.key.agent.limits
+            self.quotas.reserve(principal.agent_id, amount, limits, now)
+        try:
+            self.quotas.reserve(principal.account.account_id, amount, principal.limits, now)
+        except Exception:
+            with suppress(ServiceError):  # too strict by these messages for the rest of the day
+                self._refund_key(amount, now)
+            raise
+
+    def refund(self, amount: Amount, now: datetime) -> None:
+        """Undo the count of messages that were reserved at `now` and not accepted."""
+        self.quotas.refund(self.principal.account.account_id, amount, now)
+        self._refund_key(amount, now)
+
+    def _refund_key(self, amount: Amount, now: datetime) -> None:
+        if self.principal.key.agent:
+            self.quotas.refund(self.principal.agent_id, amount, now)
+
+
+def check_key_quota(directory: Directory, principal: Principal, now: datetime) -> None:
+    """Refuse a send of an agent's key that has no quota left, before it costs more.
+
+    Raises:
+        QuotaExceeded: the key's own limit is reached.
+    """
+    if principal.key.agent:
+        # The counts of a key are read like those of an account; no account has this id.
+        counts = directory.look_up(principal.agent_id, quota=True).quota
+        counts.check(principal.key.agent.limits, now)

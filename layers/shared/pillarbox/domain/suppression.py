@@ -1,0 +1,20 @@
+"""Suppressions of people whose address was erased: only a hash of the address is stored."""
+
+import hashlib
+import re
+from typing import Final
+
+_HASHED: Final = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+def hashed_mailbox(account_id: str, mailbox: str) -> str:
+    """Return the hash that stands for a mailbox among an account's suppressions.
+
+    It contains the account, so the hashes of two accounts do not show that both know a person.
+    """
+    return f"sha256:{hashlib.sha256(f'{account_id}\n{mailbox}'.encode()).hexdigest()}"
+
+
+def is_hashed(text: str) -> bool:
+    """Return whether a text is a hash that stands for a mailbox."""
+    return _HASHED.fullmatch(text) is not None

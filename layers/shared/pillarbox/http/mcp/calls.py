@@ -1,0 +1,137 @@
+"""The call of a tool, and what its result may contain.
+
+A result is for a model, which cannot tell data from instructions. So texts of emails and their
+recipients stand only in named fields, on one line, without invisible characters, and cut.
+"""
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from typing import TYPE_CHECKING, Final, Protocol
+
+from pillarbox.domain.errors import Json, ServiceError
+from pillarbox.domain.header_text import in_one_line, without_invisible
+from pillarbox.http.mcp.messages import INVALID_PARAMS, RpcError
+from pillarbox.http.replies import error_body
+
+if TYPE_CHECKING:
+    from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+    from pillarbox.application.accounts.domains import DomainCheck
+    from pillarbox.application.accounts.suppressions import SuppressionList
+    from pillarbox.application.authentication import Authentication
+    from pillarbox.application.history.lookup import MessageLookup
+    from pillarbox.application.history.queries import HistoryQueries
+    from pillarbox.application.sending.batch import BatchSend
+    from pillarbox.application.sending.single import SingleSend
+    from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.domain.key import Principal
+
+#: In characters, of a text in a result.
+MAX_TEXT: Final = 200
+#: The same, of the message of an error, which is our own.
+_MAX_ERROR: Final = 512
+#: The faults that an error lists.
+_MAX_FAULTS: Final = 20
+#: Lone surrogates could not be encoded.
+_SURROGATES: Final = re.compile("[\ud800-\udfff]")
+
+
+@dataclass(frozen=True, slots=True)
+class Lines:
+    """A text whose first lines a result has, each cut."""
+
+    text: str
+    most: int
+
+
+class UseCases(Protocol):
+    """The use cases of the tools; each is made when a tool first needs it."""
+
+    @property
+    def authentication(self) -> "Authentication": ...
+    @property
+    def single_send(self) -> "SingleSend": ...
+    @property
+    def batch_send(self) -> "BatchSend": ...
+    @property
+    def history_queries(self) -> "HistoryQueries": ...
+    @property
+    def message_lookup(self) -> "MessageLookup": ...
+    @property
+    def template_library(self) -> "TemplateLibrary": ...
+    @property
+    def suppression_list(self) -> "SuppressionList": ...
+    @property
+    def domain_check(self) -> "DomainCheck": ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ToolCall:
+    """A request to call a tool. `can_ask` is whether the client can ask its user."""
+
+    services: UseCases
+    event: "APIGatewayProxyEvent"
+    now: datetime
+    key_text: str
+    principal: "Principal"
+    params: Mapping[str, Json]
+    can_ask: bool
+
+    @property
+    def tool(self) -> str:
+        """Return the name of the tool; empty if there is none."""
+        name = self.params.get("name")
+        return name if isinstance(name, str) else ""
+
+    @property
+    def arguments(self) -> dict[str, Json]:
+        """Return the arguments.
+
+        Raises:
+            RpcError: they are not an object.
+        """
+        arguments = self.params.get("arguments")
+        if not isinstance(arguments, dict | None):
+            raise RpcError(INVALID_PARAMS, "The arguments of a tool must be an object.")
+        return dict(arguments or {})
+
+
+def cleaned(text: str, most: int = MAX_TEXT) -> str:
+    """Return a text on one line, without what people do not see, and cut."""
+    text = without_invisible(in_one_line(_SURROGATES.sub("\ufffd", text)))
+    return text if len(text) <= most else f"{text[: most - 1]}…"
+
+
+def tool_result(value: object, most: int = MAX_TEXT) -> dict[str, Json]:
+    """Return the result of a tool: data, and the same as a text for clients that show only text.
+
+    Args:
+        value: the data.
+        most: the characters of a text in it.
+    """
+    data = _clean(value, most)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return {"content": [{"type": "text", "text": text}], "structuredContent": data}
+
+
+def tool_error(error: ServiceError) -> dict[str, Json]:
+    """Return the error of a tool, as the API's envelope has it. The model may correct its call."""
+    return tool_result({"error": error_body(error, _MAX_FAULTS)}, _MAX_ERROR) | {"isError": True}
+
+
+def _clean(value: object, most: int) -> Json:
+    match value:
+        case Lines():
+            return "\n".join(cleaned(line, most) for line in value.text.splitlines()[: value.most])
+        case str():
+            return cleaned(value, most)
+        case Mapping():
+            return {cleaned(str(name)): _clean(member, most) for name, member in value.items()}
+        case list() | tuple():
+            return [_clean(item, most) for item in value]
+        case bool() | int() | float() | None:
+            return value
+    raise TypeError(f"a result has no {type(value).__name__}")

@@ -1,0 +1,210 @@
+"""The tools that only read."""
+
+from collections.abc import Callable, Mapping
+from itertools import islice
+from typing import Final
+
+from pillarbox.application.templates.starters import list_starters, preview_starter
+from pillarbox.domain.address import domain_of, mailbox_key
+from pillarbox.domain.errors import FieldError, Json, ServiceError, Unavailable, ValidationFailed
+from pillarbox.http.bodies import parse_preview
+from pillarbox.http.mcp.calls import Lines, ToolCall, tool_result
+from pillarbox.http.models import VARIABLES
+from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.replies import (
+    analytics_result,
+    message_detail,
+    message_list_item,
+    starter_item,
+    template_item,
+    timestamp,
+)
+from pillarbox.http.requests import read_uuid
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import WireModel, optional, required, text, whole_number, with_default
+
+#: The lines of a rendered template in a result.
+_PREVIEW_LINES: Final = 60
+
+
+class MessageArguments(WireModel):
+    """Name a message."""
+
+    message_id = required(text())
+
+
+class TemplateArguments(WireModel):
+    """Name a saved template."""
+
+    template_id = required(text())
+
+
+class RenderArguments(WireModel):
+    """Name a saved template, with values. Without values, the preview shows their names."""
+
+    template_id = required(text())
+    variables = optional(VARIABLES)
+
+
+class DomainArguments(WireModel):
+    """Name a domain."""
+
+    domain = required(text(most=255))
+
+
+class SuppressionArguments(WireModel):
+    """List suppressions, or ask for that of one address."""
+
+    address = optional(text(least=1, most=320))
+    limit = with_default(whole_number(least=1, most=100), 50)
+
+
+def _list_starters(call: ToolCall) -> dict[str, Json]:
+    _no_arguments(call)
+    return tool_result({"items": [starter_item(starter) for starter in list_starters()]})
+
+
+def _preview_starter(call: ToolCall) -> dict[str, Json]:
+    from pillarbox.application.render import to_text  # noqa: PLC0415  loads the engine
+
+    arguments = call.arguments
+    slug = arguments.pop("slug", None)
+    if not isinstance(slug, str):
+        raise ValidationFailed(FieldError("slug", "is required", "required"))
+    values = parse_preview(arguments)
+    shown = preview_starter(slug, values, call.principal.account, call.now)
+    return tool_result(
+        {
+            "slug": shown.slug,
+            "subject": shown.subject,
+            "text": Lines(to_text(shown.html), _PREVIEW_LINES),
+            "variables": shown.values,
+        }
+    )
+
+
+def _list_templates(call: ToolCall) -> dict[str, Json]:
+    query = validate(TemplatesQuery, call.arguments)
+    page = call.services.template_library.page(
+        call.principal.account.account_id, skip=query.skip, limit=query.limit
+    )
+    items = [template_item(template) for template in page.items]
+    return _page(items, page.total, query.skip, query.limit)
+
+
+def _get_template(call: ToolCall) -> dict[str, Json]:
+    template_id = validate(TemplateArguments, call.arguments).template_id
+    template = call.services.template_library.get(
+        call.principal.account.account_id, read_uuid(template_id, "templateId")
+    )
+    return tool_result(template_item(template))
+
+
+def _render_template(call: ToolCall) -> dict[str, Json]:
+    from pillarbox.application.render import to_text  # noqa: PLC0415  loads the engine
+
+    arguments = validate(RenderArguments, call.arguments)
+    subject, html = call.services.template_library.render(
+        call.principal.account.account_id,
+        read_uuid(arguments.template_id, "templateId"),
+        arguments.variables,
+    )
+    return tool_result({"subject": subject, "text": Lines(to_text(html), _PREVIEW_LINES)})
+
+
+def _list_emails(call: ToolCall) -> dict[str, Json]:
+    query, account = validate(MessagesQuery, call.arguments), call.principal.account
+    page = call.services.history_queries.page(
+        account.account_id, query.to_request(), account.shards
+    )
+    return _page([*map(message_list_item, page.items)], page.total, query.skip, query.limit)
+
+
+def _get_email(call: ToolCall) -> dict[str, Json]:
+    message_id = validate(MessageArguments, call.arguments).message_id
+    message = call.services.message_lookup.get(call.principal, read_uuid(message_id, "messageId"))
+    return tool_result(message_detail(message))
+
+
+def _get_analytics(call: ToolCall) -> dict[str, Json]:
+    query, account = validate(AnalyticsQuery, call.arguments), call.principal.account
+    figures = call.services.history_queries.analytics(
+        account.account_id, *query.window, query.bucket, account.shards
+    )
+    return tool_result(analytics_result(figures, query.since, query.until, query.bucket))
+
+
+def _check_domain(call: ToolCall) -> dict[str, Json]:
+    name = validate(DomainArguments, call.arguments).domain.lower()
+    # Otherwise a tenant could ask which domains other tenants have.
+    if name not in map(domain_of, call.principal.account.senders):
+        message = "is not the domain of a sender of this account"
+        raise ValidationFailed(FieldError("domain", message, "unknown_domain"))
+    try:
+        domain = call.services.domain_check.show(name)
+    except Unavailable:
+        raise
+    except ServiceError as error:
+        if isinstance(error, ValidationFailed):
+            raise
+        # The text of AWS is for the operator.
+        raise Unavailable("provider of mail delivery") from error
+    records = [
+        {
+            "purpose": check.record.purpose,
+            "type": check.record.type,
+            "name": check.record.name,
+            "value": check.record.value,
+            "state": check.state,
+            "advice": check.advice,
+        }
+        for check in domain.records
+    ]
+    return tool_result({"domain": name, "verified": domain.verified, "records": records})
+
+
+def _list_suppressions(call: ToolCall) -> dict[str, Json]:
+    arguments = validate(SuppressionArguments, call.arguments)
+    account_id = call.principal.account.account_id
+    if arguments.address is not None:
+        # A list may be long, and this is one read.
+        directory = call.services.single_send.ports.directory
+        mailbox = mailbox_key(arguments.address)
+        found = directory.look_up(account_id, addresses=[mailbox]).suppressed
+        return tool_result(
+            {"items": [{"address": name, "reason": reason} for name, reason in found.items()]}
+        )
+    listed = call.services.suppression_list.of_account(account_id)
+    items = [
+        {
+            "address": entry.address,
+            "reason": entry.reason,
+            "createdAt": timestamp(entry.at),
+            "messageId": str(entry.message_id) if entry.message_id else None,
+        }
+        for entry in islice(listed, arguments.limit)
+    ]
+    return tool_result({"items": items})
+
+
+def _page(items: object, total: int, skip: int, limit: int) -> dict[str, Json]:
+    return tool_result({"items": items, "total": total, "skip": skip, "limit": limit})
+
+
+def _no_arguments(call: ToolCall) -> None:
+    if call.arguments:
+        raise ValidationFailed(FieldError("", "this tool takes no arguments", "unknown_field"))
+
+
+TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
+    "list_starters": _list_starters,
+    "preview_starter": _preview_starter,
+    "list_templates": _list_templates,
+    "get_template": _get_template,
+    "render_template": _render_template,
+    "list_emails": _list_emails,
+    "get_email": _get_email,
+    "get_analytics": _get_analytics,
+    "check_domain": _check_domain,
+    "list_suppressions": _list_suppressions,
+}

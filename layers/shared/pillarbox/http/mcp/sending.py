@@ -1,0 +1,296 @@
+"""The tools that send: the use cases of the HTTP API, after a question to the user."""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+from pillarbox.application.sending.confirmation import (
+    CONFIRMATION_TIME,
+    SendConfirmation,
+    TokenKind,
+)
+from pillarbox.domain.address import MAX_ADDRESS
+from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
+from pillarbox.domain.idempotency import idempotency_digest
+from pillarbox.domain.mail import MAX_RECIPIENTS
+from pillarbox.domain.message import SendRoute
+from pillarbox.http.app import log_accepted, request_id
+from pillarbox.http.bodies import parse_batch, parse_send
+from pillarbox.http.mcp.calls import Lines, ToolCall, cleaned, tool_result
+from pillarbox.http.replies import batch_result, error_body, send_result, timestamp
+from pillarbox.http.validation import validate
+from pillarbox.http.wire import WireModel, boolean, optional, text, with_default
+
+if TYPE_CHECKING:
+    from pillarbox.application.ports import StoredResponse
+    from pillarbox.application.sending.prepare import PreparedMessage
+    from pillarbox.domain.batch import BatchRequest
+    from pillarbox.domain.mail import Mail, SendRequest
+
+#: The name of our question, and of its answer, in the messages of MCP.
+_QUESTION: Final = "confirm"
+#: The lines of a text that a user sees before it is sent.
+_LINES: Final = 6
+#: In characters, of all recipients of an email: none is hidden from the user.
+_ALL_RECIPIENTS: Final = MAX_RECIPIENTS * (MAX_ADDRESS + 2)
+_DECLINED: Final = "The user declined. Nothing was sent; do not try again without being asked."
+_HOW_TO_CONFIRM: Final = (
+    "Nothing was sent. Show this to the user. Only if the user agrees, call the tool again within"
+    " 10 minutes with the same arguments and this confirm token."
+)
+
+
+class SendControls(WireModel):
+    """The arguments of a sending tool that are not part of the email."""
+
+    dry_run = with_default(boolean(), default=False)
+    confirm = optional(text(most=200))
+    idempotency_key = optional(text(most=256))
+
+
+_CONTROLS: Final[tuple[str, ...]] = ("dryRun", "confirm", "idempotencyKey")
+
+
+@dataclass(frozen=True, slots=True)
+class _Send:
+    """One call of a sending tool, read and not yet checked.
+
+    `token` is what confirms it, with its kind.
+    """
+
+    call: ToolCall
+    request: Any
+    idempotency_key: str
+    token: tuple[TokenKind, str] | None
+
+    @property
+    def confirmation(self) -> SendConfirmation:
+        return SendConfirmation(
+            key_text=self.call.key_text,
+            tool=self.call.tool,
+            body_hash=self.request.body_hash,
+            idempotency_key=self.idempotency_key,
+        )
+
+    @property
+    def confirmed_at(self) -> datetime | None:
+        """Return when the question was asked that somebody answered; None without an answer."""
+        return self.confirmation.moment(*self.token, self.call.now) if self.token else None
+
+    def digest(self, moment: datetime) -> str | None:
+        """Return the digest of the idempotency key, or of one made from the body and the hour.
+
+        Raises:
+            ValidationFailed: on `idempotencyKey`.
+        """
+        hour = moment.astimezone(UTC).isoformat()[: len("2026-11-22T13")]
+        key = self.idempotency_key or f"{self.request.body_hash}:{hour}"
+        try:
+            return idempotency_digest(f"MCP {self.call.tool}", [key])
+        except ValidationFailed as failed:
+            error = failed.errors[0]
+            raise ValidationFailed(
+                FieldError("idempotencyKey", error.message, "invalid_key")
+            ) from None
+
+
+def _send_email(call: ToolCall) -> dict[str, Json]:
+    call.services.single_send.authenticate_early(call.key_text)
+    controls, body = _controls(call)
+    request = parse_send(body)
+
+    def submit(digest: str | None, *, confirmed: bool) -> "StoredResponse":
+        return call.services.single_send.submit(
+            call.key_text,
+            request,
+            digest,
+            send_result,
+            request_id=request_id(call.event.raw_event),
+            route=SendRoute.MCP,
+            confirmed=confirmed,
+        )
+
+    def rehearse() -> "_Shown":
+        return _shown(call.services.single_send.rehearse(call.key_text, request))
+
+    return _run(call, controls, request, submit, rehearse)
+
+
+def _send_batch(call: ToolCall) -> dict[str, Json]:
+    call.services.batch_send.authenticate_early(call.key_text)
+    controls, body = _controls(call)
+    request = parse_batch(body)
+
+    def submit(digest: str | None, *, confirmed: bool) -> "StoredResponse":
+        return call.services.batch_send.submit(
+            call.key_text,
+            request,
+            digest,
+            batch_result,
+            request_id=request_id(call.event.raw_event),
+            route=SendRoute.MCP,
+            confirmed=confirmed,
+        )
+
+    def rehearse() -> "_Shown":
+        return _shown_batch(call.services.batch_send.rehearse(call.key_text, request))
+
+    return _run(call, controls, request, submit, rehearse)
+
+
+TOOLS: Final[Mapping[str, Callable[[ToolCall], dict[str, Json]]]] = {
+    "send_email": _send_email,
+    "send_batch": _send_batch,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class _Shown:
+    """A rehearsal: as data, and in words for the user. `sendable` is the number of emails."""
+
+    data: dict[str, object]
+    words: str
+    sendable: int
+
+
+def _run(
+    call: ToolCall,
+    controls: SendControls,
+    request: "SendRequest | BatchRequest",
+    submit: Callable[..., "StoredResponse"],
+    rehearse: Callable[[], _Shown],
+) -> dict[str, Json]:
+    if controls.dry_run:
+        return tool_result({"status": "dry_run"} | rehearse().data)
+    answered, token = _answer(call, controls)
+    if answered and token is None:
+        return tool_result({"status": "declined", "message": _DECLINED}) | {"isError": True}
+    send = _Send(call, request, controls.idempotency_key or "", token)
+    confirmed_at = send.confirmed_at
+    digest = send.digest(confirmed_at or call.now)
+    try:
+        response = submit(digest, confirmed=confirmed_at is not None)
+    except ServiceError as error:
+        if error.code != "confirmation_required":
+            raise
+        if token is not None:
+            raise _wrong_token() from error
+        return _ask(send, rehearse())
+    log_accepted(call.event.raw_event, call.key_text, response)
+    return tool_result({**json.loads(response.body), "replayed": response.replayed})
+
+
+def _ask(send: _Send, shown: _Shown) -> dict[str, Json]:
+    """Ask the user, or give the model a token to bring back."""
+    call = send.call
+    if not shown.sendable:
+        return tool_result({"status": "refused"} | shown.data) | {"isError": True}
+    if not call.can_ask:
+        return tool_result(
+            {
+                "status": "confirmation_required",
+                "message": _HOW_TO_CONFIRM,
+                "confirm": send.confirmation.issue(TokenKind.ARGUMENT, call.now),
+                "validUntil": timestamp(call.now + CONFIRMATION_TIME),
+            }
+            | shown.data
+        )
+    return {
+        "resultType": "input_required",
+        "requestState": send.confirmation.issue(TokenKind.ANSWER, call.now),
+        "inputRequests": {
+            _QUESTION: {
+                "method": "elicitation/create",
+                "params": {
+                    "mode": "form",
+                    "message": shown.words,
+                    "requestedSchema": {"type": "object", "properties": {}},
+                },
+            }
+        },
+    }
+
+
+def _answer(call: ToolCall, controls: SendControls) -> tuple[bool, tuple[TokenKind, str] | None]:
+    """Return whether the user answered, and the token if it is a yes or an argument."""
+    responses = call.params.get("inputResponses")
+    answer = responses.get(_QUESTION) if isinstance(responses, dict) else None
+    if isinstance(answer, dict):
+        state = call.params.get("requestState")
+        accepted = answer.get("action") == "accept"
+        return True, (TokenKind.ANSWER, state) if accepted and isinstance(state, str) else None
+    return False, (TokenKind.ARGUMENT, controls.confirm) if controls.confirm else None
+
+
+def _controls(call: ToolCall) -> tuple[SendControls, dict[str, Json]]:
+    body = call.arguments
+    given: dict[str, Json] = {name: body.pop(name) for name in _CONTROLS if name in body}
+    return validate(SendControls, given), body
+
+
+def _wrong_token() -> ServiceError:
+    return ServiceError(
+        "confirmation_required",
+        "The confirmation is for other arguments, or older than 10 minutes. Nothing was sent. Call"
+        " the tool without it to get a new one.",
+    )
+
+
+def _shown(prepared: "PreparedMessage") -> _Shown:
+    from pillarbox.application.sending.rehearsal import (  # noqa: PLC0415  loads the engine
+        rehearsal_of,
+    )
+
+    rehearsal = rehearsal_of(prepared)
+    mail = rehearsal.mail
+    data: dict[str, object] = {
+        "from": mail.sender,
+        "fromName": mail.from_name,
+        "to": mail.to,
+        "cc": mail.cc,
+        "bcc": mail.bcc,
+        "replyTo": mail.reply_to,
+        "subject": mail.subject,
+        "htmlBytes": rehearsal.html_bytes,
+        "attachments": [
+            {"filename": file.filename, "bytes": file.size} for file in mail.attachments
+        ],
+        "firstLines": Lines(rehearsal.text, _LINES),
+    }
+    first = [f"> {cleaned(line)}" for line in rehearsal.text.splitlines() if line.strip()]
+    words = "\n".join(["Send this email?", *_heading(mail), *first[:_LINES]])
+    return _Shown(data, words, 1)
+
+
+def _shown_batch(outcomes: "Mapping[int, PreparedMessage | ServiceError]") -> _Shown:
+    emails: list[dict[str, object]] = []
+    words: list[str] = []
+    sendable = 0
+    for position, outcome in sorted(outcomes.items()):
+        if isinstance(outcome, ServiceError):
+            emails.append({"idx": position, "error": error_body(outcome, 1)})
+            continue
+        sendable += 1
+        mail = outcome.mail
+        emails.append(
+            {"idx": position, "from": mail.sender, "to": mail.to, "subject": mail.subject}
+        )
+        words += ["", *_heading(mail)]
+    refused = len(outcomes) - sendable
+    data: dict[str, object] = {"sendable": sendable, "refused": refused, "emails": emails}
+    return _Shown(data, "\n".join([f"Send these {sendable} emails?", *words]), sendable)
+
+
+def _heading(mail: "Mail") -> list[str]:
+    recipients = ", ".join([*mail.to, *mail.cc, *mail.bcc])
+    lines = [
+        f"To: {cleaned(recipients, _ALL_RECIPIENTS)}",
+        f"Subject: {cleaned(mail.subject)}",
+        f"From: {cleaned(mail.sender)}",
+    ]
+    if mail.attachments:
+        names = ", ".join(file.filename for file in mail.attachments)
+        lines.append(f"Attachments: {cleaned(names)}")
+    return lines

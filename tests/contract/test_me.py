@@ -1,0 +1,115 @@
+"""GET /v1/me, which the contract does not have: the key of the request and what it may send."""
+
+from datetime import UTC, datetime
+
+import pytest
+
+from pillarbox.adapters.dynamodb.attributes import to_item
+from pillarbox.domain.account import NO_LIMITS, Plan
+from pillarbox.domain.key import Preset
+from pillarbox.domain.quota import Limits
+from tests.contract.bodies import otp
+from tests.contract.client import Api, ApiResponse, Invocation, handler
+from tests.contract.service import Service
+from verification.attacks.anonymous import counting
+
+NOW = datetime(2026, 11, 20, 14, 9, 45, tzinfo=UTC)
+LIMITS = Limits(per_minute=5, per_day=9, per_month=100, recipients_per_day=20)
+
+
+def me(api: Api) -> ApiResponse:
+    return api.raw("GET", "/me")
+
+
+def test_a_key_shows_itself_its_account_and_what_is_left(service: Service) -> None:
+    """Name, id, type, permissions and plan; of each limit what is used, left and when it ends."""
+    account = service.account(Plan.STANDARD, limits=LIMITS)
+    api = Api(service.key(account))
+    with service.at(NOW):
+        assert api.send(otp(cc=["bob@example.com"])).status == 200
+        shown = me(api)
+    assert shown.status == 200
+    body = shown.json
+    assert body.pop("keyId").startswith(f"key_{account}")
+    assert datetime.fromisoformat(body.pop("createdAt")).tzinfo is not None
+    assert body == {
+        "name": "Test",
+        "type": "live",
+        "scopes": ["emails:read", "emails:send"],
+        "lastUsedAt": None,
+        "accountId": account,
+        "plan": "standard",
+        "limits": [
+            _limit("minute", 5, 1, "2026-11-20T14:10:00"),
+            _limit("day", 9, 1, "2026-11-21T00:00:00"),
+            _limit("recipients", 20, 2, "2026-11-21T00:00:00"),
+            _limit("month", 100, 1, "2026-12-01T00:00:00"),
+        ],
+    }
+
+
+def _limit(name: str, limit: int, used: int, ends: str) -> dict[str, object]:
+    return {
+        "name": name,
+        "limit": limit,
+        "used": used,
+        "remaining": limit - used,
+        "resetsAt": f"{ends}.000+00:00",
+    }
+
+
+def test_the_figures_are_those_of_the_next_refusal(service: Service) -> None:
+    """When nothing remains of the minute, the next send is 429."""
+    with service.at(NOW):
+        api = service.live(limits=LIMITS)
+        while me(api).json["limits"][0]["remaining"]:
+            assert api.send(otp()).status == 200
+        refused = api.send(otp())
+    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+
+
+def test_no_permission_is_needed(service: Service) -> None:
+    """A key without any permission of this service's routes may still ask what it is."""
+    account = service.account()
+    scopes = frozenset({"marketing:contacts:read"})
+    shown = me(Api(service.key(account, Preset.CUSTOM, scopes=scopes)))
+    assert (shown.status, shown.json["scopes"]) == (200, ["marketing:contacts:read"])
+
+
+def test_a_preview_key_has_its_own_limits(service: Service) -> None:
+    """8.1: a preview key sends 10 emails a minute, 50 a day and 1,500 a month."""
+    body = me(service.preview()).json
+    assert body["type"] == "preview"
+    limits = {limit["name"]: limit["limit"] for limit in body["limits"]}
+    assert limits == {"minute": 10, "day": 50, "recipients": 250, "month": 1500}
+
+
+def test_an_account_without_limits_shows_what_it_used(service: Service) -> None:
+    """Without a limit, limit and remaining are null."""
+    api = service.live(plan=Plan.ENTERPRISE, limits=NO_LIMITS)
+    api.send(otp())
+    for limit in me(api).json["limits"]:
+        assert (limit["limit"], limit["used"], limit["remaining"]) == (None, 1, None)
+
+
+def test_the_last_use_comes_from_the_stream(service: Service) -> None:
+    """Once the stream has brought a message of the key, lastUsedAt is when it was accepted."""
+    account = service.account()
+    api = Api(service.key(account))
+    created = api.get(api.send(otp()).json["messageId"]).json["createdAt"]
+    assert me(api).json["lastUsedAt"] is None
+    changes = [{"dynamodb": {"NewImage": to_item(item)}} for item in service.messages(account)]
+    handler("aggregate_stats")({"Records": changes}, Invocation())
+    assert me(api).json["lastUsedAt"] == created
+
+
+@pytest.mark.parametrize("requests", [1, 3])
+def test_it_costs_four_items_a_request(service: Service, requests: int) -> None:
+    """Key, account and quota are one read, and the last use is another."""
+    api = service.live()
+    me(api)
+    with counting() as cost:
+        for _ in range(requests):
+            assert me(api).status == 200
+    assert cost.reads == [3, 1] * requests
+    assert (cost.writes, cost.queries) == ([], [])

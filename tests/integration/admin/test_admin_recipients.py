@@ -1,0 +1,128 @@
+"""`pillarbox recipient erase` and `message reindex`, run by an operator or a program."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.directory import DynamoDirectory
+from pillarbox.adapters.dynamodb.records import account_item
+from pillarbox.adapters.dynamodb.table import Table
+from tests.fakes.builders import account as account_record
+from tests.integration.admin.operator_command import Operator, refusal
+from tests.integration.admin.test_admin_messages import minutes, put
+
+ANN = "ann@example.com"
+
+
+@pytest.fixture(autouse=True)
+def pauses(monkeypatch: pytest.MonkeyPatch) -> list[float]:
+    """The waits of the command, which take no time here."""
+    waited: list[float] = []
+    monkeypatch.setattr("admin.wiring.sleep", waited.append)
+    return waited
+
+
+def test_a_person_is_erased_from_all_accounts(
+    run: Operator, table: Table, account: str, pauses: list[float]
+) -> None:
+    """The command says what it erased where; afterwards nothing has the address."""
+    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    run("account", "create", "--name", "Third", "--plan", "free")
+    erased = put(table, account, minutes(5), to=("Ann@Example.com", "bob@example.com"))
+    put(table, account, minutes(4), to=("bob@example.com",))
+    put(table, other, minutes(3), to=(ANN,))
+    run("suppression", "add", "--account", other, ANN)
+    result = run("recipient", "erase", "ANN@example.com", "--yes")
+    assert (result["address"], result["messages"]) == (ANN, 2)
+    by_account = {item["accountId"]: item for item in result["items"]}
+    assert by_account == {
+        account: {"accountId": account, "messages": 1, "pending": 1, "suppressed": False},
+        other: {"accountId": other, "messages": 1, "pending": 1, "suppressed": True},
+    }
+    (pause,) = pauses
+    assert 30 < pause <= 40
+    shown = run("message", "show", erased)
+    assert shown["to"] == ["erased@recipient.invalid", "bob@example.com"]
+    assert shown["subject"] == "[erased]"
+    assert run("message", "find", "--to", ANN)["items"] == []
+    assert run("recipient", "erase", ANN, "--yes")["items"] == []
+    (suppression,) = run("suppression", "list", "--account", other)["items"]
+    assert suppression["address"].startswith("sha256:")
+    assert suppression["reason"] == "manual"
+    assert DynamoDirectory(table).look_up(other, addresses=[ANN]).suppressed == {ANN: "manual"}
+    assert run("suppression", "remove", "--account", other, ANN)["removed"]
+    assert DynamoDirectory(table).look_up(other, addresses=[ANN]).suppressed == {}
+
+
+def test_one_account_suppresses_the_erased_address(
+    run: Operator, table: Table, account: str, tmp_path: Path
+) -> None:
+    """With --account and --suppress the hash is stored even without mail, and can be moved."""
+    result = run("recipient", "erase", ANN, "--account", account, "--suppress", "--yes")
+    assert result["items"] == [
+        {"accountId": account, "messages": 0, "pending": 0, "suppressed": True}
+    ]
+    directory = DynamoDirectory(table)
+    assert directory.look_up(account, addresses=[ANN]).suppressed == {ANN: "manual"}
+    file = f"{tmp_path}/suppressions.csv"
+    assert run("suppression", "export", "--account", account, file)["exported"] == 1
+    run("suppression", "remove", "--account", account, ANN)
+    assert run("suppression", "import", "--account", account, file)["added"] == 1
+    assert directory.look_up(account, addresses=[ANN]).suppressed == {ANN: "manual"}
+
+
+def test_nothing_is_erased_before_the_operator_agrees(
+    run: Operator, table: Table, account: str
+) -> None:
+    """The command names the address and asks; a program must say --yes."""
+    message_id = put(table, account, minutes(5), to=(ANN,))
+    asked = run.plain("--local", "recipient", "erase", ANN, typed="n\n")
+    assert asked.exit_code == 1
+    assert f"Erase {ANN} from the history of all 1 accounts?" in asked.stderr
+    assert refusal(lambda: run("recipient", "erase", ANN)) == (2, "validation_failed")
+    assert refusal(lambda: run("recipient", "erase", "ann", "--yes")) == (1, "validation_failed")
+    wrong = ("recipient", "erase", ANN, "--yes", "--account", "0" * 12)
+    assert refusal(lambda: run(*wrong)) == (1, "account_not_found")
+    assert run("message", "show", message_id)["to"] == [ANN]
+    agreed = run.plain("--local", "recipient", "erase", ANN, typed="y\n")
+    assert agreed.exit_code == 0
+    assert run("message", "show", message_id)["to"] == ["erased@recipient.invalid"]
+
+
+def test_an_account_of_an_older_release_is_indexed_once(run: Operator, table: Table) -> None:
+    """Until then its messages are found and erased by reading all records."""
+    old = account_record("acct00000002")
+    DynamoAccounts(table).add(old)
+    message_id = put(table, old.account_id, timedelta(days=400), to=(ANN,))
+    find = ("message", "find", "--to", "ann@*")
+    assert [item["messageId"] for item in run(*find)["items"]] == [message_id]
+    assert run("message", "reindex")["items"] == [{"accountId": old.account_id, "messages": 1}]
+    assert run("message", "reindex")["items"] == []
+    again = run("message", "reindex", "--account", old.account_id)["items"]
+    assert again == [{"accountId": old.account_id, "messages": 1}]
+    assert [item["messageId"] for item in run(*find)["items"]] == [message_id]
+    table.put(account_item(old))
+    told = run.plain("--local", "recipient", "erase", ANN, "--yes")
+    assert "1 of the accounts have no index by recipient" in told.stderr
+    assert run(*find)["items"] == []
+
+
+def test_messages_of_all_accounts_are_found(run: Operator, table: Table, account: str) -> None:
+    """Without --account the newest messages of all accounts come first, page after page."""
+    other = run("account", "create", "--name", "Other", "--plan", "free")["accountId"]
+    stored = [
+        put(table, (account, other)[number % 2], minutes(number), to=(ANN,))
+        for number in range(1, 8)
+    ]
+    find = ("message", "find", "--to", ANN, "--limit", 3)
+    found: list[str] = []
+    until = "0m"
+    while True:
+        page = run(*find, "--until", until)
+        found += [item["messageId"] for item in page["items"]]
+        if page["complete"]:
+            break
+        until = page["next"]
+    assert found == stored

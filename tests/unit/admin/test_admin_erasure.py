@@ -1,0 +1,302 @@
+"""`pillarbox recipient erase`: complete, repeatable, and safe to kill at any call."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from admin.aws.message_rewrite import DynamoMessageRewrite
+from admin.operations.erasure import AccountErasure, RecipientErasure
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+from pillarbox.adapters.dynamodb.records import account_item, message_of
+from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.application.accounts.ports import Suppression
+from pillarbox.application.history.page import PageRequest
+from pillarbox.application.history.queries import Bucket
+from pillarbox.domain.message import ERASED_ADDRESS, Event, EventKind, Message, Status
+from pillarbox.domain.search import TagTerm
+from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.suppression import hashed_mailbox
+from tests.unit.history.search_world import SearchWorld
+from tests.unit.history.world import START
+
+ANN = "ann@example.com"
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class KilledAt:
+    """The engine in which the process dies before or after one of its next calls."""
+
+    def __init__(self, world: SearchWorld, call: int, *, after: bool) -> None:
+        self._engine = world.engine
+        self.calls_left = call
+        self._after = after
+
+    def __getattr__(self, name: str) -> Any:
+        made = getattr(self._engine, name)
+
+        def call(**request: Any) -> Any:
+            self.calls_left -= 1
+            if self.calls_left == 0 and not self._after:
+                raise Killed
+            try:
+                return made(**request)
+            finally:
+                if self.calls_left == 0:
+                    raise Killed
+
+        return call
+
+
+def world_with_mail(*, indexed: bool = True, shards: int = 1) -> SearchWorld:
+    """Return an account with mail to Ann and others: old and new, pending and bounced."""
+    world = SearchWorld(shards=shards)
+    world.account = replace(world.account, indexed=indexed)
+    world.table.put(account_item(world.account))
+    for number in range(3):
+        bounced = world.send_to("Ann@example.com", "bob@example.com", tags={"order": str(number)})
+        world.pass_time(60)
+        recipient_event(world, bounced, EventKind.SENT, None)
+        recipient_event(world, bounced, EventKind.BOUNCED, "Ann@example.com")
+        world.send_to("bob@example.com", tags={"order": "ann"})
+        world.pass_time(2400)
+    world.aggregate()
+    world.pass_time(60)
+    world.send_to("cleo@example.com", ANN)
+    DynamoSuppressions(world.table).put(world.account_id, ANN, "bounced", START, None)
+    return world
+
+
+def recipient_event(
+    world: SearchWorld, target: Message, kind: EventKind, recipient: str | None
+) -> None:
+    event = Event(kind=kind, at=world.now, recipient=recipient, reason=f"550 no {recipient}")
+    current = world.messages[target.message_id]
+    world._put(replace(current.with_events([event]), revision=current.revision + 1))
+
+
+class StreamingRewrite(DynamoMessageRewrite):
+    """The adapter; the table's stream reports what it writes."""
+
+    def __init__(self, world: SearchWorld) -> None:
+        super().__init__(world.table)
+        self._world = world
+
+    def replace(self, message: Message) -> bool:
+        key = keys.message(message.account_id, message.message_id)
+        partition = self._world.engine.partition(key["pk"]["S"])
+        old = partition.get(key["sk"]["S"])
+        try:
+            return super().replace(message)
+        finally:
+            new = partition.get(key["sk"]["S"])
+            if new != old:
+                images: Any = {"dynamodb": {"OldImage": old, "NewImage": new}}
+                self._world.stream.append(images)
+
+
+def erasure(world: SearchWorld) -> RecipientErasure:
+    return RecipientErasure(
+        accounts=DynamoAccounts(world.table),
+        log=world.log,
+        rewrite=StreamingRewrite(world),
+        index=world.index,
+        indexed_until=world.queries.search.indexed_until,
+        suppressions=DynamoSuppressions(world.table),
+        clock=lambda: world.now,
+        pause=world.pass_time,
+    )
+
+
+def erase(world: SearchWorld, *, suppress: bool = False, named: bool = True) -> AccountErasure:
+    """Erase Ann and return what the command says about the account."""
+    (erased,) = erasure(world).erase(
+        [world.account], ANN, lambda _: None, suppress=suppress, everywhere=named
+    )
+    return erased
+
+
+def stored(world: SearchWorld) -> Iterator[str]:
+    """Yield everything in the table as text."""
+    for pk, partition in world.engine.partitions.items():
+        for sort_key in partition.order:
+            yield f"{pk} {sort_key} {partition.get(sort_key)}".lower()
+
+
+def leftovers(world: SearchWorld) -> list[str]:
+    """Return the items that still name Ann, or have what may name her."""
+    named = ("ann@", "550 no", "order=0", "order=1", "order=2")
+    return [text for text in stored(world) if any(part in text for part in named)]
+
+
+def records(world: SearchWorld) -> list[Message]:
+    return [
+        message_of(item)
+        for shard in range(world.shards)
+        for item in world.table.query(keys.messages_from(world.account_id, shard, 0))
+    ]
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+@pytest.mark.parametrize("indexed", [True, False])
+def test_an_erasure_leaves_nothing_of_the_person(*, indexed: bool, shards: int) -> None:
+    """Address, subject, tags and texts of servers are gone; everything else stays."""
+    world = world_with_mail(indexed=indexed, shards=shards)
+    window = (milliseconds(START) - 1000, milliseconds(world.now) + 1000)
+    before = world.analytics(*window, Bucket.DAY)
+    erased = erase(world)
+    assert (erased.messages, erased.pending, erased.suppressed) == (4, 1, True)
+    assert leftovers(world) == []
+    world.aggregate()
+    assert leftovers(world) == []
+    assert world.analytics(*window, Bucket.DAY) == before
+    messages = records(world)
+    assert sorted(m.subject for m in messages) == ["Hello"] * 3 + ["[erased]"] * 4
+    assert {m.to[0] for m in messages} == {ERASED_ADDRESS, "bob@example.com", "cleo@example.com"}
+    assert world.search(PageRequest(tag=TagTerm("order", "ann"))).total == 3
+    assert len(world.found("bob@example.com")) == 6
+    assert world.found(ANN) == []
+
+
+def test_an_erasure_is_repeatable() -> None:
+    """A second run changes nothing and says so."""
+    world = world_with_mail()
+    erase(world)
+    before = sorted(stored(world))
+    assert erasure(world).erase([world.account], ANN, lambda _: None) == []
+    assert sorted(stored(world)) == before
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize("after", [True, False])
+def test_an_erasure_that_was_killed_is_finished_by_the_next_run(
+    *, after: bool, indexed: bool
+) -> None:
+    """At whichever call the process dies, a second run leaves nothing of the person."""
+    call = 0
+    while True:
+        call += 1
+        world = world_with_mail(indexed=indexed)
+        killed = KilledAt(world, call, after=after)
+        vars(world.table)["client"] = killed
+        try:
+            erase(world, suppress=True)
+        except Killed:
+            pass
+        else:
+            break
+        vars(world.table)["client"] = world.engine
+        erasure(world).erase([world.account], ANN, lambda _: None, suppress=True, everywhere=False)
+        world.aggregate()
+        assert leftovers(world) == [], call
+        assert hashed(world) is not None, call
+    assert call > 20
+
+
+def hashed(world: SearchWorld) -> Suppression | None:
+    """Return Ann's suppression by its hash."""
+    address = hashed_mailbox(world.account_id, ANN)
+    return DynamoSuppressions(world.table).get(world.account_id, address)
+
+
+def test_a_suppression_becomes_one_of_the_hash() -> None:
+    """The reason stays, and acceptance and delivery still find the mailbox suppressed."""
+    world = world_with_mail()
+    erase(world)
+    suppressions = DynamoSuppressions(world.table)
+    assert suppressions.get(world.account_id, ANN) is None
+    kept = hashed(world)
+    assert kept is not None
+    assert (kept.reason, kept.at) == ("bounced", START)
+    account = DynamoAccounts(world.table).get(world.account_id)
+    assert account is not None
+    assert account.hashed_suppressions
+    found = suppressions.find_suppressed(world.account_id, [ANN, "bob@example.com"], hashed=True)
+    assert found == {ANN}
+
+
+@pytest.mark.parametrize(
+    ("had_mail", "named", "is_suppressed"),
+    [(True, False, True), (False, True, True), (False, False, False)],
+)
+def test_suppressing_is_for_the_named_account_and_those_that_had_the_address(
+    *, had_mail: bool, named: bool, is_suppressed: bool
+) -> None:
+    """Other accounts keep their single look-up of suppressions."""
+    world = SearchWorld()
+    world.account = replace(world.account, indexed=True)
+    world.table.put(account_item(world.account))
+    world.send_to(ANN if had_mail else "bob@example.com")
+    erasure(world).erase([world.account], ANN, lambda _: None, suppress=True, everywhere=named)
+    suppression = hashed(world)
+    assert (suppression is not None) == is_suppressed
+    account = DynamoAccounts(world.table).get(world.account_id)
+    assert account is not None
+    assert account.hashed_suppressions == is_suppressed
+    assert suppression is None or suppression.reason == "manual"
+
+
+def test_a_message_that_is_accepted_meanwhile_is_erased_too() -> None:
+    """A record that is put after the first pass, with an older id, is erased by the second one."""
+    world = world_with_mail()
+    late: list[Message] = []
+
+    def accept(seconds: float) -> None:
+        late.append(world.send_to(ANN))
+        world.pass_time(seconds)
+
+    (erased,) = replace(erasure(world), pause=accept).erase([world.account], ANN, lambda _: None)
+    assert (erased.messages, len(late)) == (5, 1)
+    assert leftovers(world) == []
+
+
+def test_a_message_that_a_worker_changes_meanwhile_is_erased() -> None:
+    """The write is repeated from what the worker wrote, and keeps it."""
+    world = world_with_mail()
+    made = world.engine.put_item
+    changed: list[str] = []
+
+    def put_item(**request: Any) -> Any:
+        if request["Item"]["pk"]["S"].startswith("MSG#") and not changed:
+            changed.append(request["Item"]["sk"]["S"])
+            current = next(m for m in records(world) if str(m.message_id) == changed[0])
+            recipient_event(world, current, EventKind.DELIVERED, "bob@example.com")
+        return made(**request)
+
+    world.engine.put_item = put_item  # type: ignore[method-assign]
+    erased = erase(world)
+    (overtaken,) = (m for m in records(world) if [str(m.message_id)] == changed)
+    assert overtaken.is_erased
+    assert EventKind.DELIVERED in {event.kind for event in overtaken.events}
+    assert erased.messages == 4
+    assert leftovers(world) == []
+
+
+def test_a_late_event_of_an_erased_message_brings_no_address_back() -> None:
+    """An event of somebody who is no recipient any more counts, without address and text."""
+    world = world_with_mail()
+    erase(world)
+    late = next(m for m in records(world) if m.is_erased and "bob@example.com" in m.bcc)
+    at = world.now + timedelta(hours=1)
+    changed = late.with_events(
+        [
+            Event(kind=EventKind.COMPLAINED, at=at, recipient="Ann@Example.com", reason="ann@"),
+            Event(kind=EventKind.DELIVERED, at=at, recipient="Bob@example.com", reason="ann@"),
+            Event(kind=EventKind.DELAYED, at=at, code="expired"),
+        ]
+    )
+    assert changed.status is Status.COMPLAINED
+    added = {(e.kind, e.recipient, e.reason) for e in changed.events} - {
+        (e.kind, e.recipient, e.reason) for e in late.events
+    }
+    assert added == {
+        (EventKind.COMPLAINED, ERASED_ADDRESS, None),
+        (EventKind.DELIVERED, "Bob@example.com", None),
+        (EventKind.DELAYED, None, None),
+    }

@@ -1,0 +1,129 @@
+"""An agent's key over SMTP, and its own quota when something fails."""
+
+from contextlib import suppress
+from dataclasses import replace
+
+import pytest
+
+from pillarbox.application.sending.single import SingleSend
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.domain.agent import AgentSettings, Confirmation
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.key import digest_of_key
+from pillarbox.domain.quota import Limits, window_name
+from pillarbox.http.replies import send_result
+from relay.service import write_response
+from tests.fakes import builders
+from tests.fakes.world import Fault, World
+
+_MESSAGE = f"From: {builders.SENDER}\r\nSubject: a\r\n\r\nb\r\n"
+
+
+def world_of(agent: AgentSettings) -> World:
+    """Return a world whose live key is an agent's."""
+    world = World()
+    digest = digest_of_key(world.live)
+    world.store.keys[digest] = replace(world.store.keys[digest], agent=agent)
+    return world
+
+
+def off(*recipients: str, per_day: int = 10) -> AgentSettings:
+    settings = AgentSettings(recipients=recipients, confirmation=Confirmation.OFF)
+    return replace(settings, per_day=per_day)
+
+
+def used_by_key(world: World) -> int:
+    """Return how many messages of the day the key's own quota counts."""
+    key = world.store.keys[digest_of_key(world.live)]
+    name = (f"{builders.ACCOUNT}#{key.key_id}", window_name("day", world.now))
+    return world.store.counts.get(name, 0)
+
+
+def submit(world: World, recipient: str, *, grouped: bool = False) -> object:
+    submission = SmtpSubmission(world.ports)
+    message = submission.prepare(world.live, (recipient,), bytearray(_MESSAGE.encode()))
+    if grouped:
+        return submission.submit_all(world.live, [message])[0]
+    return submission.submit(world.live, message, write_response)
+
+
+def test_a_key_that_asks_cannot_log_in() -> None:
+    """SMTP cannot ask anybody, so such a key may not even authenticate."""
+    world = world_of(AgentSettings(recipients=("*",)))
+    with pytest.raises(ServiceError) as refusal:
+        SmtpSubmission(world.ports).authenticate(world.live)
+    assert refusal.value.code == "confirmation_required"
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_recipients_hold_over_smtp(*, grouped: bool) -> None:
+    """A message to another address is refused, alone and in a group; an allowed one is sent."""
+    world = world_of(off("example.com"))
+    if grouped:
+        refused = submit(world, "ann@other.example", grouped=True)
+    else:
+        with pytest.raises(ServiceError) as refusal:
+            submit(world, "ann@other.example")
+        refused = refusal.value
+    assert isinstance(refused, ServiceError)
+    assert refused.code == "recipient_not_allowed"
+    assert not world.store.messages
+    assert isinstance(submit(world, "ann@example.com", grouped=grouped), str)
+
+
+@pytest.mark.parametrize("grouped", [False, True])
+def test_the_daily_limit_holds_over_smtp(*, grouped: bool) -> None:
+    """The second message of a key with a limit of one is refused."""
+    world = world_of(off("*", per_day=1))
+    assert isinstance(submit(world, "ann@example.com", grouped=grouped), str)
+    if grouped:
+        refused = submit(world, "ann@example.com", grouped=True)
+    else:
+        with pytest.raises(ServiceError) as refusal:
+            submit(world, "ann@example.com")
+        refused = refusal.value
+    assert isinstance(refused, ServiceError)
+    assert refused.code == "daily_limit_exceeded"
+    assert (used_by_key(world), world.used()) == (1, {1})
+
+
+def test_a_full_account_takes_nothing_from_the_key() -> None:
+    """If the account has no room, the key's own count is as before."""
+    world = world_of(off("*"))
+    limits = Limits(per_minute=1, per_day=1, per_month=1)
+    world.set_account(builders.account(overrides=limits))
+    send = SingleSend(world.ports)
+    send.submit(world.live, builders.request(), None, send_result)
+    with pytest.raises(ServiceError) as refusal:
+        send.submit(world.live, builders.request(), None, send_result)
+    assert refusal.value.code == "rate_limit_exceeded"
+    assert used_by_key(world) == 1
+
+
+@pytest.mark.parametrize("when", ["before", "after"])
+def test_a_fault_at_any_call_keeps_both_quotas(when: str) -> None:
+    """Whatever call fails, both quotas count what was accepted, or are too strict by one.
+
+    The reservation itself may be counted although its answer is lost: that is too strict as well.
+    """
+    clean = world_of(off("*"))
+    SingleSend(clean.ports).submit(clean.live, builders.request(), None, send_result)
+    for position, call in enumerate(clean.gate.calls):
+        world = world_of(off("*"))
+        world.gate.fault = Fault(position, "before" if when == "before" else "after")
+        with suppress(ServiceError):
+            SingleSend(world.ports).submit(world.live, builders.request(), None, send_result)
+        accepted = len(world.store.messages)
+        lost_answer = call == "quotas.reserve" and when == "after"
+        assert used_by_key(world) - accepted in ({0, 1} if lost_answer else {0}), call
+
+
+def test_a_key_over_its_limit_asks_no_dns() -> None:
+    """A key without quota is refused before the domains of its recipients are looked up."""
+    world = world_of(off("*", per_day=1))
+    send = SingleSend(world.ports)
+    send.submit(world.live, builders.request(), None, send_result)
+    world.gate.calls.clear()
+    with pytest.raises(ServiceError):
+        send.submit(world.live, builders.request(), None, send_result)
+    assert "domains.look_up" not in world.gate.calls

@@ -1,0 +1,155 @@
+"""Delivery, feedback and acceptance after a recipient was erased."""
+
+from dataclasses import replace
+from datetime import datetime
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.delivery.deliver import Delivery, Outcome
+from pillarbox.application.delivery.feedback import FeedbackOutcome
+from pillarbox.application.delivery.ports import ProviderEvent
+from pillarbox.application.ports import LeaseRefusal
+from pillarbox.domain.erasure import erase_recipient
+from pillarbox.domain.mail import Job
+from pillarbox.domain.message import ERASED_ADDRESS, EventKind, Message
+from pillarbox.domain.suppression import hashed_mailbox
+from tests.fakes import builders
+from tests.fakes.builders import ACCOUNT, at, event
+from tests.fakes.stores import FakeMessages
+from tests.fakes.world import World
+
+ANN, BOB = "ann@example.com", "bob@example.com"
+HASHED_ANN = (ACCOUNT, hashed_mailbox(ACCOUNT, ANN))
+
+
+def erase(world: World, mailbox: str = ANN) -> Message:
+    """Erase a recipient from the message, as the command does."""
+    message = world.message()
+    erased = replace(erase_recipient(message, mailbox), revision=message.revision + 1)
+    world.store.messages[ACCOUNT, message.message_id] = erased
+    return erased
+
+
+def bounce_of(message: Message, *addresses: str) -> ProviderEvent:
+    return ProviderEvent(
+        account_id=ACCOUNT,
+        message_id=message.message_id,
+        at=at(5),
+        events=tuple(event(EventKind.BOUNCED, 5, address) for address in addresses),
+        suppress=tuple((address, "bounced") for address in addresses),
+        provider_message_id="ses-1",
+    )
+
+
+def test_queued_mail_is_not_sent_to_an_erased_recipient() -> None:
+    """Mail that waits fails with a reason, and nothing reaches the provider."""
+    world = World()
+    job = world.accept(builders.message())
+    erase(world)
+    assert world.delivery.deliver(job).outcome is Outcome.FAILED
+    assert not world.mailer.taken
+    error = world.message().error
+    assert error is not None
+    assert (error.code, world.message().to) == ("recipient_erased", (ERASED_ADDRESS,))
+    assert error.reason == "The recipient was erased while the email was queued."
+
+
+def test_the_others_still_get_their_mail() -> None:
+    """Only the erased recipient is left out, with an event that says so."""
+    world = World()
+    job = world.accept(builders.message(to=(ANN, BOB)))
+    erase(world)
+    assert world.delivery.deliver(job).outcome is Outcome.SENT
+    ((_, recipients, _),) = world.mailer.taken
+    assert recipients == (BOB,)
+    failed = [e for e in world.message().events if e.kind is EventKind.FAILED]
+    assert [(e.recipient, e.code) for e in failed] == [(ERASED_ADDRESS, "recipient_erased")]
+
+
+def test_a_recipient_who_is_erased_before_the_lease_gets_nothing() -> None:
+    """The worker compares the leased record with what it prepared, and starts again."""
+    world = World()
+    job = world.accept(builders.message(to=(ANN, BOB)))
+
+    class ErasedAtLease(FakeMessages):
+        def lease(
+            self, account_id: str, message_id: UUID, body_hash: str, owner: str, now: datetime
+        ) -> Message | LeaseRefusal:
+            if not world.message().is_erased:
+                erase(world)
+            return super().lease(account_id, message_id, body_hash, owner, now)
+
+    delivery = replace(world.delivery, messages=ErasedAtLease(world.store))
+    assert deliver_until_sent(delivery, job) == [Outcome.WAITING, Outcome.SENT]
+    assert [recipients for _, recipients, _ in world.mailer.taken] == [(BOB,)]
+
+
+def deliver_until_sent(delivery: Delivery, job: Job) -> list[Outcome]:
+    outcomes: list[Outcome] = []
+    while not outcomes or outcomes[-1] is Outcome.WAITING:
+        assert len(outcomes) < 5
+        outcomes.append(delivery.deliver(job).outcome)
+    return outcomes
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_a_late_bounce_brings_no_address_back(times: int) -> None:
+    """The bounce counts; of the erased address only a hash is suppressed, of others the address."""
+    world = World()
+    world.accept(builders.message(to=(ANN, BOB)))
+    erased = erase(world)
+    world.now = at(60)
+    for _ in range(times):
+        world.record(bounce_of(erased, "Ann@Example.com", BOB))
+    message = world.message()
+    assert (message.status, message.to) == ("bounced", (ERASED_ADDRESS, BOB))
+    assert {e.recipient for e in message.events} == {ERASED_ADDRESS, BOB}
+    assert world.store.suppressed == {HASHED_ANN: "bounced", (ACCOUNT, BOB): "bounced"}
+
+
+def test_a_repeated_event_of_an_erased_recipient_is_known() -> None:
+    """Erasing what an event says keeps it the same event, so that a repeat changes nothing."""
+    world = World()
+    world.accept(builders.message())
+    world.now = at(60)
+    bounce = bounce_of(world.message(), ANN)
+    world.record(bounce)
+    world.store.suppressed.clear()
+    erase(world)
+    assert world.record(bounce)[0].outcome is FeedbackOutcome.KNOWN
+    assert world.store.suppressed == {HASHED_ANN: "bounced"}
+
+
+@pytest.mark.parametrize(("hashed", "outcome"), [(True, Outcome.FAILED), (False, Outcome.SENT)])
+def test_a_worker_finds_a_hash_only_if_the_account_had_one(
+    *, hashed: bool, outcome: Outcome
+) -> None:
+    """A message says whether its account had hashes; other accounts pay for no look-up."""
+    world = World()
+    world.store.suppressed[HASHED_ANN] = "manual"
+    job = world.accept(builders.message(hashed_suppressions=hashed))
+    assert world.delivery.deliver(job).outcome is outcome
+
+
+def test_an_erased_message_keeps_what_its_sender_needs() -> None:
+    """Id, sender, key, template and provider's id stay; tags, subject and texts of servers go."""
+    message = builders.message(
+        to=(ANN, "ANN@example.com"), cc=(BOB,), provider_message_id="ses-1", revision=3
+    )
+    message = replace(message, origin=replace(message.origin, tags={"who": "ann"}))
+    message = message.with_events(
+        [event(EventKind.SENT, 1), replace(event(EventKind.BOUNCED, 2, ANN), reason="550 ann?")]
+    )
+    erased = erase_recipient(message, ANN)
+    assert (erased.to, erased.cc) == ((ERASED_ADDRESS, ERASED_ADDRESS), (BOB,))
+    assert (erased.subject, dict(erased.origin.tags)) == ("[erased]", {})
+    assert [(e.kind, e.recipient, e.reason) for e in erased.events] == [
+        (EventKind.SENT, None, None),
+        (EventKind.BOUNCED, ERASED_ADDRESS, None),
+    ]
+    kept = ("message_id", "sender", "from_name", "provider_message_id", "revision", "status")
+    assert all(getattr(erased, name) == getattr(message, name) for name in kept)
+    assert erased.origin.key_id == message.origin.key_id
+    assert erase_recipient(erased, ANN) is erased
+    assert erase_recipient(message, "cleo@example.com") is message

@@ -1,0 +1,81 @@
+"""The limits of an agent's key."""
+
+import pytest
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import from_item
+from pillarbox.adapters.dynamodb.records import key_item, key_of
+from pillarbox.application.accounts.agents import agent_settings
+from pillarbox.domain.agent import AgentSettings, Confirmation
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.key import Principal
+from tests.fakes import builders
+
+
+@pytest.mark.parametrize(
+    ("recipients", "address", "allowed"),
+    [
+        (("*",), "anyone@elsewhere.example", True),
+        (("ann@shop.example",), "ann@shop.example", True),
+        (("ann@shop.example",), "Ann@shop.example", True),
+        (("ann@shop.example",), "bob@shop.example", False),
+        (("shop.example",), "bob@shop.example", True),
+        (("shop.example",), "bob@mail.shop.example", False),
+        (("shop.example",), "bob@evilshop.example", False),
+        (("shop.example",), "shop.example@elsewhere.example", False),
+    ],
+)
+def test_recipients(recipients: tuple[str, ...], address: str, *, allowed: bool) -> None:
+    """An address is allowed by itself in any case, by its exact domain, or by *."""
+    settings = AgentSettings(recipients=recipients)
+    if allowed:
+        settings.check_recipients([address])
+        return
+    with pytest.raises(ServiceError) as refusal:
+        settings.check_recipients(["ann@shop.example", address])
+    listed = {"address": address, "reason": "not_allowed"}
+    assert refusal.value.code == "recipient_not_allowed"
+    assert listed in (refusal.value.details or {})["recipients"]  # type: ignore[operator]
+
+
+def test_entries_are_normalized() -> None:
+    """Entries have one form each: lower case, A-labels, no repetitions."""
+    entries = ["Ann@Shop.Example", "bücher.example", "ann@shop.example", "SHOP.example"]
+    settings = agent_settings(entries, Confirmation.OFF, 5)
+    assert settings.recipients == ("ann@shop.example", "xn--bcher-kva.example", "shop.example")
+    assert (settings.limits.per_day, settings.limits.of("recipients")) == (5, 50)
+
+
+@pytest.mark.parametrize(
+    ("recipients", "per_day", "field"),
+    [
+        ([], 5, "agent-recipient"),
+        (["not an address@x"], 5, "agent-recipient"),
+        (["localhost"], 5, "agent-recipient"),
+        (["**"], 5, "agent-recipient"),
+        ([f"a{n}@shop.example" for n in range(101)], 5, "agent-recipient"),
+        (["*"], 0, "agent-per-day"),
+        (["*"], -1, "agent-per-day"),
+    ],
+)
+def test_wrong_settings(recipients: list[str], per_day: int, field: str) -> None:
+    """A key for everybody must be asked for, and each entry is an address or a domain."""
+    with pytest.raises(ValidationFailed) as refusal:
+        agent_settings(recipients, Confirmation.ASK, per_day)
+    assert refusal.value.errors[0].field == field
+
+
+@pytest.mark.parametrize("agent", [None, AgentSettings(recipients=("a.example",), per_day=3)])
+def test_a_record_keeps_the_settings(agent: AgentSettings | None) -> None:
+    """What is written is read again; a record of an older release has no settings."""
+    key = builders.api_key(builders.key_text(), agent=agent)
+    assert key_of(from_item(key_item(key))) == key
+    assert ("agent" in key_item(key)) is (agent is not None)
+
+
+def test_the_counts_of_a_key_are_with_those_of_its_account() -> None:
+    """They have the account's partition, which is deleted with it, and a sort key of their own."""
+    principal = Principal(builders.api_key(builders.key_text()), builders.account())
+    own, shared = keys.quota(principal.agent_id), keys.quota(builders.ACCOUNT)
+    assert own["pk"] == shared["pk"]
+    assert own["sk"] == {"S": principal.key.key_id} != shared["sk"]

@@ -1,0 +1,167 @@
+"""The figures of single keys and templates are exact, are audited and survive older releases."""
+
+from dataclasses import replace
+from uuid import UUID
+
+import pytest
+
+from pillarbox.adapters.dynamodb.attributes import from_item
+from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
+from pillarbox.adapters.dynamodb.ledger_format import pack, unpack
+from pillarbox.application.history.queries import Bucket
+from pillarbox.domain.message import EventKind, MessageOrigin, Status
+from pillarbox.domain.statistics import (
+    END_OF_TIME,
+    IndexEntry,
+    Subset,
+    SubsetKind,
+    TimeRange,
+    index_entry,
+    milliseconds,
+)
+from tests.unit.history.test_history_aggregation import wrong_items
+from tests.unit.history.test_history_check import busy_hour, check
+from tests.unit.history.world import START, SUBSETS, World
+
+HOUR = 3_600_000
+KEY_1, KEY_2 = SUBSETS[:2]
+
+
+def equals_recount(world: World) -> bool:
+    """Return whether the figures of all subsets since the start are those of a recount."""
+    window = (milliseconds(START) - HOUR, milliseconds(world.now) + 1, Bucket.DAY)
+    return all(
+        world.analytics(*window, subset) == world.expected_analytics(*window, subset)
+        for subset in SUBSETS
+    )
+
+
+def days(world: World, count: int) -> None:
+    """Send some messages on each of some days, and apply the changes."""
+    for _ in range(count):
+        for _ in range(8):
+            world.add_event(world.send(), EventKind.SENT)
+            world.pass_time(1200)
+        world.aggregate()
+        world.pass_time(86_400 - 8 * 1200)
+    world.send()
+    world.aggregate()
+
+
+def subset_partitions(world: World) -> list[str]:
+    partitions = world.engine.partitions.items()
+    return [
+        pk for pk, one in partitions if pk.startswith(f"STAT#{world.account_id}#") and one.order
+    ]
+
+
+@pytest.mark.parametrize("shards", [1, 4])
+def test_each_subset_has_rollups_of_its_own(shards: int) -> None:
+    """Days of messages are counted for each key and template, and only for those that sent."""
+    world = World(shards=shards)
+    days(world, 3)
+    assert equals_recount(world)
+    assert wrong_items(world) == 0
+    nobody = Subset(SubsetKind.KEY, "key_3")
+    window = (milliseconds(START), milliseconds(world.now), Bucket.DAY)
+    assert world.analytics(*window, nobody).total.count == 0
+    assert len(subset_partitions(world)) == len(SUBSETS)
+
+
+def test_a_change_of_an_earlier_day_reaches_the_figures_of_its_key_and_template() -> None:
+    """A complaint days later changes the day of its message in the account and both subsets."""
+    world = World()
+    days(world, 3)
+    first = min(world.messages.values(), key=lambda message: message.created_at)
+    world.add_event(first, EventKind.COMPLAINED)
+    world.aggregate()
+    assert equals_recount(world)
+    assert wrong_items(world) == 0
+
+
+@pytest.mark.parametrize("kind", ["hour#", "day#"])
+def test_a_lost_rollup_of_a_subset_is_found(kind: str) -> None:
+    """The audit counts an item that a subset's partition lacks."""
+    world = World()
+    days(world, 3)
+    pk = subset_partitions(world)[0]
+    lost = next(sk for sk in world.engine.partition(pk).order if sk.startswith(kind))
+    world.engine.partition(pk).remove(lost)
+    assert wrong_items(world) == 1
+
+
+def test_the_sweep_repairs_rollups_of_subsets_and_the_list_of_a_day() -> None:
+    """Without the list of the day and an hour of each subset, the check writes all of them."""
+    world = busy_hour()
+    for pk in subset_partitions(world):
+        world.engine.partition(pk).remove(world.engine.partition(pk).order[-1])
+    lists = [sk for sk in world.engine.partition(f"STAT#{world.account_id}").order if "subs" in sk]
+    for sk in lists:
+        world.engine.partition(f"STAT#{world.account_id}").remove(sk)
+    assert wrong_items(world) > len(lists) >= 1
+    assert check(world) >= 1
+    assert wrong_items(world) == 0
+
+
+def test_items_of_an_older_release_are_read_and_completed() -> None:
+    """Entries without key and template are counted; the check and a rebuild complete them."""
+    world = busy_hour()
+    partition = world.engine.partition(f"STAT#{world.account_id}")
+    for sk in [sk for sk in partition.order if sk.startswith("C#")]:
+        item = dict(partition.get(sk) or {})
+        for name in ("origins", "keys", "templates"):
+            item.pop(name, None)
+        partition.put(sk, item)
+    entries = world.ledger.entries_created(world.account_id, TimeRange(0, END_OF_TIME))
+    assert {(entry.key_id, entry.template) for entry in entries} == {(None, None)}
+    assert len(entries) == len(world.messages)
+    window = (milliseconds(START), milliseconds(world.now) + 1, Bucket.DAY)
+    assert world.analytics(*window) == world.expected_analytics(*window)
+    before = wrong_items(world)
+    assert check(world) >= 1
+    assert wrong_items(world) < before
+    audit = DynamoLedgerAudit(world.table)
+    audit.repair(world.account_id, map(index_entry, world.messages.values()))
+    assert wrong_items(world) == 0
+    assert equals_recount(world)
+
+
+def entry(number: int, key_id: str | None, template: str | None) -> IndexEntry:
+    return IndexEntry(UUID(int=number), 1, Status.PENDING, 0, frozenset(), None, key_id, template)
+
+
+@pytest.mark.parametrize("templates", [0, 1, 255, 256, 700])
+def test_an_item_has_any_number_of_keys_and_templates(templates: int) -> None:
+    """Two bytes an entry hold 255 names of each; with more of them it is four."""
+    entries = [entry(1, None, None), entry(2, "key_1", None)]
+    entries += [entry(3 + number, None, f"t{number}") for number in range(templates)]
+    item = from_item(pack(entries))
+    assert [*unpack(item)] == entries
+    assert len(item["entries"]) == 26 * len(entries)
+    assert len(item["origins"]) == (2 if templates <= 255 else 4) * len(entries)
+
+
+def test_an_item_without_origins_has_the_form_of_older_releases() -> None:
+    """Entries of messages without a known key and template take 26 bytes and nothing else."""
+    assert set(pack([entry(1, None, None), entry(2, None, None)])) == {"entries"}
+
+
+def test_a_saved_template_counts_under_its_id_in_every_version() -> None:
+    """Messages of two versions of a template are one subset."""
+    world = World()
+    sent = world.send()
+    template_id = str(UUID(int=7))
+    for version in (1, 2):
+        origin = MessageOrigin(template_id=template_id, template_version=version)
+        changed = replace(world.send(), origin=origin)
+        world.messages[changed.message_id] = changed
+        world.stream[-1] = changed
+        world.pass_time(1)
+    world.aggregate()
+    world.pass_time(7200)
+    world.send()
+    world.aggregate()
+    window = (milliseconds(sent.created_at), milliseconds(world.now) + 1, Bucket.HOUR)
+    of_template = world.analytics(*window, Subset(SubsetKind.TEMPLATE, template_id))
+    assert of_template.total.count == 2
+    assert f"STAT#{world.account_id}#template#{template_id}" in subset_partitions(world)

@@ -1,0 +1,169 @@
+"""Without a confirmation a key that asks sends nothing, whatever its agent tries."""
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from random import Random
+from types import SimpleNamespace
+from typing import Any, Final
+
+from aws_lambda_powertools.utilities.data_classes import APIGatewayProxyEvent
+
+from pillarbox.application.authentication import Authentication
+from pillarbox.application.sending.batch import BatchSend
+from pillarbox.application.sending.single import SingleSend
+from pillarbox.application.sending.smtp import SmtpSubmission
+from pillarbox.domain.agent import AgentSettings
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.key import digest_of_key
+from pillarbox.http.bodies import parse_batch, parse_send
+from pillarbox.http.mcp.protocol import answer
+from pillarbox.http.replies import batch_result, send_result
+from tests.contract.mcp import ELICITATION, META, STATELESS
+from tests.fakes.world import World
+
+SEQUENCES: Final = 1_000
+_MAIL: Final[dict[str, Any]] = {"to": "ann@example.com", "subject": "a", "html": "<p>b</p>"}
+#: The emails that an agent wants to send: a tool and its arguments.
+_WISHES: Final[list[tuple[str, dict[str, Any]]]] = [
+    ("send_email", _MAIL),
+    ("send_email", _MAIL | {"to": "bob@example.com"}),
+    ("send_email", _MAIL | {"idempotencyKey": "k"}),
+    ("send_batch", {"messages": [_MAIL]}),
+    ("send_batch", {"messages": [_MAIL, _MAIL | {"subject": "c"}]}),
+]
+
+
+@dataclass
+class Agent:
+    """An agent that tries things at random, and what it was given."""
+
+    random: Random
+    world: World = field(default_factory=World)
+    #: By the token: its wish, whether it is for the client, and its minute.
+    tokens: dict[str, tuple[int, bool, int]] = field(default_factory=dict)
+    minute: int = 0
+
+    def __post_init__(self) -> None:
+        digest = digest_of_key(self.world.live)
+        settings = AgentSettings(recipients=("*",))
+        self.world.store.keys[digest] = replace(self.world.store.keys[digest], agent=settings)
+
+    def act(self) -> bool:
+        """Try something; return whether a user confirmed it."""
+        match self.random.randrange(8):
+            case 0:
+                wait = self.random.randrange(12)
+                self.minute += wait
+                self.world.advance(timedelta(minutes=wait))
+                return False
+            case 1:
+                self._avoid()
+                return False
+        return self._call()
+
+    def _avoid(self) -> None:
+        """Send by a route that cannot ask."""
+        ports, key = self.world.ports, self.world.live
+        with suppress(ServiceError):
+            match self.random.randrange(3):
+                case 0:
+                    SingleSend(ports).submit(key, parse_send(_MAIL), None, send_result)
+                case 1:
+                    batch = parse_batch({"messages": [_MAIL]})
+                    BatchSend(ports).submit(key, batch, None, batch_result)
+                case _:
+                    SmtpSubmission(ports).authenticate(key)
+
+    def _call(self) -> bool:
+        """Call a tool, perhaps with some token as an answer or an argument."""
+        wish, can_ask = self.random.randrange(len(_WISHES)), self.random.random() < 0.5
+        token = self.random.choice([*self.tokens, *self.tokens, "x", "a" * 77])
+        given = self.tokens.get(token)
+        if given and self.random.random() < 0.7:
+            wish = given[0]
+        tool, arguments = _WISHES[wish]
+        params: dict[str, Any] = {"name": tool, "arguments": dict(arguments)}
+        how = self.random.choice(
+            ["argument", "argument", "accept", "accept", "decline", "nothing", "stateless"]
+        )
+        if how == "argument":
+            params["arguments"]["confirm"] = token
+        elif how != "nothing":
+            action = "accept" if how == "stateless" else how
+            params["inputResponses"] = {"confirm": {"action": action}}
+            if how != "stateless":
+                params["requestState"] = token
+        if self.random.random() < 0.1:
+            params["arguments"]["dryRun"] = True
+        self._learn(wish, self._answer(params, can_ask=can_ask))
+        if given is None or "dryRun" in params["arguments"]:
+            return False
+        of, for_client, minute = given
+        right_way = how == ("accept" if for_client else "argument")
+        return of == wish and right_way and self.minute - minute <= 10
+
+    def _answer(self, params: dict[str, Any], *, can_ask: bool) -> dict[str, Any]:
+        params["_meta"] = {
+            f"{META}protocolVersion": STATELESS,
+            f"{META}clientCapabilities": ELICITATION if can_ask else {},
+        }
+        event: dict[str, Any] = {
+            "headers": {
+                "X-API-Key": self.world.live,
+                "MCP-Protocol-Version": STATELESS,
+                "Mcp-Method": "tools/call",
+                "Mcp-Name": params["name"],
+            },
+            "requestContext": {"requestId": "r"},
+            "body": json.dumps(
+                {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": params}
+            ),
+        }
+        ports = self.world.ports
+        services: Any = SimpleNamespace(
+            authentication=Authentication(ports.directory),
+            single_send=SingleSend(ports),
+            batch_send=BatchSend(ports),
+        )
+        reply = answer(APIGatewayProxyEvent(event), services, self.world.now)
+        result: dict[str, Any] = json.loads(reply.body or "")["result"]
+        return result
+
+    def _learn(self, wish: int, result: dict[str, Any]) -> None:
+        """Remember a token that the server gave."""
+        if state := result.get("requestState"):
+            self.tokens[state] = (wish, True, self.minute)
+        elif token := result.get("structuredContent", {}).get("confirm"):
+            self.tokens[token] = (wish, False, self.minute)
+
+
+def test_nothing_is_sent_without_a_confirmation() -> None:
+    """In 1,000 random sequences each email follows a yes to that very email, by the right way.
+
+    The sequences also send: otherwise the test would show nothing.
+    """
+    confirmed_sends = 0
+    for seed in range(SEQUENCES):
+        agent = Agent(Random(seed))  # noqa: S311  no secret
+        for _ in range(agent.random.randrange(4, 12)):
+            before = len(agent.world.store.messages)
+            confirmed = agent.act()
+            sent = len(agent.world.store.messages) - before
+            assert confirmed or not sent, f"seed {seed}"
+            confirmed_sends += sent
+    assert confirmed_sends > SEQUENCES / 10
+
+
+def test_a_confirmation_sends_once() -> None:
+    """A token that is used again and again, also in the next hour, sends no second email."""
+    agent = Agent(Random(0))  # noqa: S311  no secret
+    agent.world.advance(timedelta(minutes=50 - agent.world.now.minute))
+    params = {"name": "send_email", "arguments": dict(_MAIL)}
+    token = agent._answer(dict(params), can_ask=False)["structuredContent"]["confirm"]
+    for _ in range(3):
+        again = {"name": "send_email", "arguments": _MAIL | {"confirm": token}}
+        agent._answer(again, can_ask=False)
+        agent.world.advance(timedelta(minutes=5))
+    assert len(agent.world.store.messages) == 1
