@@ -57,6 +57,14 @@ def test_both_pages_have_the_same_sums() -> None:
     assert f"in batches of ten they cost {costs.calls():.2f}." in " ".join(_PAGE.split())
 
 
+def test_the_reasons_cover_the_whole_bill() -> None:
+    """The items that say why a million with a key costs so much add up to it."""
+    reasons = _PAGE.partition("Why a key's million")[2].partition("What changes it:")[0]
+    items = [float(amount) for amount in re.findall(r"^\| (\d+\.\d\d) \|", reasons, re.MULTILINE)]
+    assert len(items) > 5
+    assert sum(items) == pytest.approx(sum(costs.million().values()), abs=0.05)
+
+
 def test_single_messages_cost_more_than_batches() -> None:
     """A sender whose queues never fill pays for each receipt and invocation."""
     batches, single = costs.million(batch=10), costs.million(batch=1)
