@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID, uuid5
 
-from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.message import Event, EventKind, Message
 from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.webhook import ALL_TYPES, WebhookEndpoint, WebhookEvent, WebhookType
 
@@ -70,18 +70,17 @@ class AccountEvent:
 
 def events_of(message: Message) -> Sequence[AccountEvent]:
     """Return all events of a message, its acceptance first."""
-    found = [(EventKind.ACCEPTED, message.created_at, None)]
-    found += [(event.kind, event.at, event.recipient) for event in message.events]
+    accepted = Event(kind=EventKind.ACCEPTED, at=message.created_at)
     return [
         AccountEvent(
-            type=_TYPES[kind],
+            type=_TYPES[event.kind],
             account_id=message.account_id,
-            at=at,
+            at=event.at,
             message_id=message.message_id,
-            kind=kind,
-            recipient=recipient,
+            kind=event.kind,
+            recipient=event.recipient,
         )
-        for kind, at, recipient in found
+        for event in (accepted, *message.events)
     ]
 
 

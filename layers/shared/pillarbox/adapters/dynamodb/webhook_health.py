@@ -55,6 +55,7 @@ def _attribute(health: EndpointHealth) -> dict[str, object]:
 
 
 def _health_of(attribute: dict[str, Any]) -> EndpointHealth:
-    return EndpointHealth(
-        **{name: from_text(value) if name in _TIMES else value for name, value in attribute.items()}
-    )
+    values: dict[str, Any] = {
+        name: from_text(value) if name in _TIMES else value for name, value in attribute.items()
+    }
+    return EndpointHealth(**values)
