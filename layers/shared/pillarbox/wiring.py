@@ -55,7 +55,7 @@ class Wiring:
 
     @cached_property
     def table(self) -> Table:
-        """The one table."""
+        """The table of everything but identities."""
         return Table(self.settings.table)
 
     @cached_property
