@@ -137,6 +137,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         endpoints = {
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
             Settings.dns_servers.variable: f"{dns_host}:{dns_port}",
+            Settings.local_webhooks.variable: "true",
         }
         engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), endpoints)
         # From here on, an AWS SDK in this process calls the engine and never the user's account.

@@ -24,105 +24,114 @@ from tests.fakes.builders import ACCOUNT, NOW
 type EndpointKey = tuple[str, str]
 _MINUTE = timedelta(minutes=1)
 _WAITING_KEPT = timedelta(days=7)
-SECRET = "whsec_" + "c2VjcmV0IG9mIHRoaXJ0eS10d28gYnl0ZXMgaGVyZS4="
 
 
-@dataclass
-class WebhookStore:
-    """Everything about webhooks that the service stores."""
-
-    endpoints: dict[EndpointKey, WebhookEndpoint] = field(default_factory=dict)
-    healths: dict[EndpointKey, EndpointHealth] = field(default_factory=dict)
-    deliveries: dict[tuple[EndpointKey, str], WebhookDelivery] = field(default_factory=dict)
-    waiting: dict[tuple[EndpointKey, str], tuple[WebhookEvent, datetime]] = field(
-        default_factory=dict
-    )
-    #: Tasks in the queue, each with the time for which it is hidden.
-    queue: list[tuple[WebhookTask, timedelta]] = field(default_factory=list)
-    #: Tasks of the timer by their minute.
-    due: dict[datetime, dict[object, WebhookTask]] = field(default_factory=dict)
-
-
-def endpoint(endpoint_id: str | None = None, **changes: Any) -> WebhookEndpoint:
+def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:
     """Return an enabled endpoint for all types."""
+    created = changes.get("created_at", NOW)
     default = WebhookEndpoint(
-        account_id=ACCOUNT,
-        endpoint_id=endpoint_id or str(new_id(NOW)),
+        account_id=account_id,
+        endpoint_id=str(new_id(created)),
         url="https://shop.example/hooks",
         types=frozenset({ALL_TYPES}),
-        secrets=(WebhookSecret(text=SECRET, created_at=NOW),),
+        secrets=(WebhookSecret(text="whsec_c2VjcmV0", created_at=created),),
         enabled=True,
-        created_at=NOW,
+        created_at=created,
     )
     return replace(default, **changes)
 
 
+@dataclass
 class FakeWebhookEndpoints:
-    """Implements the part of `webhooks.ports.WebhookEndpoints` that posting uses."""
+    """Implements `webhooks.ports.WebhookEndpoints`."""
 
-    def __init__(self, store: WebhookStore) -> None:
-        self._endpoints = store.endpoints
+    endpoints: dict[tuple[str, str], WebhookEndpoint] = field(default_factory=dict)
+    replayed: dict[tuple[str, str], datetime] = field(default_factory=dict)
 
     def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
         if len(self.of_account(endpoint.account_id)) >= most:
             return False
-        self._endpoints[endpoint.account_id, endpoint.endpoint_id] = endpoint
+        self.endpoints[endpoint.account_id, endpoint.endpoint_id] = endpoint
         return True
 
     def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
-        return self._endpoints.get((account_id, endpoint_id))
+        return self.endpoints.get((account_id, endpoint_id))
 
     def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
-        found = [each for (account, _), each in self._endpoints.items() if account == account_id]
-        return sorted(found, key=lambda each: each.created_at)
+        return [self.endpoints[key] for key in sorted(self.endpoints) if key[0] == account_id]
 
     def change(
         self, account_id: str, endpoint_id: str, changes: EndpointChanges
     ) -> WebhookEndpoint | None:
-        stored = self.get(account_id, endpoint_id)
-        if stored is None:
+        old = self.get(account_id, endpoint_id)
+        if old is None:
             return None
-        names = ("url", "types", "enabled")
-        values = {name: getattr(changes, name) for name in names}
-        changed = replace(stored, **{k: v for k, v in values.items() if v is not None})
-        self._endpoints[account_id, endpoint_id] = changed
-        return changed
+        new = replace(
+            old,
+            url=old.url if changes.url is None else changes.url,
+            types=old.types if changes.types is None else changes.types,
+            enabled=old.enabled if changes.enabled is None else changes.enabled,
+        )
+        self.endpoints[account_id, endpoint_id] = new
+        return new
+
+    def replace_secrets(
+        self,
+        account_id: str,
+        endpoint_id: str,
+        old: tuple[WebhookSecret, ...],
+        new: tuple[WebhookSecret, ...],
+    ) -> bool:
+        current = self.get(account_id, endpoint_id)
+        if current is None or current.secrets != old:
+            return False
+        self.endpoints[account_id, endpoint_id] = replace(current, secrets=new)
+        return True
+
+    def begin_replay(
+        self, account_id: str, endpoint_id: str, now: datetime, pause: timedelta
+    ) -> bool:
+        key = account_id, endpoint_id
+        if key not in self.endpoints or self.replayed.get(key, now - pause) > now - pause:
+            return False
+        self.replayed[key] = now
+        return True
 
     def remove(self, account_id: str, endpoint_id: str) -> bool:
-        return self._endpoints.pop((account_id, endpoint_id), None) is not None
+        return self.endpoints.pop((account_id, endpoint_id), None) is not None
 
 
+@dataclass
 class FakeEndpointHealths:
     """Implements `webhooks.ports.EndpointHealths`."""
 
-    def __init__(self, store: WebhookStore) -> None:
-        self._healths = store.healths
+    healths: dict[tuple[str, str], EndpointHealth] = field(default_factory=dict)
 
     def get(self, account_id: str, endpoint_id: str) -> EndpointHealth:
-        return self._healths.get((account_id, endpoint_id), EndpointHealth())
+        return self.healths.get((account_id, endpoint_id), EndpointHealth())
 
     def replace(
         self, account_id: str, endpoint_id: str, old: EndpointHealth, new: EndpointHealth
     ) -> bool:
         if self.get(account_id, endpoint_id) != old:
             return False
-        self._healths[account_id, endpoint_id] = new
+        self.healths[account_id, endpoint_id] = new
         return True
 
 
+@dataclass
 class FakeWebhookDeliveries:
     """Implements `webhooks.ports.WebhookDeliveries`."""
 
-    def __init__(self, store: WebhookStore) -> None:
-        self._deliveries = store.deliveries
+    deliveries: dict[tuple[EndpointKey, str], WebhookDelivery] = field(default_factory=dict)
 
     def put(self, delivery: WebhookDelivery) -> None:
         event = delivery.event
         key = (event.account_id, event.endpoint_id)
-        self._deliveries[key, event.delivery_id] = delivery
+        self.deliveries[key, event.delivery_id] = delivery
 
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
-        return self._deliveries.get(((account_id, endpoint_id), delivery_id))
+        return self.deliveries.get(((account_id, endpoint_id), delivery_id))
 
     def newest_first(
         self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
@@ -130,70 +139,77 @@ class FakeWebhookDeliveries:
         ids = sorted(
             (
                 delivery_id
-                for key, delivery_id in self._deliveries
+                for key, delivery_id in self.deliveries
                 if key == (account_id, endpoint_id) and (cursor is None or delivery_id < cursor)
             ),
             reverse=True,
         )[:limit]
-        items = [self._deliveries[(account_id, endpoint_id), each] for each in ids]
+        items = [self.deliveries[(account_id, endpoint_id), each] for each in ids]
         return ScanPage(items, ids[-1] if len(ids) == limit else None)
 
 
+@dataclass
 class FakeWaitingEvents:
-    """Implements `webhooks.ports.WaitingEvents`."""
+    """Implements `webhooks.ports.WaitingEvents`; `waiting` has events and until when each waits."""
 
-    def __init__(self, store: WebhookStore, clock: Callable[[], datetime]) -> None:
-        self._waiting = store.waiting
-        self._clock = clock
+    clock: Callable[[], datetime]
+    waiting: dict[tuple[EndpointKey, str], tuple[WebhookEvent, datetime]] = field(
+        default_factory=dict
+    )
 
     def put(self, event: WebhookEvent) -> None:
         key = (event.account_id, event.endpoint_id)
-        self._waiting[key, event.delivery_id] = event, self._clock() + _WAITING_KEPT
+        self.waiting[key, event.delivery_id] = event, self.clock() + _WAITING_KEPT
 
     def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
         found = sorted(
             (delivery_id, event)
-            for (key, delivery_id), (event, until) in self._waiting.items()
-            if key == (account_id, endpoint_id) and until > self._clock()
+            for (key, delivery_id), (event, until) in self.waiting.items()
+            if key == (account_id, endpoint_id) and until > self.clock()
         )
         return [event for _, event in found[:limit]]
 
     def remove(self, event: WebhookEvent) -> None:
         key = (event.account_id, event.endpoint_id)
-        self._waiting.pop((key, event.delivery_id), None)
+        self.waiting.pop((key, event.delivery_id), None)
 
 
+@dataclass
 class FakeWebhookQueue:
-    """Implements `webhooks.ports.WebhookQueue`."""
+    """Implements `webhooks.ports.WebhookQueue`; `tasks` has tasks and for how long each hides."""
 
-    def __init__(self, store: WebhookStore) -> None:
-        self._store = store
+    tasks: list[tuple[WebhookTask, timedelta]] = field(default_factory=list)
+
+    @property
+    def events(self) -> list[WebhookEvent]:
+        """The queued events, without the drains."""
+        return [task for task, _ in self.tasks if isinstance(task, WebhookEvent)]
 
     def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
         assert delay <= timedelta(minutes=15), "SQS hides a message for at most 15 minutes"
-        self._store.queue += [(task, delay) for task in tasks]
+        self.tasks += [(task, delay) for task in tasks]
 
 
+@dataclass
 class FakeDueTimes:
-    """Implements `webhooks.ports.DueTimes`."""
+    """Implements `webhooks.ports.DueTimes`; `minutes` has the tasks of each minute."""
 
-    def __init__(self, store: WebhookStore) -> None:
-        self._due = store.due
+    minutes: dict[datetime, dict[object, WebhookTask]] = field(default_factory=dict)
 
     def put(self, task: WebhookTask, due: datetime) -> None:
         minute = due.replace(second=0, microsecond=0)
         if minute < due:
             minute += _MINUTE
-        self._due.setdefault(minute, {})[_name(task)] = _without_lease(task)
+        self.minutes.setdefault(minute, {})[_name(task)] = _without_lease(task)
 
     def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[WebhookTask]]]:
-        for minute in sorted(self._due):
-            if minute <= now and self._due[minute]:
-                yield minute, [*self._due[minute].values()]
+        for minute in sorted(self.minutes):
+            if minute <= now and self.minutes[minute]:
+                yield minute, [*self.minutes[minute].values()]
 
     def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
         for task in tasks:
-            self._due[minute].pop(_name(task), None)
+            self.minutes[minute].pop(_name(task), None)
 
 
 @dataclass(frozen=True)

@@ -74,14 +74,14 @@ def ports(request: pytest.FixtureRequest) -> WebhookPorts:
     """Return the fakes, then the adapters."""
     clock = AdjustableClock()
     if request.param == "fakes":
-        store = webhooks.WebhookStore()
+        fake_queue = webhooks.FakeWebhookQueue()
         return WebhookPorts(
-            deliveries=webhooks.FakeWebhookDeliveries(store),
-            waiting=webhooks.FakeWaitingEvents(store, clock),
-            healths=webhooks.FakeEndpointHealths(store),
-            due=webhooks.FakeDueTimes(store),
-            queue=webhooks.FakeWebhookQueue(store),
-            receive=lambda: [task for task, hidden in store.queue if not hidden],
+            deliveries=webhooks.FakeWebhookDeliveries(),
+            waiting=webhooks.FakeWaitingEvents(clock),
+            healths=webhooks.FakeEndpointHealths(),
+            due=webhooks.FakeDueTimes(),
+            queue=fake_queue,
+            receive=lambda: [task for task, hidden in fake_queue.tasks if not hidden],
             clock=clock,
         )
     names: Aws = request.getfixturevalue("aws")

@@ -240,6 +240,12 @@ class Settings:
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
     )
+    local_webhooks = Setting(
+        flag,
+        "whether webhooks may go to http://127.0.0.1:PORT, where Lambda's runtime listens in AWS",
+        ("local",),
+        default="false",
+    )
 
     # The SMTP relay.
 

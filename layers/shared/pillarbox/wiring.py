@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.application.webhooks.ports import WebhookPoster
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -293,6 +294,15 @@ class Wiring:
             marks=DynamoRebuildMarks(self.table),
             clock=utc_now,
             for_each=in_parallel,
+        )
+
+    @cached_property
+    def webhook_poster(self) -> "WebhookPoster":
+        """Send webhooks, and check the addresses of endpoints."""
+        from pillarbox.adapters.webhook_poster import HttpsWebhookPoster
+
+        return HttpsWebhookPoster(
+            self.settings.dns_servers, allow_local=self.settings.local_webhooks
         )
 
     @cached_property
