@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
-from uuid import UUID
 
 from pillarbox.application.ports import ScanPage
 from pillarbox.domain.webhook import (
@@ -16,6 +15,7 @@ from pillarbox.domain.webhook import (
     WebhookEndpoint,
     WebhookEvent,
     WebhookSecret,
+    WebhookTask,
 )
 
 
@@ -91,8 +91,8 @@ class WebhookDeliveries(Protocol):
         """Write the record of a delivery."""
         ...
 
-    def get(self, account_id: str, endpoint_id: str, event_id: UUID) -> WebhookDelivery | None:
-        """Read one delivery consistently."""
+    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        """Read one delivery consistently by `WebhookEvent.delivery_id`."""
         ...
 
     def newest_first(
@@ -102,11 +102,27 @@ class WebhookDeliveries(Protocol):
         ...
 
 
-class WebhookQueue(Protocol):
-    """The queue of events to post; the endpoint is the message group."""
+class WaitingEvents(Protocol):
+    """The events of each endpoint that wait until it works again; they expire after 7 days."""
 
-    def put_all(self, events: Iterable[WebhookEvent], delay: timedelta = timedelta(0)) -> None:
-        """Queue events, each hidden for a time of up to 15 minutes."""
+    def put(self, event: WebhookEvent) -> None:
+        """Let an event wait; the same event waits once."""
+        ...
+
+    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
+        """Read the oldest events of an endpoint consistently."""
+        ...
+
+    def remove(self, event: WebhookEvent) -> None:
+        """Remove an event, if it still waits."""
+        ...
+
+
+class WebhookQueue(Protocol):
+    """The queue of events to post and of endpoints to drain; the endpoint is the message group."""
+
+    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
+        """Queue tasks, each hidden for a time of up to 15 minutes."""
         ...
 
 
@@ -137,16 +153,19 @@ class WebhookPoster(Protocol):
 
 
 class DueTimes(Protocol):
-    """Events that wait for longer than a queue can hide them, in buckets of one minute."""
+    """Tasks that wait for longer than a queue can hide them, in buckets of one minute."""
 
-    def put(self, event: WebhookEvent, due: datetime) -> None:
-        """Store an event until a moment; the same event and minute are stored once."""
+    def put(self, task: WebhookTask, due: datetime) -> None:
+        """Store a task until a moment; the same task and minute are stored once."""
         ...
 
-    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[WebhookEvent]]]:
-        """Return the events that are due, in parts, with the minute of each."""
+    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[WebhookTask]]]:
+        """Return the tasks that are due, in parts, with the minute of each.
+
+        When the caller asks for the part after the last one of a minute, the minute is over.
+        """
         ...
 
-    def remove(self, minute: datetime, events: Sequence[WebhookEvent]) -> None:
-        """Remove events that were queued."""
+    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
+        """Remove tasks that were queued."""
         ...
