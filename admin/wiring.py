@@ -30,7 +30,6 @@ from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
-from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.ses.domains import SesDomains
 from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.application.accounts.accounts import Accounts
@@ -44,11 +43,6 @@ from pillarbox.wiring import Wiring, utc_now
 
 class OperatorWiring(Wiring):
     """The use cases of a stack, and what only its operator does."""
-
-    @cached_property
-    def identities(self) -> Table:
-        """The table of API keys and secrets."""
-        return Table(self.settings.identities_table)
 
     @cached_property
     def accounts(self) -> Accounts:

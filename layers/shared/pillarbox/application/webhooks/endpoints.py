@@ -24,6 +24,7 @@ from pillarbox.domain.webhook import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookSecret,
+    is_delivery_id,
 )
 from pillarbox.domain.webhook_signature import new_secret, rotated
 
@@ -98,6 +99,9 @@ class WebhookQueries:
             ValidationFailed: on `cursor`.
             ServiceError: `webhook_not_found`.
         """
+        if cursor is not None and not is_delivery_id(cursor):
+            message = "must be the nextCursor of a page"
+            raise ValidationFailed(FieldError("cursor", message, "invalid_cursor"))
         if self.endpoints.get(account_id, str(endpoint_id)) is None:
             raise webhook_not_found()
         return self.deliveries.newest_first(account_id, str(endpoint_id), limit, cursor)
