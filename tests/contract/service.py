@@ -308,7 +308,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
             for name in ("events", "events_dead")
         )
         sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
+        webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
         queues = {
+            "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
             "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": urgent_url,

@@ -118,6 +118,8 @@ class WebhookEvent:
     message_id: UUID | None = None
     #: The suppressed address, for `suppression.added` only.
     address: str | None = None
+    #: Whether somebody asked for the event again, so that it is posted even if it was delivered.
+    is_replay: bool = False
 
     @property
     def delivery_id(self) -> str:

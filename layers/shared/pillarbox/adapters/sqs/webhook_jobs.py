@@ -59,6 +59,14 @@ class SqsWebhookQueue:
         if response.get("Failed"):
             raise Unavailable(_NAME, aws_error=response["Failed"][0]["Code"])
 
+    def read(self, text: str) -> WebhookTask:
+        """Read the task in a message of the queue.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
+        """
+        return read_task(text)
+
 
 def write_task(task: WebhookTask) -> str:
     """Write a task as JSON; moments are in milliseconds."""
@@ -75,6 +83,8 @@ def write_task(task: WebhookTask) -> str:
             fields["message"] = str(task.message_id)
         if task.address is not None:
             fields["address"] = task.address
+        if task.is_replay:
+            fields["replay"] = True
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -99,4 +109,5 @@ def read_task(text: str) -> WebhookTask:
         at=to_datetime(fields["at"]),
         message_id=UUID(fields["message"]) if "message" in fields else None,
         address=fields.get("address"),
+        is_replay=fields.get("replay", False),
     )

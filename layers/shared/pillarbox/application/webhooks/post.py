@@ -99,7 +99,13 @@ class WebhookWorker:
         ports = self._ports
         stored = ports.deliveries.get(event.account_id, event.endpoint_id, event.delivery_id)
         delivery = stored or WebhookDelivery(event=event, state=DeliveryState.WAITING)
-        if self._is_repeated(delivery):
+        if event.is_replay:
+            first_time = replace(event, is_replay=False)
+            stored = None
+            delivery = replace(
+                delivery, event=first_time, state=DeliveryState.WAITING, next_at=None
+            )
+        elif self._is_repeated(delivery):
             return "repeated"
         if events_wait(endpoint, health) and event.type is not WebhookType.WEBHOOK_TEST:
             return self._let_wait(endpoint, delivery, is_stored=stored is not None)

@@ -81,7 +81,7 @@ class WebhookReplays:
             delivery = self.deliveries.get(account_id, str(endpoint_id), delivery_id)
         if delivery is None:
             raise ServiceError("delivery_not_found", "The endpoint has no such delivery.")
-        self.queue.put_all([delivery.event])
+        self.queue.put_all([replace(delivery.event, is_replay=True)])
         return delivery.event
 
     def replay_all(
@@ -105,7 +105,7 @@ class WebhookReplays:
             account_id, milliseconds(request.since), milliseconds(request.until), shards
         )
         events, rest = _newest_events(messages, endpoint)
-        self.queue.put_all(events)
+        self.queue.put_all(replace(event, is_replay=True) for event in events)
         return ReplayResult(queued=len(events), rest=rest)
 
     def _endpoint(self, account_id: str, endpoint_id: UUID) -> WebhookEndpoint:
