@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.ports import ScanPage
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.ids import new_id
@@ -220,6 +221,16 @@ class Post:
     event_id: UUID
     headers: Mapping[str, str]
     body: bytes
+
+
+@dataclass
+class FakeSuppressionLookup:
+    """Implements `webhooks.ports.SuppressionLookup`."""
+
+    suppressions: dict[tuple[str, str], Suppression] = field(default_factory=dict)
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        return self.suppressions.get((account_id, address))
 
 
 class FakeWebhookPoster:

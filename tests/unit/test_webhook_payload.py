@@ -11,9 +11,10 @@ from pillarbox.domain.webhook_events import (
     suppression_added,
     webhook_test,
 )
-from pillarbox.http.webhook_payload import email_payload, plain_payload, suppression_payload
+from pillarbox.http.webhook_payload import WebhookPayloads
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 
+WRITE = WebhookPayloads()
 ANN = "ann@example.com"
 
 
@@ -29,7 +30,7 @@ def test_an_event_of_an_email_has_the_state_of_the_email() -> None:
         bcc=("secret@example.com",),
         revision=3,
     )
-    payload = email_payload(events_of(stored)[-1], stored)
+    payload = WRITE.email(events_of(stored)[-1], stored)
     assert json.loads(payload) == {
         "type": "email.bounced",
         "timestamp": "2026-03-14T15:09:30.537+00:00",
@@ -52,7 +53,7 @@ def test_an_event_of_an_email_has_the_state_of_the_email() -> None:
 def _data(kind: EventKind, *before: Event, code: str | None = None) -> dict[str, Any]:
     last = Event(kind=kind, at=at(9), recipient=ANN, code=code)
     stored = message(events=(*before, last))
-    data: dict[str, Any] = json.loads(email_payload(events_of(stored)[-1], stored))["data"]
+    data: dict[str, Any] = json.loads(WRITE.email(events_of(stored)[-1], stored))["data"]
     return data
 
 
@@ -73,7 +74,7 @@ def test_a_transient_failure_is_not_permanent() -> None:
 def test_an_event_without_a_reason_has_no_error() -> None:
     """If nothing went wrong, `error` is null; events of the whole email have no recipient."""
     stored = message()
-    data = json.loads(email_payload(events_of(stored)[0], stored))["data"]
+    data = json.loads(WRITE.email(events_of(stored)[0], stored))["data"]
     assert data["error"] is data["recipient"] is data["recipientStatus"] is None
 
 
@@ -82,7 +83,7 @@ def test_a_suppression_says_why() -> None:
     message_id = UUID(int=7)
     added = suppression_added(ACCOUNT, ANN, NOW, message_id).for_endpoint("e")
     suppression = Suppression(address=ANN, reason="bounced", at=NOW, message_id=message_id)
-    assert json.loads(suppression_payload(added, suppression))["data"] == {
+    assert json.loads(WRITE.suppression(added, suppression))["data"] == {
         "recipient": ANN,
         "reason": "bounced",
         "messageId": str(message_id),
@@ -91,6 +92,6 @@ def test_a_suppression_says_why() -> None:
 
 def test_a_test_names_its_endpoint() -> None:
     """The payload of a test has the type, the time and the endpoint."""
-    body = json.loads(plain_payload(webhook_test(ACCOUNT, NOW).for_endpoint("e")))
+    body = json.loads(WRITE.plain(webhook_test(ACCOUNT, NOW).for_endpoint("e")))
     assert body["type"] == "webhook.test"
     assert body["data"] == {"endpointId": "e"}

@@ -47,41 +47,43 @@ class SuppressionData(TypedDict):
     messageId: str | None
 
 
-def email_payload(event: AccountEvent, message: Message) -> bytes:
-    """Write the payload of an event of a message, as the message is now."""
-    record = next(
-        (e for e in message.events if (e.kind, e.recipient) == (event.kind, event.recipient)), None
-    )
-    origin = message.origin
-    data: EmailEventData = {
-        "messageId": str(message.message_id),
-        "status": message.status,
-        "recipient": event.recipient,
-        "recipientStatus": _recipient_status(message, event.recipient),
-        "to": list(message.to),
-        "subject": message.subject,
-        "templateId": origin.template_id,
-        "starterTemplate": origin.starter_template,
-        "tags": dict(origin.tags),
-        "error": _error(record),
-        "revision": message.revision,
-    }
-    return _write(event.type, event.at, data)
+class WebhookPayloads:
+    """Implements `webhooks.ports.PayloadWriter`."""
 
+    def email(self, event: AccountEvent, message: Message) -> bytes:
+        """Write the payload of an event of a message, as the message is now."""
+        record = next(
+            (e for e in message.events if (e.kind, e.recipient) == (event.kind, event.recipient)),
+            None,
+        )
+        origin = message.origin
+        data: EmailEventData = {
+            "messageId": str(message.message_id),
+            "status": message.status,
+            "recipient": event.recipient,
+            "recipientStatus": _recipient_status(message, event.recipient),
+            "to": list(message.to),
+            "subject": message.subject,
+            "templateId": origin.template_id,
+            "starterTemplate": origin.starter_template,
+            "tags": dict(origin.tags),
+            "error": _error(record),
+            "revision": message.revision,
+        }
+        return _write(event.type, event.at, data)
 
-def suppression_payload(event: WebhookEvent, suppression: Suppression) -> bytes:
-    """Write the payload of `suppression.added`."""
-    data: SuppressionData = {
-        "recipient": suppression.address,
-        "reason": suppression.reason,
-        "messageId": str(suppression.message_id) if suppression.message_id else None,
-    }
-    return _write(event.type, event.at, data)
+    def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
+        """Write the payload of `suppression.added`."""
+        data: SuppressionData = {
+            "recipient": suppression.address,
+            "reason": suppression.reason,
+            "messageId": str(suppression.message_id) if suppression.message_id else None,
+        }
+        return _write(event.type, event.at, data)
 
-
-def plain_payload(event: WebhookEvent) -> bytes:
-    """Write the payload of `account.paused` and `webhook.test`."""
-    return _write(event.type, event.at, {"endpointId": event.endpoint_id})
+    def plain(self, event: WebhookEvent) -> bytes:
+        """Write the payload of `account.paused` and `webhook.test`."""
+        return _write(event.type, event.at, {"endpointId": event.endpoint_id})
 
 
 def _recipient_status(message: Message, recipient: str | None) -> Status | None:

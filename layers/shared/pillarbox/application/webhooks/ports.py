@@ -3,12 +3,14 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
+from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.ports import ScanPage
+from pillarbox.domain.message import Message
 from pillarbox.domain.webhook import (
     EndpointHealth,
     WebhookDelivery,
@@ -17,6 +19,7 @@ from pillarbox.domain.webhook import (
     WebhookSecret,
     WebhookTask,
 )
+from pillarbox.domain.webhook_events import AccountEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -149,6 +152,47 @@ class WebhookPoster(Protocol):
 
     def post(self, url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
         """POST a body; return within 8 seconds. Every failure is a result, not an exception."""
+        ...
+
+
+class SuppressionLookup(Protocol):
+    """The suppressed addresses of accounts."""
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        """Read one suppression consistently, or None if there is none any more."""
+        ...
+
+
+class PayloadWriter(Protocol):
+    """Writes the payloads of webhooks in their wire format."""
+
+    def email(self, event: AccountEvent, message: Message) -> bytes:
+        """Write the payload of an event of a message, with the message as it is now."""
+        ...
+
+    def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
+        """Write the payload of `suppression.added`."""
+        ...
+
+    def plain(self, event: WebhookEvent) -> bytes:
+        """Write the payload of an event that has no record of its own."""
+        ...
+
+
+class Parallel(Protocol):
+    """Makes calls at the same time."""
+
+    def __call__[R](
+        self,
+        calls: Sequence[Callable[[], R]],
+        patience: timedelta | None = None,
+        while_running: Callable[[Sequence[int]], None] = lambda _: None,
+    ) -> Sequence[R | Exception]:
+        """Make all calls, and return the result or the error of each.
+
+        After the patience, call `while_running` once with the positions of those that still run,
+        if there are any. Its errors are not raised.
+        """
         ...
 
 
