@@ -21,6 +21,7 @@ from pillarbox.domain.message import EventKind, Message
 from pillarbox.domain.webhook import (
     MAX_ENDPOINTS,
     DeliveryState,
+    EndpointDrain,
     EndpointHealth,
     WebhookDelivery,
     WebhookEvent,
@@ -194,6 +195,7 @@ def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
     of.now = at(500)
     enabled = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True))
     assert enabled.enabled
+    assert of.queued == [EndpointDrain(ACCOUNT, str(endpoint_id))]
     assert of.healths.healths[key] == EndpointHealth(open_since=at(60), probe_at=at(500))
 
 
@@ -252,7 +254,7 @@ def test_a_delivery_is_replayed_with_the_same_id(of: UseCasesOfWebhooks) -> None
     sent = webhook_test(ACCOUNT, NOW).for_endpoint(str(endpoint_id))
     of.deliveries.put(WebhookDelivery(event=sent, state=DeliveryState.FAILED))
     assert of.replays.replay(ACCOUNT, endpoint_id, sent.delivery_id) == sent
-    assert of.queued == [sent]
+    assert of.queued == [replace(sent, replayed_at=NOW)]
     for delivery_id in ("x", f"1767268802317-{endpoint_id}"):
         with pytest.raises(ServiceError) as refused:
             of.replays.replay(ACCOUNT, endpoint_id, delivery_id)
@@ -320,8 +322,8 @@ def test_a_time_range_is_replayed(of: UseCasesOfWebhooks) -> None:
     result = of.replays.replay_all(ACCOUNT, endpoint_id, request)
     assert result == ReplayResult(queued=4, rest=None)
     assert types_of(of.queued) == ["email.sent", "email.bounced", "email.sent", "email.delivered"]
-    assert {task.endpoint_id for task in of.queued if isinstance(task, WebhookEvent)} == {
-        str(endpoint_id)
+    assert {(task.endpoint_id, task.replayed_at) for task in of.queue.events} == {
+        (str(endpoint_id), NOW)
     }
 
 
@@ -396,7 +398,7 @@ def test_a_large_range_is_replayed_in_parts(
             break
         until, of.now = result.rest, of.now + timedelta(minutes=1)
     assert parts == [3, 4, 1]
-    ids = [task.message_id for task in of.queued if isinstance(task, WebhookEvent)]
+    ids = [task.message_id for task in of.queue.events]
     assert sorted(map(str, ids)) == sorted(str(each.message_id) for each in of.log.messages)
 
 
