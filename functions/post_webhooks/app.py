@@ -29,7 +29,7 @@ def _worker() -> WebhookWorker:
 
 def _read(text: str) -> WebhookTask | Exception:
     try:
-        return services().webhook_queue.read(text)
+        return services().webhooks_queue.read(text)
     except (KeyError, TypeError, ValueError) as error:
         return error
 

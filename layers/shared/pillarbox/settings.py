@@ -176,7 +176,7 @@ class Settings:
     identities_table = Setting(
         str,
         "the DynamoDB table of API keys and secrets",
-        ("command", "local"),
+        ("functions", "command", "local"),
         output="IdentitiesTableName",
     )
     jobs_queue_url = Setting(str, "the queue of jobs", _SENDING, output="JobsQueueUrl")

@@ -359,11 +359,12 @@ class Wiring:
             endpoints=DynamoWebhookEndpoints(self.identities),
             healths=DynamoEndpointHealths(self.table),
             poster=self.webhook_poster,
+            queue=self.webhooks_queue,
             clock=utc_now,
         )
 
     @cached_property
-    def webhook_queue(self) -> "SqsWebhookQueue":
+    def webhooks_queue(self) -> "SqsWebhookQueue":
         """The queue of events for webhook endpoints."""
         from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
 
@@ -380,7 +381,7 @@ class Wiring:
             account_of=changed_account,
             read=added_events,
             endpoints=DynamoWebhookEndpoints(self.identities),
-            queue=self.webhook_queue,
+            queue=self.webhooks_queue,
             clock=utc_now,
         )
 
@@ -406,7 +407,7 @@ class Wiring:
             healths=DynamoEndpointHealths(self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
             waiting=DynamoWaitingEvents(self.table, utc_now),
-            queue=self.webhook_queue,
+            queue=self.webhooks_queue,
             due=DynamoDueTimes(self.table),
             messages=DynamoMessages(self.table),
             suppressions=DynamoSuppressions(self.table),
@@ -423,7 +424,7 @@ class Wiring:
         from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
         from pillarbox.application.webhooks.enqueue_due import DueTasks
 
-        return DueTasks(due=DynamoDueTimes(self.table), queue=self.webhook_queue, clock=utc_now)
+        return DueTasks(due=DynamoDueTimes(self.table), queue=self.webhooks_queue, clock=utc_now)
 
     @cached_property
     def webhook_replays(self) -> "WebhookReplays":
@@ -436,7 +437,7 @@ class Wiring:
         return WebhookReplays(
             endpoints=DynamoWebhookEndpoints(self.identities),
             deliveries=DynamoWebhookDeliveries(self.table),
-            queue=self.webhook_queue,
+            queue=self.webhooks_queue,
             log=DynamoMessageLog(self.table),
             clock=utc_now,
         )

@@ -83,8 +83,8 @@ def write_task(task: WebhookTask) -> str:
             fields["message"] = str(task.message_id)
         if task.address is not None:
             fields["address"] = task.address
-        if task.is_replay:
-            fields["replay"] = True
+        if task.replayed_at is not None:
+            fields["replayed"] = milliseconds(task.replayed_at)
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -109,5 +109,5 @@ def read_task(text: str) -> WebhookTask:
         at=to_datetime(fields["at"]),
         message_id=UUID(fields["message"]) if "message" in fields else None,
         address=fields.get("address"),
-        is_replay=fields.get("replay", False),
+        replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
     )
