@@ -25,6 +25,7 @@ from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.service import Service, queue_record, running_service
 from tests.contract.smtp_canaries import relay_everything
+from tests.contract.webhook_path import WebhookPath
 
 
 def accepted(template: str) -> list[dict[str, Any]]:
@@ -204,6 +205,14 @@ def count_and_sweep(service: Service) -> None:
     assert failed["batchItemFailures"]
 
 
+def announce_everything(service: Service) -> None:
+    """Post webhooks with canaries in the records, the URL and what the endpoint answers."""
+    path = WebhookPath(service, url=URL)
+    path.run_everything(ADDRESS, CANARY)
+    path.work(CANARY)
+    assert any(CANARY.encode() in body for body in path.posted)
+
+
 @contextmanager
 def leaking() -> Iterator[None]:
     """Log whole requests and whole messages, as the service never should."""
@@ -237,6 +246,7 @@ def main(dns_server: str, *options: str) -> None:
         batch_everything(service)
         service.deliver()
         count_and_sweep(service)
+        announce_everything(service)
         read_everything(service)
         relay_everything(service)
         service.deliver()

@@ -78,6 +78,9 @@ _WRITTEN: Final = {
     "SweepMessagesRole": set[str](),
     "SweepAccountRole": {"MSG", "REBUILD", "STAT"},
     "RelayExecutionRole": set[str](),
+    "AnnounceEventsRole": set[str](),
+    "PostWebhooksRole": {"DUE", "HOOKD", "HOOKH", "HOOKW"},
+    "EnqueueDueRole": {"DUE", "DUES"},
 }
 #: The kinds of records that a role may list.
 _LISTED: Final = {
@@ -87,6 +90,8 @@ _LISTED: Final = {
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
     "SweepAccountRole": {"ACCT", "MSG", "STAT"},
+    "PostWebhooksRole": {"HOOKW"},
+    "EnqueueDueRole": {"DUE"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 

@@ -38,6 +38,7 @@ from tests.contract.operations import OPERATIONS
 from tests.contract.service import Service, queue_record
 from tests.contract.test_backend_down import no_answer
 from tests.contract.test_messages import DELIVERED, HARD, event
+from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import message
 from tests.iam import AwsRequest
 
@@ -70,6 +71,7 @@ _UNCALLED: Final = {
     # Required by `ReportBatchItemFailures`.
     "record_feedback": {"sqs:ChangeMessageVisibility"},
     "sweep_account": {"sqs:ChangeMessageVisibility"},
+    "post_webhooks": {"sqs:ChangeMessageVisibility"},
     # Lambda reports the records that it gave up with the function's role.
     "aggregate_stats": {"sqs:SendMessage"},
 }
@@ -96,6 +98,7 @@ def calls(service: Service) -> Iterator[dict[str, set[AwsRequest]]]:
         _deliver(service, recorded)
         _follow(service, recorded)
         _sweep(service, recorded)
+        WebhookPath(service, recorded.handler).run_everything("ann@example.com", "Hello")
         yield recorded.made
 
 
