@@ -36,6 +36,7 @@ _NAMES: Final = [
     "SweepQueue",
     "Table",
     "UrgentJobsQueue",
+    "WebhooksQueue",
 ]
 
 
