@@ -1,4 +1,4 @@
-"""The routes of webhooks (docs/contract.md, "Webhooks")."""
+"""The routes of webhooks, as docs/openapi.json and docs/guides/webhooks.md describe them."""
 
 import json
 from datetime import UTC, datetime, timedelta

@@ -223,6 +223,15 @@ def endpoint_health(account_id: str, endpoint_id: str) -> Item:
     return _key(f"HOOKH#{account_id}#{endpoint_id}")
 
 
+def of_webhook_endpoint(account_id: str, endpoint_id: str) -> tuple[Item, ...]:
+    """Return the partitions of the first table that are about one endpoint."""
+    return (
+        webhook_delivery(account_id, endpoint_id),
+        waiting_event(account_id, endpoint_id),
+        endpoint_health(account_id, endpoint_id),
+    )
+
+
 def due_task(minute: int, name: str = "", bucket: int | None = None) -> Item:
     """Return the key of a task that is due in a minute; without a name, of one of its buckets."""
     if bucket is None:
