@@ -57,7 +57,7 @@ def receiver(
     folder = tmp_path_factory.mktemp("receiver")
     if command[0] == "node":  # the package is beside the program, as in a project
         (folder / "node_modules").symlink_to(need_node_package("standardwebhooks", "1.1.1"))
-        command = ("node", shutil.copy(command[1], folder))
+        command = ("node", shutil.copy(command[1], str(folder)))
     port, output = free_port(), folder / "output"
     own = {"PORT": str(port), "WEBHOOK_SECRET": OLD.text, "TMPDIR": str(folder)}
     with output.open("wb") as file:
