@@ -11,6 +11,7 @@ from pillarbox.domain.message import EventKind
 from pillarbox.domain.webhook import DeliveryState, WebhookDelivery, WebhookEndpoint
 from tests.fakes.builders import ACCOUNT, at, event, message
 from tests.fakes.webhook_world import WebhookWorld
+from tests.unit.application.test_application_webhooks import FakeLog
 
 BUSY, GONE = PostResult(status_code=503), PostResult(status_code=410)
 
@@ -24,7 +25,7 @@ def begin() -> tuple[WebhookWorld, WebhookEndpoint, WebhookReplays]:
         endpoints=world.endpoints,
         deliveries=world.deliveries,
         queue=world.queue,
-        log=None,  # type: ignore[arg-type]  only replays by time read it
+        log=FakeLog(),
         clock=lambda: world.now,
     )
     return world, endpoint, replays
