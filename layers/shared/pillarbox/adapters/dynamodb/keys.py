@@ -161,9 +161,9 @@ def message_ids(item: Item) -> tuple[str, UUID | None]:
 
 
 def kind_and_account(item: Item) -> tuple[str, str]:
-    """Return the kind of a record as its partition key starts, and the account that it is of.
+    """Return the first part of a record's partition key, and the record's account.
 
-    The account is empty if the record is of no single account.
+    The account is empty if the record belongs to no single account.
     """
     kind, _, rest = item["pk"]["S"].partition("#")
     match kind:
