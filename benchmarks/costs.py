@@ -123,6 +123,15 @@ def million(*, key: bool = True, batch: float = 10, rate: float = 50) -> Bill:
     }
 
 
+def calls() -> float:
+    """Return what a million emails cost without edge, log, storage, statistics and sweep."""
+    bill = million()
+    counted = ("DynamoDB, writes", "API Gateway, REST", "SQS", "DynamoDB, reads")
+    functions = ("Lambda, duration", "Lambda, requests")
+    swept = _SWEPT * PRICES["read"].dollars
+    return sum(bill[name] for name in (*counted, *functions)) - swept
+
+
 _KINDS: Final = ("with", "without")
 
 
@@ -171,20 +180,23 @@ def _resources(kind: str) -> list[dict[str, Any]]:
     return [resource for resource in resources if resource["Type"] == kind]
 
 
-def relay(size: str = "small", tasks: int = 1) -> Bill:
-    """Return a month of the relay and the front."""
+def relay(size: str = "small", tasks: int = 1, *, front: bool = True) -> Bill:
+    """Return a month of the relay, and of the front unless there is no edge."""
     values = _RELAY_SIZES[size]
+    memory = values["Memory" if front else "MemoryWithoutFront"]
     task = (
         int(values["Cpu"]) / 1024 * PRICES["vcpu"].dollars
-        + int(values["Memory"]) / 1024 * PRICES["gb"].dollars
+        + int(memory) / 1024 * PRICES["gb"].dollars
     )
     return {
         "Fargate, arm64": tasks * task * _HOURS,
         "Network load balancer, for SMTP": PRICES["balancer"].dollars * _HOURS,
-        "Application load balancer, for large requests": PRICES["balancer"].dollars * _HOURS,
+        "Application load balancer, for large requests": front
+        * PRICES["balancer"].dollars
+        * _HOURS,
         "Public IPv4 addresses": (2 + tasks) * PRICES["address"].dollars * _HOURS,
-        "Secrets of certificate and edge": 2 * PRICES["secret"].dollars,
-        "Alarm": alarm_metrics("WithFront") * PRICES["alarm"].dollars,
+        "Secrets of certificate and edge": (1 + front) * PRICES["secret"].dollars,
+        "Alarm": front * alarm_metrics("WithFront") * PRICES["alarm"].dollars,
     }
 
 
@@ -239,8 +251,14 @@ def tables() -> dict[str, str]:
             _with_sum([idle(), idle(all_alarms=True)]),
         ),
         "relay": _table(
-            ("the relay, a month", "small, 1 task", "small, 2 tasks", "large, 2 tasks"),
-            _with_sum([relay(), relay(tasks=2), relay("large", 2)]),
+            (
+                "the relay, a month",
+                "small, 1 task",
+                "small, 2 tasks",
+                "large, 2 tasks",
+                "small, 1 task, `EdgeService=none`",
+            ),
+            _with_sum([relay(), relay(tasks=2), relay("large", 2), relay(front=False)]),
         ),
         "operators": _table(
             ("emails a month", *(f"{operator.emails:,}" for operator in OPERATORS)),

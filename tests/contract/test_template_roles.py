@@ -23,12 +23,14 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
 from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.statistics import Granularity, index_entry, milliseconds
+from pillarbox.domain.webhook import EndpointHealth
 from tests import iam
 from tests.contract import client, service
 from tests.contract.aws_calls import QUEUES, Calls, rights_granted, rights_used
@@ -171,6 +173,9 @@ def _read(service: Service) -> None:
     webhook = service.webhook(account)
     ids = {"message_id": sent, "id": saved, "webhook_id": webhook}
     ids["delivery_id"] = service.delivery(account, webhook)
+    disabled = EndpointHealth(disabled_at=wiring.utc_now(), disabled_for="gone")
+    healths = DynamoEndpointHealths(wiring.services().table)
+    assert healths.replace(account, webhook, EndpointHealth(), disabled)
     # Reads first: template and endpoint are deleted last.
     for operation in sorted(OPERATIONS, key=lambda one: one.method == "DELETE"):
         assert 200 <= operation.request(api, ids).status < 300, operation.id
