@@ -15,7 +15,6 @@ from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
-from pillarbox.adapters.webhook_poster import HttpsWebhookPoster
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind
@@ -56,11 +55,11 @@ class WebhookPath:
     def answering(self) -> Iterator[None]:
         """Let the endpoint answer posts, in place of the network."""
 
-        def post(_: Any, __: str, ___: Any, body: bytes) -> PostResult:
+        def post(_url: str, _headers: Any, body: bytes) -> PostResult:
             self.posted.append(body)
             return self.answer
 
-        with mock.patch.object(HttpsWebhookPoster, "post", post):
+        with mock.patch.object(wiring.services().webhook_poster, "post", post):
             yield
 
     def announce(self, recipient: str, subject: str = "Hello") -> None:

@@ -42,6 +42,11 @@ def find(bug: str) -> tuple[int, str]:
     return 0, "not found"
 
 
+def _show(line: str) -> None:
+    sys.stdout.write(f"{line}\n")
+    sys.stdout.flush()
+
+
 def main() -> None:
     """Print what the runs show."""
     events = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
@@ -50,16 +55,15 @@ def main() -> None:
         verdicts = list(_runs(events, disturbed=disturbed))
         wrong = [verdict.wrong for verdict in verdicts if verdict.wrong]
         failed |= bool(wrong)
-        print(
+        _show(
             f"| {'with faults' if disturbed else 'undisturbed'} | {len(verdicts):,} "
             f"| {sum(v.events for v in verdicts):,} | {len(wrong)} "
-            f"| {sum(v.repeated for v in verdicts):,} |",
-            flush=True,
+            f"| {sum(v.repeated for v in verdicts):,} |"
         )
     for bug in KNOWN_BUGS:
         runs, wrong_text = find(bug)
         failed |= not runs
-        print(f"| {bug.replace('_', ' ')} | {runs} | {wrong_text} |", flush=True)
+        _show(f"| {bug.replace('_', ' ')} | {runs} | {wrong_text} |")
     sys.exit(failed)
 
 

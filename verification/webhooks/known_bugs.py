@@ -10,6 +10,7 @@ from unittest import mock
 from pillarbox.application.webhooks.attempts import AttemptResult, Attempts, PostingPorts
 from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.enqueue_due import DueTasks
+from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain import webhook_events
 from pillarbox.domain.webhook_events import AccountEvent
 from pillarbox.domain.webhook_retries import retry_wait
@@ -76,14 +77,17 @@ def removed_before_queued() -> Iterator[None]:
 
 @contextmanager
 def circuit_opens_before_its_probe() -> Iterator[None]:
-    """Nothing plans the first probe of an open circuit."""
+    """Nothing plans the first probe of an open circuit, and no event looks for it."""
     original = PostingPorts.schedule
 
     def schedule(self: PostingPorts, task: Any, wait: timedelta) -> None:
         if hasattr(task, "event_id") or wait > timedelta(seconds=7):
             original(self, task, wait)
 
-    with mock.patch.object(PostingPorts, "schedule", schedule):
+    with (
+        mock.patch.object(PostingPorts, "schedule", schedule),
+        mock.patch.object(WebhookWorker, "_must_drain", return_value=False),
+    ):
         yield
 
 
