@@ -76,6 +76,7 @@ _UNCALLED: Final = {
     "post_webhooks": {"sqs:ChangeMessageVisibility"},
     # Lambda reports the records that it gave up with the function's role.
     "aggregate_stats": {"sqs:SendMessage"},
+    "announce_events": {"sqs:SendMessage ChangesDeadLetters"},
 }
 
 
@@ -289,7 +290,7 @@ def _granted(function: str) -> set[str]:
             excluded = _UNCALLED.get(function, set())
             if resource not in QUEUES.values() or resource in sources:
                 excluded = excluded | _LAMBDAS_OWN
-            if action not in excluded:
+            if not {action, right} & excluded:
                 found.add(right)
     return found
 

@@ -21,7 +21,7 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Event, Message
-from pillarbox.domain.webhook import WebhookEndpoint, WebhookTask
+from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookTask
 from pillarbox.domain.webhook_events import AccountEvent, events_of, new_events, receives
 from pillarbox.http.webhook_payload import WebhookPayloads
 from tests.fakes import builders, stores, webhooks
@@ -123,6 +123,13 @@ class WebhookWorld:
         added = webhooks.endpoint(**changes)
         self.endpoints.add(added, 10)
         return added
+
+    def deliveries_of(self, endpoint: WebhookEndpoint) -> list[WebhookDelivery]:
+        return [
+            each
+            for each in self.deliveries.deliveries.values()
+            if each.event.endpoint_id == endpoint.endpoint_id
+        ]
 
     def change(self, message: Message, *events: Event) -> Message:
         """Write a message or add events to it, and put the change on the stream."""
