@@ -228,6 +228,8 @@ class _SlowDeliveries(webhooks.FakeWebhookDeliveries):
         self._simulation.sleep(_TABLE)
         return super().get(*arguments)
 
+    peek = get
+
     def put(self, *arguments: Any) -> None:
         self._simulation.sleep(_TABLE)
         super().put(*arguments)
