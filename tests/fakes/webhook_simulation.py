@@ -21,7 +21,7 @@ from uuid import UUID
 from pillarbox.application.webhooks.attempts import PostingPorts
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
-from pillarbox.domain.webhook import WebhookEndpoint, WebhookEvent, WebhookTask
+from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTask
 from pillarbox.domain.webhook_events import account_paused
 from pillarbox.domain.webhook_signature import new_secret
 from tests.fakes import builders, stores, webhooks
@@ -224,15 +224,15 @@ class _SlowDeliveries(webhooks.FakeWebhookDeliveries):
         super().__init__()
         self._simulation = simulation
 
-    def get(self, *arguments: Any) -> Any:
+    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         self._simulation.sleep(_TABLE)
-        return super().get(*arguments)
+        return super().get(account_id, endpoint_id, delivery_id)
 
     peek = get
 
-    def put(self, *arguments: Any) -> None:
+    def put(self, delivery: WebhookDelivery) -> None:
         self._simulation.sleep(_TABLE)
-        super().put(*arguments)
+        super().put(delivery)
 
 
 class _Payloads:

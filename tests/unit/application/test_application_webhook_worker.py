@@ -12,6 +12,7 @@ from pillarbox.domain.webhook import (
     EndpointDrain,
     EndpointHealth,
     WebhookDelivery,
+    WebhookEvent,
 )
 from pillarbox.domain.webhook_events import webhook_test
 from tests.fakes.builders import ACCOUNT, event, message
@@ -149,16 +150,16 @@ def test_drained_events_arrive_in_their_order() -> None:
         stored = [*world.store.messages.values()][number]
         world.change(stored, event(EventKind.SENT, number))
     world.settle(timedelta(minutes=30))
-    waiting = [each.event_id for each, _ in sorted(world.waiting.waiting.values(), key=_time)]
+    by_time = sorted((each for each, _ in world.waiting.waiting.values()), key=_time)
+    waiting = [each.event_id for each in by_time]
     assert len(waiting) == 20
     before = len(world.poster.posts)
     world.settle()
     assert [post.event_id for post in world.poster.posts[before:]][-19:] == waiting[1:]
 
 
-def _time(waiting: tuple[object, object]) -> object:
-    (event, _) = waiting
-    return event.delivery_id  # type: ignore[attr-defined]
+def _time(waiting: WebhookEvent) -> str:
+    return waiting.delivery_id
 
 
 def test_a_replayed_event_is_posted_again() -> None:
