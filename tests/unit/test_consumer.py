@@ -174,16 +174,15 @@ def test_a_failed_pass_is_an_error_of_its_function(
     assert metrics(capsys) == {}
 
 
-def test_counted_outcomes_share_a_line(capsys: pytest.CaptureFixture[str]) -> None:
+def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None:
     """A batch has one line for its counted outcomes, and a line for each other message."""
     outcomes = ["good", "bad", "good"]
     handle = consume_batch(
         lambda _, __: [result(outcome=outcome) for outcome in outcomes], counted=frozenset({"good"})
     )
     handle({"Records": [queue_record("{}", str(n)) for n in range(3)]}, CONTEXT)
-    lines = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
-    consumed = [line for line in lines if line["message"] == "consumed"]
-    assert [(line.get("outcome"), line.get("good")) for line in consumed] == [
+    lines = [vars(record) for record in caplog.records if record.msg == "consumed"]
+    assert [(line.get("outcome"), line.get("good")) for line in lines] == [
         ("bad", None),
         (None, 2),
     ]
