@@ -8,6 +8,7 @@ from typing import Any, Final
 from openapi.errors import COMMON_HEADERS, ERRORS, EVERYWHERE, example_of, headers_of, response_of
 from openapi.operations import OPERATIONS, PATH_PARAMETERS, Operation
 from openapi.schemas import Schemas
+from openapi.webhooks import PAYLOADS, webhooks
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.idempotency import MAX_IDEMPOTENCY_KEY
 from pillarbox.http.reply_types import ErrorEnvelope
@@ -24,6 +25,7 @@ _TAGS: Final = {
     "Emails": "Send emails and look them up.",
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
+    "Webhooks": "Addresses of your application that learn what happens to emails.",
 }
 _HEADERS: Final = {
     "X-Request-Id": {
@@ -80,7 +82,7 @@ _IDEMPOTENCY_KEY: Final = {
 
 def document() -> dict[str, Any]:
     """Return the OpenAPI 3.1 document."""
-    types = {operation.response for operation in OPERATIONS} | {ErrorEnvelope}
+    types = {operation.response for operation in OPERATIONS} | {ErrorEnvelope, *PAYLOADS}
     schemas = Schemas(types - {None})
     paths: dict[str, dict[str, Any]] = defaultdict(dict)
     for operation in OPERATIONS:
@@ -104,6 +106,7 @@ def document() -> dict[str, Any]:
         "security": [{"ApiKey": []}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": dict(paths),
+        "webhooks": webhooks(schemas),
         "components": {
             "securitySchemes": {
                 "ApiKey": {
@@ -202,4 +205,4 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
     for code in dict.fromkeys((*EVERYWHERE, *own)):
         by_status[CODES[code][0]].append(code)
     errors = {str(status): response_of(status, by_status[status]) for status in sorted(by_status)}
-    return {"200" if operation.response else "204": success} | errors
+    return {operation.success: success} | errors

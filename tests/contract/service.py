@@ -42,6 +42,7 @@ from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
 SENDER: Final = "post@sender.example"
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
+_IDENTITIES: Final = "pillarbox-identities"
 _BUCKET: Final = "pillarbox-spool"
 
 _LIMITLESS: Final = Limits(per_minute=10**6, per_day=10**6, per_month=10**6)
@@ -284,6 +285,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
         "AWS_SECRET_ACCESS_KEY": "testing",
         "AWS_DEFAULT_REGION": _REGION,
         "PILLARBOX_TABLE": _TABLE,
+        "PILLARBOX_IDENTITIES_TABLE": _IDENTITIES,
         "PILLARBOX_SPOOL_BUCKET": _BUCKET,
         "PILLARBOX_CONFIGURATION_SET": "pillarbox",
         "PILLARBOX_PREVIEW_SENDER": PREVIEW_SENDER,
@@ -294,6 +296,7 @@ def running_service(dns_server: str) -> Iterator[Service]:
     }
     with mock.patch.dict(os.environ, settings), emulated_aws():
         create_table(_TABLE)
+        create_table(_IDENTITIES)
         boto3.client("s3").create_bucket(
             Bucket=_BUCKET, CreateBucketConfiguration={"LocationConstraint": _REGION}
         )

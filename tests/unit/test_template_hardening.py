@@ -24,9 +24,10 @@ _QUEUES: Final = _of_type("AWS::SQS::Queue")
 _ALARMS: Final = _of_type("AWS::CloudWatch::Alarm")
 
 
-def test_the_table_can_be_restored() -> None:
-    """The table has point-in-time recovery, encryption and deletion protection by default."""
-    table = _RESOURCES["Table"]["Properties"]
+@pytest.mark.parametrize("name", _of_type("AWS::DynamoDB::Table"))
+def test_a_table_can_be_restored(name: str) -> None:
+    """Each table has point-in-time recovery, encryption and deletion protection by default."""
+    table = _RESOURCES[name]["Properties"]
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["SSESpecification"] == {"SSEEnabled": True}
     assert table["DeletionProtectionEnabled"] == {"Ref": "DeletionProtection"}

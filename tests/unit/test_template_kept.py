@@ -28,6 +28,7 @@ _NAMES: Final = [
     "ErrorPages",
     "EventsDeadLetters",
     "EventsQueue",
+    "Identities",
     "JobsDeadLetters",
     "JobsQueue",
     "SpoolBucket",
@@ -77,9 +78,9 @@ def test_protected_resources_are_unconditional_and_named_by_aws(name: str) -> No
     assert not resource["Properties"].keys() & _PROTECTED[resource["Type"]]
 
 
-@pytest.mark.parametrize("name", ["Table", "SpoolBucket"])
+@pytest.mark.parametrize("name", ["Table", "Identities", "SpoolBucket"])
 def test_data_outlives_the_stack(name: str) -> None:
-    """Table and spool remain when the stack is deleted or replaces them.
+    """Tables and spool remain when the stack is deleted or replaces them.
 
     A first deploy that fails leaves neither behind, because nothing is in them yet.
     """
@@ -88,9 +89,12 @@ def test_data_outlives_the_stack(name: str) -> None:
     assert resource["UpdateReplacePolicy"] == "Retain"
 
 
-def test_the_table_keeps_its_schema_and_protection() -> None:
-    """Keys, stream, expiry, recovery and encryption of the table do not change."""
-    table = _RESOURCES["Table"]["Properties"]
+@pytest.mark.parametrize(
+    ("name", "stream"), [("Table", {"StreamViewType": "NEW_AND_OLD_IMAGES"}), ("Identities", None)]
+)
+def test_a_table_keeps_its_schema_and_protection(name: str, stream: dict[str, str] | None) -> None:
+    """Keys, stream, expiry, recovery and encryption of a table do not change."""
+    table = _RESOURCES[name]["Properties"]
     assert table["KeySchema"] == [
         {"AttributeName": "pk", "KeyType": "HASH"},
         {"AttributeName": "sk", "KeyType": "RANGE"},
@@ -102,7 +106,7 @@ def test_the_table_keeps_its_schema_and_protection() -> None:
         "pk": "S",
         "sk": "S",
     }
-    assert table["StreamSpecification"] == {"StreamViewType": "NEW_AND_OLD_IMAGES"}
+    assert table.get("StreamSpecification") == stream
     assert table["TimeToLiveSpecification"] == {"AttributeName": "expires_at", "Enabled": True}
     assert table["PointInTimeRecoverySpecification"] == {"PointInTimeRecoveryEnabled": True}
     assert table["SSESpecification"] == {"SSEEnabled": True}

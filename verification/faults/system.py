@@ -40,6 +40,7 @@ from verification.faults.stream import TableStream
 from verification.faults.wire import Wire, body_of, path_of, response
 
 TABLE: Final = "pillarbox"
+IDENTITIES: Final = "pillarbox-identities"
 BUCKET: Final = "pillarbox-spool"
 #: Nothing listens at this address: the stand-in answers on the wire.
 SES: Final = "http://127.0.0.1:9"

@@ -173,6 +173,12 @@ class Settings:
     # The service: functions, relay, front and the operator's command.
 
     table = Setting(str, "the DynamoDB table", _SENDING, output="TableName")
+    identities_table = Setting(
+        str,
+        "the DynamoDB table of API keys and secrets",
+        ("command", "local"),
+        output="IdentitiesTableName",
+    )
     jobs_queue_url = Setting(str, "the queue of jobs", _SENDING, output="JobsQueueUrl")
     urgent_jobs_queue_url = Setting(
         str,

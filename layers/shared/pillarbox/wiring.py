@@ -35,7 +35,9 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.ports import WebhookPoster
+    from pillarbox.application.webhooks.replays import WebhookReplays
 
 # Imports inside functions are the point of this module: see above.
 # ruff: noqa: PLC0415
@@ -56,8 +58,13 @@ class Wiring:
 
     @cached_property
     def table(self) -> Table:
-        """The one table."""
+        """The table of everything but identities."""
         return Table(self.settings.table)
+
+    @cached_property
+    def identities(self) -> Table:
+        """The table of API keys and secrets."""
+        return Table(self.settings.identities_table)
 
     @cached_property
     def jobs(self) -> "SqsJobs":
@@ -322,6 +329,51 @@ class Wiring:
         from pillarbox.application.templates.saved import TemplateLibrary
 
         return TemplateLibrary(self.template_authoring)
+
+    @cached_property
+    def webhook_queries(self) -> "WebhookQueries":
+        """Read webhook endpoints and the deliveries to them."""
+        from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.application.webhooks.endpoints import WebhookQueries
+
+        return WebhookQueries(
+            endpoints=DynamoWebhookEndpoints(self.identities),
+            healths=DynamoEndpointHealths(self.table),
+            deliveries=DynamoWebhookDeliveries(self.table),
+        )
+
+    @cached_property
+    def webhooks(self) -> "Webhooks":
+        """Write webhook endpoints."""
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.application.webhooks.endpoints import Webhooks
+
+        return Webhooks(
+            endpoints=DynamoWebhookEndpoints(self.identities),
+            healths=DynamoEndpointHealths(self.table),
+            poster=self.webhook_poster,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def webhook_replays(self) -> "WebhookReplays":
+        """Queue tests and events of the past for webhook endpoints."""
+        from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
+        from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+        from pillarbox.application.webhooks.replays import WebhookReplays
+
+        return WebhookReplays(
+            endpoints=DynamoWebhookEndpoints(self.identities),
+            deliveries=DynamoWebhookDeliveries(self.table),
+            queue=SqsWebhookQueue(self.settings.webhooks_queue_url),
+            log=DynamoMessageLog(self.table),
+            clock=utc_now,
+        )
 
 
 def utc_now() -> datetime:

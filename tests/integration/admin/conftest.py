@@ -20,6 +20,7 @@ from tests.integration.admin.name_server import Answers
 from tests.integration.admin.operator_command import Operator
 
 TABLE = "pillarbox-table"
+IDENTITIES = "pillarbox-identities"
 
 
 @pytest.fixture
@@ -35,6 +36,7 @@ def table() -> Iterator[Table]:
     )
     with emulated_aws():
         create_table(TABLE)
+        create_table(IDENTITIES)
         yield Table(TABLE)
     os.environ.clear()
     os.environ.update(before)
@@ -89,6 +91,7 @@ def mailbox(
         "AWS_ENDPOINT_URL_SESV2": ses[0],
         "PILLARBOX_DNS_SERVERS": name_server,
         "PILLARBOX_TABLE": table.name,
+        "PILLARBOX_IDENTITIES_TABLE": IDENTITIES,
     }
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
     monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))

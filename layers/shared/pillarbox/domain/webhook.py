@@ -3,7 +3,7 @@
 Ours, with the format of Standard Webhooks 1.0.0; the contract announces webhooks (section 6).
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
@@ -12,6 +12,8 @@ from uuid import UUID
 from pillarbox.domain.message import EventKind
 
 MAX_ENDPOINTS: Final = 10
+#: In characters.
+MAX_URL: Final = 2048
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"
 
@@ -31,11 +33,15 @@ class WebhookType(StrEnum):
     WEBHOOK_TEST = "webhook.test"
 
 
+#: What an endpoint can choose. A test goes to the endpoint that is tested, whatever it chose.
+SELECTABLE_TYPES: Final = frozenset(WebhookType) - {WebhookType.WEBHOOK_TEST}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSecret:
     """A signing secret `whsec_…`, and until when it signs after a rotation (None: no end)."""
 
-    text: str
+    text: str = field(repr=False)  # so that it cannot get into a log
     created_at: datetime
     expires_at: datetime | None = None
 
@@ -77,6 +83,16 @@ class EndpointHealth:
     disabled_at: datetime | None = None
     #: Why the service disabled the endpoint: `failing` or `gone`.
     disabled_for: str | None = None
+
+    def enabled_again(self, now: datetime) -> "EndpointHealth":
+        """Return the health after the tenant enabled the endpoint again.
+
+        The circuit stays open until a probe succeeds, so that events wait and are drained in
+        order. The time of failures starts anew.
+        """
+        if self.disabled_at is None:
+            return self
+        return EndpointHealth(open_since=self.open_since or now, probe_at=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -23,6 +23,13 @@ strings.
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
 | rebuild mark| REBUILD             | <account>#<ms> |
+
+In the table of identities:
+
+| record      | pk                  | sk             |
+|-------------|---------------------|----------------|
+| webhook endpoint | HOOK#<account> | <endpoint id>  |
+| its account's ids | HOOK#<account> | -             |
 """
 
 from collections.abc import Mapping
@@ -82,6 +89,21 @@ def suppression(account_id: str, address: str = "") -> Item:
 def template(account_id: str, template_id: UUID | None = None) -> Item:
     """Return the key of a saved template; without an id, of the account's list."""
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
+
+
+def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:
+    """Return the key of a webhook endpoint's record."""
+    return _key(f"HOOK#{account_id}", endpoint_id)
+
+
+def webhook_endpoint_ids(account_id: str) -> Item:
+    """Return the key of the set of an account's endpoint ids."""
+    return _key(f"HOOK#{account_id}")
+
+
+def webhook_endpoints(account_id: str) -> tuple[Item, Item]:
+    """Return the lowest and the highest key of an account's endpoints, whose ids are UUIDs."""
+    return _key(f"HOOK#{account_id}", "0"), _key(f"HOOK#{account_id}", "g")
 
 
 def heartbeat() -> Item:

@@ -26,7 +26,6 @@ class EndpointChanges:
     url: str | None = None
     types: frozenset[str] | None = None
     enabled: bool | None = None
-    secrets: tuple[WebhookSecret, ...] | None = None
 
 
 class WebhookEndpoints(Protocol):
@@ -48,6 +47,22 @@ class WebhookEndpoints(Protocol):
         self, account_id: str, endpoint_id: str, changes: EndpointChanges
     ) -> WebhookEndpoint | None:
         """Change an endpoint and return the new state, or None if there is no such endpoint."""
+        ...
+
+    def replace_secrets(
+        self,
+        account_id: str,
+        endpoint_id: str,
+        old: tuple[WebhookSecret, ...],
+        new: tuple[WebhookSecret, ...],
+    ) -> bool:
+        """Replace an endpoint's secrets; return False if they are no longer `old`."""
+        ...
+
+    def begin_replay(
+        self, account_id: str, endpoint_id: str, now: datetime, pause: timedelta
+    ) -> bool:
+        """Note that a replay by time begins; return False if one began less than `pause` ago."""
         ...
 
     def remove(self, account_id: str, endpoint_id: str) -> bool:
