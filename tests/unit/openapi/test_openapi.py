@@ -146,7 +146,9 @@ def test_each_response_example_has_only_documented_fields(operation: Operation) 
     if operation.response:
         example = operation.response_example
         first = example[0] if operation.response_is_list else example
-        content = described(operation)["responses"][operation.success]["content"]["application/json"]
+        content = described(operation)["responses"][operation.success]["content"][
+            "application/json"
+        ]
         schema = content["schema"]["items"] if operation.response_is_list else content["schema"]
         name = schema["$ref"].removeprefix("#/components/schemas/")
         assert set(first) <= set(_SCHEMAS[name]["properties"])
