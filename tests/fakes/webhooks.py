@@ -1,23 +1,30 @@
 """Fakes of the ports for webhooks over plain dicts. They pass the tests in tests/ports."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
+from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.ports import ScanPage
-from pillarbox.application.webhooks.ports import EndpointChanges
+from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhook import (
     ALL_TYPES,
+    EndpointDrain,
     EndpointHealth,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     WebhookSecret,
+    WebhookTask,
 )
 from tests.fakes.builders import ACCOUNT, NOW
+
+type EndpointKey = tuple[str, str]
+_MINUTE = timedelta(minutes=1)
+_WAITING_KEPT = timedelta(days=7)
 
 
 def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:
@@ -115,40 +122,137 @@ class FakeEndpointHealths:
 
 @dataclass
 class FakeWebhookDeliveries:
-    """Implements `webhooks.ports.WebhookDeliveries`. A cursor is a number of deliveries."""
+    """Implements `webhooks.ports.WebhookDeliveries`."""
 
-    deliveries: dict[tuple[str, str, UUID], WebhookDelivery] = field(default_factory=dict)
+    deliveries: dict[tuple[EndpointKey, str], WebhookDelivery] = field(default_factory=dict)
 
     def put(self, delivery: WebhookDelivery) -> None:
         event = delivery.event
-        self.deliveries[event.account_id, event.endpoint_id, event.event_id] = delivery
+        key = (event.account_id, event.endpoint_id)
+        self.deliveries[key, event.delivery_id] = delivery
 
-    def get(self, account_id: str, endpoint_id: str, event_id: UUID) -> WebhookDelivery | None:
-        return self.deliveries.get((account_id, endpoint_id, event_id))
+    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        return self.deliveries.get(((account_id, endpoint_id), delivery_id))
 
     def newest_first(
         self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
     ) -> ScanPage[WebhookDelivery]:
-        skip = int(cursor or 0)
-        found = sorted(
+        ids = sorted(
             (
-                delivery
-                for key, delivery in self.deliveries.items()
-                if key[:2] == (account_id, endpoint_id)
+                delivery_id
+                for key, delivery_id in self.deliveries
+                if key == (account_id, endpoint_id) and (cursor is None or delivery_id < cursor)
             ),
-            key=lambda delivery: delivery.event.at,
             reverse=True,
+        )[:limit]
+        items = [self.deliveries[(account_id, endpoint_id), each] for each in ids]
+        return ScanPage(items, ids[-1] if len(ids) == limit else None)
+
+
+@dataclass
+class FakeWaitingEvents:
+    """Implements `webhooks.ports.WaitingEvents`; `waiting` has events and until when each waits."""
+
+    clock: Callable[[], datetime]
+    waiting: dict[tuple[EndpointKey, str], tuple[WebhookEvent, datetime]] = field(
+        default_factory=dict
+    )
+
+    def put(self, event: WebhookEvent) -> None:
+        key = (event.account_id, event.endpoint_id)
+        self.waiting[key, event.delivery_id] = event, self.clock() + _WAITING_KEPT
+
+    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
+        found = sorted(
+            (delivery_id, event)
+            for (key, delivery_id), (event, until) in self.waiting.items()
+            if key == (account_id, endpoint_id) and until > self.clock()
         )
-        more = len(found) > skip + limit
-        return ScanPage(found[skip : skip + limit], str(skip + limit) if more else None)
+        return [event for _, event in found[:limit]]
+
+    def remove(self, event: WebhookEvent) -> None:
+        key = (event.account_id, event.endpoint_id)
+        self.waiting.pop((key, event.delivery_id), None)
 
 
 @dataclass
 class FakeWebhookQueue:
-    """Implements `webhooks.ports.WebhookQueue`."""
+    """Implements `webhooks.ports.WebhookQueue`; `tasks` has tasks and for how long each hides."""
 
-    events: list[WebhookEvent] = field(default_factory=list)
+    tasks: list[tuple[WebhookTask, timedelta]] = field(default_factory=list)
 
-    def put_all(self, events: Iterable[WebhookEvent], delay: timedelta = timedelta(0)) -> None:
-        assert delay <= timedelta(minutes=15)
-        self.events += events
+    @property
+    def events(self) -> list[WebhookEvent]:
+        """The queued events, without the drains."""
+        return [task for task, _ in self.tasks if isinstance(task, WebhookEvent)]
+
+    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
+        assert delay <= timedelta(minutes=15), "SQS hides a message for at most 15 minutes"
+        self.tasks += [(task, delay) for task in tasks]
+
+
+@dataclass
+class FakeDueTimes:
+    """Implements `webhooks.ports.DueTimes`; `minutes` has the tasks of each minute."""
+
+    minutes: dict[datetime, dict[object, WebhookTask]] = field(default_factory=dict)
+
+    def put(self, task: WebhookTask, due: datetime) -> None:
+        minute = due.replace(second=0, microsecond=0)
+        if minute < due:
+            minute += _MINUTE
+        self.minutes.setdefault(minute, {})[_name(task)] = _without_lease(task)
+
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[WebhookTask]]]:
+        for minute in sorted(self.minutes):
+            if minute <= now and self.minutes[minute]:
+                yield minute, [*self.minutes[minute].values()]
+
+    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
+        for task in tasks:
+            self.minutes[minute].pop(_name(task), None)
+
+
+@dataclass(frozen=True)
+class Post:
+    """A POST that an endpoint received."""
+
+    url: str
+    event_id: UUID
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass
+class FakeSuppressionLookup:
+    """Implements `webhooks.ports.SuppressionLookup`."""
+
+    suppressions: dict[tuple[str, str], Suppression] = field(default_factory=dict)
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        return self.suppressions.get((account_id, address))
+
+
+class FakeWebhookPoster:
+    """Implements `webhooks.ports.WebhookPoster`; `answer` decides how endpoints answer."""
+
+    def __init__(self) -> None:
+        self.posts: list[Post] = []
+        self.answer: Callable[[Post], PostResult] = lambda _: PostResult(status_code=200)
+
+    def check(self, url: str) -> str | None:
+        return None if url.startswith("https://") else "must begin with https://"
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
+        post = Post(url, UUID(headers["webhook-id"]), headers, body)
+        self.posts.append(post)
+        return self.answer(post)
+
+
+def _name(task: WebhookTask) -> tuple[str, str, str]:
+    end = task.delivery_id if isinstance(task, WebhookEvent) else "drain"
+    return task.account_id, task.endpoint_id, end
+
+
+def _without_lease(task: WebhookTask) -> WebhookTask:
+    return replace(task, lease=None) if isinstance(task, EndpointDrain) else task

@@ -3,13 +3,14 @@
 Ours, with the format of Standard Webhooks 1.0.0; the contract announces webhooks (section 6).
 """
 
+import re
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.statistics import milliseconds
 
 MAX_ENDPOINTS: Final = 10
 #: In characters.
@@ -68,7 +69,8 @@ class EndpointHealth:
     """What the worker knows about an endpoint's recent deliveries.
 
     `failing_since` is the time of the first failure after the last success. While the circuit
-    is open (`open_since`), events wait, except one probe at `probe_at`.
+    is open (`open_since`), events wait, except one probe at `probe_at`. While the endpoint is
+    slow (`slow_since`), events wait too, and are posted a few at a time.
     """
 
     failing_since: datetime | None = None
@@ -78,6 +80,9 @@ class EndpointHealth:
     probe_at: datetime | None = None
     #: How many probes failed since the circuit opened.
     probes: int = 0
+    slow_since: datetime | None = None
+    #: Until when one worker alone drains the events that wait.
+    drain_until: datetime | None = None
     #: When the owner was told that the endpoint fails.
     warned_at: datetime | None = None
     disabled_at: datetime | None = None
@@ -100,8 +105,9 @@ class WebhookEvent:
     """A thing that happened, for one endpoint.
 
     `event_id` is a UUIDv5 of what happened and of the endpoint, so the same event has the
-    same id each time. The payload is made from the records when it is posted, so an event of
-    a message names only the message, the kind and the recipient. `at` is when it happened.
+    same id each time. An event of a message names only the message: the payload is made from
+    the message's record when it is posted, and the id says which of its events it is. `at` is
+    when it happened.
     """
 
     event_id: UUID
@@ -110,9 +116,36 @@ class WebhookEvent:
     endpoint_id: str
     at: datetime
     message_id: UUID | None = None
-    kind: EventKind | None = None
-    #: The recipient of the event, or the suppressed address.
-    recipient: str | None = None
+    #: The suppressed address, for `suppression.added` only.
+    address: str | None = None
+
+    @property
+    def delivery_id(self) -> str:
+        """The id of the event's delivery. The ids of an endpoint's deliveries sort by time."""
+        return f"{milliseconds(self.at):013d}-{self.event_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointDrain:
+    """The task to post the events of an endpoint that wait, the oldest first.
+
+    `lease` is the `drain_until` under which the task was queued; None for a new task.
+    """
+
+    account_id: str
+    endpoint_id: str
+    lease: datetime | None = None
+
+
+#: What the queue and the timer hold.
+type WebhookTask = WebhookEvent | EndpointDrain
+
+_DELIVERY_ID: Final = re.compile(r"[0-9]{13}-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII)
+
+
+def is_delivery_id(text: str) -> bool:
+    """Return whether text has the form of the id of a delivery."""
+    return _DELIVERY_ID.fullmatch(text) is not None
 
 
 class DeliveryState(StrEnum):

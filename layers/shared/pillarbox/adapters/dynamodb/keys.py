@@ -23,6 +23,11 @@ strings.
 | updates     | STAT#<account>      | U#<group>#<ms> |
 | rollup      | STAT#<account>      | <granularity>#<ms> |
 | rebuild mark| REBUILD             | <account>#<ms> |
+| delivery    | HOOKD#<account>#<endpoint> | <ms>-<event id> |
+| waiting event | HOOKW#<account>#<endpoint> | <ms>-<event id> |
+| health      | HOOKH#<account>#<endpoint> | -       |
+| due task    | DUE#<minute>#<0-7>  | <account>#<endpoint>#<ms>-<event id> |
+| due minute  | DUES                | -              |
 
 In the table of identities:
 
@@ -35,6 +40,7 @@ In the table of identities:
 from collections.abc import Mapping
 from typing import Any, Final
 from uuid import UUID
+from zlib import crc32
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
@@ -44,6 +50,8 @@ from pillarbox.domain.statistics import Granularity
 _ALONE: Final = "-"
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
+#: The tasks of a minute are in so many partitions, because one takes 1,000 writes a second.
+DUE_BUCKETS: Final = 8
 
 
 def api_key(digest: str) -> Item:
@@ -162,6 +170,8 @@ def kind_and_account(item: Item) -> tuple[str, str]:
         case "KEY":
             account_id: str = item["account"]["S"]
             return kind, account_id
+        case "DUE":
+            return kind, str(item["sk"]["S"]).partition("#")[0]
         case "ACCTS":
             return kind, str(item["sk"]["S"])
         case _:
@@ -196,6 +206,33 @@ def rebuild_mark(account_id: str = "", moment: int = 0) -> Item:
 def marked_account(item: Mapping[str, Any]) -> str:
     """Return the account in the key of a rebuild mark."""
     return str(item["sk"].partition("#")[0])
+
+
+def webhook_delivery(account_id: str, endpoint_id: str, delivery_id: str = "") -> Item:
+    """Return the key of a webhook delivery; without an id, of the endpoint's log."""
+    return _key(f"HOOKD#{account_id}#{endpoint_id}", delivery_id)
+
+
+def waiting_event(account_id: str, endpoint_id: str, delivery_id: str = "") -> Item:
+    """Return the key of an event that waits for an endpoint; without an id, of all of them."""
+    return _key(f"HOOKW#{account_id}#{endpoint_id}", delivery_id)
+
+
+def endpoint_health(account_id: str, endpoint_id: str) -> Item:
+    """Return the key of the health of a webhook endpoint."""
+    return _key(f"HOOKH#{account_id}#{endpoint_id}")
+
+
+def due_task(minute: int, name: str = "", bucket: int | None = None) -> Item:
+    """Return the key of a task that is due in a minute; without a name, of one of its buckets."""
+    if bucket is None:
+        bucket = crc32(name.encode()) % DUE_BUCKETS
+    return _key(f"DUE#{minute}#{bucket}", name)
+
+
+def due_minute() -> Item:
+    """Return the key of the note of the last minute whose tasks were queued."""
+    return _key("DUES")
 
 
 def moment(item: Mapping[str, Any]) -> int:
