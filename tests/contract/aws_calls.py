@@ -14,11 +14,14 @@ _ACTIONS: Final = {
     "sqs:SendMessageBatch": {"sqs:SendMessage"},
     "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # SES requires both for raw content
 }
+#: The logical ids of the tables, by their names in the tests.
+TABLES: Final = {"pillarbox": "Table", "pillarbox-identities": "Identities"}
 #: The logical ids of the queues, by their names in the tests.
 QUEUES: Final = {
     "jobs": "JobsQueue",
     "urgent": "UrgentJobsQueue",
     "sweep": "SweepQueue",
+    "webhooks": "WebhooksQueue",
     "dead": "JobsDeadLetters",
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",
@@ -89,24 +92,28 @@ def _requests_to_the_table(operation: str, parameters: Mapping[str, Any]) -> Ite
     """
     if operation == "TransactWriteItems":
         parts = [
-            ("ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item", _key_of(part))
+            (
+                "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item",
+                TABLES[part["TableName"]],
+                _key_of(part),
+            )
             for item in parameters["TransactItems"]
             for kind, part in item.items()
         ]
-        together = frozenset(key for _, key in parts)
-        for name, key in parts:
-            yield AwsRequest(f"dynamodb:{name}", "Table", frozenset({key}))
-            yield AwsRequest(f"dynamodb:{name}", "Table", together)
+        for name, table, key in parts:
+            together = frozenset(other for _, of, other in parts if of == table)
+            yield AwsRequest(f"dynamodb:{name}", table, frozenset({key}))
+            yield AwsRequest(f"dynamodb:{name}", table, together)
+        return
+    if operation == "BatchGetItem":
+        for name, requested in parameters["RequestItems"].items():
+            of_table = frozenset(key["pk"]["S"] for key in requested["Keys"])
+            yield AwsRequest("dynamodb:BatchGetItem", TABLES[name], of_table)
         return
     keys = {
-        "BatchGetItem": lambda: [
-            key["pk"]["S"]
-            for requested in parameters["RequestItems"].values()
-            for key in requested["Keys"]
-        ],
         "Query": lambda: [parameters["ExpressionAttributeValues"][":pk"]["S"]],
     }.get(operation, lambda: [_key_of(parameters)])()
-    yield AwsRequest(f"dynamodb:{operation}", "Table", frozenset(keys))
+    yield AwsRequest(f"dynamodb:{operation}", TABLES[parameters["TableName"]], frozenset(keys))
 
 
 def _key_of(parameters: Mapping[str, Any]) -> str:

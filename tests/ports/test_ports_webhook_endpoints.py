@@ -66,8 +66,9 @@ def test_a_change_writes_only_what_it_names(endpoints: WebhookEndpoints) -> None
     endpoints.add(stored, 1)
     changed = endpoints.change(ACCOUNT, stored.endpoint_id, EndpointChanges(enabled=False))
     assert changed == replace(stored, enabled=False)
-    more = EndpointChanges(url="https://a.example/", types=frozenset({"email.sent"}))
-    both = replace(stored, enabled=False, url=more.url, types=more.types)
+    url, types = "https://a.example/", frozenset({"email.sent"})
+    more = EndpointChanges(url=url, types=types)
+    both = replace(stored, enabled=False, url=url, types=types)
     assert endpoints.change(ACCOUNT, stored.endpoint_id, more) == both
     assert endpoints.change(ACCOUNT, stored.endpoint_id, EndpointChanges()) == both
     assert endpoints.get(ACCOUNT, stored.endpoint_id) == both

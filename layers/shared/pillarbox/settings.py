@@ -176,7 +176,7 @@ class Settings:
     identities_table = Setting(
         str,
         "the DynamoDB table of API keys and secrets",
-        ("command", "local"),
+        ("functions", "command", "local"),
         output="IdentitiesTableName",
     )
     jobs_queue_url = Setting(str, "the queue of jobs", _SENDING, output="JobsQueueUrl")
@@ -212,6 +212,12 @@ class Settings:
         "the queue of sweep tasks that failed too often",
         ("command", "local"),
         output="SweepDeadLettersUrl",
+    )
+    webhooks_queue_url = Setting(
+        str,
+        "the queue of events to post to webhook endpoints",
+        ("functions", "command", "local"),
+        output="WebhooksQueueUrl",
     )
     spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")
     configuration_set = Setting(

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
+    from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
     from pillarbox.application.delivery.deliver import Delivery
     from pillarbox.application.delivery.feedback import Feedback
     from pillarbox.application.delivery.plan_sweep import SweepPlan
@@ -355,8 +356,16 @@ class Wiring:
             endpoints=DynamoWebhookEndpoints(self.identities),
             healths=DynamoEndpointHealths(self.table),
             poster=self.webhook_poster,
+            queue=self.webhooks_queue,
             clock=utc_now,
         )
+
+    @cached_property
+    def webhooks_queue(self) -> "SqsWebhookQueue":
+        """The queue of events to post."""
+        from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
+
+        return SqsWebhookQueue(self.settings.webhooks_queue_url)
 
     @cached_property
     def webhook_replays(self) -> "WebhookReplays":
@@ -364,13 +373,12 @@ class Wiring:
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
         from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
-        from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
         from pillarbox.application.webhooks.replays import WebhookReplays
 
         return WebhookReplays(
             endpoints=DynamoWebhookEndpoints(self.identities),
             deliveries=DynamoWebhookDeliveries(self.table),
-            queue=SqsWebhookQueue(self.settings.webhooks_queue_url),
+            queue=self.webhooks_queue,
             log=DynamoMessageLog(self.table),
             clock=utc_now,
         )

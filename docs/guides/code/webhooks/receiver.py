@@ -2,15 +2,16 @@
 
 import os
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
 
 from standardwebhooks import Webhook, WebhookVerificationError
 
 WEBHOOK = Webhook(os.environ["WEBHOOK_SECRET"])
-SEEN = set()  # in production a table with the webhook-id as its unique key
+SEEN: set[str] = set()  # in production a table with the webhook-id as its unique key
 
 
 class Receiver(BaseHTTPRequestHandler):
-    def do_POST(self):
+    def do_POST(self) -> None:
         body = self.rfile.read(int(self.headers["Content-Length"]))
         try:
             event = WEBHOOK.verify(body, dict(self.headers))
@@ -22,12 +23,12 @@ class Receiver(BaseHTTPRequestHandler):
             handle(event)
         return self.answer(204)
 
-    def answer(self, status):
+    def answer(self, status: int) -> None:
         self.send_response(status)
         self.end_headers()
 
 
-def handle(event):
+def handle(event: dict[str, Any]) -> None:
     data = event["data"]
     print(event["type"], data.get("messageId"), data.get("recipient"), flush=True)
 

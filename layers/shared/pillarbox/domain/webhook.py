@@ -118,6 +118,8 @@ class WebhookEvent:
     message_id: UUID | None = None
     #: The suppressed address, for `suppression.added` only.
     address: str | None = None
+    #: When somebody asked for the event again. It is posted, unless it was since then.
+    replayed_at: datetime | None = None
 
     @property
     def delivery_id(self) -> str:

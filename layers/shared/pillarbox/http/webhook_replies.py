@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 from pillarbox.http.replies import timestamp
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from pillarbox.application.ports import ScanPage
     from pillarbox.application.webhooks.endpoints import EndpointState
     from pillarbox.application.webhooks.replays import ReplayResult
@@ -34,7 +36,7 @@ def webhook_with_secret(state: EndpointState) -> webhook_types.WebhookWithSecret
     return {**webhook_item(state), "secret": state.endpoint.secrets[0].text}
 
 
-def webhook_list(states: list[EndpointState]) -> webhook_types.WebhookList:
+def webhook_list(states: Sequence[EndpointState]) -> webhook_types.WebhookList:
     """Return an account's endpoints."""
     return {"items": [webhook_item(state) for state in states]}
 

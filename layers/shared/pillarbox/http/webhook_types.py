@@ -3,7 +3,7 @@
 As in `reply_types.py`, the OpenAPI document is made from these types, and no function loads them.
 """
 
-from typing import Annotated, Literal, TypedDict
+from typing import Annotated, TypedDict
 
 from pydantic import Field
 
@@ -39,7 +39,7 @@ class WebhookItem(TypedDict):
         Field(description="When the service disabled it. Enable it to have events sent again."),
     ]
     disabledReason: Annotated[
-        Literal["failing", "gone"] | None,
+        str | None,
         Field(description="`failing`: only failures for 5 days. `gone`: it answered 410."),
     ]
 

@@ -161,7 +161,7 @@ class DynamoWebhookEndpoints:
         }
         if condition:
             update["ConditionExpression"] = condition
-        self._table.transact([{"Update": update}, write])  # type: ignore[list-item]
+        self._table.transact([{"Update": update}, write])  # type: ignore[typeddict-item, list-item]
 
     def _set(
         self,

@@ -75,6 +75,8 @@ def write_task(task: WebhookTask) -> str:
             fields["message"] = str(task.message_id)
         if task.address is not None:
             fields["address"] = task.address
+        if task.replayed_at is not None:
+            fields["replayed"] = milliseconds(task.replayed_at)
     return json.dumps(fields, separators=(",", ":"))
 
 
@@ -99,4 +101,5 @@ def read_task(text: str) -> WebhookTask:
         at=to_datetime(fields["at"]),
         message_id=UUID(fields["message"]) if "message" in fields else None,
         address=fields.get("address"),
+        replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
     )

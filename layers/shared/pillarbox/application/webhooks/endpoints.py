@@ -12,6 +12,7 @@ from pillarbox.application.webhooks.ports import (
     WebhookDeliveries,
     WebhookEndpoints,
     WebhookPoster,
+    WebhookQueue,
 )
 from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed, cut
 from pillarbox.domain.ids import new_id
@@ -20,6 +21,7 @@ from pillarbox.domain.webhook import (
     MAX_ENDPOINTS,
     MAX_URL,
     SELECTABLE_TYPES,
+    EndpointDrain,
     EndpointHealth,
     WebhookDelivery,
     WebhookEndpoint,
@@ -117,6 +119,7 @@ class Webhooks:
     endpoints: WebhookEndpoints
     healths: EndpointHealths
     poster: WebhookPoster
+    queue: WebhookQueue
     clock: Clock
 
     def create(self, account_id: str, url: str, types: Sequence[str]) -> EndpointState:
@@ -148,6 +151,8 @@ class Webhooks:
     def change(self, account_id: str, endpoint_id: UUID, changes: EndpointChanges) -> EndpointState:
         """Change an endpoint. To enable it also ends that the service disabled it.
 
+        The events that wait are then posted, if a first one succeeds.
+
         Raises:
             ValidationFailed: on `url` and `types`.
             ServiceError: `webhook_not_found`.
@@ -157,7 +162,9 @@ class Webhooks:
         if endpoint is None:
             raise webhook_not_found()
         if changes.enabled:
-            return EndpointState(endpoint, self._enable_again(endpoint))
+            health = self._enable_again(endpoint)
+            self.queue.put_all([EndpointDrain(account_id, endpoint.endpoint_id)])
+            return EndpointState(endpoint, health)
         return EndpointState(endpoint, self.healths.get(account_id, endpoint.endpoint_id))
 
     def delete(self, account_id: str, endpoint_id: UUID) -> None:

@@ -98,7 +98,11 @@ class WebhookWorker:
     ) -> str:
         ports = self._ports
         stored = ports.deliveries.get(event.account_id, event.endpoint_id, event.delivery_id)
-        delivery = stored or WebhookDelivery(event=event, state=DeliveryState.WAITING)
+        if stored and _is_replayed(event, stored):
+            stored = None
+        delivery = stored or WebhookDelivery(
+            event=replace(event, replayed_at=None), state=DeliveryState.WAITING
+        )
         if self._is_repeated(delivery):
             return "repeated"
         if events_wait(endpoint, health) and event.type is not WebhookType.WEBHOOK_TEST:
@@ -151,3 +155,10 @@ class WebhookWorker:
         return not is_drained and (
             health.slow_since is None or health.slow_since < now - _DRAIN_LATE
         )
+
+
+def _is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
+    """Return whether an event starts over, with new attempts, because somebody asked for it."""
+    return event.replayed_at is not None and all(
+        attempt.at < event.replayed_at for attempt in delivery.attempts
+    )

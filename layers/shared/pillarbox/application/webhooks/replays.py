@@ -70,7 +70,7 @@ class WebhookReplays:
         return event
 
     def replay(self, account_id: str, endpoint_id: UUID, delivery_id: str) -> WebhookEvent:
-        """Queue the event of one delivery again, with the same id.
+        """Queue the event of one delivery again, with the same id. Its attempts start over.
 
         Raises:
             ServiceError: `webhook_not_found`, `delivery_not_found`.
@@ -81,7 +81,7 @@ class WebhookReplays:
             delivery = self.deliveries.get(account_id, str(endpoint_id), delivery_id)
         if delivery is None:
             raise ServiceError("delivery_not_found", "The endpoint has no such delivery.")
-        self.queue.put_all([delivery.event])
+        self.queue.put_all([replace(delivery.event, replayed_at=self.clock())])
         return delivery.event
 
     def replay_all(
@@ -100,12 +100,12 @@ class WebhookReplays:
         if request.types is not None:
             _check_email_types(request.types)
             endpoint = replace(endpoint, types=request.types)
-        self._begin(endpoint)
+        now = self._begin(endpoint)
         messages = self.log.newest_first(
             account_id, milliseconds(request.since), milliseconds(request.until), shards
         )
         events, rest = _newest_events(messages, endpoint)
-        self.queue.put_all(events)
+        self.queue.put_all(replace(event, replayed_at=now) for event in events)
         return ReplayResult(queued=len(events), rest=rest)
 
     def _endpoint(self, account_id: str, endpoint_id: UUID) -> WebhookEndpoint:
@@ -114,7 +114,8 @@ class WebhookReplays:
             raise webhook_not_found()
         return endpoint
 
-    def _begin(self, endpoint: WebhookEndpoint) -> None:
+    def _begin(self, endpoint: WebhookEndpoint) -> datetime:
+        """Note that a replay begins, and return the time."""
         now = self.clock()
         if not self.endpoints.begin_replay(
             endpoint.account_id, endpoint.endpoint_id, now, REPLAY_PAUSE
@@ -126,6 +127,7 @@ class WebhookReplays:
                 headers={"RateLimit-Limit": "1", "RateLimit-Remaining": "0"}
                 | {"RateLimit-Reset": str(seconds)},
             )
+        return now
 
 
 def _check_email_types(types: frozenset[str]) -> None:
