@@ -257,6 +257,7 @@ def test_functions_time_out_before_their_leases_end() -> None:
         ("UrgentJobsQueue", "DeliverMessage"),
         ("EventsQueue", "RecordFeedback"),
         ("SweepQueue", "SweepAccount"),
+        ("WebhooksQueue", "PostWebhooks"),
     ],
 )
 def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str) -> None:
@@ -311,7 +312,9 @@ def test_requests_take_no_function_from_delivery() -> None:
     }
 
 
-@pytest.mark.parametrize("function", ["DeliverMessage", "RecordFeedback", "SweepAccount"])
+@pytest.mark.parametrize(
+    "function", ["DeliverMessage", "RecordFeedback", "SweepAccount", "PostWebhooks"]
+)
 def test_workers_of_a_queue_have_a_maximum(function: str) -> None:
     """No backlog of a queue takes the functions that answer requests."""
     for source in _FUNCTIONS[function]["Events"].values():

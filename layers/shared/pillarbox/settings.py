@@ -215,9 +215,15 @@ class Settings:
     )
     webhooks_queue_url = Setting(
         str,
-        "the queue of events to post to webhook endpoints",
+        "the queue of events for webhook endpoints",
         ("functions", "command", "local"),
         output="WebhooksQueueUrl",
+    )
+    webhooks_dead_letters_url = Setting(
+        str,
+        "the queue of events for webhook endpoints that failed too often",
+        ("command", "local"),
+        output="WebhooksDeadLettersUrl",
     )
     spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")
     configuration_set = Setting(

@@ -36,8 +36,11 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.smtp import SmtpSubmission
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.saved import TemplateLibrary
+    from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
-    from pillarbox.application.webhooks.ports import WebhookPoster
+    from pillarbox.application.webhooks.enqueue_due import DueTasks
+    from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
+    from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
 
 # Imports inside functions are the point of this module: see above.
@@ -362,10 +365,66 @@ class Wiring:
 
     @cached_property
     def webhooks_queue(self) -> "SqsWebhookQueue":
-        """The queue of events to post."""
+        """The queue of events for webhook endpoints."""
         from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
 
         return SqsWebhookQueue(self.settings.webhooks_queue_url)
+
+    @cached_property
+    def announcement(self) -> "Announcement[Mapping[str, Any]]":
+        """Queue what happens in accounts for their webhook endpoints."""
+        from pillarbox.adapters.dynamodb.account_changes import added_events, changed_account
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.application.webhooks.announce import Announcement
+
+        return Announcement(
+            account_of=changed_account,
+            read=added_events,
+            endpoints=DynamoWebhookEndpoints(self.identities),
+            queue=self.webhooks_queue,
+            clock=utc_now,
+        )
+
+    def webhook_worker(self, payloads: "PayloadWriter") -> "WebhookWorker":
+        """Return a worker that posts events to webhook endpoints."""
+        from random import random
+
+        from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+        from pillarbox.adapters.dynamodb.webhook_deliveries import (
+            DynamoWaitingEvents,
+            DynamoWebhookDeliveries,
+        )
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.threads import in_threads
+        from pillarbox.application.webhooks.attempts import PostingPorts
+        from pillarbox.application.webhooks.post import WebhookWorker
+
+        ports = PostingPorts(
+            endpoints=DynamoWebhookEndpoints(self.identities),
+            healths=DynamoEndpointHealths(self.table),
+            deliveries=DynamoWebhookDeliveries(self.table),
+            waiting=DynamoWaitingEvents(self.table, utc_now),
+            queue=self.webhooks_queue,
+            due=DynamoDueTimes(self.table),
+            messages=DynamoMessages(self.table),
+            suppressions=DynamoSuppressions(self.table),
+            poster=self.webhook_poster,
+            payloads=payloads,
+            clock=utc_now,
+            random=random,
+        )
+        return WebhookWorker(ports, in_threads)
+
+    @cached_property
+    def due_tasks(self) -> "DueTasks":
+        """Queue the tasks whose time has come."""
+        from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
+        from pillarbox.application.webhooks.enqueue_due import DueTasks
+
+        return DueTasks(due=DynamoDueTimes(self.table), queue=self.webhooks_queue, clock=utc_now)
 
     @cached_property
     def webhook_replays(self) -> "WebhookReplays":

@@ -59,6 +59,14 @@ class SqsWebhookQueue:
         if response.get("Failed"):
             raise Unavailable(_NAME, aws_error=response["Failed"][0]["Code"])
 
+    def read(self, text: str) -> WebhookTask:
+        """Read the task in a message of the queue.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
+        """
+        return read_task(text)
+
 
 def write_task(task: WebhookTask) -> str:
     """Write a task as JSON; moments are in milliseconds."""
