@@ -25,7 +25,7 @@ def show(console: Console, state: dict[str, Any], log: Path, *, keep: bool) -> N
     facts.add_row("Reference", f"{state['base_url']}/docs")
     facts.add_row("SMTP", f"{state['smtp']['host']}:{state['smtp']['port']}, user apikey")
     facts.add_row("Inbox", state["inbox_url"])
-    facts.add_row("Webhooks", state["receiver_url"])
+    facts.add_row("Webhooks", state["webhook"]["url"])
     facts.add_row("Log", str(log))
     facts.add_row("")
     facts.add_row("Live key", state["keys"]["live"])

@@ -192,7 +192,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             if settings.keep
             else contextlib.nullcontext()
         )
-        await parts.enter_async_context(
+        secrets_of = await parts.enter_async_context(
             _serving_inbox(
                 mailbox,
                 EndpointSecrets(
@@ -223,7 +223,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "keys": keys.texts,
             "accounts": keys.accounts,
             "template_id": TEMPLATE_ID,
-            "receiver_url": receiver,
+            "webhook": {"url": receiver, "secrets": await secrets_of(SEEDED_RECEIVER)},
             "environment": environment,
         }
         _write_environment(settings.state, state, keys.certificate.chain)
@@ -256,17 +256,17 @@ class _StackServer(uvicorn.Server):
 @contextlib.asynccontextmanager
 async def _serving_inbox(
     mailbox: MailStore,
-    secrets: EndpointSecrets,
+    secrets_of: EndpointSecrets,
     endpoint_hint: str,
     listener: socket.socket,
     names: Collection[str],
-) -> AsyncIterator[None]:
+) -> AsyncIterator[EndpointSecrets]:
     """Serve the inbox with the receivers of webhooks, which end their slow answers at a stop."""
     webhooks = WebhookStore()
     webhooks.hint, webhooks.endpoint_hint = mailbox.hint, endpoint_hint
-    async with _serving(inbox_app(mailbox, webhooks, secrets), listener, names):
+    async with _serving(inbox_app(mailbox, webhooks, secrets_of), listener, names):
         try:
-            yield
+            yield secrets_of
         finally:
             mailbox.close()
             webhooks.close()
