@@ -75,6 +75,7 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
             wiring.senders.add(account_id, SENDER, default=True)
         if role == "live" and is_new:
             _add_template(wiring, account_id, now)
+        if role == "live" and not wiring.webhooks.endpoints.of_account(account_id):
             wiring.webhooks.create(account_id, receiver, [ALL_TYPES])
 
 

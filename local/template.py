@@ -192,8 +192,10 @@ def for_engine(translated: Template) -> Template:
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:
                 for statement in policy["PolicyDocument"]["Statement"]:
-                    if statement["Action"] == "sqs:SendMessage":
-                        statement["Action"] = ["sqs:SendMessage", "sqs:SendMessageBatch"]
+                    actions = statement["Action"]
+                    actions = actions if isinstance(actions, list) else [actions]
+                    if "sqs:SendMessage" in actions:
+                        statement["Action"] = [*actions, "sqs:SendMessageBatch"]
     outputs = {
         name: output
         for name, output in translated["Outputs"].items()
