@@ -1,4 +1,4 @@
-"""Ask before a command changes what cannot be changed back."""
+"""Ask before a command does something that cannot be undone."""
 
 import typer
 
@@ -14,12 +14,17 @@ def require_aws(session: StackSession) -> str:
 
 def confirm(session: StackSession, question: str, *, yes: bool) -> None:
     """Ask on standard error, and end the command unless the answer is yes."""
+    if not agrees(session, question, yes=yes):
+        raise typer.Abort
+
+
+def agrees(session: StackSession, question: str, *, yes: bool) -> bool:
+    """Ask on standard error, and return whether the answer is yes. Ctrl-C ends the command."""
     require_yes(session, yes=yes)
-    if not yes:
-        typer.confirm(question, abort=True, err=True)
+    return yes or typer.confirm(question, err=True)
 
 
 def require_yes(session: StackSession, *, yes: bool) -> None:
-    """End a command that will ask, before it begins, if nobody can answer."""
+    """Require --yes with --json: a program cannot answer a question."""
     if session.json and not yes:
         raise typer.BadParameter("with --json the command needs it", param_hint="--yes")

@@ -14,6 +14,7 @@ from botocore.exceptions import ClientError, CredentialRetrievalError, NoCredent
 
 from admin import doctor, programs
 from admin.aws import deployment, edge_parts, stacks
+from admin.aws.stacks import StackDescription
 from admin.operations import parameters, preflight
 from admin.operations.checks import Finding, Verdict
 from admin.operations.first_steps import FirstStepsResult
@@ -116,9 +117,11 @@ def roll_out(  # noqa: PLR0913  the same as the command
     arguments = parameters.parse_arguments(sam)
     chosen = parameters.choose(_read_defaults(), config.overrides, arguments.overrides)
     _check_account(chosen)
-    deployed = deployment.deployed_parameters(stack_name)
+    stack = stacks.describe(stack_name)
+    deployed = stack.parameters if stack else {}
     chosen = _complete(chosen, deployed)
-    _check_rotation(stack_name)
+    if stack:
+        _check_rotation(stack)
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
     execute(run, ["make", "build"])
@@ -171,17 +174,16 @@ def _check_account(chosen: parameters.Parameters) -> None:
         raise ServiceError("service_unavailable", message)
 
 
-def _check_rotation(stack_name: str) -> None:
-    """Refuse to deploy while the edge's secret changes: CloudFormation would undo a half of it.
+def _check_rotation(stack: StackDescription) -> None:
+    """Refuse to deploy while the edge's secret changes: CloudFormation would undo half of it.
 
     Raises:
         ServiceError: `service_unavailable`: a rotation has begun and not ended.
     """
-    stack = stacks.describe(stack_name)
-    if stack is not None and edge_parts.is_rotating(stack.stack_id):
+    if edge_parts.is_rotating(stack.stack_id):
         message = (
             "The edge's secret is being rotated. Finish that first:"
-            f" pillarbox --stack-name {stack_name} edge rotate. Nothing was built."
+            f" pillarbox --stack-name {stack.name} edge rotate. Nothing was built."
         )
         raise ServiceError("service_unavailable", message)
 
@@ -199,13 +201,17 @@ def _complete(
     if not chosen["RelayImage"]:
         return chosen
     found: dict[str, str] = {}
-    if not chosen["CloudFrontPrefixList"]:
+    front = chosen["EdgeService"] != "none"
+    if front and not chosen["CloudFrontPrefixList"]:
         found["CloudFrontPrefixList"] = deployment.look_up_prefix_list()
     if not (chosen["RelayZoneA"] and chosen["RelayZoneB"]):
         before = (deployed.get("RelayZoneA", ""), deployed.get("RelayZoneB", ""))
-        pair = before if all(before) else preflight.choose_zones(deployment.zones())
+        pair = before if all(before) else preflight.choose_zones(deployment.zones(), front=front)
         if pair is None:
-            message = "Fewer than two zones of this region can have a VPC origin of CloudFront."
+            message = (
+                "Fewer than two zones of this region can have a VPC origin of CloudFront. Deploy"
+                " without RelayImage, or with EdgeService=none."
+            )
             raise ServiceError("service_unavailable", message)
         found["RelayZoneA"], found["RelayZoneB"] = pair
     return {**chosen, **found}
@@ -233,17 +239,11 @@ def _protect(stack_name: str) -> None:
 
     A stack that does not exist, or whose first change set is not confirmed, has no data yet.
     """
-    cloudformation = boto3.client("cloudformation")
-    try:
-        (stack,) = cloudformation.describe_stacks(StackName=stack_name)["Stacks"]
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "ValidationError":
-            raise
-        return
-    if stack["StackStatus"] == "REVIEW_IN_PROGRESS":
+    stack = stacks.describe(stack_name)
+    if stack is None or stack.status == "REVIEW_IN_PROGRESS":
         return
     policy = (ROOT / "stack-policy.json").read_text()
-    cloudformation.set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
+    boto3.client("cloudformation").set_stack_policy(StackName=stack_name, StackPolicyBody=policy)
 
 
 def _read_config(environment: Environment) -> Config:

@@ -7,7 +7,7 @@ import typer
 from admin import times
 from admin.aws import kept_table, stacks
 from admin.aws.table_copy import TableCopy
-from admin.confirm import confirm, require_aws, require_yes
+from admin.confirm import agrees, confirm, require_aws, require_yes
 from admin.operations.restore import Choice
 from admin.progress import progress
 from admin.session import StackSession, connected
@@ -76,14 +76,18 @@ def rows(  # noqa: PLR0913  one parameter for each option
             ("accountId", "kind", "missingRows"),
         )
     restored = 0
-    if counts:
-        confirm(session, "Put these rows into the table?", yes=yes)
+    agreed = not counts or agrees(session, "Put these rows into the table?", yes=yes)
+    if counts and agreed:
         with progress("Restoring", "rows", total=counts.total()) as report:
             for number in copy.put_missing(choice):
                 restored += number
                 report(restored)
     if not keep_copy:
         copy.delete()
+    if not agreed:
+        state = "is kept" if keep_copy else "is deleted"
+        session.note(f"Nothing was restored. The copy {copy.name} {state}.")
+        raise typer.Abort
     session.show(
         {
             "at": exact,

@@ -16,11 +16,8 @@ from pillarbox.domain.errors import ServiceError
 
 #: CloudFormation moves the aliases back itself.
 _CANCELLED: Final = "The deployment does not go on: CloudFormation moves the functions back."
-
-#: An operator who does not know it would go back one deployment too far.
-_TAKEN_BACK: Final = (
-    "CloudFormation has undone the last update itself. This is the deployment before it."
-)
+_UNDOING: Final = "CloudFormation is undoing the last update already. There is nothing to cancel."
+_UNDONE: Final = "CloudFormation has undone the last update itself."
 
 
 def rollback(
@@ -32,7 +29,8 @@ def rollback(
 
     Then it tells CloudFormation, so that the next deployment works. If the command is
     interrupted, run it again. A second run does not go back any further. If a deployment
-    still runs, the command cancels that one.
+    still runs, the command cancels that one. After CloudFormation itself has undone an
+    update, --yes moves nothing; without it you can go back one deployment more.
 
     Only functions go back. Roles, queues, the edge and the containers stay as they are.
 
@@ -40,13 +38,7 @@ def rollback(
     """
     session: StackSession = ctx.obj
     stack = stacks.require(require_aws(session))
-    if stack.status == "UPDATE_IN_PROGRESS":
-        confirm(session, "Cancel the deployment that runs?", yes=yes)
-        boto3.client("cloudformation").cancel_update_stack(StackName=stack.stack_id)
-        session.show({"stack": stack.name, "cancelled": True}, hint=_CANCELLED)
-        return
-    if stack.status.startswith("UPDATE_ROLLBACK") and not stack.stable:
-        session.show({"stack": stack.name, "cancelled": True}, hint=_CANCELLED)
+    if _is_taken_back(session, stack, yes=yes):
         return
     if not stack.stable:
         # A deployment that just ended cleans up, and then its events name what it replaced.
@@ -58,20 +50,37 @@ def rollback(
         _show(session, moves)
         session.note("The last deployment is rolled back already.")
         return
+    # After an update of this command that failed, the moves that it began are still to be made.
+    undone = stack.status == "UPDATE_ROLLBACK_COMPLETE" and not any(move.begun for move in moves)
+    if undone and yes:
+        if session.json:
+            _show(session, [])
+        session.note(f"{_UNDONE} Nothing was moved. Without --yes you can go back one more.")
+        return
     functions.check(moves)
     if not session.json:
         _show(session, moves)
-    if stack.status == "UPDATE_ROLLBACK_COMPLETE":
-        session.note(_TAKEN_BACK)
+    if undone:
+        session.note(f"{_UNDONE} This is the deployment before it.")
     confirm(session, "Move these functions now?", yes=yes)
-    for move in moves:
-        if not move.done:
-            functions.move(move)
+    functions.move(moves)
     session.note("The functions run these versions. Next, CloudFormation gets to know them.")
     _tell_cloudformation(session, stack, functions, moves)
     session.note("CloudFormation knows. Correct the error and deploy again.")
     if session.json:
         _show(session, moves)
+
+
+def _is_taken_back(session: StackSession, stack: StackDescription, *, yes: bool) -> bool:
+    """Cancel a deployment that runs; return whether CloudFormation takes one back now."""
+    runs = stack.status == "UPDATE_IN_PROGRESS"
+    if runs:
+        confirm(session, "Cancel the deployment that runs?", yes=yes)
+        boto3.client("cloudformation").cancel_update_stack(StackName=stack.stack_id)
+    elif stack.stable or not stack.status.startswith("UPDATE_ROLLBACK"):
+        return False
+    session.show({"stack": stack.name, "cancelled": runs}, hint=_CANCELLED if runs else _UNDOING)
+    return True
 
 
 def _tell_cloudformation(

@@ -124,7 +124,7 @@ def _ask(session: StackSession, name: str, confirmed: str | None) -> None:
 
 
 def _delete_stack(stack: StackDescription) -> None:
-    """Delete the stack and wait for its end.
+    """Delete the stack, and wait until it is gone.
 
     Raises:
         ServiceError: `service_unavailable`: CloudFormation could not delete everything.
@@ -146,7 +146,7 @@ def _delete_stack(stack: StackDescription) -> None:
 def _parts(
     stack: StackDescription, data: KeptData, waiting: int, *, delete_data: bool
 ) -> list[Record]:
-    """Return what there is, and what becomes of it."""
+    """Return each part of the stack, and what happens to it."""
     parts = []
     if stack.status != _DELETED:
         parts.append(("stack", stack.name, "deleted"))

@@ -62,7 +62,7 @@ class OperatorWiring(Wiring):
         return AccountDeletion(
             accounts=DynamoAccounts(self.table),
             queries=self.history_queries,
-            data=DynamoAccountData(self.table),
+            data=DynamoAccountData(self.table, self.identities),
             clock=utc_now,
         )
 

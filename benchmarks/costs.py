@@ -123,6 +123,15 @@ def million(*, key: bool = True, batch: float = 10, rate: float = 50) -> Bill:
     }
 
 
+def calls() -> float:
+    """Return what a million emails cost without edge, log, storage, statistics and sweep."""
+    bill = million()
+    counted = ("DynamoDB, writes", "API Gateway, REST", "SQS", "DynamoDB, reads")
+    functions = ("Lambda, duration", "Lambda, requests")
+    swept = _SWEPT * PRICES["read"].dollars
+    return sum(bill[name] for name in (*counted, *functions)) - swept
+
+
 _KINDS: Final = ("with", "without")
 
 
@@ -138,6 +147,51 @@ def _statistics(rate: float) -> float:
     raise ValueError(rate)
 
 
+#: Consistent reads of the endpoint and its health for a batch; for an event, eventually consistent
+#: ones of its delivery and its message. A test counts them.
+WEBHOOK_READS: Final = 2 / 10 + 2 * 0.5
+#: Bytes of log for a batch of webhooks: one line of ours, and three of Lambda.
+_BATCH_LOG: Final = 550
+
+
+def webhooks() -> Bill:
+    """Return what a million posts to webhook endpoints cost, in batches of ten for one endpoint."""
+    # 0.3 s at 512 MB for ten posts at the same time, and 0.1 s to announce a hundred events.
+    gb_seconds = 0.5 * 0.3 / 10 + 0.5 * 0.1 / 100
+    return {
+        "DynamoDB, writes": PRICES["write"].dollars,
+        "Lambda, duration": gb_seconds * 1e6 * PRICES["gb-second"].dollars,
+        "DynamoDB, reads": WEBHOOK_READS * PRICES["read"].dollars,
+        "SQS": 3 / 10 * PRICES["sqs"].dollars,
+        "CloudWatch, logs": _BATCH_LOG / 10 / 1000 * PRICES["log"].dollars,
+        "Lambda, requests": (1 / 10 + 1 / 100) * PRICES["invocation"].dollars,
+    }
+
+
+def announcing(records: float = 200) -> float:
+    """Return what a million emails of accounts without an endpoint add: the stream's second reader.
+
+    Each email has four changes, and an invocation reads so many: those of a second.
+    """
+    invocations = 4 / records
+    gb_seconds = 0.5 * 0.02 * invocations
+    return (
+        invocations * PRICES["invocation"].dollars
+        + gb_seconds * 1e6 * PRICES["gb-second"].dollars
+        + invocations * _BATCH_LOG / 1000 * PRICES["log"].dollars
+    )
+
+
+#: Each minute the timer of webhooks reads eight buckets and its note, and writes the note.
+_TICKS: Final = _SECONDS / 60
+
+
+def _timer() -> float:
+    """Return what the timer of webhooks costs a month."""
+    units = 9 * PRICES["read"].dollars + PRICES["write"].dollars
+    return _TICKS / 1e6 * (units + PRICES["invocation"].dollars)
+
+
 def idle(*, all_alarms: bool = False, metrics: int = 1) -> Bill:
     """Return a month without any mail. The sweep alone reports a custom metric."""
     alarms = alarm_metrics(None) + (alarm_metrics("WithAllAlarms") if all_alarms else 0)
@@ -145,6 +199,7 @@ def idle(*, all_alarms: bool = False, metrics: int = 1) -> Bill:
         "Alarms": alarms * PRICES["alarm"].dollars,
         "Polling the queues": _queues() * _EMPTY_RECEIVES / 1e6 * PRICES["sqs"].dollars,
         "Custom metrics": metrics * PRICES["metric"].dollars,
+        "Timer of webhooks": _timer(),
     }
 
 
@@ -171,20 +226,23 @@ def _resources(kind: str) -> list[dict[str, Any]]:
     return [resource for resource in resources if resource["Type"] == kind]
 
 
-def relay(size: str = "small", tasks: int = 1) -> Bill:
-    """Return a month of the relay and the front."""
+def relay(size: str = "small", tasks: int = 1, *, front: bool = True) -> Bill:
+    """Return a month of the relay, and of the front unless there is no edge."""
     values = _RELAY_SIZES[size]
+    memory = values["Memory" if front else "MemoryWithoutFront"]
     task = (
         int(values["Cpu"]) / 1024 * PRICES["vcpu"].dollars
-        + int(values["Memory"]) / 1024 * PRICES["gb"].dollars
+        + int(memory) / 1024 * PRICES["gb"].dollars
     )
     return {
         "Fargate, arm64": tasks * task * _HOURS,
         "Network load balancer, for SMTP": PRICES["balancer"].dollars * _HOURS,
-        "Application load balancer, for large requests": PRICES["balancer"].dollars * _HOURS,
+        "Application load balancer, for large requests": front
+        * PRICES["balancer"].dollars
+        * _HOURS,
         "Public IPv4 addresses": (2 + tasks) * PRICES["address"].dollars * _HOURS,
-        "Secrets of certificate and edge": 2 * PRICES["secret"].dollars,
-        "Alarm": alarm_metrics("WithFront") * PRICES["alarm"].dollars,
+        "Secrets of certificate and edge": (1 + front) * PRICES["secret"].dollars,
+        "Alarm": front * alarm_metrics("WithFront") * PRICES["alarm"].dollars,
     }
 
 
@@ -234,13 +292,23 @@ def tables() -> dict[str, str]:
                 ("the same without an `Idempotency-Key`", *plain),
             ],
         ),
+        "webhooks": _table(
+            ("a million posts to webhook endpoints", "in batches of ten"),
+            _with_sum([webhooks()]),
+        ),
         "idle": _table(
             ("a month without mail", "`AlarmSet=essential`", "`AlarmSet=all`"),
             _with_sum([idle(), idle(all_alarms=True)]),
         ),
         "relay": _table(
-            ("the relay, a month", "small, 1 task", "small, 2 tasks", "large, 2 tasks"),
-            _with_sum([relay(), relay(tasks=2), relay("large", 2)]),
+            (
+                "the relay, a month",
+                "small, 1 task",
+                "small, 2 tasks",
+                "large, 2 tasks",
+                "small, 1 task, `EdgeService=none`",
+            ),
+            _with_sum([relay(), relay(tasks=2), relay("large", 2), relay(front=False)]),
         ),
         "operators": _table(
             ("emails a month", *(f"{operator.emails:,}" for operator in OPERATORS)),

@@ -17,7 +17,7 @@ _LAMBDA: Final = "https://aws.amazon.com/lambda/pricing/"
 
 @dataclass(frozen=True, slots=True)
 class Price:
-    """A price in dollars. Without a source nobody has read it on a public page."""
+    """A price in dollars. It has no source if it was not found on a public page."""
 
     dollars: float
     unit: str

@@ -5,7 +5,7 @@ import signal
 import sys
 from typing import Final
 
-#: What a shell reports for a program that a signal ended is the signal's number and this.
+#: A shell reports this plus the signal's number for a program that a signal ended.
 _SIGNALLED: Final = 128
 
 

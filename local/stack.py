@@ -186,7 +186,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         await parts.enter_async_context(
             _serving(SignedRequests(ses, engine.access_key_id), sockets["ses"])
         )
-        # Ends when API and relay accept no more, and before the parts that deliver end.
+        # It ends after API and relay have stopped, and before the parts that deliver.
         await parts.enter_async_context(
             keeping(settings.kept, mailbox, engine, outputs, console)
             if settings.keep

@@ -187,7 +187,7 @@ DELIVERIES: Final = {
                     "at": "2026-01-01T12:00:03.108+00:00",
                     "statusCode": 503,
                     "milliseconds": 41,
-                    "error": "503: try later",
+                    "error": "try later",
                 }
             ],
             "next": "2026-01-01T12:00:08.470+00:00",

@@ -101,7 +101,7 @@ def _plain(schema: Any, aliases: Mapping[str, Any]) -> Any:  # noqa: ANN401  JSO
         else _plain(value, aliases)
         for key, value in schema.items()
         if not (key == "title" and isinstance(value, str))
-        # With a default, openapi-typescript would demand a field of those who send it.
+        # With a default, openapi-typescript would require the field in requests.
         and not (key == "default" and (value in (None, "", {}) or value is False))
     }
     if name in _PUBLISHED_NAMES:

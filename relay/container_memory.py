@@ -19,7 +19,7 @@ _LIMITS: Final = (
 
 
 def limit_in_mib(files: tuple[Path, ...] = _LIMITS) -> int | None:
-    """Return the limit of the container, or None if there is none."""
+    """Return the limit of the container, or None without one."""
     for file in files:
         if file.is_file():
             text = file.read_text().strip()

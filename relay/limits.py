@@ -66,7 +66,7 @@ class ServerLimits:
 
     @property
     def connections_of_account(self) -> int:
-        """A quarter, for any number of addresses."""
+        """A quarter, from all addresses together."""
         return max(self.connections // 4, 1)
 
     @property

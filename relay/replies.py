@@ -26,7 +26,7 @@ _FORBIDDEN: Final = re.compile(r"[^ -~]")
 _FORBIDDEN_IN_ADDRESS: Final = re.compile(r"[^ -\[\]-~]")
 #: RFC 5321 section 4.5.3.1.3: octets of a path. An encoded address may be longer.
 _MAX_PATH: Final = 256
-#: A reply names so many refused recipients, each on a line of its own.
+#: A reply names at most this many refused recipients, each on a line of its own.
 _MAX_NAMED: Final = 10
 #: The first code of permanent failures.
 _PERMANENT: Final = 500

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from local import template
+from tests.conditions import all_met
 
 type Statement = Mapping[str, Any]
 
@@ -41,7 +42,7 @@ def statements(role: str) -> list[Statement]:
     return [
         statement
         for policy in properties["Policies"]
-        for statement in policy["PolicyDocument"]["Statement"]
+        for statement in all_met(policy["PolicyDocument"]["Statement"])
     ]
 
 

@@ -21,23 +21,25 @@ def need_program(name: str) -> str:
 
 
 def need_nodemailer() -> str:
-    """Install nodemailer, and return the NODE_PATH of programs that use it."""
-    return need_node_package("nodemailer@7")
+    """Install nodemailer unless it is installed, and return the NODE_PATH of programs that use it.
+
+    If npm cannot install it, skip the test or, under CI, fail it.
+    """
+    return need_node_package("nodemailer", "7")
 
 
-def need_node_package(package: str) -> str:
-    """Install a package with its version unless it is installed; return the NODE_PATH to use it.
+def need_node_package(name: str, version: str) -> str:
+    """Install a package of npm unless it is installed, and return the folder of all packages.
 
     If npm cannot install it, skip the test or, under CI, fail it.
     """
     npm = need_program("npm")
-    name = package.partition("@")[0]
     folder = Path(__file__).parents[1] / ".local" / "clients"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "installing").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
         if not (folder / "node_modules" / name).exists():
-            command = [npm, "install", "--silent", "--prefix", str(folder), package]
+            command = [npm, "install", "--silent", "--prefix", str(folder), f"{name}@{version}"]
             if subprocess.run(command, check=False, timeout=60).returncode:
                 missing(f"{name} cannot be installed here")
     return str(folder / "node_modules")

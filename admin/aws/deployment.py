@@ -2,13 +2,15 @@
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any, Final
 from urllib.request import urlopen
 
 import boto3
 from botocore.exceptions import ClientError
 
+from admin.aws import stacks
+from admin.aws.function_versions import LIVE
 from admin.operations.preflight import AwsAccount, RelayNeeds
 
 #: Where the distribution of template.yaml looks for the page.
@@ -27,8 +29,7 @@ _MANIFESTS: Final = (
 )
 #: Seconds.
 _TIMEOUT: Final = 30.0
-#: The alias to which all triggers of a function lead.
-_ALIAS: Final = "live"
+_FUNCTION: Final = "AWS::Lambda::Function"
 _KEPT_VERSIONS: Final = 3
 
 
@@ -54,7 +55,7 @@ def read_account() -> AwsAccount:
 
 
 def _count_distributions(cloudfront: Any) -> int | None:  # noqa: ANN401  no type stubs
-    """Return 0 or more; None if the credentials may not ask."""
+    """Return 0, or 1 for any number; None if the credentials may not list them."""
     try:
         page = cloudfront.list_distributions(MaxItems="1")["DistributionList"]
     except ClientError as error:
@@ -104,7 +105,7 @@ def _architectures(match: re.Match[str]) -> frozenset[str] | None:
 
 
 def _fields(name: str) -> frozenset[str] | None:
-    """Return the names of a secret's fields; None if there is none that may be read."""
+    """Return the names of a secret's fields, or None if these credentials cannot read it."""
     try:
         answer = boto3.client("secretsmanager").get_secret_value(SecretId=name)
     except ClientError as error:
@@ -141,35 +142,12 @@ def zones() -> list[tuple[str, str]]:
     return [(zone["ZoneName"], zone["ZoneId"]) for zone in answer["AvailabilityZones"]]
 
 
-def deployed_parameters(stack_name: str) -> Mapping[str, str]:
-    """Return the parameters of a stack, and none if there is no such stack."""
-    try:
-        (stack,) = boto3.client("cloudformation").describe_stacks(StackName=stack_name)["Stacks"]
-    except ClientError as error:
-        if error.response["Error"]["Code"] != "ValidationError":
-            raise
-        return {}
-    return {item["ParameterKey"]: item["ParameterValue"] for item in stack.get("Parameters", [])}
-
-
-def functions(stack_name: str) -> Mapping[str, str]:
-    """Return the names of a stack's functions by their logical ids."""
-    return _resources(stack_name, "AWS::Lambda::Function")
-
-
-def _resources(stack_name: str, kind: str) -> Mapping[str, str]:
-    pages = boto3.client("cloudformation").get_paginator("list_stack_resources")
-    return {
-        resource["LogicalResourceId"]: resource["PhysicalResourceId"]
-        for page in pages.paginate(StackName=stack_name)
-        for resource in page["StackResourceSummaries"]
-        if resource["ResourceType"] == kind
-    }
-
-
 def write_error_page(stack_name: str, page: str) -> None:
-    """Write what CloudFront shows if no origin answers. A stack without an edge has no place."""
-    bucket = _resources(stack_name, "AWS::S3::Bucket").get("ErrorPages")
+    """Write the page that CloudFront shows if no origin answers.
+
+    A stack without an edge has no bucket for it and needs none.
+    """
+    bucket = stacks.resources(stack_name).get("ErrorPages")
     if bucket is None:
         return
     boto3.client("s3").put_object(
@@ -184,8 +162,8 @@ def write_error_page(stack_name: str, page: str) -> None:
 def start_sweep(stack_name: str) -> None:
     """Start a pass of the sweep now, so that its alarm has data."""
     boto3.client("lambda").invoke(
-        FunctionName=functions(stack_name)["SweepMessages"],
-        Qualifier=_ALIAS,
+        FunctionName=stacks.resources(stack_name)["SweepMessages"],
+        Qualifier=LIVE,
         InvocationType="Event",
     )
 
@@ -198,8 +176,8 @@ def remove_old_versions(stack_name: str) -> int:
     """
     client = boto3.client("lambda")
     removed = 0
-    for name in functions(stack_name).values():
-        alias = client.get_alias(FunctionName=name, Name=_ALIAS)
+    for name in stacks.resources(stack_name, _FUNCTION).values():
+        alias = client.get_alias(FunctionName=name, Name=LIVE)
         weights = alias.get("RoutingConfig", {}).get("AdditionalVersionWeights", {})
         numbers = sorted(_version_numbers(client, name))
         for number in numbers[:-_KEPT_VERSIONS]:

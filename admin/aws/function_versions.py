@@ -17,7 +17,7 @@ from pillarbox.domain.errors import ServiceError
 _ALIAS: Final = "AWS::Lambda::Alias"
 _VERSION: Final = "AWS::Lambda::Version"
 #: The alias to which all triggers of a function lead.
-_LIVE: Final = "live"
+LIVE: Final = "live"
 #: Which versions of a function were rolled back, as `7:5`: 5 took the place of 7.
 _TAG: Final = "pillarbox:rolled-back"
 
@@ -68,17 +68,19 @@ class StackFunctions:
                 )
                 raise ServiceError("service_unavailable", message) from None
 
-    def move(self, move: Move) -> None:
-        """Lead all traffic of a function to another version at once."""
-        self._lambda.update_alias(
-            FunctionName=move.function.name,
-            Name=_LIVE,
-            FunctionVersion=str(move.after),
-            RoutingConfig={"AdditionalVersionWeights": {}},
-        )
+    def move(self, moves: Sequence[Move]) -> None:
+        """Send all traffic of each function to its other version at once."""
+        for move in moves:
+            if not move.done:
+                self._lambda.update_alias(
+                    FunctionName=move.function.name,
+                    Name=LIVE,
+                    FunctionVersion=str(move.after),
+                    RoutingConfig={"AdditionalVersionWeights": {}},
+                )
 
     def remember(self, move: Move) -> None:
-        """Note at the function which version was rolled back."""
+        """Tag the function with the version that was rolled back."""
         function = move.function
         pairs = {**function.rolled_back, function.deployed: move.after}
         # A tag has room for 256 characters.
@@ -115,9 +117,9 @@ class StackFunctions:
         properties = alias["Properties"]
         version, name = properties["FunctionVersion"], self._name(properties)
         fixed = isinstance(version, str)
-        answer = self._lambda.get_alias(FunctionName=name, Name=_LIVE)
+        answer = self._lambda.get_alias(FunctionName=name, Name=LIVE)
         shared = answer.get("RoutingConfig", {}).get("AdditionalVersionWeights")
-        arn = self._arns[name] = answer["AliasArn"].removesuffix(f":{_LIVE}")
+        arn = self._arns[name] = answer["AliasArn"].removesuffix(f":{LIVE}")
         tags = self._lambda.list_tags(Resource=arn).get("Tags", {})
         pairs = (pair.split(":") for pair in tags.get(_TAG, "").split())
         arn_of_version = version if fixed else self._resources[version["Fn::GetAtt"][0]]

@@ -19,7 +19,7 @@ _MISSING: Final = frozenset({"404", "NoSuchBucket", "ResourceNotFoundException"}
 
 
 def last_deleted(stack_name: str) -> StackDescription | None:
-    """Return the stack of a name that was deleted last; AWS remembers it for 90 days."""
+    """Return the last deleted stack of this name; AWS remembers it for 90 days."""
     pages: Any = boto3.client("cloudformation").get_paginator("list_stacks")
     deleted = [
         summary

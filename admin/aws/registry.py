@@ -8,8 +8,8 @@ from typing import Any, Final
 import boto3
 from botocore.exceptions import ClientError
 
-#: So many images stay. ECR does not know which one is in use: `prod` may use an old one while `dev`
-#: gets new ones. Images share their base, so each takes a few MB.
+#: This many images stay. ECR does not know which one is in use: `prod` may use an old one while
+#: `dev` gets new ones. Images share their base, so each takes a few MB.
 _KEPT_IMAGES: Final = 100
 _LIFECYCLE: Final = {
     "rules": [

@@ -34,7 +34,7 @@ class StackDescription:
 
 
 def describe(name: str) -> StackDescription | None:
-    """Return a stack by its name or id; None if there is none of this name.
+    """Return a stack by its name or id, or None if it does not exist.
 
     A deleted stack is found by its id only.
     """
@@ -68,14 +68,19 @@ def every() -> Iterator[StackDescription]:
         yield from map(_description, page["Stacks"])
 
 
-def resources(stack_id: str) -> Mapping[str, str]:
-    """Return the physical ids of a stack's resources by their logical ids, after its end too."""
+def resources(stack: str, kind: str | None = None) -> Mapping[str, str]:
+    """Return the physical ids of a stack's resources by their logical ids.
+
+    Args:
+        stack: the name or id of the stack. A deleted one is found by its id only.
+        kind: the type of the resources, such as AWS::Lambda::Function; otherwise all.
+    """
     pages: Any = boto3.client("cloudformation").get_paginator("list_stack_resources")
     return {
         resource["LogicalResourceId"]: resource["PhysicalResourceId"]
-        for page in pages.paginate(StackName=stack_id)
+        for page in pages.paginate(StackName=stack)
         for resource in page["StackResourceSummaries"]
-        if "PhysicalResourceId" in resource
+        if "PhysicalResourceId" in resource and kind in {None, resource["ResourceType"]}
     }
 
 

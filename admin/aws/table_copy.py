@@ -20,6 +20,10 @@ from pillarbox.domain.ids import created_at
 
 _NAME: Final = "table"
 _POLL_SECONDS: Final = 15.0
+#: DynamoDB may not know a new table at once. A minute later it does.
+_LOOKS: Final = 4
+#: None: DynamoDB does not know the table (yet).
+_BECOMES_ACTIVE: Final = (None, "CREATING", "UPDATING")
 #: BatchGetItem accepts at most 100 keys.
 _BATCH: Final = 100
 #: The kinds of records that go back. A former quota, claim or statistic would be wrong today.
@@ -71,8 +75,21 @@ class TableCopy:
             )
 
     def wait(self, pause: Callable[[float], None] = sleep) -> None:
-        """Wait until DynamoDB has made the copy, which takes twenty minutes or more."""
-        while self._status() != "ACTIVE":
+        """Wait until DynamoDB has made the copy, which takes twenty minutes or more.
+
+        Raises:
+            ServiceError: `service_unavailable`: there is no copy any more, or it cannot be used.
+        """
+        absences = 0
+        while (status := self._status()) != "ACTIVE":
+            absences = absences + 1 if status is None else 0
+            if absences == _LOOKS or status not in _BECOMES_ACTIVE:
+                state = "deleted" if status is None else status
+                message = (
+                    f"The copy {self.name} cannot be used: it is {state}. Nothing was restored."
+                    " Delete it if it is still there, and run the command again."
+                )
+                raise ServiceError("service_unavailable", message)
             pause(_POLL_SECONDS)
 
     def count_missing(self, choice: Choice) -> Counter[tuple[str, str]]:

@@ -1,4 +1,4 @@
-"""Check a certificate for the relay before its clients meet it."""
+"""Check a certificate before the relay shows it to clients."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import timedelta
 
-from admin.operations import checks
-from admin.operations.checks import Finding, Verdict, dmarc_tags
+from admin.operations import checks, domain_checks
+from admin.operations.checks import Finding, Verdict
 from admin.operations.ports import (
     ApiProbe,
     CertificateProbe,
@@ -127,9 +127,9 @@ class Doctor:
             registered = [domain for domain in candidates if self.domains.identities.get(domain)]
             if registered:
                 domain = self.domains.show(registered[0])
-                yield from checks.check_domain(name, domain, self._dmarc_tags(name))
+                yield from domain_checks.check_domain(name, domain, self._dmarc_tags(name))
             else:
-                yield checks.unknown_domain(name)
+                yield domain_checks.unknown_domain(name)
 
     def _check_shards(self) -> Iterator[Finding]:
         now = self.clock()
@@ -157,7 +157,7 @@ class Doctor:
             if texts is None:
                 return None
             if records := dmarc_records(texts):
-                tags = dmarc_tags(records[0])
+                tags = domain_checks.dmarc_tags(records[0])
                 return tags if domain == name else {**tags, "p": tags.get("sp", tags.get("p", ""))}
         return {}
 

@@ -31,7 +31,7 @@ class EdgeParts(Protocol):
         ...
 
     def send(self, value: str) -> None:
-        """Let the edge send a value, and wait until all of it does."""
+        """Make the edge send a value, and wait until all of its servers do."""
         ...
 
     def accepted(self) -> Sequence[AbstractSet[str]]:
@@ -57,7 +57,7 @@ class EdgeRotation:
     report: Callable[[str], None]
 
     def run(self) -> None:
-        """Let edge and origins agree on one secret that is new, and forget the old one."""
+        """Give the edge and its origins a new secret, and make them forget the old one."""
         parts = self.parts
         stored, sent = list(parts.stored()), parts.sent()
         if stored == [sent] and all(values == {sent} for values in parts.accepted()):

@@ -1,4 +1,4 @@
-"""Which image the sources make: the same sources on the same base are the same image."""
+"""Compute an image's tag: the same sources on the same base get the same tag."""
 
 import hashlib
 import re
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-#: What the build takes from the repository; what it takes from a former stage is none of it.
+#: What the build copies from the repository, and not from an earlier stage.
 _COPY: Final = re.compile(r"^COPY (?!--from)(.+) \S+$", re.MULTILINE)
 
 

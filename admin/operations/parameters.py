@@ -96,7 +96,7 @@ def to_words(parameters: Parameters) -> list[str]:
 
 
 def _quote(value: str) -> str:
-    """Return a value as sam reads it: it knows no empty value without quotes."""
+    """Quote a value for sam, which accepts an empty value only in quotes."""
     if _PLAIN.fullmatch(value):
         return value
     return '"' + value.replace('"', '\\"') + '"'

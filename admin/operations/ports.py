@@ -134,7 +134,7 @@ class StackMonitoring(Protocol):
         ...
 
     def silent_alarms(self) -> Mapping[str, datetime]:
-        """Return the alarms that need data and have none, and since when they have none."""
+        """Return the alarms that lack data that they need, and since when they lack it."""
         ...
 
     def alarm_subscribers(self) -> int:

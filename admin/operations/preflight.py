@@ -29,15 +29,15 @@ class AwsAccount:
     region: str
     region_has_ses: bool
     concurrency: int
-    #: None if AWS does not allow the question.
+    #: None if the credentials may not list them.
     distributions: int | None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RelayNeeds:
-    """Whether what the parameters of a relay name exists."""
+    """Whether the image and the secret in the relay's parameters exist."""
 
-    #: None: the name is not one of ECR.
+    #: None if it is not the name of an image in ECR.
     image: bool | None
     #: What the image runs on, such as arm64.
     architectures: frozenset[str] = frozenset()
@@ -151,11 +151,16 @@ def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
         yield Finding("relay", Verdict.FAIL, message, remedy)
 
 
-def choose_zones(zones: Sequence[tuple[str, str]]) -> tuple[str, str] | None:
-    """Return the names of the first two zones that can have a VPC origin; None if there are fewer.
+def choose_zones(zones: Sequence[tuple[str, str]], *, front: bool) -> tuple[str, str] | None:
+    """Return the names of the first two zones that fit; None if there are fewer.
+
+    Zones that can have a VPC origin come first, since an edge may be added later.
 
     Args:
         zones: name and id of each zone. Each account has names of its own.
+        front: whether CloudFront reaches the front there, so that others do not fit.
     """
-    names = sorted(name for name, zone_id in zones if zone_id not in _WITHOUT_VPC_ORIGINS)
-    return (names[0], names[1]) if len(names) > 1 else None
+    fitting = sorted(name for name, zone_id in zones if zone_id not in _WITHOUT_VPC_ORIGINS)
+    if not front:
+        fitting += sorted(name for name, zone_id in zones if zone_id in _WITHOUT_VPC_ORIGINS)
+    return (fitting[0], fitting[1]) if len(fitting) > 1 else None

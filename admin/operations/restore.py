@@ -1,4 +1,4 @@
-"""Which rows of a former state of the table go back into it."""
+"""Choose which rows of an earlier state of the table are restored."""
 
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ MESSAGES: Final = "messages"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FormerRow:
-    """What decides about a row: its kind, its account, and what it says of its times."""
+    """What decides whether a row is restored: its kind, its account and its times."""
 
     #: None if a copy of the row would be wrong today, such as a count or a claim.
     kind: str | None
@@ -24,14 +24,14 @@ class FormerRow:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Choice:
-    """What the operator wants back. No account means all of them."""
+    """What the operator wants to restore. No account means all of them."""
 
     accounts: AbstractSet[str]
     messages: bool
     now: datetime
 
     def wants(self, row: FormerRow) -> bool:
-        """Return whether the row goes back, if the table does not have it."""
+        """Return whether the row is restored if the table lacks it."""
         if row.kind is None or (self.accounts and row.account_id not in self.accounts):
             return False
         if row.expires_at is not None and row.expires_at <= self.now:

@@ -52,6 +52,11 @@ class Move:
     after: int
     done: bool
 
+    @property
+    def begun(self) -> bool:
+        """Whether an earlier rollback began this move, and was interrupted or failed."""
+        return self.done or self.function.deployed in self.function.rolled_back
+
 
 def plan(functions: Iterable[LiveFunction], newest_first: Iterable[StackEvent]) -> list[Move]:
     """Return the moves that undo the last deployment.

@@ -8,7 +8,7 @@ from pillarbox.domain.errors import FieldError, ValidationFailed
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KeptData:
-    """The data of a stack that outlives it; None if it does not exist (any more)."""
+    """The data that a deleted stack leaves behind; None if it does not exist."""
 
     table: str | None
     items: int
@@ -21,7 +21,7 @@ class KeptData:
 
 
 def check(*, waiting: int, drop_pending: bool, data: KeptData, delete_data: bool) -> None:
-    """Refuse to lose what somebody still needs.
+    """Refuse to delete what somebody still needs.
 
     Raises:
         ValidationFailed: accepted emails wait, or another stack uses the table.

@@ -138,7 +138,7 @@ class _Inbox:
         return JSONResponse(await run_in_threadpool(_detail, page.mails[0]))
 
     async def _find(self, selection: Selection) -> SelectedMails:
-        """Return the selected emails; if there are none, wait for one as long as asked."""
+        """Return the selected emails; if there are none, wait for one first."""
 
         async def look() -> SelectedMails:
             mails = self._mailbox.newest_first(refused=True)

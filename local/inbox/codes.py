@@ -9,7 +9,7 @@ does.
 import re
 from typing import Final
 
-#: Says that the sentence speaks of a code. A postcode or an error code is none.
+#: Says that the sentence speaks of a code. A postcode or an error code is not one.
 _CONTEXT: Final = re.compile(
     r"(?<!zip )(?<!post )(?<!postal )(?<!area )(?<!country )(?<!error )(?<!status )(?<!source )"
     r"(?<!dress )(?<!qr )\b(?!(?:post|zip|bar)code)"

@@ -31,7 +31,7 @@ _HEADER_END: Final = re.compile(rb"(?:\A|\r?\n)\r?\n")
 _HEADER_LINE: Final = re.compile(rb"[!-9;-~]+:.*|[ \t].*", re.DOTALL)
 _SINGLE: Final = {name.decode() for name in MESSAGE_FIELDS | PART_FIELDS | {b"from", b"sender"}}
 _ADDRESS_FIELDS: Final = frozenset({"from", "sender", "reply-to", "to", "cc", "bcc"})
-#: Families of which Python lacks some members.
+#: Families of character sets that Python knows only in part.
 _OTHER_CHARSETS: Final = ("euc-", "iso-", "viscii", "windows-", "x-")
 _MALFORMED: Final = (
     InvalidMultipartContentTransferEncodingDefect,

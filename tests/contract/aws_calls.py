@@ -14,8 +14,6 @@ _ACTIONS: Final = {
     "sqs:SendMessageBatch": {"sqs:SendMessage"},
     "ses:SendEmail": {"ses:SendEmail", "ses:SendRawEmail"},  # SES requires both for raw content
 }
-#: The logical ids of the tables, by their names in the tests.
-TABLES: Final = {"pillarbox": "Table", "pillarbox-identities": "Identities"}
 #: The logical ids of the queues, by their names in the tests.
 QUEUES: Final = {
     "jobs": "JobsQueue",
@@ -26,6 +24,10 @@ QUEUES: Final = {
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",
 }
+
+
+#: The logical ids of the tables, by their names in the tests.
+_TABLES: Final = {"pillarbox": "Table", "pillarbox-identities": "Identities"}
 
 
 class Calls:
@@ -53,7 +55,7 @@ class Calls:
             return
         made = self.made.setdefault(self.running, set())
         if of == "dynamodb":
-            made.update(_requests_to_the_table(operation, parameters))
+            made.update(_requests_to_tables(operation, parameters))
             return
         action = f"{'ses' if of == 'sesv2' else of}:{operation}"
         for needed in _ACTIONS.get(action, {action}):
@@ -84,36 +86,38 @@ def rights_granted(statement: iam.Statement) -> set[str]:
     }
 
 
-def _requests_to_the_table(operation: str, parameters: Mapping[str, Any]) -> Iterator[AwsRequest]:
+def _requests_to_tables(operation: str, parameters: Mapping[str, Any]) -> Iterator[AwsRequest]:
     """Yield what DynamoDB authorizes for a call.
 
-    Each part of a transaction needs the right of the call that does it alone. AWS does not say
-    whether its leading keys are those of all parts, so the role must allow both readings.
+    Each part of a transaction needs the right of the call that does it alone, and each table of a
+    batch its own. AWS does not say whether the leading keys are those of all parts, so the role
+    must allow both readings.
     """
-    if operation == "TransactWriteItems":
-        parts = [
-            (
-                "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item",
-                TABLES[part["TableName"]],
-                _key_of(part),
-            )
-            for item in parameters["TransactItems"]
-            for kind, part in item.items()
-        ]
-        for name, table, key in parts:
-            together = frozenset(other for _, of, other in parts if of == table)
-            yield AwsRequest(f"dynamodb:{name}", table, frozenset({key}))
-            yield AwsRequest(f"dynamodb:{name}", table, together)
-        return
-    if operation == "BatchGetItem":
-        for name, requested in parameters["RequestItems"].items():
-            of_table = frozenset(key["pk"]["S"] for key in requested["Keys"])
-            yield AwsRequest("dynamodb:BatchGetItem", TABLES[name], of_table)
-        return
-    keys = {
-        "Query": lambda: [parameters["ExpressionAttributeValues"][":pk"]["S"]],
-    }.get(operation, lambda: [_key_of(parameters)])()
-    yield AwsRequest(f"dynamodb:{operation}", TABLES[parameters["TableName"]], frozenset(keys))
+    match operation:
+        case "TransactWriteItems":
+            parts = [
+                (
+                    "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item",
+                    part["TableName"],
+                    {_key_of(part)},
+                )
+                for item in parameters["TransactItems"]
+                for kind, part in item.items()
+            ]
+        case "BatchGetItem":
+            parts = [
+                (operation, name, {key["pk"]["S"] for key in requested["Keys"]})
+                for name, requested in parameters["RequestItems"].items()
+            ]
+        case "Query":
+            key = parameters["ExpressionAttributeValues"][":pk"]["S"]
+            parts = [(operation, parameters["TableName"], {key})]
+        case _:
+            parts = [(operation, parameters["TableName"], {_key_of(parameters)})]
+    together = frozenset(key for _, _, keys in parts for key in keys)
+    for name, table, keys in parts:
+        for leading_keys in (frozenset(keys), together):
+            yield AwsRequest(f"dynamodb:{name}", _TABLES[table], leading_keys)
 
 
 def _key_of(parameters: Mapping[str, Any]) -> str:

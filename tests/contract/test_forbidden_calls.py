@@ -72,27 +72,36 @@ _WRITTEN: Final = {
     "ListTemplatesRole": set[str](),
     "GetTemplateRole": set[str](),
     "DeleteTemplateRole": {"TPL"},
+    "ReadWebhooksRole": set[str](),
+    "WriteWebhooksRole": {"HOOKH"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"REBUILD", "STAT"},
     "SweepMessagesRole": set[str](),
     "SweepAccountRole": {"MSG", "REBUILD", "STAT"},
     "RelayExecutionRole": set[str](),
+    "AnnounceEventsRole": set[str](),
+    "PostWebhooksRole": {"DUE", "HOOKD", "HOOKH", "HOOKW"},
+    "EnqueueDueRole": {"DUE", "DUES"},
 }
 #: The kinds of records that a role may list.
 _LISTED: Final = {
     "ListMessagesRole": {"MSG", "STAT"},
     "GetAnalyticsRole": {"MSG", "STAT"},
     "ListTemplatesRole": {"TPL"},
+    "ReadWebhooksRole": {"HOOKD"},
+    "WriteWebhooksRole": {"MSG"},
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
     "SweepAccountRole": {"ACCT", "MSG", "STAT"},
+    "PostWebhooksRole": {"HOOKW"},
+    "EnqueueDueRole": {"DUE"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 
 
-def _allows(role: str, action: str, *leading_keys: str) -> bool:
-    request = AwsRequest(f"dynamodb:{action}", "Table", frozenset(leading_keys) or None)
+def _allows(role: str, action: str, *leading_keys: str, table: str = "Table") -> bool:
+    request = AwsRequest(f"dynamodb:{action}", table, frozenset(leading_keys) or None)
     return iam.is_allowed(iam.statements(role), request)
 
 
@@ -127,6 +136,12 @@ def test_every_role_and_record_is_tested() -> None:
         keys.sending_rate(),
         keys.entries("a", 0),
         keys.rebuild_mark(),
+        keys.webhook_endpoint("a", "b"),
+        keys.webhook_delivery("a", "b"),
+        keys.waiting_event("a", "b"),
+        keys.endpoint_health("a", "b"),
+        keys.due_task(0),
+        keys.due_minute(),
     ]
     assert {key["pk"]["S"].partition("#")[0] for key in made} | {"MSG", "SEEN"} == set(_RECORDS)
 
@@ -157,6 +172,21 @@ def test_no_role_reads_the_lists_of_keys_and_accounts(role: str) -> None:
         for key in ("KEYS#abc", "ACCTS"):
             assert not _allows(role, action, key)
             assert not _allows(role, action, "KEY#abc", "ACCT#abc", key)
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_only_the_routes_of_webhooks_write_endpoints(role: str) -> None:
+    """Endpoints are all that a function changes in `Identities`, and only one function does."""
+    written = {
+        kind
+        for kind, partition_keys in _RECORDS.items()
+        for key in partition_keys
+        for action in _WRITES
+        if _allows(role, action, key, table="Identities")
+    }
+    assert written == ({"HOOK"} if role == "WriteWebhooksRole" else set())
+    for kind in _RECORDS.keys() - {"HOOK"}:
+        assert not _allows(role, "PutItem", "HOOK#abc", *_RECORDS[kind], table="Identities")
 
 
 @pytest.mark.parametrize("role", _ROLES)

@@ -21,11 +21,11 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.message import Event, Message
-from pillarbox.domain.webhook import WebhookEndpoint, WebhookTask
+from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookTask
 from pillarbox.domain.webhook_events import AccountEvent, events_of, new_events, receives
 from pillarbox.http.webhook_payload import WebhookPayloads
 from tests.fakes import builders, stores, webhooks
-from tests.fakes.world import Gate, GatedPort, Killed
+from tests.fakes.world import Fault, Gate, GatedPort, Killed
 
 #: The queue delivers the tasks of a dead worker again after this time.
 VISIBILITY = timedelta(seconds=180)
@@ -61,6 +61,9 @@ class WebhookWorld:
     #: How an endpoint answers an event now; by default it accepts.
     answer: Callable[[str, UUID], PostResult] = lambda _url, _event_id: PostResult(status_code=200)
     batch: int = 10
+    #: The share of tasks that the queue delivers twice, and up to two seconds later than others;
+    #: and of batches that the stream repeats.
+    disorder: float = 0
 
     def __post_init__(self) -> None:
         self.store = stores.Store()
@@ -121,6 +124,13 @@ class WebhookWorld:
         self.endpoints.add(added, 10)
         return added
 
+    def deliveries_of(self, endpoint: WebhookEndpoint) -> list[WebhookDelivery]:
+        return [
+            each
+            for each in self.deliveries.deliveries.values()
+            if each.event.endpoint_id == endpoint.endpoint_id
+        ]
+
     def change(self, message: Message, *events: Event) -> Message:
         """Write a message or add events to it, and put the change on the stream."""
         key = (message.account_id, message.message_id)
@@ -167,7 +177,8 @@ class WebhookWorld:
     def _read_stream(self) -> None:
         """Deliver the changes to the reader, until a batch succeeds."""
         try:
-            if self.announcement.apply(self.stream).retry_from is None:
+            repeats = self.random.random() < self.disorder
+            if self.announcement.apply(self.stream).retry_from is None and not repeats:
                 self.stream.clear()
         except Killed:
             pass
@@ -187,7 +198,26 @@ class WebhookWorld:
     def _collect(self) -> None:
         for task, delay in self.queue.tasks:
             self.deliver_again(task, delay)
+            if self.random.random() < self.disorder:
+                self.deliver_again(task, delay + timedelta(seconds=self.random.uniform(0, 2)))
         self.queue.tasks.clear()
+
+    def break_at_random(self, every: int) -> None:
+        """Let a call fail or kill its process once in about so many calls, from now on."""
+
+        def plan(position: int) -> None:
+            error: BaseException = self.random.choice(
+                [Killed(), ServiceError("service_unavailable", "planted")]
+            )
+            when: Any = self.random.choice(["before", "after"])
+            self.gate.fault = Fault(position + self.random.randint(1, 2 * every), when, error)
+
+        def watch(_: str) -> None:
+            position = len(self.gate.calls) - 1
+            if self.gate.fault is None or self.gate.fault.position < position:
+                plan(position)
+
+        self.gate.watch = watch
 
     def deliver_again(self, task: WebhookTask, delay: timedelta = timedelta(0)) -> None:
         """Let the queue deliver a task, which may be one that it delivered before."""

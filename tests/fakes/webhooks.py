@@ -134,6 +134,8 @@ class FakeWebhookDeliveries:
     def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
         return self.deliveries.get(((account_id, endpoint_id), delivery_id))
 
+    peek = get
+
     def newest_first(
         self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
     ) -> ScanPage[WebhookDelivery]:

@@ -1,5 +1,6 @@
 """Work in a process of its own: its result comes back, and its death harms nobody."""
 
+import errno
 import os
 import time
 from collections.abc import Callable
@@ -64,8 +65,16 @@ def fail_to_import() -> bytes:
     raise ImportError("failed to map segment from shared object")
 
 
+def wrap_exhaustion() -> bytes:
+    try:
+        return exhaust_memory()
+    except MemoryError as error:
+        raise ValueError("cannot be built") from error
+
+
 @pytest.mark.parametrize(
-    "work", [exit_at_once, be_killed, exhaust_memory, map_too_much, fail_to_import]
+    "work",
+    [exit_at_once, be_killed, exhaust_memory, map_too_much, fail_to_import, wrap_exhaustion],
 )
 def test_a_death_is_reported(work: Callable[[], bytes]) -> None:
     """Work that kills its process or needs too much memory raises BuildDied here."""
@@ -81,14 +90,36 @@ def test_slow_work_is_killed() -> None:
     assert time.monotonic() - started < 10
 
 
-def test_an_exception_reaches_the_caller() -> None:
+@pytest.mark.parametrize(
+    "error",
+    [
+        KeyError("the reason"),
+        ImportError("No module named 'the reason'"),
+        OSError(errno.EIO, "the reason"),
+        ConnectionError("the reason"),
+    ],
+    ids=repr,
+)
+def test_an_exception_reaches_the_caller(error: Exception) -> None:
     """An exception of the work is no death: the caller gets it with its type and text."""
 
     def work() -> bytes:
-        raise KeyError("the reason")
+        raise error
 
-    with pytest.raises(KeyError, match="the reason"):
+    with pytest.raises(type(error), match="the reason"):
         run_in_child(work)
+
+
+def test_a_passing_error_of_the_system_does_no_harm() -> None:
+    """If only the copy could not open a file, this process does the work itself."""
+    here = os.getpid()
+
+    def work() -> bytes:
+        if os.getpid() != here:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return b"done"
+
+    assert run_in_child(work) == b"done"
 
 
 def test_no_process_and_no_descriptor_remains() -> None:

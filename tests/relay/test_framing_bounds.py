@@ -100,7 +100,7 @@ def test_a_bare_control_in_a_complete_line(octets: bytes) -> None:
 
 
 def test_controls_after_the_limit_belong_to_the_skipped_line() -> None:
-    """A line that is too long is refused as such, whatever follows its first octets."""
+    """A line that is too long is refused for its length, even if a bare control follows."""
     for octets in (b"12345\n", b"12345\0", b"12345\rx", b"1234\rx"):
         with pytest.raises(LineTooLong):
             lines_of(octets).next_line(5)

@@ -9,6 +9,7 @@ from local import template
 from pillarbox.settings import Settings
 from relay import container_memory, health, settings
 from relay.limits import MIB, ServerLimits
+from tests.conditions import all_met, containers
 from tests.relay.test_image import RUNTIME_STAGE, instructions
 
 RESOURCES: dict[str, Any] = template.inlined(template.load())["Resources"]
@@ -17,11 +18,8 @@ RELAY = {
     for name, resource in RESOURCES.items()
     if name.startswith("Relay") and "Properties" in resource
 }
-(CONTAINER,) = (
-    container
-    for container in RELAY["RelayTask"]["ContainerDefinitions"]
-    if container["Name"] == "relay"
-)
+CONTAINERS = containers(RESOURCES)
+CONTAINER = CONTAINERS["relay"]
 ENVIRONMENT = {entry["Name"]: entry["Value"] for entry in CONTAINER["Environment"]}
 SIZES: dict[str, dict[str, str]] = template.load(template.ROOT / "stacks/relay.yaml")["Mappings"][
     "RelaySizes"
@@ -84,7 +82,7 @@ def test_tcp_is_passed_through(relay_settings: settings.RelaySettings) -> None:
     assert [str(network) for network in relay_settings.proxies] == [RELAY["RelayVpc"]["CidrBlock"]]
     (ingress,) = (
         rule
-        for rule in RELAY["RelayGroup"]["SecurityGroupIngress"]
+        for rule in all_met(RELAY["RelayGroup"]["SecurityGroupIngress"])
         if rule["ToPort"] == relay_settings.port
     )
     assert ingress["SourceSecurityGroupId"] == {"Ref": "RelayBalancerGroup"}
@@ -169,9 +167,11 @@ def test_the_processes_of_a_size_fit_into_its_memory(size: dict[str, str]) -> No
 @pytest.mark.parametrize("name", ["Cpu", "Memory"])
 def test_the_size_of_the_task_is_a_parameter(name: str) -> None:
     """The task's resources come from the size, which Fargate offers with arm64."""
-    assert RELAY["RelayTask"][name] == {"Fn::FindInMap": ["RelaySizes", {"Ref": "RelaySize"}, name]}
-    offered = {("256", "1024"), ("1024", "2048")}
-    assert {(size["Cpu"], size["Memory"]) for size in SIZES.values()} <= offered
+    value = all_met(RELAY["RelayTask"][name])
+    assert value == {"Fn::FindInMap": ["RelaySizes", {"Ref": "RelaySize"}, name]}
+    offered = {("256", "512"), ("256", "1024"), ("1024", "2048")}
+    for memory in ("Memory", "MemoryWithoutFront"):
+        assert {(size["Cpu"], size[memory]) for size in SIZES.values()} <= offered
 
 
 def test_settings_of_the_task_are_documented(relay_settings: settings.RelaySettings) -> None:
@@ -184,7 +184,7 @@ def test_settings_of_the_task_are_documented(relay_settings: settings.RelaySetti
     assert (relay_settings.secret, relay_settings.name) == ("made", "made")
 
 
-@pytest.mark.parametrize("container", RELAY["RelayTask"]["ContainerDefinitions"])
+@pytest.mark.parametrize("container", CONTAINERS.values(), ids=CONTAINERS)
 def test_a_stop_reaches_the_program(container: dict[str, Any]) -> None:
     """An init process is each container's first one: the kernel gives that one no SIGTERM."""
     assert container["LinuxParameters"]["InitProcessEnabled"] is True
@@ -192,7 +192,7 @@ def test_a_stop_reaches_the_program(container: dict[str, Any]) -> None:
 
 def test_no_container_takes_the_memory_of_the_other(size: dict[str, str]) -> None:
     """Each container has a limit of its own, and the relay starts with its one."""
-    limits = {each["Name"]: each["Memory"] for each in RELAY["RelayTask"]["ContainerDefinitions"]}
+    limits = {name: container["Memory"] for name, container in CONTAINERS.items()}
     assert limits == {
         name: {"Fn::FindInMap": ["RelaySizes", {"Ref": "RelaySize"}, f"{name.title()}Memory"]}
         for name in ("relay", "front")

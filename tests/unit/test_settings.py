@@ -7,6 +7,7 @@ import pytest
 
 from local import template
 from pillarbox.settings import PREFIX, Place, Setting, SettingError, Settings, all_settings
+from tests.conditions import containers
 
 _ROWS: Final = list(all_settings())
 _TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
@@ -24,11 +25,9 @@ def _variables(place: Place) -> set[str]:
 def _containers() -> dict[str, dict[str, Any]]:
     """The container definitions of the templates by name."""
     return {
-        container["Name"]: container
+        name: container
         for path in _TEMPLATES
-        for resource in template.load(path)["Resources"].values()
-        if resource["Type"] == "AWS::ECS::TaskDefinition"
-        for container in resource["Properties"]["ContainerDefinitions"]
+        for name, container in containers(template.load(path)["Resources"]).items()
     }
 
 

@@ -1,4 +1,4 @@
-"""What costs money without a mail is off, unless an operator turns it on."""
+"""What costs money without any mail is off, unless an operator turns it on."""
 
 import json
 from typing import Any, Final
@@ -7,6 +7,7 @@ import pytest
 
 from local import template
 from pillarbox.consumer import METRICS
+from tests.conditions import conditions
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -19,12 +20,7 @@ def _condition(name: str) -> Any:
 def test_the_firewall_is_optional() -> None:
     """Without `Firewall` no web ACL exists, and nothing refers to one."""
     assert _SOURCE["Parameters"]["Firewall"]["Default"] == "none"
-    conditions = {
-        name: resource["Condition"]
-        for name, resource in _RESOURCES.items()
-        if resource["Type"].startswith("AWS::WAFv2::")
-    }
-    assert conditions == {
+    assert conditions(_RESOURCES, "AWS::WAFv2::") == {
         "ApiFirewall": "WithFirewall",
         "FirewallAssociation": "WithFirewall",
         "EdgeFirewall": "WithEdgeFirewall",
@@ -39,14 +35,14 @@ def test_the_firewall_is_optional() -> None:
 def test_basic_has_no_managed_rules() -> None:
     """AWS's rule sets come only with `Firewall: managed`, and so does the edge's firewall."""
     assert _condition("WithManagedRules") == {"Fn::Equals": [{"Ref": "Firewall"}, "managed"]}
-    conditions: dict[str, str | None] = {}
+    rules: dict[str, str | None] = {}
     for rule in _RESOURCES["ApiFirewall"]["Properties"]["Rules"]:
         condition, content, nothing = rule.get("Fn::If", [None, rule, {"Ref": "AWS::NoValue"}])
         assert nothing == {"Ref": "AWS::NoValue"}
-        conditions[content["Name"]] = condition
+        rules[content["Name"]] = condition
         managed = "ManagedRuleGroupStatement" in content["Statement"]
         assert managed == (condition in {"WithManagedRules", "WithReputationAtApi"})
-    assert conditions == {
+    assert rules == {
         "edge-only": "WithEdge",
         "address-rate": None,
         "key-rate": None,

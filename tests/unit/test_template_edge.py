@@ -8,6 +8,7 @@ import pytest
 from admin.aws import deployment
 from local import template
 from pillarbox.domain.errors import CODES
+from tests.conditions import containers
 from tests.edge_function import CODE, FRONT, LAMBDA
 from tests.fakes import builders
 
@@ -64,11 +65,7 @@ def test_origins_get_the_secret_and_check_it() -> None:
         assert match["SearchString"] == secret
         assert match["PositionalConstraint"] == "EXACTLY"
         assert "Block" in first["Action"]
-    (front,) = (
-        container
-        for container in _RESOURCES["RelayTask"]["Properties"]["ContainerDefinitions"]
-        if container["Name"] == "front"
-    )
+    front = containers(_RESOURCES)["front"]
     assert front["Secrets"] == [
         {"Name": "PILLARBOX_EDGE_SECRET", "ValueFrom": {"Ref": "EdgeSecret"}}
     ]
@@ -178,11 +175,7 @@ def test_the_container_has_the_permissions_of_the_sends() -> None:
 
 def test_the_front_gets_its_settings() -> None:
     """The template gives the front every setting that it requires."""
-    (front,) = (
-        container
-        for container in _RESOURCES["RelayTask"]["Properties"]["ContainerDefinitions"]
-        if container["Name"] == "front"
-    )
+    front = containers(_RESOURCES)["front"]
     provided = {variable["Name"] for variable in front["Environment"]}
     send = _RESOURCES["SendEmail"]["Properties"]["Environment"]["Variables"]
     functions = _SOURCE["Globals"]["Function"]["Environment"]["Variables"] | send

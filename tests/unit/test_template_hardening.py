@@ -7,6 +7,7 @@ from typing import Any, Final
 import pytest
 
 from local import template
+from tests.conditions import all_met
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -99,7 +100,7 @@ def test_the_api_is_throttled() -> None:
 @pytest.mark.parametrize("name", _of_type("AWS::EC2::SecurityGroup"))
 def test_ec2_accepts_the_descriptions_of_security_groups(name: str) -> None:
     """Descriptions have only the characters that EC2 accepts, so no apostrophe."""
-    group = _of_type("AWS::EC2::SecurityGroup")[name]
+    group = all_met(_of_type("AWS::EC2::SecurityGroup")[name])
     rules = group["SecurityGroupIngress"] + group["SecurityGroupEgress"]
     for description in (group["GroupDescription"], *(rule["Description"] for rule in rules)):
         assert re.fullmatch(r"[a-zA-Z0-9 ._:/()#,@\[\]+=&;{}!$*-]{1,255}", description)

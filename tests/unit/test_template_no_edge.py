@@ -3,6 +3,7 @@
 from typing import Any, Final
 
 from local import template
+from tests.conditions import conditions
 
 _SOURCE: Final = template.inlined(template.load())
 _RESOURCES: Final[dict[str, Any]] = _SOURCE["Resources"]
@@ -26,12 +27,7 @@ def _firewall() -> dict[str, Any]:
 
 def test_everything_of_cloudfront_has_the_edge_as_its_condition() -> None:
     """Nothing of CloudFront is created, because AWS may not have verified the account yet."""
-    conditions = {
-        name: resource.get("Condition")
-        for name, resource in _RESOURCES.items()
-        if resource["Type"].startswith("AWS::CloudFront::")
-    }
-    assert conditions == {
+    assert conditions(_RESOURCES, "AWS::CloudFront::") == {
         "Edge": "WithEdge",
         "EdgeRoute": "WithEdge",
         "ErrorPagesAccess": "WithEdge",
@@ -66,31 +62,88 @@ def test_the_stage_counts_the_callers_own_address() -> None:
 
 def test_the_stage_asks_for_no_secret_and_for_reputation() -> None:
     """Callers have no secret; and only without an edge does the stage see whose address it is."""
-    conditions = {
+    rules = {
         rule["Fn::If"][1]["Name"]: rule["Fn::If"][0]
         for rule in _firewall()["Rules"]
         if "Fn::If" in rule
     }
-    assert conditions["edge-only"] == "WithEdge"
-    assert conditions["reputation"] == "WithReputationAtApi"
+    assert rules["edge-only"] == "WithEdge"
+    assert rules["reputation"] == "WithReputationAtApi"
     assert {"Fn::Not": [_WITH_EDGE]} in _CONDITIONS["WithReputationAtApi"]["Fn::And"]
 
 
 def test_the_secret_exists_only_where_something_compares_it() -> None:
-    """A firewall behind the edge compares the secret, and the front; else it would only cost."""
+    """The front and a firewall behind the edge compare it; without them it would only cost."""
     assert _RESOURCES["EdgeSecret"]["Condition"] == "WithEdgeSecret"
-    assert _CONDITIONS["WithEdgeSecret"]["Fn::Or"] == [
-        {"Condition": "WithRelay"},
-        {"Fn::And": [_WITH_EDGE, {"Condition": "WithFirewall"}]},
-    ]
+    compare = {"Fn::Or": [{"Condition": "WithRelay"}, {"Condition": "WithFirewall"}]}
+    assert _CONDITIONS["WithEdgeSecret"]["Fn::And"] == [_WITH_EDGE, compare]
 
 
 def test_a_domain_of_ones_own_needs_the_edge() -> None:
-    """The template refuses ApiDomain without an edge, where nothing would answer under it."""
+    """The template refuses ApiDomain without an edge, since nothing would answer at it."""
     assertions = _SOURCE["Rules"]["DomainHasItsCertificate"]["Assertions"]
     assert {"Fn::Equals": [{"Ref": "EdgeService"}, "cloudfront"]} in [
         assertion["Assert"] for assertion in assertions
     ]
+
+
+def test_without_an_edge_there_is_no_front() -> None:
+    """No container, rule or right of the front is created, since nothing could reach it."""
+    nothing = {"Ref": "AWS::NoValue"}
+    relay, (condition, front, otherwise) = _relay_and_front("RelayTask", "ContainerDefinitions")
+    assert (relay["Name"], condition, front["Name"], otherwise) == (
+        "relay",
+        "WithFront",
+        "front",
+        nothing,
+    )
+    group = _RESOURCES["FrontBalancerGroup"]
+    relay, (condition, front, otherwise) = _relay_and_front("RelayGroup", "SecurityGroupIngress")
+    assert group["Condition"] == condition == "WithFront"
+    assert front["SourceSecurityGroupId"] == {"Ref": "FrontBalancerGroup"}
+    assert otherwise == nothing
+    (policy,) = _RESOURCES["RelayExecutionRole"]["Properties"]["Policies"]
+    (read_secret,) = (
+        statement["Fn::If"]
+        for statement in policy["PolicyDocument"]["Statement"]
+        if "Fn::If" in statement
+    )
+    assert (read_secret[0], read_secret[2]) == ("WithFront", nothing)
+    assert read_secret[1]["Action"] == "secretsmanager:GetSecretValue"
+
+
+def test_without_a_front_a_small_task_has_half_the_memory() -> None:
+    """The relay's own limit fits into it, and AWS charges for the rest."""
+    memory = _RESOURCES["RelayTask"]["Properties"]["Memory"]
+    name, alone = "RelaySizes", "MemoryWithoutFront"
+    assert memory == {
+        "Fn::If": [
+            "WithFront",
+            {"Fn::FindInMap": [name, {"Ref": "RelaySize"}, "Memory"]},
+            {"Fn::FindInMap": [name, {"Ref": "RelaySize"}, alone]},
+        ]
+    }
+    sizes = template.load(template.ROOT / "stacks/relay.yaml")["Mappings"][name]
+    assert 2 * int(sizes["small"][alone]) == int(sizes["small"]["Memory"])
+    for size in sizes.values():
+        assert int(size["RelayMemory"]) <= int(size[alone]) <= int(size["Memory"])
+
+
+def test_a_relay_without_an_edge_needs_no_prefix_list() -> None:
+    """The rules of the template require CloudFront's prefix list with an edge only."""
+    assertions = _SOURCE["Rules"]["RelayHasItsCertificate"]["Assertions"]
+    (prefix_list,) = (
+        assertion["Assert"]
+        for assertion in assertions
+        if "CloudFrontPrefixList" in assertion["AssertDescription"]
+    )
+    assert prefix_list["Fn::Or"][0] == {"Fn::Equals": [{"Ref": "EdgeService"}, "none"]}
+
+
+def _relay_and_front(resource: str, name: str) -> tuple[Any, Any]:
+    """Return what the relay has in a list, and the condition, the front's part and the other."""
+    relay, front = _RESOURCES[resource]["Properties"][name]
+    return relay, front["Fn::If"]
 
 
 def test_the_relay_needs_no_edge() -> None:

@@ -20,6 +20,7 @@ import signal
 import socket
 import subprocess
 import sys
+from argparse import ArgumentParser
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from difflib import unified_diff
@@ -40,6 +41,7 @@ TOOL: Final = (".uv/bin/uv", "tool", "run", "--quiet", "--from", "cosmic-ray==8.
 #: Runs in the environment of cosmic-ray, which is not installed in this one.
 CODE: Final = Path(__file__).parent / "code_changes.py"
 
+_DESCRIPTION: Final = "Change each condition, rank and lease; a test must fail."
 _HISTORY: Final = "tests/unit/history/test_history"
 
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
@@ -67,9 +69,11 @@ MODULES: Final = {
     "application/sending/costly_requests.py": "tests/unit/application/test_application_costly.py",
     "application/sending/late_checks.py": "tests/unit/application/test_application_strangers.py",
     "application/sending/smtp.py": "tests/unit/application/test_application_smtp.py"
+    " tests/unit/application/test_application_smtp_keys.py"
     " tests/unit/application/test_application_smtp_groups.py"
     " tests/unit/application/test_application_strangers.py",
     "application/sending/smtp_message.py": "tests/unit/application/test_application_smtp.py"
+    " tests/unit/application/test_application_smtp_keys.py"
     " tests/unit/application/test_application_smtp_sendable.py"
     " tests/unit/application/test_application_smtp_groups.py",
     "application/history/aggregate.py": f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py"
@@ -86,9 +90,9 @@ MODULES: Final = {
     "relay/admission.py": "tests/relay/test_neighbours.py",
     "relay/batcher.py": "tests/relay/test_batcher.py",
     "relay/commands.py": "tests/relay/test_commands.py",
-    "relay/connection.py": "tests/relay/test_commands.py tests/relay/test_content.py"
-    " tests/relay/test_tls.py tests/relay/test_limits.py tests/relay/test_proxy.py"
-    " tests/relay/test_slow_messages.py tests/relay/test_slow.py",
+    "relay/connection.py": "tests/relay/test_deadlines.py tests/relay/test_commands.py"
+    " tests/relay/test_content.py tests/relay/test_tls.py tests/relay/test_limits.py"
+    " tests/relay/test_proxy.py tests/relay/test_slow_messages.py tests/relay/test_slow.py",
     "relay/health.py": "tests/relay/test_health.py",
     "relay/logins.py": "tests/relay/test_logins.py",
     "relay/memory.py": "tests/relay/test_shares.py",
@@ -105,7 +109,8 @@ MODULES: Final = {
     "relay/sasl.py": "tests/relay/test_auth.py",
     "relay/session.py": "tests/relay/test_session.py tests/relay/test_commands.py"
     " tests/relay/test_auth.py tests/relay/test_limits.py tests/relay/test_use_case.py",
-    "relay/tls.py": "tests/relay/test_tls.py tests/relay/test_resumption.py",
+    "relay/tls.py": "tests/relay/test_tls_records.py tests/relay/test_tls.py"
+    " tests/relay/test_resumption.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
     "adapters/dynamodb/ledger.py": "tests/unit/history",
@@ -143,19 +148,22 @@ _PYTEST_OPTIONS: Final = (
 
 def main() -> int:
     """Return 1 if a change survived."""
+    parser = ArgumentParser(prog="python -m verification.mutants", description=_DESCRIPTION)
+    parser.add_argument("modules", nargs="*", metavar="MODULE", choices=MODULES | CONDITIONS)
+    parser.add_argument("--conditions", action="store_true", help="change only the conditions")
+    parser.add_argument("--seeded", action="store_true", help="try only the seeded bugs")
+    arguments = parser.parse_args()
     ignored = shutil.ignore_patterns(".*", "__pycache__", "node_modules")
     shutil.copytree(ROOT, COPY, ignore=ignored)
-    options = {argument for argument in sys.argv[1:] if argument.startswith("-")}
-    modules = [argument for argument in sys.argv[1:] if argument not in options]
     survived = 0
     try:
-        if not modules and options != {"--conditions"}:
+        if arguments.seeded or not (arguments.modules or arguments.conditions):
             survived += sum(map(_survives, BUGS))
             print(f"== seeded bugs: of {len(BUGS)} {survived} survived", flush=True)
-        if options == {"--seeded"}:
+        if arguments.seeded:
             return 1 if survived else 0
-        for module in modules or [*MODULES, *CONDITIONS]:
-            with_code = module in MODULES and not options
+        for module in arguments.modules or [*MODULES, *CONDITIONS]:
+            with_code = module in MODULES and not arguments.conditions
             with _test_server(shlex.split((MODULES | CONDITIONS)[module])) as fail:
                 survived += _survivors(module, fail, with_code=with_code)
     finally:

@@ -46,9 +46,8 @@ BUGS: Final = (
     SeededBug(
         "a job without time stays hidden",
         "functions/deliver_message/app.py",
-        "        services().jobs.postpone("
-        "record.event_source_arn, record.receipt_handle, timedelta(0))\n",
-        "",
+        "wait = _postpone(record, timedelta(0))",
+        "wait = timedelta(0)",
         "tests/contract/test_worker.py",
     ),
     SeededBug(

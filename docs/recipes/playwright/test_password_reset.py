@@ -18,7 +18,7 @@ FORM = b'<form method="post"><label>Email <input name="email"></label><button>Re
 
 @pytest.fixture
 def shop(pillarbox: Pillarbox) -> Iterator[str]:
-    """Stand for your application: a page that emails a link to another page."""
+    """Stand in for your application: a page that emails a link to another page."""
 
     class Shop(BaseHTTPRequestHandler):
         def do_GET(self) -> None:

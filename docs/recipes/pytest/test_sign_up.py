@@ -7,7 +7,7 @@ from pillarbox_testing import Pillarbox
 
 
 def sign_up(pillarbox: Pillarbox, address: str) -> None:
-    """Stand for your application, which sends a code to a new user."""
+    """Stand in for your application, which sends a code to a new user."""
     body = {"to": address, "starterTemplate": "otp", "variables": {"otp_code": "AB12-CD34"}}
     request = Request(  # noqa: S310  the URL of the stack
         f"{pillarbox.url}/api/v1/emails",
@@ -23,7 +23,7 @@ def sign_up(pillarbox: Pillarbox, address: str) -> None:
 
 
 def test_a_new_user_gets_a_code(pillarbox: Pillarbox) -> None:
-    """A new user gets an email with the code, and nobody else does."""
+    """The code goes to the new user, and to no one else."""
     address = pillarbox.address("ada")
     sign_up(pillarbox, address)
     email = pillarbox.inbox.wait_for(to=address, subject="code")

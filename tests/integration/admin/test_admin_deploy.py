@@ -220,6 +220,27 @@ def test_every_deploy_is_held_to_the_stack_policy(
     assert policy("pillarbox-dev") == written
 
 
+ZONES = [("a", "use1-az3"), ("b", "use1-az1")]
+RELAY = {"RelayImage": "image", "CloudFrontPrefixList": "", "RelayZoneA": "", "RelayZoneB": ""}
+
+
+def test_a_relay_without_an_edge_needs_no_zones_of_cloudfront(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """With EdgeService=none any two zones do; with an edge too few zones end the command."""
+    monkeypatch.setattr(deployment, "zones", lambda: ZONES)
+    monkeypatch.setattr(deployment, "look_up_prefix_list", lambda: "pl-1")
+    chosen = deploy._complete({**RELAY, "EdgeService": "none"}, {})
+    assert (chosen["RelayZoneA"], chosen["RelayZoneB"]) == ("b", "a")
+    assert chosen["CloudFrontPrefixList"] == ""
+    with pytest.raises(ServiceError, match="EdgeService=none"):
+        deploy._complete({**RELAY, "EdgeService": "cloudfront"}, {})
+    zones = {"RelayZoneA": "c", "RelayZoneB": "d"}
+    chosen = deploy._complete({**RELAY, "EdgeService": "cloudfront"}, zones)
+    assert chosen["CloudFrontPrefixList"] == "pl-1"
+    assert zones.items() <= chosen.items()
+
+
 def test_an_unconfirmed_stack_gets_no_policy(script: Script) -> None:
     """Before its first changes are confirmed a stack has no resources."""
     boto3.client("cloudformation").create_change_set(
@@ -282,7 +303,7 @@ def test_an_update_shows_what_it_changes(
 def test_a_rotation_of_the_edge_comes_first(
     script: Script, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A deployment in the middle of a rotation would undo a half of it."""
+    """A deployment in the middle of a rotation would undo half of it."""
     rolled_out(script, capsys)
     before = len(script.ran)
     monkeypatch.setattr(edge_parts, "is_rotating", lambda _: True)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from botocore.exceptions import ClientError
 
-from admin.aws import deployment
+from admin.aws import deployment, stacks
 from admin.operations.preflight import AwsAccount, RelayNeeds
 from tests.integration.admin.aws_stubs import Stubs, stubs
 
@@ -64,7 +64,7 @@ def test_the_account_is_read(stubs: Stubs) -> None:
 
 
 def test_missing_rights_for_cloudfront_are_a_finding(stubs: Stubs) -> None:
-    """A refusal is no crash, and any other error is one."""
+    """AccessDenied becomes a finding; the command raises any other error."""
     prepare_account(stubs)
     stubs.refuse("cloudfront", "list_distributions", "AccessDenied")
     assert deployment.read_account().distributions is None
@@ -118,7 +118,7 @@ def test_the_relays_image_is_looked_up(stubs: Stubs, suffix: str, image_id: dict
 def test_the_architecture_of_a_single_image_is_in_its_configuration(
     stubs: Stubs, tmp_path: Path
 ) -> None:
-    """An image that is no index names its processor in a part that ECR gives an address for."""
+    """A single image has its processor in its configuration, for which ECR returns a URL."""
     digest = f"sha256:{'b' * 64}"
     configuration = tmp_path / "configuration.json"
     configuration.write_text('{"architecture": "amd64", "os": "linux"}')
@@ -134,7 +134,7 @@ def test_the_architecture_of_a_single_image_is_in_its_configuration(
 
 
 def test_a_missing_image_or_secret_is_a_finding(stubs: Stubs) -> None:
-    """A missing image, repository or secret is told from a missing right."""
+    """What is missing is a finding; a missing right in ECR is an error."""
     missing = RelayNeeds(image=False, certificate=False)
     stubs.answer("ecr", "batch_get_image", {"images": [], "failures": [{}]})
     stubs.refuse("secretsmanager", "get_secret_value", "ResourceNotFoundException")
@@ -157,7 +157,7 @@ def test_a_secret_of_another_form_has_no_fields(stubs: Stubs, content: str) -> N
 
 
 def test_an_image_outside_of_ecr_is_not_looked_up(stubs: Stubs) -> None:
-    """Fargate could not pull it with the role of the template; an empty secret is not asked for."""
+    """Fargate could not pull it; and without a name no secret is looked up."""
     assert deployment.read_relay_needs("docker.io/relay:1", "") == RelayNeeds(
         image=None, certificate=False
     )
@@ -227,13 +227,15 @@ def test_old_versions_are_removed(
     assert deployment.remove_old_versions("pillarbox") == len(removed)
 
 
-def test_a_new_stack_has_no_parameters(stubs: Stubs) -> None:
-    """A stack that does not exist is no error; a missing right is one."""
-    stubs.refuse("cloudformation", "describe_stacks", "ValidationError")
-    assert deployment.deployed_parameters("pillarbox") == {}
-    stubs.refuse("cloudformation", "describe_stacks", "AccessDenied")
-    with pytest.raises(ClientError):
-        deployment.deployed_parameters("pillarbox")
+def test_a_new_stack_is_not_described(stubs: Stubs) -> None:
+    """A stack that does not exist is no error; a wrong name and a missing right are."""
+    message = "Stack with id pillarbox does not exist"
+    stubs.refuse("cloudformation", "describe_stacks", "ValidationError", message)
+    assert stacks.describe("pillarbox") is None
+    for code in ("ValidationError", "AccessDenied"):
+        stubs.refuse("cloudformation", "describe_stacks", code)
+        with pytest.raises(ClientError):
+            stacks.describe("pillarbox")
 
 
 def test_the_error_page_is_written(stubs: Stubs) -> None:

@@ -242,7 +242,7 @@ def test_containers_that_do_not_start_end_the_rotation(stubs: Stubs) -> None:
 
 
 def test_a_stack_without_an_edge_has_nothing_to_rotate(stubs: Stubs, waits: list[float]) -> None:
-    """Without edge, secret or header nobody asks who sent a request."""
+    """A stack that lacks the edge, the secret or the header has nothing to rotate."""
     stack(stubs)
     resources(stubs, {"Edge": "E1"})
     result = rotate()

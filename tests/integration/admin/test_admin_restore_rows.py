@@ -13,6 +13,7 @@ from admin.aws.table_copy import TableCopy
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from tests.aws import create_table
 from tests.integration.admin.documented_output import documented, readable
@@ -138,10 +139,24 @@ def test_a_second_run_restores_nothing(live: Table) -> None:
     assert len(tables()) == 2
 
 
-def test_no_is_the_default(live: Table) -> None:
-    """Without a yes nothing is written, and the copy stays for the next run."""
+@pytest.mark.parametrize(("options", "left"), [([], 1), (["--keep-copy"], 2)])
+def test_no_is_the_default(live: Table, options: list[str], left: int) -> None:
+    """Without a yes nothing is written, and the copy goes unless the operator keeps it."""
     copied(live)
-    assert restore("--account", SHOP, typed="\n").exit_code == 1
+    result = restore("--account", SHOP, *options, typed="\n")
+    assert result.exit_code == 1
+    assert rows(live) == {("ACCT", "-")}
+    assert len(tables()) == left
+    state = "kept" if options else "deleted"
+    assert f"Nothing was restored. The copy {live.name}-at-20261122T080000Z is {state}." in (
+        readable(result.stderr)
+    )
+
+
+def test_an_interruption_at_the_question_keeps_the_copy(live: Table) -> None:
+    """The next run finds the copy, for which it would wait twenty minutes otherwise."""
+    copied(live)
+    assert restore("--account", SHOP, typed="").exit_code == 1
     assert rows(live) == {("ACCT", "-")}
     assert len(tables()) == 2
 
@@ -181,6 +196,42 @@ def test_the_copy_is_made_by_dynamodb(live: Table) -> None:
     assert copy.name == name
 
 
+@pytest.mark.parametrize(
+    ("statuses", "state"),
+    [
+        (["CREATING", None, None, None, None], "deleted"),
+        (["ACTIVE", "DELETING"], "DELETING"),
+        (["CREATING", "INACCESSIBLE_ENCRYPTION_CREDENTIALS"], "INACCESSIBLE_ENCRYPTION"),
+    ],
+)
+def test_a_copy_that_disappears_ends_the_wait(
+    live: Table, statuses: list[str | None], state: str
+) -> None:
+    """The command ends with the state of the copy, instead of waiting forever."""
+    copy = TableCopy(live, NOW)
+    with Stubber(live.client) as stub:
+        for status in statuses:
+            if status is None:
+                stub.add_client_error("describe_table", "ResourceNotFoundException")
+            else:
+                stub.add_response("describe_table", {"Table": {"TableStatus": status}})
+        if statuses[0] == "ACTIVE":
+            copy.request()
+        with pytest.raises(ServiceError, match=state):
+            copy.wait(lambda _: None)
+        stub.assert_no_pending_responses()
+
+
+def test_a_copy_that_is_not_known_at_once_is_waited_for(live: Table) -> None:
+    """For a moment DynamoDB may not know a table that it has just begun to make."""
+    with Stubber(live.client) as stub:
+        for _ in range(3):
+            stub.add_client_error("describe_table", "ResourceNotFoundException")
+        stub.add_response("describe_table", {"Table": {"TableStatus": "ACTIVE"}})
+        TableCopy(live, NOW).wait(lambda _: None)
+        stub.assert_no_pending_responses()
+
+
 def test_a_time_out_of_reach_names_the_window(live: Table) -> None:
     """The error says from when to when the table can be recovered."""
     result = restore("--all-accounts", "--yes")
@@ -190,7 +241,7 @@ def test_a_time_out_of_reach_names_the_window(live: Table) -> None:
 
 
 def test_a_table_without_recovery_is_refused(live: Table) -> None:
-    """Nothing can be copied then."""
+    """A table without point-in-time recovery cannot be copied."""
     boto3.client("dynamodb").update_continuous_backups(
         TableName=live.name,
         PointInTimeRecoverySpecification={"PointInTimeRecoveryEnabled": False},

@@ -6,8 +6,6 @@ from typing import Any, Final
 import pytest
 
 from admin.aws import stacks
-from admin.operations.rollback import FunctionVersion, LiveFunction, Move, StackEvent, plan
-from pillarbox.domain.errors import ServiceError
 from tests.integration.admin.aws_stubs import Stubs, stubs
 from tests.integration.admin.documented_output import documented, readable
 from tests.integration.admin.operator_command import Operator
@@ -164,7 +162,10 @@ class Deployment:
             {"Resource": f"{FUNCTION}:dev-{name}-1", "Tags": tags},
         )
 
-    def is_told(self) -> None:
+    def learns_versions(self, batch: str = "4:2", email: str = "7:6") -> None:
+        """Prepare the tags of both functions, and the update of the stack."""
+        self.remembers("SendBatch", batch)
+        self.remembers("SendEmail", email)
         self.stubs.answer("s3", "put_object", {})
         self.stubs.answer("cloudformation", "update_stack", {"StackId": STACK})
 
@@ -188,9 +189,7 @@ def test_every_function_goes_back_at_once_and_cloudformation_is_told(
     deployment.both_deployed()
     deployment.moves("SendBatch", "2")
     deployment.moves("SendEmail", "6")
-    deployment.remembers("SendBatch", "4:2")
-    deployment.remembers("SendEmail", "7:6")
-    deployment.is_told()
+    deployment.learns_versions()
     deployment.status("UPDATE_IN_PROGRESS")
     deployment.status("UPDATE_COMPLETE")
     result = rollback("rollback")
@@ -208,10 +207,7 @@ def test_cloudformation_gets_the_template_with_the_versions(
     deployment.status("UPDATE_COMPLETE")
     deployment.read(live=("6", "2"))
     deployment.both_deployed()
-    deployment.remembers("SendBatch", "4:2")
-    deployment.remembers("SendEmail", "7:6")
-    deployment.stubs.answer("s3", "put_object", {})
-    deployment.stubs.answer("cloudformation", "update_stack", {"StackId": STACK})
+    deployment.learns_versions()
     deployment.status("UPDATE_COMPLETE")
     assert rollback("--json", "rollback", "--yes").exit_code == 0
     assert (stored["Bucket"], stored["Key"][:23]) == ("bucket", "pillarbox-dev/rollback-")
@@ -226,9 +222,7 @@ def test_a_run_after_an_interruption_goes_on(deployment: Deployment) -> None:
     deployment.read(live=("6", "4"))
     deployment.both_deployed()
     deployment.moves("SendBatch", "2")
-    deployment.remembers("SendBatch", "4:2")
-    deployment.remembers("SendEmail", "7:6")
-    deployment.is_told()
+    deployment.learns_versions()
     deployment.status("UPDATE_COMPLETE")
     result = rollback("--json", "rollback", "--yes")
     assert result.exit_code == 0
@@ -245,14 +239,17 @@ def test_a_second_run_changes_nothing(deployment: Deployment) -> None:
 
 
 def test_a_deployment_that_runs_is_cancelled(deployment: Deployment) -> None:
-    """CloudFormation moves the functions back itself; a second run waits for that."""
+    """CloudFormation moves the functions back itself; a second run has nothing to cancel."""
     deployment.status("UPDATE_IN_PROGRESS")
     deployment.stubs.answer("cloudformation", "cancel_update_stack", {}, {"StackName": STACK})
     result = rollback("rollback")
     assert result.exit_code == 0
     assert "CloudFormation moves the functions back" in result.stderr
-    deployment.status("UPDATE_ROLLBACK_IN_PROGRESS")
-    assert rollback("rollback").exit_code == 0
+    for status in ("UPDATE_ROLLBACK_IN_PROGRESS", "UPDATE_ROLLBACK_COMPLETE_CLEANUP_IN_PROGRESS"):
+        deployment.status(status)
+        result = rollback("--json", "rollback", "--yes")
+        assert result.exit_code == 0
+        assert json.loads(result.stdout)["cancelled"] is False
 
 
 def test_nothing_is_moved_without_a_yes(deployment: Deployment) -> None:
@@ -274,6 +271,42 @@ def test_a_deployment_that_was_taken_back_is_named(deployment: Deployment) -> No
     assert "CloudFormation has undone the last update itself." in result.stderr
 
 
+def test_yes_does_not_go_further_than_cloudformation_did(deployment: Deployment) -> None:
+    """CloudFormation has undone the deployment already, so with --yes no function moves."""
+    for words in (["rollback", "--yes"], ["--json", "rollback", "--yes"]):
+        deployment.status("UPDATE_ROLLBACK_COMPLETE")
+        deployment.read()
+        deployment.events(
+            ("DELETE_SKIPPED", "dev-SendEmail-1:8"),
+            ("UPDATE_ROLLBACK_COMPLETE", ""),
+            ("CREATE_COMPLETE", "dev-SendEmail-1:8"),
+            ("UPDATE_IN_PROGRESS", ""),
+            ("DELETE_SKIPPED", "dev-SendEmail-1:6"),
+            ("CREATE_COMPLETE", "dev-SendEmail-1:7"),
+            ("UPDATE_IN_PROGRESS", ""),
+        )
+        result = rollback(*words)
+        assert result.exit_code == 0
+        if "--json" in words:
+            assert json.loads(result.stdout) == {"items": []}
+        else:
+            assert "undone the last update itself. Nothing was moved." in result.stderr
+
+
+def test_yes_repeats_a_rollback_whose_update_failed(deployment: Deployment) -> None:
+    """CloudFormation undid the command's own update, so the next run moves the functions again."""
+    deployment.status("UPDATE_ROLLBACK_COMPLETE")
+    deployment.read(tags={"pillarbox:rolled-back": "4:2 7:6"})
+    deployment.both_deployed()
+    deployment.moves("SendBatch", "2")
+    deployment.moves("SendEmail", "6")
+    deployment.learns_versions("4:2 7:6", "4:2 7:6")
+    deployment.status("UPDATE_COMPLETE")
+    result = rollback("--json", "rollback", "--yes")
+    assert result.exit_code == 0
+    assert [item["goesTo"] for item in json.loads(result.stdout)["items"]] == [2, 6]
+
+
 def test_without_a_version_to_go_to_nothing_is_moved(deployment: Deployment) -> None:
     """A deleted version is found before the first function moves."""
     deployment.status("UPDATE_COMPLETE")
@@ -289,9 +322,7 @@ def test_an_update_that_fails_is_an_error(deployment: Deployment) -> None:
     deployment.status("UPDATE_COMPLETE")
     deployment.read(live=("6", "2"))
     deployment.both_deployed()
-    deployment.remembers("SendBatch", "4:2")
-    deployment.remembers("SendEmail", "7:6")
-    deployment.is_told()
+    deployment.learns_versions()
     deployment.status("UPDATE_ROLLBACK_COMPLETE")
     result = rollback("rollback", "--yes")
     assert result.exit_code == 1
@@ -309,64 +340,3 @@ def test_a_stack_that_does_not_exist_is_one_line(deployment: Deployment) -> None
         "There is no stack pillarbox-dev in this account and region. Check --stack-name.\n"
     )
     assert Operator().plain("--local", "rollback").exit_code == 2
-
-
-EMAIL: Final = LiveFunction(logical_id="SendEmail", name="email", deployed=7, live=7, fixed=False)
-BATCH: Final = LiveFunction(logical_id="SendBatch", name="batch", deployed=4, live=4, fixed=False)
-
-
-def version(status: str, name: str, number: int) -> StackEvent:
-    return StackEvent(status, FunctionVersion(name, number))
-
-
-START: Final = StackEvent("UPDATE_IN_PROGRESS", None)
-LAST: Final = [
-    version("DELETE_SKIPPED", "email", 5),
-    version("CREATE_COMPLETE", "email", 7),
-    START,
-]
-
-
-def test_a_function_that_the_deployment_did_not_change_stays() -> None:
-    """Only SendEmail was deployed last; SendBatch is from the deployment before."""
-    before = [version("DELETE_SKIPPED", "batch", 3), version("CREATE_COMPLETE", "batch", 4), START]
-    assert plan([EMAIL, BATCH], [*LAST, *before]) == [Move(EMAIL, 5, done=False)]
-
-
-def test_a_deployment_that_failed_is_skipped() -> None:
-    """CloudFormation itself undid version 8; the versions that it left do not count."""
-    failed = [version("DELETE_SKIPPED", "email", 8), version("CREATE_COMPLETE", "email", 8), START]
-    assert plan([EMAIL], [*failed, *LAST]) == [Move(EMAIL, 5, done=False)]
-
-
-def test_a_version_that_was_rolled_back_does_not_come_back() -> None:
-    """Version 5 was replaced, but a rollback had put 3 in its place."""
-    function = LiveFunction(
-        logical_id="SendEmail", name="email", deployed=7, live=7, fixed=False, rolled_back={5: 3}
-    )
-    assert plan([function], LAST) == [Move(function, 3, done=False)]
-
-
-def test_a_function_that_is_new_stays() -> None:
-    """There is no version of SendBatch before the deployment that created it."""
-    events = [version("CREATE_COMPLETE", "batch", 4), *LAST]
-    assert plan([EMAIL, BATCH], events) == [Move(EMAIL, 5, done=False)]
-
-
-@pytest.mark.parametrize(
-    ("events", "message"),
-    [
-        ([version("CREATE_COMPLETE", "email", 7), START], "there is nothing before it"),
-        ([START], "no deployment of functions"),
-    ],
-)
-def test_without_a_version_before_nothing_is_moved(events: list[StackEvent], message: str) -> None:
-    """The first deployment, and one that CloudFormation has forgotten, cannot be undone."""
-    with pytest.raises(ServiceError, match=message):
-        plan([EMAIL], events)
-
-
-def test_an_alias_that_two_versions_share_is_moved() -> None:
-    """A rollout that was stopped half-way leaves both versions live."""
-    half = LiveFunction(logical_id="SendEmail", name="email", deployed=7, live=None, fixed=False)
-    assert plan([half], LAST) == [Move(half, 5, done=False)]

@@ -103,7 +103,7 @@ def test_another_name_deletes_nothing(typed: str) -> None:
 
 @pytest.mark.usefixtures("stack")
 def test_programs_give_the_name() -> None:
-    """With --json nobody can type; the result is JSON."""
+    """With --json the name must be an option, since no one types it; the result is JSON."""
     command = ("--stack-name", "pillarbox-dev", "--json", "teardown")
     assert Operator().plain(*command).exit_code == 2
     result = Operator().plain(*command, "--confirm", "pillarbox-dev")

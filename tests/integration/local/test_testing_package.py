@@ -146,7 +146,7 @@ def test_a_stopped_stack_is_named(tmp_path: Path) -> None:
 
 
 def test_another_server_is_no_stack(local_ses: LocalSes) -> None:
-    """A server without /healthz, such as the inbox given for the API, is reported as such."""
+    """An address without /healthz, such as the inbox's, is named as no Pillarbox stack."""
     url = local_ses.inbox_url
     variables = {"PILLARBOX_URL": f"{url}/", "PILLARBOX_INBOX_URL": url, "PILLARBOX_KEY": "x"}
     with pytest.raises(StackNotRunning, match=f"{url} is no Pillarbox stack"):

@@ -83,7 +83,7 @@ def verified_in_node(webhook: dict[str, Any], secret: str) -> str:
     return subprocess.run(
         [need_program("node"), "-e", VERIFY_IN_NODE],
         input=json.dumps(given),
-        env={"NODE_PATH": need_node_package("standardwebhooks@1.0.0"), "PATH": "/usr/bin:/bin"},
+        env={"NODE_PATH": need_node_package("standardwebhooks", "1.0.0"), "PATH": "/usr/bin:/bin"},
         capture_output=True,
         text=True,
         check=True,

@@ -162,5 +162,13 @@ def test_the_secret_must_have_both_fields(fields: Iterable[str], missing: str) -
 def test_zones_without_vpc_origins_are_left_out() -> None:
     """The zones are chosen by id, because their names differ by account."""
     zones = [("a", "use1-az3"), ("c", "use1-az1"), ("b", "use1-az2")]
-    assert preflight.choose_zones(zones) == ("b", "c")
-    assert preflight.choose_zones(zones[:2]) is None
+    assert preflight.choose_zones(zones, front=True) == ("b", "c")
+    assert preflight.choose_zones(zones[:2], front=True) is None
+
+
+def test_without_a_front_any_two_zones_do() -> None:
+    """Zones that can have a VPC origin still come first, since an edge may be added later."""
+    zones = [("a", "use1-az3"), ("c", "use1-az1"), ("b", "use1-az2")]
+    assert preflight.choose_zones(zones, front=False) == ("b", "c")
+    assert preflight.choose_zones(zones[:2], front=False) == ("c", "a")
+    assert preflight.choose_zones(zones[:1], front=False) is None

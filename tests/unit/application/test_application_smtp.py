@@ -1,9 +1,7 @@
 """Messages over SMTP: the rules of the HTTP API, the bytes sent and the promises under faults."""
 
 import contextlib
-import json
 import time
-from datetime import timedelta
 from email import message_from_bytes, policy
 from email.message import EmailMessage
 from uuid import UUID
@@ -308,64 +306,6 @@ def test_quota() -> None:
         submit(world, FROM + "\r\n")
     assert refusal.value.code == "rate_limit_exceeded"
     assert len(world.store.messages) == 1
-
-
-def keyed(text: str, number: int) -> bytes:
-    """Return a message as a program writes it: Date, Message-ID and boundary always differ."""
-    mail = EmailMessage()
-    mail["From"] = builders.SENDER
-    mail["Message-ID"] = f"<{number}@shop.example>"
-    mail["Date"] = builders.at(number)
-    mail["Idempotency-Key"] = "order-1"
-    mail.set_content(text)
-    mail.add_alternative(f"<p>{text}", subtype="html")
-    mail.set_boundary(f"=={number}==")
-    return mail.as_bytes(policy=policy.SMTP)
-
-
-def test_idempotency_key() -> None:
-    """A retry under a key gets the first message's id; another message is refused."""
-    world = World()
-    first = submit(world, keyed("Hello", 1))
-    assert submit(world, keyed("Hello", 2)) == first
-    with pytest.raises(ServiceError) as refusal:
-        submit(world, keyed("Hello again", 3))
-    assert refusal.value.code == "idempotency_key_mismatch"
-    with pytest.raises(ServiceError):
-        submit(world, keyed("Hello", 1), "bob@example.com")
-    assert len(world.store.messages) == 1
-    world.advance(timedelta(hours=24, seconds=1))
-    assert submit(world, keyed("Hello", 4)) != first
-
-
-def test_every_octet_of_a_keyed_message_counts() -> None:
-    """A message that differs in its first octet only is another one."""
-    world = World()
-    submit(world, FROM + "Idempotency-Key: k\r\n\r\n")
-    with pytest.raises(ServiceError) as refusal:
-        submit(world, FROM.replace("F", "f") + "Idempotency-Key: k\r\n\r\n")
-    assert refusal.value.code == "idempotency_key_mismatch"
-
-
-def test_the_stored_response_of_a_keyed_message_is_the_contracts() -> None:
-    """It is the JSON of contract 2.3, so that a relay of another version can replay it."""
-    world = World()
-    message_id = submit(world, keyed("Hello", 1))
-    (stored,) = world.store.claims.values()
-    assert json.loads(stored.response or "") == {
-        "messageId": str(message_id),
-        "status": "queued",
-        "from": builders.SENDER,
-    }
-
-
-def test_a_replay_checks_no_recipients() -> None:
-    """A replay returns the first id even if DNS or a suppression now refuses the recipient."""
-    world = World()
-    first = submit(world, keyed("Hello", 1))
-    world.domains.verdicts["example.com"] = DomainVerdict.NO_MX
-    world.store.suppressed[builders.ACCOUNT, TO] = "bounced"
-    assert submit(world, keyed("Hello", 2)) == first
 
 
 def nested(number: int) -> str:

@@ -152,7 +152,7 @@ def test_a_process_remembers_a_thousand_keys() -> None:
 
 
 def test_a_scope_is_required_only_if_it_is_given() -> None:
-    """A key without a scope is authenticated for a route that needs none, and refused else."""
+    """A key without a scope passes on a route that needs none, and is refused on others."""
     world = World()
     key = replace(world.store.keys[digest_of_key(world.live)], scopes=frozenset())
     world.store.keys[key.digest] = key

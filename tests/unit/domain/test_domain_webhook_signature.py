@@ -89,7 +89,7 @@ def test_a_second_rotation_keeps_the_earlier_end() -> None:
 
 def test_many_rotations_end_the_oldest_secret() -> None:
     """However often a secret is rotated in a day, a post has few signatures."""
-    secrets = (new_secret(NOW),)
+    secrets: tuple[WebhookSecret, ...] = (new_secret(NOW),)
     for n in range(9):
         secrets = rotated(secrets, new_secret(NOW), NOW + n * SECOND)
     assert len(secrets) == MAX_SECRETS

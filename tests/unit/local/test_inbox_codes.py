@@ -98,13 +98,13 @@ noise = st.one_of(amounts, dates, in_years, phones, named_numbers, addresses, na
 
 @given(codes, st.sampled_from(SAYINGS))
 def test_a_code_of_digits_is_found(code: str, saying: str) -> None:
-    """Four to eight digits in a sentence that speaks of a code are one, years and dates too."""
+    """In a sentence about a code, four to eight digits are one, even if they look like a year."""
     assert codes_in(saying.format(code)) == [code]
 
 
 @given(groups, groups, st.sampled_from(SAYINGS))
 def test_a_code_of_letters_and_digits_is_found(first: str, second: str, saying: str) -> None:
-    """Groups of capital letters and digits are a code there too, as they are written."""
+    """In such a sentence, groups of capital letters and digits are a code as well."""
     code = f"{first}-{second}"
     expected = code.replace("-", "") if code.replace("-", "").isdigit() else code
     assert codes_in(saying.format(code)) == [expected]
@@ -148,7 +148,7 @@ def test_only_the_code_is_found(
     ],
 )
 def test_codes_of_examples(text: str, found: list[str]) -> None:
-    """What speaks of a code comes first; without it only digits count that can be nothing else."""
+    """The sentence about a code wins; without one, only digits that must be a code count."""
     assert codes_in(text) == found
 
 

@@ -1,5 +1,6 @@
 """Run work in a process of its own, which may die without harm to this one."""
 
+import errno
 import os
 import resource
 import select
@@ -23,8 +24,8 @@ _RAISED: Final = 71
 _DIED: Final = 72
 _CHUNK: Final = 1024 * 1024
 
-#: What Python raises at the bound of memory, also in an import and in a call of the system.
-_NO_MEMORY: Final = (MemoryError, ImportError, OSError)
+#: What the loader of glibc says if a library does not fit into the memory.
+_LIBRARY_TOO_LARGE: Final = "failed to map segment from shared object"
 
 
 def run_in_child(
@@ -32,18 +33,19 @@ def run_in_child(
 ) -> bytes:
     """Run work in a copy of this process, and return its result.
 
-    What Python raises at the bound of memory counts as a death, since this process has no bound.
-    After any other exception this process repeats the work, so that the caller gets the exception.
-    The work must not use connections, which the copy shares with this process.
+    If the copy ran out of memory, that counts as a death, since this process has no bound. After
+    any other exception this process repeats the work, so that the caller gets the exception. The
+    work must not use connections, which the copy shares with this process.
 
     Raises:
         BuildDied: the copy was killed, exceeded the memory, or took too long.
     """
+    limit = _used_memory() + memory
     reader, writer = os.pipe()
     child = os.fork()
     if not child:
         os.close(reader)
-        _run_and_exit(work, writer, memory)
+        _run_and_exit(work, writer, limit)
     os.close(writer)
     try:
         octets = _read(reader, monotonic() + seconds)
@@ -60,27 +62,40 @@ def run_in_child(
     raise BuildDied
 
 
-def _run_and_exit(work: Callable[[], bytes], writer: int, memory: int) -> NoReturn:
+def _run_and_exit(work: Callable[[], bytes], writer: int, limit: int) -> NoReturn:
     status = _DIED
     try:
-        _limit_memory(memory)
+        if sys.platform == "linux":
+            resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
         octets = work()
         with open(writer, "wb") as pipe:
             pipe.write(octets)
         status = _DONE
-    except _NO_MEMORY:
-        status = _DIED
-    except Exception:  # noqa: BLE001  the parent repeats the work and gets it
-        status = _RAISED
+    except Exception as error:  # noqa: BLE001  the parent repeats the work and gets it
+        status = _DIED if _is_out_of_memory(error) else _RAISED
     finally:
         os._exit(status)  # nothing of the parent may run twice
 
 
-def _limit_memory(memory: int) -> None:
-    if sys.platform == "linux":
-        pages = int(Path("/proc/self/statm").read_text().split()[0])
-        limit = pages * resource.getpagesize() + memory
-        resource.setrlimit(resource.RLIMIT_AS, (limit, limit))
+def _is_out_of_memory(error: BaseException | None) -> bool:
+    """Return whether an exception, or one that led to it, comes from a lack of memory."""
+    while error is not None:
+        if (
+            isinstance(error, MemoryError)
+            or (isinstance(error, OSError) and error.errno == errno.ENOMEM)
+            or (isinstance(error, ImportError) and _LIBRARY_TOO_LARGE in str(error))
+        ):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
+def _used_memory() -> int:
+    """Return the size of this process's address space in bytes; 0 if the system does not say."""
+    if sys.platform != "linux":
+        return 0
+    pages = int(Path("/proc/self/statm").read_text().split()[0])
+    return pages * resource.getpagesize()
 
 
 def _read(reader: int, deadline: float) -> bytes | None:

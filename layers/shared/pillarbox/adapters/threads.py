@@ -1,7 +1,7 @@
 """Calls at the same time, in threads."""
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import ThreadPoolExecutor, wait
 from contextlib import suppress
 from datetime import timedelta
 
@@ -22,13 +22,10 @@ def in_threads[R](
                 positions = [position for position, f in enumerate(futures) if f in running]
                 with suppress(Exception):  # the results of the calls matter more
                     while_running(positions)
-    return [_result(future) for future in futures]
-
-
-def _result[R](future: Future[R]) -> R | Exception:
-    error = future.exception()
-    if error is None:
-        return future.result()
-    if isinstance(error, Exception):
-        return error
-    raise error
+    results: list[R | Exception] = []
+    for future in futures:
+        error = future.exception()
+        if error is not None and not isinstance(error, Exception):
+            raise error
+        results.append(future.result() if error is None else error)
+    return results

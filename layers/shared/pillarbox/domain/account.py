@@ -131,7 +131,7 @@ class Account:
         return requested
 
     def check_sends_from(self, address: str) -> None:
-        """Refuse an address from which an email that is sent as written may not come.
+        """Refuse a From address that the account may not use in an email that is sent as written.
 
         On a free plan that is every address but the default sender.
 

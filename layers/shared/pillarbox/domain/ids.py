@@ -59,7 +59,7 @@ def shard_of(identifier: UUID) -> int:
     return identifier.int >> 64 & 0xFF & (shard_count(identifier) - 1)
 
 
-#: What is wrong with a text that is not.
+#: What is wrong with a text that is not a UUID.
 NOT_A_UUID: Final = "must be a UUID"
 
 

@@ -94,7 +94,7 @@ _DIAGNOSTIC_TYPE: Final = re.compile(r"\A\s*smtp\s*;\s*(?=\S)", re.IGNORECASE)
 
 
 def plain_reason(reason: str) -> str:
-    """Return the text of a remote server without `smtp;`, which says only where it is from."""
+    """Return a remote server's text without the prefix `smtp;`, which tells people nothing."""
     return _DIAGNOSTIC_TYPE.sub("", reason)
 
 

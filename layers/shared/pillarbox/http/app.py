@@ -54,7 +54,7 @@ def build_app() -> APIGatewayRestResolver:
 
 
 def _refuse_default_agents(app: APIGatewayRestResolver, proceed: Next) -> Response[Any]:
-    """Run a route. The gateway has an address of its own, where no edge refuses an agent."""
+    """Run a route, unless the agent is refused: requests to the gateway itself pass no edge."""
     check_agent(app.current_event)
     return proceed(app)
 

@@ -70,7 +70,9 @@ class AttemptItem(TypedDict):
     milliseconds: Count
     error: Annotated[
         str | None,
-        Field(description="Why it failed, with the start of a 4xx or 5xx response. Null: success."),
+        Field(
+            description="Why it failed, or the start of an error response. Null if it succeeded."
+        ),
     ]
 
 

@@ -161,9 +161,9 @@ def message_ids(item: Item) -> tuple[str, UUID | None]:
 
 
 def kind_and_account(item: Item) -> tuple[str, str]:
-    """Return the kind of a record as its partition key starts, and the account that it is of.
+    """Return the first part of a record's partition key, and the record's account.
 
-    The account is empty if the record is of no single account.
+    The account is empty if the record belongs to no single account.
     """
     kind, _, rest = item["pk"]["S"].partition("#")
     match kind:
@@ -221,6 +221,15 @@ def waiting_event(account_id: str, endpoint_id: str, delivery_id: str = "") -> I
 def endpoint_health(account_id: str, endpoint_id: str) -> Item:
     """Return the key of the health of a webhook endpoint."""
     return _key(f"HOOKH#{account_id}#{endpoint_id}")
+
+
+def of_webhook_endpoint(account_id: str, endpoint_id: str) -> tuple[Item, ...]:
+    """Return the partitions of the first table that are about one endpoint."""
+    return (
+        webhook_delivery(account_id, endpoint_id),
+        waiting_event(account_id, endpoint_id),
+        endpoint_health(account_id, endpoint_id),
+    )
 
 
 def due_task(minute: int, name: str = "", bucket: int | None = None) -> Item:

@@ -50,6 +50,12 @@ class DynamoWebhookDeliveries:
         item = self._table.get(keys.webhook_delivery(account_id, endpoint_id, delivery_id))
         return _delivery_of(item, account_id, endpoint_id) if item else None
 
+    def peek(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        """Read one delivery with eventual consistency."""
+        key = keys.webhook_delivery(account_id, endpoint_id, delivery_id)
+        item = self._table.get(key, consistent=False)
+        return _delivery_of(item, account_id, endpoint_id) if item else None
+
     def newest_first(
         self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
     ) -> ScanPage[WebhookDelivery]:

@@ -49,7 +49,7 @@ def count_if_costly(
     """Accept a request; count the records that it read if it accepts nothing.
 
     Args:
-        ports: what is asked.
+        ports: the stores that count.
         principal: the sender.
         records: how many suppressions and templates were looked up for it.
         accept: accepts the request or raises its error.

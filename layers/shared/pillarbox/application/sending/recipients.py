@@ -49,7 +49,7 @@ class Recipients:
     def mailboxes(self) -> frozenset[str]:
         """Return the keys under which suppressions of these addresses are stored.
 
-        After a syntax error nobody asks for them.
+        After a syntax error there are none: suppressions are not checked then.
         """
         if self.syntax_errors:
             return frozenset()

@@ -98,6 +98,10 @@ class WebhookDeliveries(Protocol):
         """Read one delivery consistently by `WebhookEvent.delivery_id`."""
         ...
 
+    def peek(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        """Read one delivery eventually consistently, at half the cost of `get`."""
+        ...
+
     def newest_first(
         self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
     ) -> ScanPage[WebhookDelivery]:

@@ -97,7 +97,8 @@ class WebhookWorker:
         self, event: WebhookEvent, endpoint: WebhookEndpoint, health: EndpointHealth
     ) -> str:
         ports = self._ports
-        stored = ports.deliveries.get(event.account_id, event.endpoint_id, event.delivery_id)
+        # A copy of an event comes seconds later, so this read mostly sees the first one's record.
+        stored = ports.deliveries.peek(event.account_id, event.endpoint_id, event.delivery_id)
         if stored and _is_replayed(event, stored):
             stored = None
         delivery = stored or WebhookDelivery(
