@@ -147,7 +147,7 @@ class HttpsWebhookPoster:
         if not all(is_public(ip_address(address)) for address in found):
             raise WebhookUrlError(
                 "must have a host name whose addresses are all public"
-                + (", or begin with http://127.0.0.1:" if self._allow_local else "")
+                + (", or be http://127.0.0.1:PORT/…" if self._allow_local else "")
             )
         return found
 
