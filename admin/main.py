@@ -28,6 +28,7 @@ from admin import (
     suppressions,
     teardown,
     templates,
+    webhooks,
 )
 from admin.session import StackSession
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
@@ -83,6 +84,7 @@ app.add_typer(templates.app, name="template")
 app.add_typer(messages.app, name="message")
 app.add_typer(recipients.app, name="recipient")
 app.add_typer(suppressions.app, name="suppression")
+app.add_typer(webhooks.app, name="webhook")
 app.add_typer(stats.app, name="stats")
 app.add_typer(queues.app, name="queue")
 app.add_typer(alarms.app, name="alarms")

@@ -213,6 +213,9 @@ class OperatorWiring(Wiring):
                 "urgent": QueueUrls(settings.urgent_jobs_queue_url, None),
                 "events": QueueUrls(settings.events_queue_url, settings.events_dead_letters_url),
                 "sweep": QueueUrls(settings.sweep_queue_url, settings.sweep_dead_letters_url),
+                "webhooks": QueueUrls(
+                    settings.webhooks_queue_url, settings.webhooks_dead_letters_url
+                ),
             },
         )
 

@@ -151,6 +151,51 @@ def _statistics(rate: float) -> float:
     raise ValueError(rate)
 
 
+#: Consistent reads of the endpoint and its health for a batch; for an event, eventually consistent
+#: ones of its delivery and its message. A test counts them.
+WEBHOOK_READS: Final = 2 / 10 + 2 * 0.5
+#: Bytes of log for a batch of webhooks: one line of ours, and three of Lambda.
+_BATCH_LOG: Final = 550
+
+
+def webhooks() -> Bill:
+    """Return what a million posts to webhook endpoints cost, in batches of ten for one endpoint."""
+    # 0.3 s at 512 MB for ten posts at the same time, and 0.1 s to announce a hundred events.
+    gb_seconds = 0.5 * 0.3 / 10 + 0.5 * 0.1 / 100
+    return {
+        "DynamoDB, writes": PRICES["write"].dollars,
+        "Lambda, duration": gb_seconds * 1e6 * PRICES["gb-second"].dollars,
+        "DynamoDB, reads": WEBHOOK_READS * PRICES["read"].dollars,
+        "SQS": 3 / 10 * PRICES["sqs"].dollars,
+        "CloudWatch, logs": _BATCH_LOG / 10 / 1000 * PRICES["log"].dollars,
+        "Lambda, requests": (1 / 10 + 1 / 100) * PRICES["invocation"].dollars,
+    }
+
+
+def announcing(records: float = 200) -> float:
+    """Return what a million emails of accounts without an endpoint add: the stream's second reader.
+
+    Each email has four changes, and an invocation reads so many: those of a second.
+    """
+    invocations = 4 / records
+    gb_seconds = 0.5 * 0.02 * invocations
+    return (
+        invocations * PRICES["invocation"].dollars
+        + gb_seconds * 1e6 * PRICES["gb-second"].dollars
+        + invocations * _BATCH_LOG / 1000 * PRICES["log"].dollars
+    )
+
+
+#: Each minute the timer of webhooks reads eight buckets and its note, and writes the note.
+_TICKS: Final = _SECONDS / 60
+
+
+def _timer() -> float:
+    """Return what the timer of webhooks costs a month."""
+    units = 9 * PRICES["read"].dollars + PRICES["write"].dollars
+    return _TICKS / 1e6 * (units + PRICES["invocation"].dollars)
+
+
 def idle(*, all_alarms: bool = False, metrics: int = 1) -> Bill:
     """Return a month without any mail. The sweep alone reports a custom metric."""
     alarms = alarm_metrics(None) + (alarm_metrics("WithAllAlarms") if all_alarms else 0)
@@ -158,6 +203,7 @@ def idle(*, all_alarms: bool = False, metrics: int = 1) -> Bill:
         "Alarms": alarms * PRICES["alarm"].dollars,
         "Polling the queues": _queues() * _EMPTY_RECEIVES / 1e6 * PRICES["sqs"].dollars,
         "Custom metrics": metrics * PRICES["metric"].dollars,
+        "Timer of webhooks": _timer(),
     }
 
 
@@ -249,6 +295,10 @@ def tables() -> dict[str, str]:
                 ("**without SES**", *sums),
                 ("the same without an `Idempotency-Key`", *plain),
             ],
+        ),
+        "webhooks": _table(
+            ("a million posts to webhook endpoints", "in batches of ten"),
+            _with_sum([webhooks()]),
         ),
         "idle": _table(
             ("a month without mail", "`AlarmSet=essential`", "`AlarmSet=all`"),

@@ -25,6 +25,7 @@ def show(console: Console, state: dict[str, Any], log: Path, *, keep: bool) -> N
     facts.add_row("Reference", f"{state['base_url']}/docs")
     facts.add_row("SMTP", f"{state['smtp']['host']}:{state['smtp']['port']}, user apikey")
     facts.add_row("Inbox", state["inbox_url"])
+    facts.add_row("Webhooks", state["webhook"]["url"])
     facts.add_row("Log", str(log))
     facts.add_row("")
     facts.add_row("Live key", state["keys"]["live"])
@@ -48,4 +49,15 @@ def first_email(base_url: str, key: str) -> str:
         f"  -H 'X-API-Key: {key}' \\\n"
         "  -H 'Content-Type: application/json' \\\n"
         f"  -d '{json.dumps(email)}'"
+    )
+
+
+def first_endpoint(base_url: str, inbox_url: str, key: str) -> str:
+    """Return a curl command that creates a webhook endpoint for a receiver, named RECEIVER."""
+    body = {"url": f"{inbox_url}/hooks/RECEIVER", "types": ["*"]}
+    return (
+        f"curl {base_url}/api/v1/webhooks \\\n"
+        f"  -H 'X-API-Key: {key}' \\\n"
+        "  -H 'Content-Type: application/json' \\\n"
+        f"  -d '{json.dumps(body)}'"
     )

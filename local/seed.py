@@ -1,4 +1,4 @@
-"""The accounts, keys and the template that a local stack starts with."""
+"""The accounts, keys, the template and the webhook endpoint that a local stack starts with."""
 
 from datetime import datetime
 from typing import Final
@@ -11,12 +11,14 @@ from pillarbox.domain.ids import new_token
 from pillarbox.domain.key import (
     PRESET_SCOPES,
     PREVIEW_SCOPES,
+    SCOPES,
     ApiKey,
     KeyType,
     Preset,
     digest_of_key,
 )
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.webhook import ALL_TYPES
 
 #: The default sender of the accounts with a live key.
 SENDER: Final = "hello@shop.example"
@@ -29,14 +31,20 @@ _ACCOUNTS: Final = {
     "preview": ("Visitor", Plan.FREE),
 }
 #: The key `live` has every scope, so that each route of the reference page can be tried.
-_PRESETS: Final = {"live": Preset.MARKETING, "live_free": Preset.SEND}
+_PRESETS: Final = {"live": Preset.CUSTOM, "live_free": Preset.SEND}
 
 
-def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys) -> None:
+def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: str) -> None:
     """Create a Standard, a free and a preview account with a key each; verify their senders.
 
     What an earlier run kept of an account stays as it is. The records are written directly, because
     the use cases make new ids and keys.
+
+    Args:
+        wiring: the use cases of the stack.
+        mailbox: where the senders' identities are.
+        keys: the keys, which contain the ids of their accounts.
+        receiver: the URL to which all webhooks of the Standard account go.
     """
     for address in (SENDER, wiring.settings.preview_sender):
         mailbox.create_identity(address)
@@ -58,7 +66,7 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys) -> None:
                     name="First key",
                     type=KeyType.LIVE if preset else KeyType.PREVIEW,
                     preset=preset,
-                    scopes=PRESET_SCOPES[preset] if preset else PREVIEW_SCOPES,
+                    scopes=_scopes(preset),
                     digest=digest,
                     created_at=now,
                 )
@@ -67,6 +75,14 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys) -> None:
             wiring.senders.add(account_id, SENDER, default=True)
         if role == "live" and is_new:
             _add_template(wiring, account_id, now)
+        if role == "live" and not wiring.webhooks.endpoints.of_account(account_id):
+            wiring.webhooks.create(account_id, receiver, [ALL_TYPES])
+
+
+def _scopes(preset: Preset | None) -> frozenset[str]:
+    if preset is None:
+        return PREVIEW_SCOPES
+    return SCOPES if preset is Preset.CUSTOM else PRESET_SCOPES[preset]
 
 
 def _add_template(wiring: OperatorWiring, account_id: str, now: datetime) -> None:

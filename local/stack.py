@@ -25,10 +25,12 @@ from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway
 from local.dns import DnsServer, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
+from local.endpoint_secrets import EndpointSecrets
 from local.engine import Engine
 from local.environment import environment_file, write_authorities
 from local.guard import App, JsonBodies, LoopbackHost, SignedRequests
 from local.inbox.app import inbox_app
+from local.inbox.webhooks import SEEDED_RECEIVER, WebhookStore
 from local.kept import keeping
 from local.keys import keep_keys
 from local.logs import follow_logs
@@ -137,6 +139,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         endpoints = {
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
             Settings.dns_servers.variable: f"{dns_host}:{dns_port}",
+            Settings.local_webhooks.variable: "true",
         }
         engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), endpoints)
         # From here on, an AWS SDK in this process calls the engine and never the user's account.
@@ -189,15 +192,23 @@ async def _run(settings: StackSettings, console: Console) -> int:
             if settings.keep
             else contextlib.nullcontext()
         )
-        await parts.enter_async_context(
-            _serving(inbox_app(mailbox), sockets["inbox"], settings.names)
+        secrets_of = await parts.enter_async_context(
+            _serving_inbox(
+                mailbox,
+                EndpointSecrets(
+                    engine.client("dynamodb"), outputs["IdentitiesTableName"], urls["inbox"]
+                ),
+                banner.first_endpoint(urls["edge"], urls["inbox"], keys.texts["live"]),
+                sockets["inbox"],
+                settings.names,
+            )
         )
-        parts.callback(mailbox.close)
 
         certificate = await parts.enter_async_context(
             relay.serving(sockets["smtp"], settings.state, wiring, keys.certificate)
         )
-        await asyncio.to_thread(seed, wiring, mailbox, keys)
+        receiver = f"{urls['inbox']}/hooks/{SEEDED_RECEIVER}"
+        await asyncio.to_thread(seed, wiring, mailbox, keys, receiver)
         edge = ApiReference(Edge(template.load(), stage, front_origin, client), keys.texts["live"])
         await parts.enter_async_context(_serving(edge, sockets["edge"], settings.names))
         state = _this_process() | {
@@ -212,6 +223,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "keys": keys.texts,
             "accounts": keys.accounts,
             "template_id": TEMPLATE_ID,
+            "webhook": {"url": receiver, "secrets": await secrets_of(SEEDED_RECEIVER)},
             "environment": environment,
         }
         _write_environment(settings.state, state, keys.certificate.chain)
@@ -239,6 +251,25 @@ class _StackServer(uvicorn.Server):
     @contextlib.contextmanager
     def capture_signals(self) -> Iterator[None]:
         yield
+
+
+@contextlib.asynccontextmanager
+async def _serving_inbox(
+    mailbox: MailStore,
+    secrets_of: EndpointSecrets,
+    endpoint_hint: str,
+    listener: socket.socket,
+    names: Collection[str],
+) -> AsyncIterator[EndpointSecrets]:
+    """Serve the inbox with the receivers of webhooks, which end their slow answers at a stop."""
+    webhooks = WebhookStore()
+    webhooks.hint, webhooks.endpoint_hint = mailbox.hint, endpoint_hint
+    async with _serving(inbox_app(mailbox, webhooks, secrets_of), listener, names):
+        try:
+            yield secrets_of
+        finally:
+            mailbox.close()
+            webhooks.close()
 
 
 @contextlib.asynccontextmanager

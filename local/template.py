@@ -27,14 +27,20 @@ _EXCLUDED_CONDITIONS: Final = {
     "WithFrontFirewall",
     "WithEdgeFirewall",
 }
-#: Events of functions for requests that an edge rewrites or refuses, as the local edge does.
-WITHOUT_EDGE: Final = {"Literal", "LiteralWrongMethod", "WrongMethod"}
 #: Resource types that `local/edge.py` stands in for.
 _EDGE_TYPES: Final = (
     "AWS::CloudFront::",
     "AWS::SecretsManager::",
     "AWS::WAFv2::",
 )
+
+
+def is_without_edge(event: str) -> bool:
+    """Return whether a function's event is for requests that an edge rewrites or refuses.
+
+    The local edge does so too.
+    """
+    return event.startswith(("Literal", "WrongMethod"))
 
 
 def load(path: Path = PATH) -> Template:
@@ -117,8 +123,12 @@ def translate(template: Template) -> Template:
 
     for resource in template["Resources"].values():
         if resource["Type"] == "AWS::Serverless::Function":
-            for name in WITHOUT_EDGE & resource["Properties"]["Events"].keys():
-                del resource["Properties"]["Events"][name]
+            properties = resource["Properties"]
+            properties["Events"] = {
+                name: event
+                for name, event in properties["Events"].items()
+                if not is_without_edge(name)
+            }
     for name in ("AutoPublishAlias", "DeploymentPreference", "SnapStart"):
         template["Globals"]["Function"].pop(name, None)
     translator = Translator({}, Parser(), boto_session=boto3.Session(region_name=REGION))
@@ -182,8 +192,10 @@ def for_engine(translated: Template) -> Template:
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:
                 for statement in policy["PolicyDocument"]["Statement"]:
-                    if statement["Action"] == "sqs:SendMessage":
-                        statement["Action"] = ["sqs:SendMessage", "sqs:SendMessageBatch"]
+                    actions = statement["Action"]
+                    actions = actions if isinstance(actions, list) else [actions]
+                    if "sqs:SendMessage" in actions:
+                        statement["Action"] = [*actions, "sqs:SendMessageBatch"]
     outputs = {
         name: output
         for name, output in translated["Outputs"].items()

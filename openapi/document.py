@@ -8,6 +8,7 @@ from typing import Any, Final
 from openapi.errors import COMMON_HEADERS, ERRORS, EVERYWHERE, example_of, headers_of, response_of
 from openapi.operations import OPERATIONS, PATH_PARAMETERS, Operation
 from openapi.schemas import Schemas
+from openapi.webhooks import PAYLOADS, webhooks
 from pillarbox.domain.errors import CODES
 from pillarbox.domain.idempotency import MAX_IDEMPOTENCY_KEY
 from pillarbox.http.reply_types import ErrorEnvelope
@@ -26,6 +27,7 @@ _TAGS: Final = {
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
     "API key": "The key that a program uses.",
+    "Webhooks": "Addresses of your application that learn what happens to emails.",
 }
 _HEADERS: Final = {
     "X-Request-Id": {
@@ -99,7 +101,7 @@ _IDEMPOTENCY_KEY: Final = {
 
 def all_schemas() -> Schemas:
     """Return the schemas of all requests and responses."""
-    types = {operation.response for operation in OPERATIONS} | {ErrorEnvelope}
+    types = {operation.response for operation in OPERATIONS} | {ErrorEnvelope, *PAYLOADS}
     types |= {operation.body for operation in OPERATIONS if operation.rpc}
     return Schemas(types - {None})
 
@@ -129,6 +131,7 @@ def document() -> dict[str, Any]:
         "security": [{"ApiKey": []}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": dict(paths),
+        "webhooks": webhooks(schemas),
         "components": {
             "securitySchemes": {
                 "ApiKey": {
@@ -244,4 +247,4 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
                 "description": text,
                 "content": {"application/json": content},
             }
-    return {"200" if operation.response else "204": success} | errors
+    return {operation.success: success} | errors

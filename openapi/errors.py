@@ -211,6 +211,23 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         remedy="Use one of these methods.",
         message="This route takes GET, DELETE.",
     ),
+    "webhook_not_found": ErrorText(
+        when="The account has no such webhook endpoint.",
+        remedy="Correct the id. `GET /v1/webhooks` lists the endpoints.",
+        message="The account has no such webhook endpoint.",
+    ),
+    "delivery_not_found": ErrorText(
+        when="The endpoint has no such delivery, or the delivery is older than 30 days.",
+        remedy="Correct the id, or replay the time in which the email was accepted.",
+        message="The endpoint has no such delivery.",
+    ),
+    "webhook_limit_exceeded": ErrorText(
+        when="The account has ten webhook endpoints.",
+        about_details="`details` has `limit`.",
+        remedy="Delete an endpoint, or let one receive more types.",
+        message="An account can have at most 10 webhook endpoints.",
+        details={"limit": 10},
+    ),
     "idempotency_key_mismatch": ErrorText(
         when="The `Idempotency-Key` was used with a different body within the last 24 hours.",
         remedy="Use a new key for each operation.",

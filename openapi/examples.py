@@ -182,3 +182,68 @@ _SAVED: Final = {
 }
 TEMPLATES: Final = {"items": [_SAVED], "total": 1, "skip": 0, "limit": 20}
 TEMPLATE: Final = _SAVED | {"previewHtml": "<p>Total: [order.total]</p>"}
+
+_ENDPOINT_ID: Final = "019b7998-4c00-7000-8000-000000000003"
+_EVENT_ID: Final = "5f2b7c1e-93f4-5f0a-8d55-0c7c1f3a9b7e"
+_DELIVERY_ID: Final = f"1767268802317-{_EVENT_ID}"
+WEBHOOK: Final = {
+    "id": _ENDPOINT_ID,
+    "url": "https://shop.example/hooks",
+    "types": ["email.bounced", "email.complained"],
+    "enabled": True,
+    "createdAt": _AT,
+    "failingSince": None,
+    "disabledAt": None,
+    "disabledReason": None,
+}
+WEBHOOK_WITH_SECRET: Final = WEBHOOK | {
+    "secret": "whsec_ZXhhbXBsZSBleGFtcGxlIGV4YW1wbGUgZXhhbXBsZSE="
+}
+WEBHOOKS: Final = {"items": [WEBHOOK]}
+NEW_WEBHOOKS: Final = {
+    "bounces": {
+        "summary": "For bounces and complaints",
+        "value": {"url": WEBHOOK["url"], "types": WEBHOOK["types"]},
+    },
+    "all": {
+        "summary": "For all types except email.accepted",
+        "value": {"url": WEBHOOK["url"], "types": ["*"]},
+    },
+}
+WEBHOOK_CHANGES: Final = {
+    "enable": {"summary": "Enable it again", "value": {"enabled": True}},
+    "types": {"summary": "Other types", "value": {"types": ["*"]}},
+}
+QUEUED_EVENT: Final = {"id": _DELIVERY_ID, "webhookId": _EVENT_ID, "type": "email.bounced"}
+QUEUED_TEST: Final = QUEUED_EVENT | {"type": "webhook.test"}
+DELIVERIES: Final = {
+    "items": [
+        {
+            **QUEUED_EVENT,
+            "messageId": _ID,
+            "at": _LATER,
+            "status": "waiting",
+            "attempts": [
+                {
+                    "at": "2026-01-01T12:00:03.108+00:00",
+                    "statusCode": 503,
+                    "milliseconds": 41,
+                    "error": "try later",
+                }
+            ],
+            "next": "2026-01-01T12:00:08.470+00:00",
+        }
+    ],
+    "nextCursor": None,
+}
+REPLAYS: Final = {
+    "bounces": {
+        "summary": "The bounces of a day",
+        "value": {
+            "from": "2026-01-01T00:00:00Z",
+            "to": "2026-01-02T00:00:00Z",
+            "types": ["email.bounced"],
+        },
+    }
+}
+REPLAYED: Final = {"queued": 12, "next": None}

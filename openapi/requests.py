@@ -12,13 +12,19 @@ from pillarbox.domain.filename import FILENAME_PATTERN
 from pillarbox.domain.key import KEY_ID
 from pillarbox.domain.mail import MAX_HTML, MAX_RECIPIENTS
 from pillarbox.domain.tags import MAX_TAGS, MAX_TAGS_BYTES, MAX_VALUE, TAG_NAME
+from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
 from pillarbox.http.models import (
     AttachmentModel,
     PreviewRequest,
     SendBatchRequest,
     SendEmailRequest,
 )
-from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.query import AnalyticsQuery, DeliveriesQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.webhooks import (
+    ChangeWebhookRequest,
+    CreateWebhookRequest,
+    ReplayWebhookRequest,
+)
 from pillarbox.http.wire import WireModel
 from pillarbox.rendering.starters import all_starters
 
@@ -71,6 +77,19 @@ STARTER_SLUG: Final = {"$ref": "#/components/schemas/StarterSlug"}
 _ATTACHMENT_TYPE: Final = {"$ref": "#/components/schemas/AttachmentType"}
 _TAGS: Final = {"$ref": "#/components/schemas/Tags"}
 _VARIABLES: Final = {"$ref": "#/components/schemas/Variables"}
+_WEBHOOK_URL: Final = {
+    "description": "An https: URL on a public host, with port 443 or one from 1024 on.",
+    "format": "uri",
+    "pattern": "^https://",
+    "examples": ["https://shop.example/hooks"],
+}
+_WEBHOOK_TYPES: Final = {
+    "description": f'`["{ALL_TYPES}"]`, which means all types except `email.accepted`, or a list'
+    " of types.",
+    "items": {"type": "string", "enum": [ALL_TYPES, *sorted(SELECTABLE_TYPES)]},
+    "minItems": 1,
+    "maxItems": len(SELECTABLE_TYPES),
+}
 
 #: Model -> field -> texts and rules, which are merged over the field's schema.
 FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
@@ -222,6 +241,33 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "skip": {"description": "How many items to skip."},
         "limit": {"description": "The maximum number of items."},
     },
+    DeliveriesQuery: {
+        "limit": {"description": "The maximum number of items."},
+        "cursor": {"description": "The `nextCursor` of the page before."},
+    },
+    CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
+    ChangeWebhookRequest: {
+        "url": _WEBHOOK_URL,
+        "types": _WEBHOOK_TYPES,
+        "enabled": {"description": "Whether events are sent."},
+    },
+    ReplayWebhookRequest: {
+        "from": {
+            "description": f"Only emails accepted at or after this time. {_OFFSET}",
+            "format": "date-time",
+            "examples": ["2026-01-01T00:00:00Z"],
+        },
+        "to": {
+            "description": "Only emails accepted before this time, which is after `from`. By"
+            " default now.",
+            "format": "date-time",
+        },
+        "types": _WEBHOOK_TYPES
+        | {
+            "description": "The types to send again, of those that begin with `email.`. By default"
+            " those of the endpoint."
+        },
+    },
 }
 
 _MODES: Final = ("starterTemplate", "templateId", "html")
@@ -279,6 +325,9 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
     PreviewRequest: {"description": "Values for the preview."},
+    CreateWebhookRequest: {"description": "A new endpoint."},
+    ChangeWebhookRequest: {"description": "Changes to an endpoint. Null leaves a field as it is."},
+    ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},
 }
 
 

@@ -24,9 +24,17 @@ _PUBLISHED_NAMES: Final = {
     "StarterItem": "StarterTemplate",
     "TemplateDetail": "SavedTemplateDetail",
     "TemplateItem": "SavedTemplate",
+    "WebhookItem": "Webhook",
+    "AttemptItem": "WebhookAttempt",
+    "DeliveryItem": "WebhookDelivery",
+    "DeliveryPage": "WebhookDeliveryPage",
+    "QueuedEvent": "QueuedWebhookEvent",
+    "ReplayedEvents": "WebhookReplay",
 }
 #: For users of the API: the docstrings of these classes are for readers of the code.
 _ENUMS: Final = {
+    "DeliveryState": "Whether the event arrived, another attempt follows, or none does.",
+    "WebhookType": "The type of an event.",
     "Bucket": "The length of time that one row of analytics covers.",
     "ErrorType": "A kind of error.",
     "EventKind": "What can happen to a message or to one of its recipients.",

@@ -27,15 +27,23 @@ def need_nodemailer() -> str:
 
     If npm cannot install it, skip the test or, under CI, fail it.
     """
+    return need_node_package("nodemailer", "7")
+
+
+def need_node_package(name: str, version: str) -> str:
+    """Install a package of npm unless it is installed, and return the folder of all packages.
+
+    If npm cannot install it, skip the test or, under CI, fail it.
+    """
     npm = need_program("npm")
     folder = Path(__file__).parents[1] / ".local" / "clients"
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / "installing").open("a") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # tests run side by side
-        if not (folder / "node_modules" / "nodemailer").exists():
-            command = [npm, "install", "--silent", "--prefix", str(folder), "nodemailer@7"]
+        if not (folder / "node_modules" / name).exists():
+            command = [npm, "install", "--silent", "--prefix", str(folder), f"{name}@{version}"]
             if subprocess.run(command, check=False, timeout=60).returncode:
-                missing("nodemailer cannot be installed here")
+                missing(f"{name} cannot be installed here")
     return str(folder / "node_modules")
 
 

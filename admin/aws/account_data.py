@@ -33,6 +33,7 @@ class DynamoAccountData:
         yield from _delete(self._table, "suppressions", keys.suppression(account_id))
         yield from _delete(self._table, "quotas", keys.quota(account_id))
         yield from _delete(self._table, "keyUses", keys.key_use(account_id))
+        yield from self._delete_webhooks(account_id)
         marks = [
             item
             for item in self._table.query(keys.rebuild_mark())
@@ -50,6 +51,15 @@ class DynamoAccountData:
         """Delete the entry in the list of all accounts, then the record, which shows the rest."""
         self._table.delete(keys.account_list(account_id))
         self._table.delete(keys.account(account_id))
+
+    def _delete_webhooks(self, account_id: str) -> Iterator[tuple[str, int]]:
+        """Delete what is about each endpoint, and the endpoints last: they show the rest."""
+        for endpoint in self._identities.query(*keys.webhook_endpoints(account_id)):
+            for partition in keys.of_webhook_endpoint(account_id, endpoint["sk"]):
+                yield from _delete(self._table, "webhookDeliveries", partition)
+        yield from _delete(
+            self._identities, "webhookEndpoints", keys.webhook_endpoint_ids(account_id)
+        )
 
     def _delete_statistics(self, account_id: str) -> Iterator[tuple[str, int]]:
         """Delete the figures of keys and templates first: lists in the last partition name them."""

@@ -50,13 +50,14 @@ _FREE_FUNCTIONS: Final = 50
 #: What Lambda leaves unreserved in each AWS account.
 _UNRESERVED: Final = 100
 #: The maximum age of a queue's oldest message in seconds, as in the alarms.
-_MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300, "sweep": 10_800}
+_MAX_AGES: Final = {"jobs": 3600, "urgent": 60, "events": 300, "sweep": 10_800, "webhooks": 1200}
 #: The function that empties each queue.
 _WORKERS: Final = {
     "jobs": "DeliverMessage",
     "urgent": "DeliverMessage",
     "events": "RecordFeedback",
     "sweep": "SweepAccount",
+    "webhooks": "PostWebhooks",
 }
 #: How much faster than on average an account is assumed to send at times in its busiest hour.
 _BURST: Final = 4

@@ -5,11 +5,8 @@ shown as a document. The Host header is checked so that no web page can read mai
 its own (DNS rebinding), and requests from the pages of other servers are refused.
 """
 
-import asyncio
 import json
-import time
 from collections.abc import AsyncIterator
-from contextlib import suppress
 from pathlib import Path
 from typing import Annotated, Final
 from urllib.parse import quote
@@ -29,8 +26,11 @@ from starlette.staticfiles import StaticFiles
 from local.guard import SameOrigin
 from local.inbox.deliveries import deliveries_of
 from local.inbox.extracts import codes_of, links_of, preview_of
+from local.inbox.hooks import SecretsOf, WebhookReceivers, invalid, no_secrets
 from local.inbox.reading import part_content, view_of
 from local.inbox.selection import SelectedMails, Selection, page_of
+from local.inbox.waiting import look_until_found
+from local.inbox.webhooks import WebhookStore
 from local.reference.app import reference_routes
 from local.ses.events import timestamp
 from local.ses.store import Behaviour, CapturedMail, MailStore, Mode
@@ -38,7 +38,6 @@ from pillarbox.domain.errors import Json
 
 _STATIC: Final = Path(__file__).parent / "static"
 _OPENAPI: Final = Path(__file__).parent / "openapi.yaml"
-_INTERVAL: Final = 0.1  # seconds between two looks of a request that waits
 _PAGE_POLICY: Final = (
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
     "connect-src 'self'; frame-src 'self'; base-uri 'none'; form-action 'none'; "
@@ -65,11 +64,15 @@ class _BehaviourBody(BaseModel):
     events: bool = True
 
 
-def inbox_app(mailbox: MailStore) -> Starlette:
-    """Return the inbox as an application.
+def inbox_app(
+    mailbox: MailStore, webhooks: WebhookStore, secrets_of: SecretsOf = no_secrets
+) -> Starlette:
+    """Return the inbox and the receivers of webhooks as an application.
 
     Args:
-        mailbox: the state. Close it before the server stops, because that ends live updates.
+        mailbox: the emails. Close it before the server stops, because that ends live updates.
+        webhooks: what the receivers got. Close it too.
+        secrets_of: the secrets that a receiver checks signatures with.
     """
     inbox = _Inbox(mailbox)
     return Starlette(
@@ -87,6 +90,7 @@ def inbox_app(mailbox: MailStore) -> Starlette:
             Route("/hint", inbox.show_hint),
             Route("/behaviour", inbox.get_behaviour),
             Route("/behaviour", inbox.put_behaviour, methods=["PUT"]),
+            *WebhookReceivers(webhooks, secrets_of, _PAGE_POLICY).routes,
             Mount("/static", StaticFiles(directory=_STATIC)),
             *reference_routes(_document),
         ],
@@ -135,15 +139,12 @@ class _Inbox:
 
     async def _find(self, selection: Selection) -> SelectedMails:
         """Return the selected emails; if there are none, wait for one first."""
-        deadline = time.monotonic() + selection.wait
-        while True:
+
+        async def look() -> SelectedMails:
             mails = self._mailbox.newest_first(refused=True)
-            page = await run_in_threadpool(page_of, mails, selection)
-            left = deadline - time.monotonic()
-            if page.mails or left <= 0 or self._mailbox.closing.is_set():
-                return page
-            with suppress(TimeoutError):
-                await asyncio.wait_for(self._mailbox.closing.wait(), min(left, _INTERVAL))
+            return await run_in_threadpool(page_of, mails, selection)
+
+        return await look_until_found(look, selection.wait, self._mailbox.closing)
 
     async def delete_mails(self, _request: Request) -> Response:
         self._mailbox.clear()
@@ -235,7 +236,7 @@ class _Inbox:
         try:
             body = _BehaviourBody.model_validate_json(await request.body())
         except ValidationError as error:
-            raise _invalid(error) from error
+            raise invalid(error) from error
         behaviour = Behaviour(**body.model_dump())
         self._mailbox.set_behaviour(behaviour, request.query_params.get("recipient"))
         return JSONResponse(_behaviour(behaviour))
@@ -294,13 +295,7 @@ def _selection(request: Request) -> Selection:
     try:
         return Selection.model_validate(dict(request.query_params))
     except ValidationError as error:
-        raise _invalid(error) from error
-
-
-def _invalid(error: ValidationError) -> HTTPException:
-    detail = error.errors(include_input=False, include_url=False)[0]
-    where = ".".join(str(step) for step in detail["loc"])
-    return HTTPException(422, f"{where}: {detail['msg']}")
+        raise invalid(error) from error
 
 
 def _document(request: Request) -> Response:

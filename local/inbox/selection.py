@@ -12,7 +12,8 @@ from local.ses.store import CapturedMail
 MAX_WAIT: Final = 60.0  # seconds
 
 
-def _aware(moment: datetime) -> datetime:
+def aware(moment: datetime) -> datetime:
+    """Return a moment in UTC if it names no zone."""
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
@@ -24,7 +25,7 @@ class Selection(BaseModel):
     q: str = ""
     to: str = ""
     subject: str = ""
-    since: Annotated[datetime, AfterValidator(_aware)] | None = None
+    since: Annotated[datetime, AfterValidator(aware)] | None = None
     wait: Annotated[float, Field(ge=0, le=MAX_WAIT)] = 0
     limit: Annotated[int, Field(ge=1)] | None = None
     before: str = ""
@@ -49,6 +50,10 @@ class SelectedMails:
 
     mails: list[CapturedMail]
     more: bool
+
+    def __len__(self) -> int:
+        """Return the number of emails on the page."""
+        return len(self.mails)
 
 
 def page_of(newest_first: list[CapturedMail], selection: Selection) -> SelectedMails:

@@ -63,6 +63,7 @@ async ({ servers, requests, seconds }) => {
     const attempts = [
       listen(WebSocket, `${server.replace("http", "ws")}/`, "open"),
       listen(EventSource, `${server}/events`, "open"),
+      listen(EventSource, `${server}/webhooks/events`, "open"),
     ];
     for (const request of requests) {
       attempts.push(call(server, request, "cors"));

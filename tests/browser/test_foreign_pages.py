@@ -40,6 +40,16 @@ SWITCHES: Final = (
     "--disable-features=LocalNetworkAccessChecks",
 )
 VICTIM: Final = "victim.example"
+RECEIVER: Final = "victim"
+WEBHOOK_REQUESTS: Final = (
+    ("POST", f"/hooks/{RECEIVER}", {"type": "email.bounced"}),
+    ("PUT", f"/hooks/{RECEIVER}/answer", {"mode": "gone"}),
+    ("DELETE", "/webhooks", None),
+    ("GET", "/webhooks", None),
+    ("GET", f"/hooks/{RECEIVER}/hint", None),
+    ("GET", f"/hooks/{RECEIVER}", None),
+    ("GET", "/static/hooks.js", None),
+)
 CANARY: Final = """
 import os
 
@@ -242,6 +252,9 @@ def requests(stack: dict[str, Any], engine: Engine) -> list[dict[str, Any]]:
     add("DELETE", "/messages")
     for path in ("/messages", "/hint", "/behaviour", "/static/icon.svg", "/static/inbox.js"):
         add("GET", path)
+    # A receiver of webhooks.
+    for method, path, body in WEBHOOK_REQUESTS:
+        add(method, path, body)
     # The API, with a key that the page has learnt, and the reference.
     send = {"to": f"api@{VICTIM}", "subject": "x", "html": "x"}
     key = {"X-API-Key": stack["keys"]["live"]}
@@ -296,6 +309,8 @@ def assert_untouched(engine: Engine, before: dict[str, list[str]], stack: dict[s
         behaviour = inbox.get("/behaviour", params={"recipient": f"ada@{VICTIM}"}).json()
         assert behaviour["mode"] == inbox.get("/behaviour").json()["mode"] == "accept"
         assert inbox.get("/messages", params={"q": VICTIM}).json()["items"] == []
+        assert inbox.get("/webhooks", params={"receiver": RECEIVER}).json()["items"] == []
+        assert inbox.get(f"/hooks/{RECEIVER}/answer").json()["mode"] == "ok"
     items = httpx.get(
         f"{stack['base_url']}/api/v1/emails",
         headers={"X-API-Key": stack["keys"]["live"], "User-Agent": "tests/1.0"},

@@ -19,6 +19,7 @@ QUEUES: Final = {
     "jobs": "JobsQueue",
     "urgent": "UrgentJobsQueue",
     "sweep": "SweepQueue",
+    "webhooks": "WebhooksQueue",
     "dead": "JobsDeadLetters",
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",

@@ -18,7 +18,7 @@ def traces(output: str) -> set[str]:
     """Return the parts of keys, bodies, variables and addresses that an output contains."""
     searched = output.lower()
     encoded = {_encoded(before).lower() for before in range(3)}
-    plain = {CANARY, "bx_live_", "bx_preview_", "482913", "customer.example"}
+    plain = {CANARY, "bx_live_", "bx_preview_", "whsec_", "482913", "customer.example"}
     return {trace for trace in plain | encoded if trace in searched}
 
 
@@ -30,17 +30,19 @@ def _encoded(before: int) -> str:
 
 @contextmanager
 def failing(*operations: str) -> Iterator[None]:
-    """Let these calls to the table fail unexpectedly, with a message that quotes the input."""
+    """Let these calls to the tables fail unexpectedly, with a message that quotes the input."""
 
     def fail(**_: object) -> Any:
         return aws_response(400, {"Error": {"Code": "ValidationException", "Message": CANARY}})
 
-    events = services().table.client.meta.events
+    clients = [table.client.meta.events for table in (services().table, services().identities)]
     names = [f"before-call.dynamodb.{operation}" for operation in operations]
-    for name in names:
-        events.register_first(name, fail)
+    for events in clients:
+        for name in names:
+            events.register_first(name, fail)
     try:
         yield
     finally:
-        for name in names:
-            events.unregister(name, fail)
+        for events in clients:
+            for name in names:
+                events.unregister(name, fail)

@@ -169,7 +169,7 @@ def _routes() -> Mapping[str, Mapping[str, str]]:
         if resource["Type"] == "AWS::Serverless::Function":
             folder = resource["Properties"]["CodeUri"].removeprefix("functions/")
             for name, event in resource["Properties"]["Events"].items():
-                if event["Type"] == "Api" and name not in template.WITHOUT_EDGE:
+                if event["Type"] == "Api" and not template.is_without_edge(name):
                     properties = event["Properties"]
                     methods = routes.setdefault(properties["Path"], {})
                     methods[properties["Method"].upper()] = folder

@@ -73,6 +73,19 @@ def _in_use(service: Service) -> Any:
     return api.raw("DELETE", f"/templates/{template}").json
 
 
+def _no_delivery(service: Service) -> Any:
+    account = service.account()
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    deliveries = f"/webhooks/{service.webhook(account)}/deliveries"
+    return api.raw("POST", f"{deliveries}/1767268802317-{_UNKNOWN}/replay").json
+
+
+def _too_many_webhooks(service: Service) -> Any:
+    api = _everything(service)
+    body = json.dumps({"url": "https://shop.example/hooks", "types": ["*"]})
+    return [api.raw("POST", "/webhooks", body) for _ in range(11)][-1].json
+
+
 def _over(window: str, count: int) -> Callable[[Service], Any]:
     def send(service: Service) -> Any:
         api = service.live(limits=_LIMITS)
@@ -151,6 +164,9 @@ ANSWERS: Final[dict[str, Callable[[Service], Any]]] = {
     "message_not_found": lambda s: s.live().get(_UNKNOWN).json,
     "route_not_found": lambda s: s.live().raw("GET", "/email").json,
     "method_not_allowed": lambda s: s.live().raw("PUT", f"/templates/{_UNKNOWN}", "{}").json,
+    "webhook_not_found": lambda s: _everything(s).raw("GET", f"/webhooks/{_UNKNOWN}").json,
+    "delivery_not_found": _no_delivery,
+    "webhook_limit_exceeded": _too_many_webhooks,
     "idempotency_key_mismatch": _mismatch,
     "idempotency_in_flight": _in_flight,
     "template_in_use": _in_use,

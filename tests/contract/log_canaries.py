@@ -19,14 +19,16 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.ids import new_id
-from pillarbox.domain.key import Preset
+from pillarbox.domain.key import SCOPES, Preset
 from relay.service import Envelope, ThreadedService
 from tests.contract.bodies import attachment, otp
 from tests.contract.canaries import ADDRESS, CANARY, URL, failing
 from tests.contract.client import Api, Invocation, handler
 from tests.contract.mcp import McpClient
+from tests.contract.operations import OPERATIONS
 from tests.contract.service import Service, queue_record, running_service
 from tests.contract.smtp_canaries import relay_everything
+from tests.contract.webhook_path import WebhookPath
 
 
 def accepted(template: str) -> list[dict[str, Any]]:
@@ -133,6 +135,30 @@ def read_everything(service: Service) -> None:
             Api(key).raw(method, path, query={"key": CANARY})
 
 
+def hook_everything(service: Service) -> None:
+    """Call the routes of webhooks with canaries, in valid and invalid ways, and with failures."""
+    account = service.account()
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    url = f"https://{CANARY}.example/{CANARY}"
+    for operation in OPERATIONS:
+        if not operation.path.startswith("/v1/webhooks"):
+            continue
+        for fault in ("GetItem", "TransactWriteItems", "none"):
+            webhook = service.webhook(account)
+            ids = {"webhook_id": webhook, "delivery_id": service.delivery(account, webhook)}
+            path = operation.path.removeprefix("/v1").format_map(ids)
+            with failing(fault):
+                operation.request(api, ids)
+                changes = {"url": url, "types": ["*"]} if "webhook" in operation.id else {}
+                for body in (changes, {"url": url, "types": [CANARY]}, {CANARY: CANARY}):
+                    api.raw(operation.method, path, json.dumps(body), query={CANARY: CANARY})
+                api.raw(operation.method, path, f'{{"{CANARY}', {"X-Other": CANARY})
+        for name in (CANARY, str(new_id(wiring.utc_now()))):
+            wrong = {"webhook_id": name, "delivery_id": CANARY}
+            path = operation.path.removeprefix("/v1").format_map(wrong)
+            api.raw(operation.method, path, query={CANARY: CANARY})
+
+
 def fail_unexpectedly(service: Service) -> None:
     """Cause an unexpected error whose message quotes the request."""
     api = service.live()
@@ -228,6 +254,14 @@ def count_and_sweep(service: Service) -> None:
     assert failed["batchItemFailures"]
 
 
+def announce_everything(service: Service) -> None:
+    """Post webhooks with canaries in the records, the URL and what the endpoint answers."""
+    path = WebhookPath(service, url=URL)
+    path.run_everything(ADDRESS, CANARY)
+    path.work(CANARY)
+    assert any(CANARY.encode() in body for body in path.posted)
+
+
 @contextmanager
 def leaking() -> Iterator[None]:
     """Log whole requests and whole messages, as the service never should."""
@@ -262,7 +296,9 @@ def main(dns_server: str, *options: str) -> None:
         call_tools(service)
         service.deliver()
         count_and_sweep(service)
+        announce_everything(service)
         read_everything(service)
+        hook_everything(service)
         relay_everything(service)
         service.deliver()
 

@@ -19,6 +19,9 @@ from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys, records
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.sqs.webhook_jobs import read_task
 from pillarbox.domain.account import Account, Plan
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id, new_token
@@ -26,6 +29,7 @@ from pillarbox.domain.key import (
     ACCOUNT_ID_LENGTH,
     PRESET_SCOPES,
     PREVIEW_SCOPES,
+    SCOPES,
     ApiKey,
     KeyType,
     Preset,
@@ -35,12 +39,23 @@ from pillarbox.domain.key import (
 )
 from pillarbox.domain.quota import WINDOWS, Limits, window_name
 from pillarbox.domain.template import SavedTemplate
+from pillarbox.domain.webhook import (
+    MAX_ENDPOINTS,
+    DeliveryAttempt,
+    DeliveryState,
+    WebhookDelivery,
+    WebhookTask,
+)
+from pillarbox.domain.webhook_events import webhook_test
 from pillarbox.rendering.saved import check_template
 from tests.aws import create_table, emulated_aws, forget_wiring
 from tests.contract.client import Api, Invocation, handler
 from tests.fakes.builders import PREVIEW_SENDER, UPGRADE_URL
+from tests.fakes.webhooks import FakeWebhookPoster, endpoint
 
 SENDER: Final = "post@sender.example"
+#: What no other record has, so that a test can find it in a response.
+HOOK_URL: Final = "https://shop.example/hooks/Secret"
 _REGION: Final = "eu-west-1"
 _TABLE: Final = "pillarbox"
 _IDENTITIES: Final = "pillarbox-identities"
@@ -153,7 +168,7 @@ class Service:
 
     def key_of_older_release(self, account_id: str) -> str:
         """Return a key with every scope, whose account and record an older release wrote."""
-        text = self.key(account_id, Preset.MARKETING)
+        text = self.key(account_id, Preset.CUSTOM, scopes=SCOPES)
         services, key = wiring.services(), keys.api_key(digest_of_key(text))
         item: Any = services.identities.client.get_item(TableName=_IDENTITIES, Key=key)["Item"]
         services.identities.delete(key)
@@ -198,6 +213,28 @@ class Service:
         )
         wiring.services().table.put(records.template_item(template))
         return template.template_id
+
+    def webhook(self, account_id: str) -> str:
+        """Store an endpoint, in place of the oldest if there are too many; return its id."""
+        stored = endpoint(account_id, url=HOOK_URL, created_at=wiring.utc_now())
+        endpoints = DynamoWebhookEndpoints(wiring.services().identities)
+        while not endpoints.add(stored, MAX_ENDPOINTS - 1):  # so that a test can add one
+            endpoints.remove(account_id, endpoints.of_account(account_id)[0].endpoint_id)
+        return stored.endpoint_id
+
+    def delivery(self, account_id: str, webhook_id: str) -> str:
+        """Store a delivered event of an endpoint; return the id of the delivery."""
+        event = webhook_test(account_id, wiring.utc_now()).for_endpoint(webhook_id)
+        attempt = DeliveryAttempt(at=event.at, status_code=204, milliseconds=7)
+        DynamoWebhookDeliveries(wiring.services().table).put(
+            WebhookDelivery(event=event, state=DeliveryState.DELIVERED, attempts=(attempt,))
+        )
+        return event.delivery_id
+
+    def webhook_tasks(self) -> list[WebhookTask]:
+        """Receive everything that is queued for webhooks."""
+        queued = _receive_all(os.environ["PILLARBOX_WEBHOOKS_QUEUE_URL"])
+        return [read_task(message["Body"]) for message in queued]
 
     def suppress(self, account_id: str, address: str, reason: str = "bounced") -> None:
         DynamoSuppressions(wiring.services().table).put(
@@ -323,7 +360,9 @@ def running_service(dns_server: str) -> Iterator[Service]:
             for name in ("events", "events_dead")
         )
         sweep_url = boto3.client("sqs").create_queue(QueueName="sweep")["QueueUrl"]
+        webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
         queues = {
+            "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
             "PILLARBOX_SWEEP_QUEUE_URL": sweep_url,
             "PILLARBOX_JOBS_QUEUE_URL": queue_url,
             "PILLARBOX_URGENT_JOBS_QUEUE_URL": urgent_url,
@@ -344,6 +383,8 @@ def running_service(dns_server: str) -> Iterator[Service]:
             rate: Any = wiring.services().delivery.rate
             client = rate._read_rate.__self__._ses
             client.meta.events.register("before-call.sesv2.GetAccount", Ses.account)
+            # The name server of these tests has no public addresses.
+            vars(wiring.services())["webhook_poster"] = FakeWebhookPoster()
             yield Service(queue_url, urgent_url, dead_url, events_url, ses, clock)
         forget_wiring()
 

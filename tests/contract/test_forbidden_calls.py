@@ -73,12 +73,17 @@ _WRITTEN: Final = {
     "ListTemplatesRole": set[str](),
     "GetTemplateRole": set[str](),
     "DeleteTemplateRole": {"TPL"},
+    "ReadWebhooksRole": set[str](),
+    "WriteWebhooksRole": {"HOOKH"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
     "SweepMessagesRole": set[str](),
     "SweepAccountRole": {"MSG", "RCPT", "REBUILD", "STAT", "TAG"},
     "RelayExecutionRole": set[str](),
+    "AnnounceEventsRole": set[str](),
+    "PostWebhooksRole": {"DUE", "HOOKD", "HOOKH", "HOOKW"},
+    "EnqueueDueRole": {"DUE", "DUES"},
 }
 #: The kinds of records that a role may list.
 _LISTED: Final = {
@@ -86,9 +91,13 @@ _LISTED: Final = {
     "GetAnalyticsRole": {"MSG", "STAT"},
     "ListTemplatesRole": {"TPL"},
     "McpRole": {"MSG", "STAT", "SUP", "TPL"},
+    "ReadWebhooksRole": {"HOOKD"},
+    "WriteWebhooksRole": {"MSG"},
     "AggregateStatsRole": {"STAT"},
     "SweepMessagesRole": {"ACCTS", "REBUILD"},
     "SweepAccountRole": {"ACCT", "MSG", "STAT"},
+    "PostWebhooksRole": {"HOOKW"},
+    "EnqueueDueRole": {"DUE"},
 }
 _ROLES: Final = sorted(_WRITTEN)
 #: The roles of whatever a caller with a key reaches.
@@ -145,6 +154,12 @@ def test_every_role_and_record_is_tested() -> None:
         keys.entries("a", 0),
         keys.rebuild_mark(),
         *keys.search_lists("a", 0),
+        keys.webhook_endpoint("a", "b"),
+        keys.webhook_delivery("a", "b"),
+        keys.waiting_event("a", "b"),
+        keys.endpoint_health("a", "b"),
+        keys.due_task(0),
+        keys.due_minute(),
     ]
     assert {key["pk"]["S"].partition("#")[0] for key in made} | {"MSG", "SEEN"} == set(_RECORDS)
 
@@ -191,6 +206,21 @@ def test_no_role_writes_identities(role: str) -> None:
 def test_only_roles_that_authenticate_read_identities(role: str) -> None:
     """Whoever takes requests reads the record of a key; workers and sweeps read none."""
     assert _allows(role, "BatchGetItem", "KEY#abc", table="Identities") is (role in _CALLED)
+
+
+@pytest.mark.parametrize("role", _ROLES)
+def test_only_the_routes_of_webhooks_write_endpoints(role: str) -> None:
+    """Endpoints are all that a function changes in `Identities`, and only one function does."""
+    written = {
+        kind
+        for kind, partition_keys in _RECORDS.items()
+        for key in partition_keys
+        for action in _WRITES
+        if _allows(role, action, key, table="Identities")
+    }
+    assert written == ({"HOOK"} if role == "WriteWebhooksRole" else set())
+    for kind in _RECORDS.keys() - {"HOOK"}:
+        assert not _allows(role, "PutItem", "HOOK#abc", *_RECORDS[kind], table="Identities")
 
 
 @pytest.mark.parametrize("role", _ROLES)

@@ -20,8 +20,8 @@ _FUNCTIONS: Final[dict[str, dict[str, Any]]] = {
     for resource in _SOURCE["Resources"].values()
     if resource["Type"] == "AWS::Serverless::Function"
 }
-#: Not set in AWS, where the system has its own name servers.
-_LOCAL: Final = {Settings.dns_servers.variable}
+#: Not set in AWS, where the system has its own name servers and no webhook is local.
+_LOCAL: Final = {Settings.dns_servers.variable, Settings.local_webhooks.variable}
 
 
 class _RecordedEnvironment(UserDict[str, str]):

@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import pytest
 
+from pillarbox.domain.key import SCOPES as ALL_SCOPES
 from pillarbox.domain.key import Preset
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
@@ -18,6 +19,12 @@ REQUIRED: dict[str, dict[str, str]] = {
     "emails": {"GET": "emails:read", "POST": "emails:send"},
     "starter-templates": {},
     "templates": {"GET": "templates:read", "DELETE": "templates:write"},
+    "webhooks": {
+        "GET": "webhooks:read",
+        "POST": "webhooks:write",
+        "PATCH": "webhooks:write",
+        "DELETE": "webhooks:write",
+    },
 }
 #: The permissions of each kind of key.
 GRANTED: dict[str, set[str]] = {
@@ -26,7 +33,10 @@ GRANTED: dict[str, set[str]] = {
     "marketing": {"emails:send", "emails:read", "templates:read", "templates:write"},
     "analytics": {"emails:read", "templates:read"},
     "custom": set(),
+    "webhooks": {"webhooks:read", "webhooks:write"},
 }
+#: Kinds of keys that are none of a preset.
+SCOPES = {"webhooks": frozenset({"webhooks:read", "webhooks:write"})}
 #: Contract 4.2: a preview key has the permission to send, but may not send batches.
 UPGRADE = {("send_batch", "preview")}
 #: Kinds of invalid keys, and the error of each.
@@ -62,10 +72,13 @@ class Tenant:
 
     @property
     def ids(self) -> dict[str, str]:
-        """Values for `OF_AN_ACCOUNT`; the template is a new one."""
+        """Values for `OF_AN_ACCOUNT`; all but the message are new."""
+        webhook_id = self.service.webhook(self.account)
         return {
             "message_id": self.message_id,
             "id": self.service.template(self.account, "<p>Secret of the tenant</p>"),
+            "webhook_id": webhook_id,
+            "delivery_id": self.service.delivery(self.account, webhook_id),
         }
 
 
@@ -99,7 +112,7 @@ def test_the_tables_agree_with_the_document() -> None:
     assert stated == {one.id: required_permission(one) for one in OPERATIONS}
     parameters = {name for one in OPERATIONS for name in one.parameters}
     assert parameters == OF_AN_ACCOUNT | set(OF_ALL)
-    assert set(GRANTED) == {"preview", *Preset}
+    assert set(GRANTED) == {"preview", *Preset, *SCOPES}
 
 
 @every_operation
@@ -111,7 +124,7 @@ def test_a_key_may_do_what_its_permissions_allow(
     if kind == "preview":
         api, owner = preview_tenant
     else:
-        api, owner = Api(tenant.service.key(tenant.account, Preset(kind))), tenant
+        api, owner = Api(key_of(tenant.service, tenant.account, kind)), tenant
     ids = owner.ids
     response = operation.request(api, ids)
     assert documented(operation, response)
@@ -164,7 +177,7 @@ def test_an_id_of_another_account_does_not_exist(
     assert foreign.status in {403, 404}
     assert without_request_id(foreign) == without_request_id(missing)
     assert "Secret" not in foreign.text
-    owner = Api(service.key(tenant.account, Preset.MARKETING))
+    owner = Api(service.key(tenant.account, Preset.CUSTOM, scopes=ALL_SCOPES))
     assert str(operation.request(owner, ids).status) == min(operation.described["responses"])
 
 
@@ -207,12 +220,21 @@ def stranger_with(service: Service, kind: str) -> Api:
     """Return a client with this kind of key of a new account."""
     if kind == "preview":
         return service.preview()
-    return Api(service.key(service.account(), Preset(kind)))
+    return Api(key_of(service, service.account(), kind))
+
+
+def key_of(service: Service, account: str, kind: str) -> str:
+    """Return a live key of a kind: a preset, or chosen scopes."""
+    if kind in SCOPES:
+        return service.key(account, Preset.CUSTOM, scopes=SCOPES[kind])
+    return service.key(account, Preset(kind))
 
 
 def unknown_ids() -> dict[str, str]:
     """Return ids that do not exist."""
-    return {name: str(uuid4()) for name in OF_AN_ACCOUNT}
+    return {name: str(uuid4()) for name in OF_AN_ACCOUNT} | {
+        "delivery_id": f"1767268802317-{uuid4()}"
+    }
 
 
 def without_request_id(response: ApiResponse) -> tuple[int, str, dict[str, str]]:

@@ -25,6 +25,8 @@ RESOLVERS = {"asyncio", "aws_lambda_powertools.event_handler.appsync"}
         ("list_templates", ENGINES | RESOLVERS),
         ("get_template", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("delete_template", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
+        ("read_webhooks", ENGINES | RESOLVERS),
+        ("write_webhooks", ENGINES | RESOLVERS),
         ("list_starter_templates", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),
         ("preview_starter_template", ENGINES | RESOLVERS),
         ("mcp", ENGINES | RESOLVERS | {"pydantic_core._pydantic_core"}),

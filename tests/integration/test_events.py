@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from pillarbox.domain.key import SCOPES, Preset
 from tests.contract.client import FUNCTIONS, Invocation, handler
 from tests.contract.conftest import dns_server, service
 from tests.contract.service import SENDER, Service
@@ -36,13 +37,16 @@ def test_every_function_has_a_sample() -> None:
         ("list_starter_templates", 200, None),
         ("preview_starter_template", 200, "html"),
         ("mcp", 200, "result"),
+        ("read_webhooks", 200, "items"),
+        ("write_webhooks", 404, "error"),
     ],
 )
 def test_a_sample_request_is_answered(
     service: Service, function: str, status: int, field: str | None
 ) -> None:
     """The samples of the HTTP functions are sent with a key, and answered."""
-    key = service.key(service.account(senders={SENDER: True, "hello@shop.example": True}))
+    account = service.account(senders={SENDER: True, "hello@shop.example": True})
+    key = service.key(account, Preset.CUSTOM, scopes=SCOPES)
     answer = handler(function)(sample(function, key), Invocation())
     assert answer["statusCode"] == status, answer["body"]
     body = json.loads(answer["body"])

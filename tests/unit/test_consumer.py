@@ -12,6 +12,7 @@ from pillarbox.application.history.aggregate import StreamResult
 from pillarbox.consumer import (
     BatchFailed,
     RecordResult,
+    consume_batch,
     consume_queue,
     consume_stream,
     run_on_schedule,
@@ -171,3 +172,17 @@ def test_a_failed_pass_is_an_error_of_its_function(
     with pytest.raises(type(error)):
         run_on_schedule(fail)({}, CONTEXT)
     assert metrics(capsys) == {}
+
+
+def test_counted_outcomes_share_a_line(caplog: pytest.LogCaptureFixture) -> None:
+    """A batch has one line for its counted outcomes, and a line for each other message."""
+    outcomes = ["good", "bad", "good"]
+    handle = consume_batch(
+        lambda _, __: [result(outcome=outcome) for outcome in outcomes], counted=frozenset({"good"})
+    )
+    handle({"Records": [queue_record("{}", str(n)) for n in range(3)]}, CONTEXT)
+    lines = [vars(record) for record in caplog.records if record.msg == "consumed"]
+    assert [(line.get("outcome"), line.get("good")) for line in lines] == [
+        ("bad", None),
+        (None, 2),
+    ]

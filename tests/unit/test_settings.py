@@ -12,7 +12,7 @@ from tests.conditions import containers
 _ROWS: Final = list(all_settings())
 _TEMPLATES: Final = [template.PATH, *template.ROOT.glob("stacks/*.yaml")]
 _PROGRAMS: Final = ("admin", "front", "functions", "layers", "local", "relay")
-_DOCUMENTS: Final = ("README.md", "docs/operations.md", "docs/relay.md")
+_DOCUMENTS: Final = ("README.md", "docs/operations.md", "docs/relay.md", "docs/security.md")
 
 
 def _variables(place: Place) -> set[str]:
@@ -61,6 +61,16 @@ def test_the_local_stack_sets_what_the_table_says() -> None:
     outputs = {row.variable for row in _ROWS if row.output and "local" in row.set_by}
     named = _rows_named("local/front.py", "local/stack.py")
     assert _variables("local") == outputs | (named - _variables("user"))
+
+
+def test_no_deployed_stack_posts_webhooks_to_its_own_machine() -> None:
+    """Only the local stack sets the variable: no template, parameter or image names it."""
+    row = Settings.local_webhooks
+    assert (row.set_by, row.output, row.parameter) == (("local",), "", "")
+    others = (template.ROOT / name for name in ("samconfig.toml", "relay/Dockerfile"))
+    deployed = [*_TEMPLATES, *others]
+    assert [path for path in deployed if row.variable in path.read_text()] == []
+    assert Settings({}).local_webhooks is False
 
 
 def test_outputs_and_parameters_of_rows_exist() -> None:

@@ -88,7 +88,7 @@ def test_each_route_is_one_function() -> None:
     deployed: dict[str, dict[str, str]] = {}
     for name, function in _FUNCTIONS.items():
         for event_name, event in function["Events"].items():
-            if event["Type"] == "Api" and event_name not in template.WITHOUT_EDGE:
+            if event["Type"] == "Api" and not template.is_without_edge(event_name):
                 properties = event["Properties"]
                 methods = deployed.setdefault(properties["Path"], {})
                 assert properties["Method"] not in methods
@@ -253,6 +253,7 @@ def test_functions_time_out_before_their_leases_end() -> None:
         ("UrgentJobsQueue", "DeliverMessage"),
         ("EventsQueue", "RecordFeedback"),
         ("SweepQueue", "SweepAccount"),
+        ("WebhooksQueue", "PostWebhooks"),
     ],
 )
 def test_a_message_stays_hidden_while_it_is_processed(queue: str, function: str) -> None:
@@ -307,7 +308,9 @@ def test_requests_take_no_function_from_delivery() -> None:
     }
 
 
-@pytest.mark.parametrize("function", ["DeliverMessage", "RecordFeedback", "SweepAccount"])
+@pytest.mark.parametrize(
+    "function", ["DeliverMessage", "RecordFeedback", "SweepAccount", "PostWebhooks"]
+)
 def test_workers_of_a_queue_have_a_maximum(function: str) -> None:
     """No backlog of a queue takes the functions that answer requests."""
     for source in _FUNCTIONS[function]["Events"].values():

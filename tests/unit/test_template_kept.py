@@ -36,6 +36,8 @@ _NAMES: Final = [
     "SweepQueue",
     "Table",
     "UrgentJobsQueue",
+    "WebhooksDeadLetters",
+    "WebhooksQueue",
 ]
 
 
@@ -127,9 +129,11 @@ def test_the_spool_keeps_a_mail_for_two_days() -> None:
         ("JobsQueue", 4, "JobsDeadLetters", 1000),
         ("EventsQueue", 4, "EventsDeadLetters", 30),
         ("SweepQueue", 4, "SweepDeadLetters", 5),
+        ("WebhooksQueue", 4, "WebhooksDeadLetters", 100),
         ("JobsDeadLetters", 14, None, None),
         ("EventsDeadLetters", 14, None, None),
         ("SweepDeadLetters", 14, None, None),
+        ("WebhooksDeadLetters", 14, None, None),
         ("ChangesDeadLetters", 14, None, None),
     ],
 )

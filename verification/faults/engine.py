@@ -58,6 +58,7 @@ def running(state: Path) -> Iterator[System]:
         "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
         # The rig runs whole tasks, so the sweep queues none.
         "PILLARBOX_SWEEP_QUEUE_URL": f"{SES}/sweep",
+        "PILLARBOX_WEBHOOKS_QUEUE_URL": f"{SES}/webhooks",
         "PILLARBOX_EVENTS_DEAD_LETTERS_URL": EVENTS_DEAD_LETTERS_URL,
         "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": builders.UPGRADE_URL,

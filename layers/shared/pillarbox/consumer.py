@@ -1,5 +1,6 @@
 """The entry points of functions that a queue, the table's stream or a schedule starts."""
 
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -72,12 +73,15 @@ def consume_queue(handle: Callable[[SQSRecord, LambdaContext], RecordResult]) ->
 
 def consume_batch(
     handle: Callable[[Sequence[SQSRecord], LambdaContext], Sequence[RecordResult | Exception]],
+    *,
+    counted: frozenset[str] = frozenset(),
 ) -> Handler:
     """Return the Lambda handler of a queue from a function that handles messages together.
 
     The function returns the result or the error of each message. SQS delivers the failed and
     the postponed messages again. A missing setting ends the invocation with the name of the
-    setting, because every message would fail.
+    setting, because every message would fail. The outcomes in `counted` have a line in the log
+    for the batch and none for each message.
     """
     logger = observability.make_logger()
     metrics = observability.make_metrics()
@@ -85,6 +89,7 @@ def consume_batch(
     def lambda_handler(event: dict[str, Any], context: LambdaContext) -> Mapping[str, Any]:
         records = [SQSRecord(record) for record in event["Records"]]
         kept = []
+        counts: Counter[str] = Counter()
         for record, result in zip(records, handle(records, context), strict=True):
             if isinstance(result, SettingError):
                 raise result
@@ -92,12 +97,17 @@ def consume_batch(
                 observability.log_failure(logger, result, queue_message_id=record.message_id)
                 kept.append(record.message_id)
                 continue
-            logger.info(
-                "consumed", extra={"outcome": result.outcome, **result.ids, **result.numbers}
-            )
+            if result.outcome in counted:
+                counts[result.outcome] += 1
+            else:
+                logger.info(
+                    "consumed", extra={"outcome": result.outcome, **result.ids, **result.numbers}
+                )
             _add_metrics(metrics, result)
             if result.retry_after is not None:
                 kept.append(record.message_id)
+        if counts:
+            logger.info("consumed", extra=dict(counts))
         if metrics.metric_set:
             metrics.flush_metrics()
         return {"batchItemFailures": [{"itemIdentifier": message_id} for message_id in kept]}

@@ -213,6 +213,18 @@ class Settings:
         ("command", "local"),
         output="SweepDeadLettersUrl",
     )
+    webhooks_queue_url = Setting(
+        str,
+        "the queue of events for webhook endpoints",
+        ("functions", "command", "local"),
+        output="WebhooksQueueUrl",
+    )
+    webhooks_dead_letters_url = Setting(
+        str,
+        "the queue of events for webhook endpoints that failed too often",
+        ("command", "local"),
+        output="WebhooksDeadLettersUrl",
+    )
     spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")
     configuration_set = Setting(
         str, "the SES configuration set", ("functions", "local"), output="ConfigurationSetName"
@@ -239,6 +251,12 @@ class Settings:
     )
     dns_servers = Setting(
         servers, "name servers as host:port; the system's if empty", ("local",), default=""
+    )
+    local_webhooks = Setting(
+        flag,
+        "whether webhooks may go to http://127.0.0.1:PORT, where Lambda's runtime listens in AWS",
+        ("local",),
+        default="false",
     )
 
     # The SMTP relay.

@@ -1,6 +1,7 @@
 // The inbox page: a live list of the emails, and one open email.
 
-const $ = (id) => document.getElementById(id);
+import { $, copyable, day, el, headerTable, json, showConnection } from "./page.js";
+
 const TABS = ["html", "text", "headers", "attachments", "raw"];
 const RAW_SHOWN = 500_000; // characters; more makes the page slow, and the whole file can be downloaded
 
@@ -11,18 +12,6 @@ let answered = 0; // number of the newest request with a response
 let chosenTab = "html"; // kept when another mail is opened
 const unseen = new Set();
 
-// Create an element with properties and children. Text is never parsed as HTML.
-function el(tag, properties = {}, ...children) {
-  const node = Object.assign(document.createElement(tag), properties);
-  node.append(...children.filter((child) => child !== null));
-  return node;
-}
-
-async function json(path) {
-  const response = await fetch(path).catch(() => null); // the stack may be down for a while
-  return response?.ok ? response.json() : null;
-}
-
 const path = (id) => `/messages/${encodeURIComponent(id)}`;
 const openId = () => decodeURIComponent(location.hash.slice(1));
 
@@ -30,13 +19,6 @@ function size(bytes) {
   if (bytes < 1000) return `${bytes} bytes`;
   const [value, unit] = bytes < 1e6 ? [bytes / 1e3, "KB"] : [bytes / 1e6, "MB"];
   return `${value.toFixed(value < 10 ? 1 : 0)} ${unit}`;
-}
-
-function day(date) {
-  const midnight = (when) => new Date(when).setHours(0, 0, 0, 0);
-  const ago = Math.round((midnight(Date.now()) - midnight(date)) / 86_400_000);
-  if (ago < 2) return ["Today", "Yesterday"][ago] ?? "Today";
-  return date.toLocaleDateString(undefined, { weekday: "long", day: "numeric", month: "long" });
 }
 
 // The list
@@ -209,16 +191,6 @@ function recipient(delivery) {
   return el("span", { className: "address" }, address, " ", label);
 }
 
-function copyable(text) {
-  const button = el("button", { type: "button", className: "id", textContent: text, title: "Copy" });
-  button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(text);
-    button.dataset.feedback = "Copied";
-    setTimeout(() => delete button.dataset.feedback, 1500);
-  });
-  return button;
-}
-
 function showTab() {
   const usable = (tab) => !$(`tab-${tab}`).disabled;
   const tab = usable(chosenTab) ? chosenTab : TABS.find(usable);
@@ -231,7 +203,13 @@ function showTab() {
   $("switches").hidden = tab !== "html";
   $("remote").hidden = !mail.remoteImages;
   $("view").scrollTop = 0;
-  const views = { html: frame, text, headers, attachments, raw };
+  const views = {
+    html: frame,
+    text,
+    headers: () => [headerTable(mail.headers)],
+    attachments,
+    raw,
+  };
   $("view").replaceChildren(...views[tab]());
 }
 
@@ -258,13 +236,6 @@ function linked(content) {
   return content.split(/(https?:\/\/[^\s<>"]*[^\s<>"'.,;:!?)\]])/).map((piece, at) =>
     at % 2 ? el("a", { href: piece, target: "_blank", rel: "noreferrer", textContent: piece }) : piece,
   );
-}
-
-function headers() {
-  const rows = mail.headers.map(({ name, value }) =>
-    el("tr", {}, el("th", { scope: "row", textContent: name }), el("td", { textContent: value })),
-  );
-  return [el("table", {}, el("tbody", {}, ...rows))];
 }
 
 function attachments() {
@@ -370,11 +341,6 @@ $("search").addEventListener("input", load);
 addEventListener("hashchange", open);
 
 // Live updates
-
-function showConnection(state, text) {
-  $("live").dataset.state = state;
-  $("live").textContent = text;
-}
 
 function listen() {
   const live = new EventSource("/events");

@@ -9,6 +9,7 @@ from pathlib import Path
 from socketserver import ThreadingUDPServer
 from typing import Any
 
+import boto3
 import pytest
 import uvicorn
 
@@ -101,6 +102,10 @@ def mailbox(
         "PILLARBOX_DNS_SERVERS": name_server,
         "PILLARBOX_TABLE": table.name,
         "PILLARBOX_IDENTITIES_TABLE": IDENTITIES,
+        "PILLARBOX_WEBHOOKS_QUEUE_URL": boto3.client("sqs").create_queue(QueueName="webhooks")[
+            "QueueUrl"
+        ],
+        "PILLARBOX_LOCAL_WEBHOOKS": "true",
     }
     (tmp_path / "stack.json").write_text(json.dumps({"environment": environment}))
     monkeypatch.setenv("PILLARBOX_STATE_DIR", str(tmp_path))

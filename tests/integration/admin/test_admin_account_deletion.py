@@ -13,11 +13,18 @@ from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.quotas import DynamoQuotas
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.webhook_deliveries import (
+    DynamoWaitingEvents,
+    DynamoWebhookDeliveries,
+)
+from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
 from pillarbox.domain.account import Suspension
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.quota import Amount, Limits
+from pillarbox.domain.webhook import DeliveryState, EndpointHealth, WebhookDelivery
+from pillarbox.domain.webhook_events import webhook_test
 from tests.fakes.builders import message
 from tests.integration.admin.conftest import IDENTITIES
 from tests.integration.admin.operator_command import Operator, refusal
@@ -47,6 +54,12 @@ def fill(run: Operator, table: Table, account: str, tmp_path: Any, messages: int
     run("template", "create", "--account", account, *source)
     run("suppression", "add", "--account", account, "ann@example.com")
     run("key", "create", "--account", account, "--name", "web", "--preset", "send")
+    hook = run("webhook", "create", "--account", account, "http://127.0.0.1:9000/")["id"]
+    event = webhook_test(account, now).for_endpoint(hook)
+    DynamoWebhookDeliveries(table).put(WebhookDelivery(event=event, state=DeliveryState.WAITING))
+    DynamoWaitingEvents(table, lambda: now).put(event)
+    healthy = EndpointHealth()
+    DynamoEndpointHealths(table).replace(account, hook, healthy, EndpointHealth(failing_since=now))
     limits = Limits(per_minute=None, per_day=None, per_month=None)
     DynamoQuotas(table).reserve(account, Amount(1, 1), limits, now)
 
@@ -66,6 +79,8 @@ def test_an_account_is_deleted_with_everything_of_it(
     suspend(table, account)
     result = run("account", "delete", account, "--yes")
     assert (result["messages"], result["keys"], result["templates"]) == (MESSAGES, 1, 1)
+    # An endpoint and the set of ids; a delivery, a waiting event and the health.
+    assert (result["webhookEndpoints"], result["webhookDeliveries"]) == (2, 3)
     left = all_items(table)
     assert [item for item in left if account in str(item)] == []
     assert sorted(map(str, left)) == sorted(str(item) for item in kept if account not in str(item))

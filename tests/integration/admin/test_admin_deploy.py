@@ -33,6 +33,8 @@ QUEUES = (
     "EventsDeadLetters",
     "SweepQueue",
     "SweepDeadLetters",
+    "WebhooksQueue",
+    "WebhooksDeadLetters",
 )
 
 

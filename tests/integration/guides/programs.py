@@ -30,6 +30,14 @@ OVER_SMTP: Final[Mapping[str, Command]] = {
     "laravel": ("php", str(_HERE / "laravel_smtp.php")),
     "wordpress": ("php", str(_HERE / "wordpress.php")),
 }
+#: Language -> the command that receives webhooks on the port that the variable PORT names.
+RECEIVERS: Final[Mapping[str, Command]] = {
+    "python": (sys.executable, str(CODE / "webhooks/receiver.py")),
+    "node": ("node", str(CODE / "webhooks/receiver.mjs")),
+    "php": ("php", "-S", "127.0.0.1:PORT", str(CODE / "webhooks/receiver.php")),
+    "ruby": ("ruby", str(_HERE / "webhook_receiver.rb")),
+    "go": ("go", "run", str(CODE / "webhooks/receiver.go")),
+}
 #: The languages and frameworks that this repository uses anyway.
 _OWN: Final = {"python", "node", "nodemailer"}
 

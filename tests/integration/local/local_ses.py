@@ -13,6 +13,7 @@ from mypy_boto3_sesv2 import SESV2Client
 from starlette.applications import Starlette
 
 from local.inbox.app import inbox_app
+from local.inbox.webhooks import WebhookStore
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.domain.errors import Json
@@ -35,13 +36,16 @@ class LocalSes:
 
     def __init__(self) -> None:
         self.mailbox = MailStore()
+        self.webhooks = WebhookStore()
+        #: The signing secrets of the endpoints at each receiver.
+        self.secrets: dict[str, list[str]] = {}
         self.records: list[Record] = []
         self.emit_faults = 0  # the number of emit calls that will still fail
         self._changed = threading.Condition()
         self._loop = asyncio.new_event_loop()
         self._servers = [
             _server(ses_app(self.mailbox, self._emit)),
-            _server(inbox_app(self.mailbox)),
+            _server(inbox_app(self.mailbox, self.webhooks, self._secrets_of)),
         ]
         self.ses_url, self.inbox_url = (
             f"http://127.0.0.1:{sock.getsockname()[1]}" for _, sock in self._servers
@@ -57,6 +61,9 @@ class LocalSes:
 
         with asyncio.Runner(loop_factory=lambda: self._loop) as runner:
             runner.run(serve())
+
+    async def _secrets_of(self, receiver: str) -> list[str]:
+        return self.secrets.get(receiver, [])
 
     async def _emit(self, record: Record) -> None:
         await asyncio.sleep(0)
@@ -83,6 +90,7 @@ class LocalSes:
 
     def close(self) -> None:
         self.on_loop(self.mailbox.close)
+        self.on_loop(self.webhooks.close)
         for server, _ in self._servers:
             server.should_exit = True
         self._thread.join(timeout=20)

@@ -13,6 +13,8 @@ from openapi_spec_validator import validate
 from starlette.routing import Route
 
 from local.inbox.app import inbox_app
+from local.inbox.signatures import Signature
+from local.inbox.webhooks import AnswerMode, WebhookStore
 from local.ses.store import MailStore, Mode, Outcome
 from tests.integration.local.local_ses import RAW, LocalSes
 from tests.unit.local.test_inbox_reading import PNG, full_mail
@@ -325,9 +327,10 @@ def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
     document = inbox.get("/openapi.json").json()
     validate(document)
     pages = {"/", "/hint", "/static", "/openapi.json", "/docs", "/docs/key.json"}
+    pages |= {"/hooks", "/hooks/{name}/hint"}
     routes = {
         (re.sub(r":\w+}", "}", route.path), method.lower())
-        for route in inbox_app(MailStore()).routes
+        for route in inbox_app(MailStore(), WebhookStore()).routes
         if isinstance(route, Route) and route.path not in pages
         for method in (route.methods or set()) - {"HEAD"}
     }
@@ -340,6 +343,12 @@ def test_the_document_describes_each_route(inbox: httpx.Client) -> None:
         *get_args(Mode.__value__)
     ]
     assert document["components"]["schemas"]["Outcome"]["enum"] == [*get_args(Outcome.__value__)]
+    assert document["components"]["schemas"]["Answer"]["properties"]["mode"]["enum"] == [
+        *get_args(AnswerMode.__value__)
+    ]
+    assert document["components"]["schemas"]["Signature"]["enum"] == [
+        *get_args(Signature.__value__)
+    ]
 
 
 def test_answers_have_the_documented_shape(send: Send, inbox: httpx.Client) -> None:

@@ -8,12 +8,23 @@ from pathlib import Path
 import httpx
 import pytest
 from botocore.exceptions import ClientError
-from pillarbox_testing import Attachment, Delivery, Inbox, NoEmail, StackNotRunning
+from pillarbox_testing import (
+    Attachment,
+    Delivery,
+    Inbox,
+    NoEmail,
+    NoWebhook,
+    StackNotRunning,
+    Webhooks,
+)
 from pillarbox_testing.stack import find_stack
 
 from tests.integration.local.local_ses import LocalSes
+from tests.integration.local.webhook_posts import PostWebhook, post_webhook
 from tests.stack import free_port
 from tests.unit.local.test_inbox_reading import PNG, full_mail
+
+__all__ = ["post_webhook"]
 
 Send = Callable[..., str]
 
@@ -95,6 +106,31 @@ def test_a_refused_email_is_a_failure(send: Send, inbox: httpx.Client, local_ses
         reading.wait_for(to="ada@example.com", timeout=120)
     (email,) = reading.emails(to="ada@example.com")
     assert email.deliveries[0].outcome == "refused"
+
+
+def test_a_webhook_is_read(post_webhook: PostWebhook, local_ses: LocalSes) -> None:
+    """A receiver from now on has what comes later, with payload and verdict."""
+    post_webhook("email.sent", messageId="m1")
+    webhooks = Webhooks(local_ses.inbox_url).from_now_on()
+    with pytest.raises(NoWebhook) as caught:
+        webhooks.wait_for("email.sent", message="m1", timeout=0)
+    assert str(caught.value) == (
+        "No webhook (type email.sent, message m1) came to /hooks/shop within 0 seconds.\n"
+        f"None has come since the test began: {local_ses.inbox_url}/hooks/shop"
+    )
+    later = threading.Timer(0.3, post_webhook, ("email.delivered",), {"messageId": "m2"})
+    later.start()
+    webhook = webhooks.wait_for("email.delivered", message="m2", timeout=120)
+    later.join()
+    assert (webhook.type, webhook.signature, webhook.attempt) == ("email.delivered", "valid", 1)
+    assert webhook.payload["data"]["messageId"] == webhook.message_id == "m2"
+    assert ("webhook-id", webhook.webhook_id) in webhook.headers
+    assert webhooks.all() == [webhook]
+    with pytest.raises(NoWebhook, match=r"\n  email\.delivered of m2$"):
+        webhooks.wait_for("email.bounced", timeout=0)
+    post_webhook(receiver="mine", body=b"no JSON")
+    (other,) = webhooks.at("mine").all()
+    assert (other.signature, other.payload) == ("unknown", None)
 
 
 def test_a_stopped_stack_is_named(tmp_path: Path) -> None:

@@ -86,11 +86,11 @@ def test_the_document_has_the_routes_of_the_template() -> None:
         for resource in template.load()["Resources"].values()
         if resource["Type"] == "AWS::Serverless::Function"
         for name, event in resource["Properties"]["Events"].items()
-        if event["Type"] == "Api" and name not in template.WITHOUT_EDGE
+        if event["Type"] == "Api" and not template.is_without_edge(name)
     }
     for operation in OPERATIONS:
         function = deployed.pop((operation.path, operation.method))
-        assert function["CodeUri"] == f"functions/{operation.id}"
+        assert function["CodeUri"] == f"functions/{operation.function}"
     assert not deployed
 
 
@@ -146,7 +146,9 @@ def test_each_response_example_has_only_documented_fields(operation: Operation) 
     if operation.response:
         example = operation.response_example
         first = example[0] if operation.response_is_list else example
-        content = described(operation)["responses"]["200"]["content"]["application/json"]
+        content = described(operation)["responses"][operation.success]["content"][
+            "application/json"
+        ]
         schema = content["schema"]["items"] if operation.response_is_list else content["schema"]
         name = schema["$ref"].removeprefix("#/components/schemas/")
         assert set(first) <= set(_SCHEMAS[name]["properties"])

@@ -23,12 +23,17 @@ EMAILS_SEND: Final = "emails:send"
 EMAILS_READ: Final = "emails:read"
 TEMPLATES_READ: Final = "templates:read"
 TEMPLATES_WRITE: Final = "templates:write"
+WEBHOOKS_READ: Final = "webhooks:read"
+WEBHOOKS_WRITE: Final = "webhooks:write"
 _CAMPAIGNS: Final = ("marketing:campaigns:read", "marketing:campaigns:write")
 _CONTACTS: Final = ("marketing:contacts:read", "marketing:contacts:write")
 
-SCOPES: Final = frozenset(
+#: The scopes of the contract. Ours come after them: no preset has one, so that a key only gets one
+#: that was chosen for it.
+_CONTRACT_SCOPES: Final = frozenset(
     {EMAILS_SEND, EMAILS_READ, TEMPLATES_READ, TEMPLATES_WRITE, *_CAMPAIGNS, *_CONTACTS}
 )
+SCOPES: Final = _CONTRACT_SCOPES | {WEBHOOKS_READ, WEBHOOKS_WRITE}
 #: Scopes that need a paid plan (contract section 5): marketing, except contacts.
 PAID_SCOPES: Final = frozenset(_CAMPAIGNS)
 
@@ -56,7 +61,7 @@ class Preset(StrEnum):
 
 PRESET_SCOPES: Final[Mapping[Preset, frozenset[str]]] = {
     Preset.SEND: frozenset({EMAILS_SEND, EMAILS_READ}),
-    Preset.MARKETING: SCOPES,
+    Preset.MARKETING: _CONTRACT_SCOPES,
     Preset.ANALYTICS: frozenset({EMAILS_READ, TEMPLATES_READ, _CAMPAIGNS[0], _CONTACTS[0]}),
     Preset.CUSTOM: frozenset(),
 }

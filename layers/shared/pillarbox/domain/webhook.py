@@ -3,15 +3,18 @@
 Ours, with the format of Standard Webhooks 1.0.0; the contract announces webhooks (section 6).
 """
 
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from typing import Final
 from uuid import UUID
 
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.statistics import milliseconds
 
 MAX_ENDPOINTS: Final = 10
+#: In characters.
+MAX_URL: Final = 2048
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"
 
@@ -31,11 +34,15 @@ class WebhookType(StrEnum):
     WEBHOOK_TEST = "webhook.test"
 
 
+#: What an endpoint can choose. A test goes to the endpoint that is tested, whatever it chose.
+SELECTABLE_TYPES: Final = frozenset(WebhookType) - {WebhookType.WEBHOOK_TEST}
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookSecret:
     """A signing secret `whsec_…`, and until when it signs after a rotation (None: no end)."""
 
-    text: str
+    text: str = field(repr=False)  # so that it cannot get into a log
     created_at: datetime
     expires_at: datetime | None = None
 
@@ -62,7 +69,8 @@ class EndpointHealth:
     """What the worker knows about an endpoint's recent deliveries.
 
     `failing_since` is the time of the first failure after the last success. While the circuit
-    is open (`open_since`), events wait, except one probe at `probe_at`.
+    is open (`open_since`), events wait, except one probe at `probe_at`. While the endpoint is
+    slow (`slow_since`), events wait too, and are posted a few at a time.
     """
 
     failing_since: datetime | None = None
@@ -72,11 +80,24 @@ class EndpointHealth:
     probe_at: datetime | None = None
     #: How many probes failed since the circuit opened.
     probes: int = 0
+    slow_since: datetime | None = None
+    #: Until when one worker alone drains the events that wait.
+    drain_until: datetime | None = None
     #: When the owner was told that the endpoint fails.
     warned_at: datetime | None = None
     disabled_at: datetime | None = None
     #: Why the service disabled the endpoint: `failing` or `gone`.
     disabled_for: str | None = None
+
+    def enabled_again(self, now: datetime) -> "EndpointHealth":
+        """Return the health after the tenant enabled the endpoint again.
+
+        The circuit stays open until a probe succeeds, so that events wait and are drained in
+        order. The time of failures starts anew.
+        """
+        if self.disabled_at is None:
+            return self
+        return EndpointHealth(open_since=self.open_since or now, probe_at=now)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -84,8 +105,9 @@ class WebhookEvent:
     """A thing that happened, for one endpoint.
 
     `event_id` is a UUIDv5 of what happened and of the endpoint, so the same event has the
-    same id each time. The payload is made from the records when it is posted, so an event of
-    a message names only the message, the kind and the recipient. `at` is when it happened.
+    same id each time. An event of a message names only the message: the payload is made from
+    the message's record when it is posted, and the id says which of its events it is. `at` is
+    when it happened.
     """
 
     event_id: UUID
@@ -94,9 +116,38 @@ class WebhookEvent:
     endpoint_id: str
     at: datetime
     message_id: UUID | None = None
-    kind: EventKind | None = None
-    #: The recipient of the event, or the suppressed address.
-    recipient: str | None = None
+    #: The suppressed address, for `suppression.added` only.
+    address: str | None = None
+    #: When somebody asked for the event again. It is posted, unless it was since then.
+    replayed_at: datetime | None = None
+
+    @property
+    def delivery_id(self) -> str:
+        """The id of the event's delivery. The ids of an endpoint's deliveries sort by time."""
+        return f"{milliseconds(self.at):013d}-{self.event_id}"
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointDrain:
+    """The task to post the events of an endpoint that wait, the oldest first.
+
+    `lease` is the `drain_until` under which the task was queued; None for a new task.
+    """
+
+    account_id: str
+    endpoint_id: str
+    lease: datetime | None = None
+
+
+#: What the queue and the timer hold.
+type WebhookTask = WebhookEvent | EndpointDrain
+
+_DELIVERY_ID: Final = re.compile(r"[0-9]{13}-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII)
+
+
+def is_delivery_id(text: str) -> bool:
+    """Return whether text has the form of the id of a delivery."""
+    return _DELIVERY_ID.fullmatch(text) is not None
 
 
 class DeliveryState(StrEnum):

@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 #: The largest integer that every JSON reader keeps exactly (RFC 8259 section 6).
 MAX_SKIP: Final = 2**53 - 1
 
+_MAX_CURSOR: Final = 256
+
 #: The longest time range of analytics: about 744 rows by the hour, 400 by the day.
 _MAX_RANGE: Final[Mapping[Bucket, timedelta]] = {
     Bucket.HOUR: timedelta(days=31),
@@ -125,8 +127,8 @@ def _check_without_key(value: str | None, info: "ValidationInfo") -> str | None:
 
 _SKIP: Final = before(_parse_whole_number, whole_number(least=0, most=MAX_SKIP))
 _LIMIT: Final = before(_parse_whole_number, whole_number(least=1, most=100))
-_TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
-_END: Final = after_fields(_TIMESTAMP_UTC, _check_after_since)
+TIMESTAMP_UTC: Final = before(_parse_timestamp, moment())
+END_OF_RANGE: Final = after_fields(TIMESTAMP_UTC, _check_after_since)
 
 
 def _check_recipient(value: str) -> str:
@@ -155,8 +157,8 @@ class MessagesQuery(WireModel):
     """Contract 4.3."""
 
     in_query = True
-    since = optional(_TIMESTAMP_UTC, name="from")
-    until = optional(_END, name="to")
+    since = optional(TIMESTAMP_UTC, name="from")
+    until = optional(END_OF_RANGE, name="to")
     status = optional(_one_of(Status))
     skip = with_default(_SKIP, 0)
     limit = with_default(_LIMIT, 50)
@@ -182,12 +184,12 @@ class AnalyticsQuery(WireModel):
     """Contract 4.5."""
 
     in_query = True
-    since = required(_TIMESTAMP_UTC, name="from")
+    since = required(TIMESTAMP_UTC, name="from")
     bucket = with_default(_one_of(Bucket), Bucket.DAY)
     key = optional(after(text(), _check_key_id))
     template = optional(after(text(), _check_template), check=_check_without_key)
     # Last, because its checks need the fields above.
-    until = required(after_fields(_END, _check_range), name="to")
+    until = required(after_fields(END_OF_RANGE, _check_range), name="to")
 
     @property
     def window(self) -> tuple[int, int]:
@@ -208,6 +210,14 @@ class TemplatesQuery(WireModel):
     in_query = True
     skip = with_default(_SKIP, 0)
     limit = with_default(_LIMIT, 20)
+
+
+class DeliveriesQuery(WireModel):
+    """The deliveries to a webhook endpoint; ours."""
+
+    in_query = True
+    limit = with_default(_LIMIT, 50)
+    cursor = optional(text(least=1, most=_MAX_CURSOR))
 
 
 def _milliseconds(moment: datetime) -> int:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox_testing.http import StackNotRunning, get
 from pillarbox_testing.inbox import Inbox
+from pillarbox_testing.webhooks import Webhooks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,20 +36,25 @@ class Smtp:
 
 @dataclass(frozen=True)
 class Pillarbox:
-    """A running local stack, and its inbox."""
+    """A running local stack, its inbox, and the webhooks that its receiver got."""
 
     url: str  #: without `/api/v1`
     key: str = field(repr=False)
     smtp: Smtp
     inbox: Inbox
+    webhooks: Webhooks
 
     def address(self, name: str = "test") -> str:
         """Return an address that no other test uses."""
         return f"{name}-{secrets.token_hex(4)}@example.com"
 
     def from_now_on(self, timeout: float) -> Pillarbox:
-        """Return the same stack with an inbox that leaves out what was sent before."""
-        return replace(self, inbox=self.inbox.from_now_on(timeout))
+        """Return the same stack, whose inbox and webhooks leave out what came before."""
+        return replace(
+            self,
+            inbox=self.inbox.from_now_on(timeout),
+            webhooks=self.webhooks.from_now_on(timeout),
+        )
 
 
 def find_stack(environment: Mapping[str, str], state: Path) -> Pillarbox:
@@ -79,7 +85,8 @@ def _of_variables(environment: Mapping[str, str]) -> Pillarbox:
         password=environment.get("SMTP_PASSWORD") or key,
         certificate=environment.get("NODE_EXTRA_CA_CERTS") or "",
     )
-    return Pillarbox(url.rstrip("/"), key, smtp, Inbox(inbox_url.rstrip("/")))
+    inbox_url = inbox_url.rstrip("/")
+    return Pillarbox(url.rstrip("/"), key, smtp, Inbox(inbox_url), Webhooks(inbox_url))
 
 
 def _of_state(environment: Mapping[str, str], state: Path) -> Pillarbox:
@@ -96,4 +103,5 @@ def _of_state(environment: Mapping[str, str], state: Path) -> Pillarbox:
         key,
         Smtp(smtp["host"], smtp["port"], "apikey", key, smtp["certificate"]),
         Inbox(found["inbox_url"]),
+        Webhooks(found["inbox_url"]),
     )

@@ -1,14 +1,17 @@
 """The keys of the tables. No other module knows the form of a key.
 
 A partition key starts with the type of its records; `pk` and `sk` are strings. The table
-`Identities` has what proves who calls. No function may write there.
+`Identities` has what proves who calls, and the secrets of webhooks. Of the functions only
+`write_webhooks` may write there, and only endpoints.
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
 | API key     | KEY#<sha256>        | -              |
 | key list    | KEYS#<account>      | <key id>       |
+| webhook endpoint | HOOK#<account> | <endpoint id>  |
+| its account's ids | HOOK#<account> | -             |
 
-Older releases had these records in the first table (`former_keys.py`). It has all others:
+Older releases had API keys in the first table (`former_keys.py`). It has all others:
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
@@ -34,6 +37,11 @@ Older releases had these records in the first table (`former_keys.py`). It has a
 | rebuild mark| REBUILD             | <account>#<ms> |
 | by recipient| RCPT#<account>      | <mailbox>#<message id> |
 | by tag      | TAG#<account>       | <name>=<value>#<message id> |
+| delivery    | HOOKD#<account>#<endpoint> | <ms>-<event id> |
+| waiting event | HOOKW#<account>#<endpoint> | <ms>-<event id> |
+| health      | HOOKH#<account>#<endpoint> | -       |
+| due task    | DUE#<minute>#<0-7>  | <account>#<endpoint>#<ms>-<event id> |
+| due minute  | DUES                | -              |
 
 The entries by recipient and by tag of a message in shard n have `#<n>` after the account, as the
 message has. The value of a tag is percent-encoded. The address of a suppression may be a hash.
@@ -43,6 +51,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 from urllib.parse import quote
 from uuid import UUID
+from zlib import crc32
 
 from pillarbox.adapters.dynamodb.attributes import Item
 from pillarbox.domain.ids import is_uuid, shard_of
@@ -52,11 +61,13 @@ from pillarbox.domain.statistics import Granularity, Subset, TimeRange
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
 #: The kinds of records in `Identities`.
-_IDENTITIES: Final = frozenset({"KEY", "KEYS"})
+_IDENTITIES: Final = frozenset({"HOOK", "KEY", "KEYS"})
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
 #: Sorts after every character of an address.
 _AFTER_ASCII: Final = "\x7f"
+#: The tasks of a minute are in so many partitions, because one takes 1,000 writes a second.
+DUE_BUCKETS: Final = 8
 
 
 def api_key(digest: str) -> Item:
@@ -111,6 +122,21 @@ def suppression(account_id: str, address: str = "") -> Item:
 def template(account_id: str, template_id: UUID | None = None) -> Item:
     """Return the key of a saved template; without an id, of the account's list."""
     return _key(f"TPL#{account_id}", str(template_id) if template_id else "")
+
+
+def webhook_endpoint(account_id: str, endpoint_id: str) -> Item:
+    """Return the key of a webhook endpoint's record."""
+    return _key(f"HOOK#{account_id}", endpoint_id)
+
+
+def webhook_endpoint_ids(account_id: str) -> Item:
+    """Return the key of the set of an account's endpoint ids."""
+    return _key(f"HOOK#{account_id}")
+
+
+def webhook_endpoints(account_id: str) -> tuple[Item, Item]:
+    """Return the lowest and the highest key of an account's endpoints, whose ids are UUIDs."""
+    return _key(f"HOOK#{account_id}", "0"), _key(f"HOOK#{account_id}", "g")
 
 
 def heartbeat() -> Item:
@@ -174,6 +200,8 @@ def kind_and_account(item: Item) -> tuple[str, str]:
         case "KEY":
             account_id: str = item["account"]["S"]
             return kind, account_id
+        case "DUE":
+            return kind, str(item["sk"]["S"]).partition("#")[0]
         case "ACCTS":
             return kind, str(item["sk"]["S"])
         case _:
@@ -221,6 +249,42 @@ def rebuild_mark(account_id: str = "", moment: int = 0) -> Item:
 def marked_account(item: Mapping[str, Any]) -> str:
     """Return the account in the key of a rebuild mark."""
     return str(item["sk"].partition("#")[0])
+
+
+def webhook_delivery(account_id: str, endpoint_id: str, delivery_id: str = "") -> Item:
+    """Return the key of a webhook delivery; without an id, of the endpoint's log."""
+    return _key(f"HOOKD#{account_id}#{endpoint_id}", delivery_id)
+
+
+def waiting_event(account_id: str, endpoint_id: str, delivery_id: str = "") -> Item:
+    """Return the key of an event that waits for an endpoint; without an id, of all of them."""
+    return _key(f"HOOKW#{account_id}#{endpoint_id}", delivery_id)
+
+
+def endpoint_health(account_id: str, endpoint_id: str) -> Item:
+    """Return the key of the health of a webhook endpoint."""
+    return _key(f"HOOKH#{account_id}#{endpoint_id}")
+
+
+def of_webhook_endpoint(account_id: str, endpoint_id: str) -> tuple[Item, ...]:
+    """Return the partitions of the first table that are about one endpoint."""
+    return (
+        webhook_delivery(account_id, endpoint_id),
+        waiting_event(account_id, endpoint_id),
+        endpoint_health(account_id, endpoint_id),
+    )
+
+
+def due_task(minute: int, name: str = "", bucket: int | None = None) -> Item:
+    """Return the key of a task that is due in a minute; without a name, of one of its buckets."""
+    if bucket is None:
+        bucket = crc32(name.encode()) % DUE_BUCKETS
+    return _key(f"DUE#{minute}#{bucket}", name)
+
+
+def due_minute() -> Item:
+    """Return the key of the note of the last minute whose tasks were queued."""
+    return _key("DUES")
 
 
 def moment(item: Mapping[str, Any]) -> int:

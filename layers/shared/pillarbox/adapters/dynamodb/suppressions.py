@@ -13,7 +13,7 @@ from pillarbox.domain.suppression import hashed_mailbox
 
 
 class DynamoSuppressions:
-    """Implements `ports.Suppressions` and `accounts.ports.SuppressionRecords`."""
+    """Implements `ports.Suppressions`, and those of accounts and of webhooks."""
 
     def __init__(self, table: Table) -> None:
         self._table = table
@@ -41,17 +41,17 @@ class DynamoSuppressions:
             self._table.put(_item(account_id, suppression), condition="attribute_not_exists(pk)")
         except ConditionFailed as failure:
             if failure.item:
-                return _suppression_of(failure.item)
+                return suppression_of(failure.item)
         return suppression
 
     def get(self, account_id: str, address: str) -> Suppression | None:
         """Read one suppression with strong consistency."""
         item = self._table.get(keys.suppression(account_id, address))
-        return _suppression_of(item) if item else None
+        return suppression_of(item) if item else None
 
     def of_account(self, account_id: str) -> Iterable[Suppression]:
         """Read the account's list."""
-        return map(_suppression_of, self._table.query(keys.suppression(account_id)))
+        return map(suppression_of, self._table.query(keys.suppression(account_id)))
 
     def remove(self, account_id: str, address: str) -> bool:
         """Delete a suppression; return False if none exists."""
@@ -82,7 +82,8 @@ def _item(account_id: str, suppression: Suppression) -> Item:
     )
 
 
-def _suppression_of(item: Mapping[str, Any]) -> Suppression:
+def suppression_of(item: Mapping[str, Any]) -> Suppression:
+    """Read a suppression."""
     return Suppression(
         address=item["sk"],
         reason=item["reason"],

@@ -3,20 +3,23 @@
 Every method may raise ServiceError `service_unavailable`, as in `application.ports`.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
-from uuid import UUID
 
+from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.ports import ScanPage
+from pillarbox.domain.message import Message
 from pillarbox.domain.webhook import (
     EndpointHealth,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
     WebhookSecret,
+    WebhookTask,
 )
+from pillarbox.domain.webhook_events import AccountEvent
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +29,6 @@ class EndpointChanges:
     url: str | None = None
     types: frozenset[str] | None = None
     enabled: bool | None = None
-    secrets: tuple[WebhookSecret, ...] | None = None
 
 
 class WebhookEndpoints(Protocol):
@@ -48,6 +50,22 @@ class WebhookEndpoints(Protocol):
         self, account_id: str, endpoint_id: str, changes: EndpointChanges
     ) -> WebhookEndpoint | None:
         """Change an endpoint and return the new state, or None if there is no such endpoint."""
+        ...
+
+    def replace_secrets(
+        self,
+        account_id: str,
+        endpoint_id: str,
+        old: tuple[WebhookSecret, ...],
+        new: tuple[WebhookSecret, ...],
+    ) -> bool:
+        """Replace an endpoint's secrets; return False if they are no longer `old`."""
+        ...
+
+    def begin_replay(
+        self, account_id: str, endpoint_id: str, now: datetime, pause: timedelta
+    ) -> bool:
+        """Note that a replay by time begins; return False if one began less than `pause` ago."""
         ...
 
     def remove(self, account_id: str, endpoint_id: str) -> bool:
@@ -76,8 +94,12 @@ class WebhookDeliveries(Protocol):
         """Write the record of a delivery."""
         ...
 
-    def get(self, account_id: str, endpoint_id: str, event_id: UUID) -> WebhookDelivery | None:
-        """Read one delivery consistently."""
+    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        """Read one delivery consistently by `WebhookEvent.delivery_id`."""
+        ...
+
+    def peek(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        """Read one delivery eventually consistently, at half the cost of `get`."""
         ...
 
     def newest_first(
@@ -87,11 +109,27 @@ class WebhookDeliveries(Protocol):
         ...
 
 
-class WebhookQueue(Protocol):
-    """The queue of events to post; the endpoint is the message group."""
+class WaitingEvents(Protocol):
+    """The events of each endpoint that wait until it works again; they expire after 7 days."""
 
-    def put_all(self, events: Iterable[WebhookEvent], delay: timedelta = timedelta(0)) -> None:
-        """Queue events, each hidden for a time of up to 15 minutes."""
+    def put(self, event: WebhookEvent) -> None:
+        """Let an event wait; the same event waits once."""
+        ...
+
+    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
+        """Read the oldest events of an endpoint consistently."""
+        ...
+
+    def remove(self, event: WebhookEvent) -> None:
+        """Remove an event, if it still waits."""
+        ...
+
+
+class WebhookQueue(Protocol):
+    """The queue of events to post and of endpoints to drain; the endpoint is the message group."""
+
+    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
+        """Queue tasks, each hidden for a time of up to 15 minutes."""
         ...
 
 
@@ -121,17 +159,61 @@ class WebhookPoster(Protocol):
         ...
 
 
+class SuppressionLookup(Protocol):
+    """The suppressed addresses of accounts."""
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        """Read one suppression consistently, or None if there is none any more."""
+        ...
+
+
+class PayloadWriter(Protocol):
+    """Writes the payloads of webhooks in their wire format."""
+
+    def email(self, event: AccountEvent, message: Message) -> bytes:
+        """Write the payload of an event of a message, with the message as it is now."""
+        ...
+
+    def suppression(self, event: WebhookEvent, suppression: Suppression) -> bytes:
+        """Write the payload of `suppression.added`."""
+        ...
+
+    def plain(self, event: WebhookEvent) -> bytes:
+        """Write the payload of an event that has no record of its own."""
+        ...
+
+
+class Parallel(Protocol):
+    """Makes calls at the same time."""
+
+    def __call__[R](
+        self,
+        calls: Sequence[Callable[[], R]],
+        patience: timedelta | None = None,
+        while_running: Callable[[Sequence[int]], None] = lambda _: None,
+    ) -> Sequence[R | Exception]:
+        """Make all calls, and return the result or the error of each.
+
+        After the patience, call `while_running` once with the positions of those that still run,
+        if there are any. Its errors are not raised.
+        """
+        ...
+
+
 class DueTimes(Protocol):
-    """Events that wait for longer than a queue can hide them, in buckets of one minute."""
+    """Tasks that wait for longer than a queue can hide them, in buckets of one minute."""
 
-    def put(self, event: WebhookEvent, due: datetime) -> None:
-        """Store an event until a moment; the same event and minute are stored once."""
+    def put(self, task: WebhookTask, due: datetime) -> None:
+        """Store a task until a moment; the same task and minute are stored once."""
         ...
 
-    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[WebhookEvent]]]:
-        """Return the events that are due, in parts, with the minute of each."""
+    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[WebhookTask]]]:
+        """Return the tasks that are due, in parts, with the minute of each.
+
+        When the caller asks for the part after the last one of a minute, the minute is over.
+        """
         ...
 
-    def remove(self, minute: datetime, events: Sequence[WebhookEvent]) -> None:
-        """Remove events that were queued."""
+    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
+        """Remove tasks that were queued."""
         ...

@@ -1,0 +1,246 @@
+"""The commands `pillarbox webhook …`."""
+
+from typing import Annotated
+from uuid import UUID
+
+import typer
+
+from admin.confirm import confirm, require_yes
+from admin.progress import progress
+from admin.session import StackSession, connected
+from admin.times import HELP, parse_time
+from admin.views import View, time_text
+from admin.webhook_views import (
+    attempt_view,
+    delivery_view,
+    queued_event_view,
+    webhook_secret_view,
+    webhook_view,
+)
+from pillarbox.application.webhooks.ports import EndpointChanges
+from pillarbox.application.webhooks.replays import ReplayRequest
+from pillarbox.domain.webhook import ALL_TYPES, SELECTABLE_TYPES
+from pillarbox.wiring import utc_now
+
+app = typer.Typer(no_args_is_help=True, help="Webhook endpoints, and the deliveries to them.")
+
+Account = Annotated[str, typer.Option(metavar="ID", help="The account's id.")]
+WebhookId = Annotated[UUID, typer.Argument(metavar="ID", help="The endpoint's id.")]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="TYPE",
+        help=f"Repeat it for more types: {', '.join(sorted(SELECTABLE_TYPES))}. {ALL_TYPES} stands"
+        " for all except email.accepted.",
+    ),
+]
+_SAVE = "Save the secret now: it cannot be shown a second time."
+
+
+@app.command("create")
+def create(
+    ctx: typer.Context,
+    url: Annotated[
+        str, typer.Argument(metavar="URL", help="Where events go: https, on a public host.")
+    ],
+    *,
+    account: Account,
+    types: Types = None,
+) -> None:
+    """Create an endpoint and show its secret. Without --type it receives all types.
+
+    An account can have ten.
+
+    Example: `pillarbox webhook create --account qh4ybvcvbqzk https://shop.example/hooks
+    --type email.bounced --type email.complained`
+    """
+    session = _checked(ctx, account)
+    state = session.wiring.webhooks.create(account, url, types or [ALL_TYPES])
+    session.show(webhook_secret_view(state), hint=_SAVE)
+
+
+@app.command("list")
+def list_all(ctx: typer.Context, *, account: Account) -> None:
+    """List an account's endpoints, oldest first.
+
+    Example: `pillarbox webhook list --account qh4ybvcvbqzk`
+    """
+    session = _checked(ctx, account)
+    session.show_list(
+        [webhook_view(state) for state in session.wiring.webhook_queries.of_account(account)],
+        ("id", "url", "types", "enabled", "failingSince", "disabledReason"),
+    )
+
+
+@app.command("show")
+def show(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> None:
+    """Show an endpoint, and whether its deliveries fail. The secret is not shown.
+
+    Example: `pillarbox webhook show 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
+    """
+    session = _checked(ctx, account)
+    session.show(webhook_view(session.wiring.webhook_queries.get(account, webhook_id)))
+
+
+@app.command("change")
+def change(  # noqa: PLR0913  one parameter for each option
+    ctx: typer.Context,
+    webhook_id: WebhookId,
+    *,
+    account: Account,
+    url: Annotated[str | None, typer.Option(help="The new address.")] = None,
+    types: Types = None,
+    enabled: Annotated[
+        bool | None,
+        typer.Option(
+            "--enable/--disable",
+            help="Whether events are sent. --enable also works if the service disabled it.",
+        ),
+    ] = None,
+) -> None:
+    """Change an endpoint. What is not named stays as it is.
+
+    After --enable the deliveries that wait are sent, if they are at most 7 days old.
+
+    Example: `pillarbox webhook change 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
+    --account qh4ybvcvbqzk --enable`
+    """
+    session = _checked(ctx, account)
+    changes = EndpointChanges(
+        url=url, types=None if types is None else frozenset(types), enabled=enabled
+    )
+    session.show(webhook_view(session.wiring.webhooks.change(account, webhook_id, changes)))
+
+
+@app.command("remove")
+def remove(
+    ctx: typer.Context,
+    webhook_id: WebhookId,
+    *,
+    account: Account,
+    yes: Annotated[bool, typer.Option("--yes", help="Remove without asking.")] = False,
+) -> None:
+    """Remove an endpoint for good, with its secret. Deliveries that wait are not sent.
+
+    Example: `pillarbox webhook remove 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
+    """
+    require_yes(ctx.obj, yes=yes)
+    session = _checked(ctx, account)
+    state = session.wiring.webhook_queries.get(account, webhook_id)
+    confirm(session, f"Remove the endpoint {state.endpoint.url}?", yes=yes)
+    session.wiring.webhooks.delete(account, webhook_id)
+    session.show({"id": str(webhook_id), "removed": True})
+
+
+@app.command("rotate")
+def rotate(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> None:
+    """Give an endpoint a new secret. For 24 hours events have a signature of each.
+
+    Example: `pillarbox webhook rotate 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
+    """
+    session = _checked(ctx, account)
+    session.show(
+        webhook_secret_view(session.wiring.webhooks.rotate(account, webhook_id)), hint=_SAVE
+    )
+
+
+@app.command("test")
+def send_test(ctx: typer.Context, webhook_id: WebhookId, *, account: Account) -> None:
+    """Send an event webhook.test to an endpoint. `pillarbox webhook deliveries` shows the result.
+
+    Example: `pillarbox webhook test 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d --account qh4ybvcvbqzk`
+    """
+    session = _checked(ctx, account)
+    session.show(queued_event_view(session.wiring.webhook_replays.test(account, webhook_id)))
+
+
+@app.command("deliveries")
+def deliveries(
+    ctx: typer.Context,
+    webhook_id: WebhookId,
+    *,
+    account: Account,
+    limit: Annotated[int, typer.Option(min=1, max=100, help="The most deliveries to show.")] = 20,
+    cursor: Annotated[
+        str | None, typer.Option(metavar="CURSOR", help="Where the last page ended.")
+    ] = None,
+) -> None:
+    """List what was sent to an endpoint in the last 30 days, the newest events first.
+
+    Example: `pillarbox webhook deliveries 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
+    --account qh4ybvcvbqzk`
+    """
+    session = _checked(ctx, account)
+    page = session.wiring.webhook_queries.newest_deliveries(account, webhook_id, limit, cursor)
+    more: View = {"nextCursor": page.next}
+    if session.json:
+        items = [
+            delivery_view(delivery) | {"attempts": [*map(attempt_view, delivery.attempts)]}
+            for delivery in page.items
+        ]
+        session.show_list(items, (), more)
+        return
+    session.show_list(
+        [delivery_view(delivery) for delivery in page.items],
+        ("id", "at", "type", "status", "tries", "lastStatusCode", "lastError", "next"),
+    )
+    if page.next:
+        session.note(f"There are more: go on with --cursor {page.next}")
+
+
+@app.command("replay")
+def replay(  # noqa: PLR0913  one parameter for each option
+    ctx: typer.Context,
+    webhook_id: WebhookId,
+    *,
+    account: Account,
+    delivery: Annotated[
+        str | None, typer.Option(metavar="ID", help="Send the event of this delivery again.")
+    ] = None,
+    since: Annotated[
+        str | None, typer.Option(metavar="TIME", help=f"The start of a range: {HELP}")
+    ] = None,
+    until: Annotated[
+        str, typer.Option(metavar="TIME", help="The end of the range; by default now.")
+    ] = "0m",
+    types: Types = None,
+) -> None:
+    """Send events again: that of one delivery, or those of the emails of a time range.
+
+    An event has the same id each time, so a receiver can tell that it has it. A replay by time
+    reads at most 10,000 emails. If some are left, it says how to go on after a minute.
+
+    Example: `pillarbox webhook replay 0199f0c2-7d1e-7a30-8c55-3f0e6a1b2c3d
+    --account qh4ybvcvbqzk --since 6h --type email.bounced`
+    """
+    if (delivery is None) == (since is None):
+        raise typer.BadParameter("use exactly one of them", param_hint="'--delivery' / '--since'")
+    session = _checked(ctx, account)
+    replays = session.wiring.webhook_replays
+    if delivery is not None:
+        session.show(queued_event_view(replays.replay(account, webhook_id, delivery)))
+        return
+    now = utc_now()
+    request = ReplayRequest(
+        since=parse_time("since", since or "", now),
+        until=parse_time("until", until, now),
+        types=None if types is None else frozenset(types),
+    )
+    with progress("Reading messages"):
+        result = replays.replay_all(account, webhook_id, request)
+    rest = time_text(result.rest) if result.rest else None
+    session.show({"queued": result.queued, "next": rest})
+    if rest:
+        session.note(f"Emails before {rest} are left. After a minute go on with --until {rest}")
+
+
+def _checked(ctx: typer.Context, account: str) -> StackSession:
+    """Return the session, connected, of a command about an account that exists.
+
+    Raises:
+        ServiceError: `account_not_found`.
+    """
+    session = connected(ctx)
+    session.wiring.accounts.get(account)
+    return session

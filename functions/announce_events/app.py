@@ -1,0 +1,16 @@
+"""Table stream: queue what happens in accounts for their webhook endpoints."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pillarbox.application.history.aggregate import StreamResult
+from pillarbox.consumer import consume_stream
+from pillarbox.wiring import services
+
+
+def announce_events(records: Sequence[Mapping[str, Any]]) -> StreamResult:
+    return services().announcement.apply(records)
+
+
+# aggregate_stats counts the changes.
+lambda_handler = consume_stream(announce_events, lambda _: {})

@@ -1,0 +1,15 @@
+"""Schedule: queue the webhook events whose next attempt is due, and the drains of endpoints."""
+
+from typing import Any
+
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from pillarbox.consumer import run_on_schedule
+from pillarbox.wiring import services
+
+
+def enqueue_due(_: dict[str, Any], __: LambdaContext) -> dict[str, int]:
+    return {"webhook_tasks_due": services().due_tasks.enqueue()}
+
+
+lambda_handler = run_on_schedule(enqueue_due)

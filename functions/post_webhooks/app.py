@@ -1,0 +1,38 @@
+"""Webhooks queue: post events to the endpoints of accounts, all of a batch at the same time."""
+
+from collections.abc import Sequence
+
+from aws_lambda_powertools.utilities.data_classes.sqs_event import SQSRecord
+from aws_lambda_powertools.utilities.typing import LambdaContext
+
+from pillarbox.consumer import RecordResult, consume_batch
+from pillarbox.domain.webhook import WebhookEvent, WebhookTask
+from pillarbox.http.webhook_payload import WebhookPayloads
+from pillarbox.wiring import services
+
+
+def post_webhooks(records: Sequence[SQSRecord], _: LambdaContext) -> list[RecordResult | Exception]:
+    tasks = [_read(record.body) for record in records]
+    readable = [task for task in tasks if not isinstance(task, Exception)]
+    outcomes = iter(services().webhook_worker(WebhookPayloads()).handle(readable))
+    return [t if isinstance(t, Exception) else _result(t, next(outcomes)) for t in tasks]
+
+
+def _read(text: str) -> WebhookTask | Exception:
+    try:
+        return services().webhooks_queue.read(text)
+    except (KeyError, TypeError, ValueError) as error:
+        return error
+
+
+def _result(task: WebhookTask, outcome: str | Exception) -> RecordResult | Exception:
+    if isinstance(outcome, Exception):
+        return outcome
+    ids = {"account_id": task.account_id, "endpoint_id": task.endpoint_id}
+    if isinstance(task, WebhookEvent):
+        ids["event_id"] = str(task.event_id)
+    return RecordResult(outcome=f"webhook_{outcome}", ids=ids)
+
+
+# The record of a delivery says more, and a line for each would cost a tenth of a post.
+lambda_handler = consume_batch(post_webhooks, counted=frozenset({"webhook_delivered"}))

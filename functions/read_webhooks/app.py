@@ -1,0 +1,42 @@
+"""GET /v1/webhooks…: show an account's webhook endpoints, and the deliveries to them."""
+
+from pillarbox.domain.key import WEBHOOKS_READ
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.query import DeliveriesQuery, read_query
+from pillarbox.http.replies import Reply, reply
+from pillarbox.http.requests import read_api_key, read_uuid
+from pillarbox.http.webhook_replies import delivery_page, webhook_item, webhook_list
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.get("/v1/webhooks")
+def list_webhooks() -> Reply:
+    return reply(webhook_list(services().webhook_queries.of_account(_account_id())))
+
+
+@app.get("/v1/webhooks/<webhook_id>")
+def get_webhook(webhook_id: str) -> Reply:
+    account_id = _account_id()
+    endpoint_id = read_uuid(webhook_id, "webhook_id")
+    return reply(webhook_item(services().webhook_queries.get(account_id, endpoint_id)))
+
+
+@app.get("/v1/webhooks/<webhook_id>/deliveries")
+def list_deliveries(webhook_id: str) -> Reply:
+    account_id = _account_id()
+    endpoint_id = read_uuid(webhook_id, "webhook_id")
+    query = read_query(app.current_event, DeliveriesQuery)
+    page = services().webhook_queries.newest_deliveries(
+        account_id, endpoint_id, query.limit, query.cursor
+    )
+    return reply(delivery_page(page))
+
+
+def _account_id() -> str:
+    key = read_api_key(app.current_event)
+    return services().authentication.authenticate(key, WEBHOOKS_READ).account.account_id
+
+
+lambda_handler = entrypoint(app)

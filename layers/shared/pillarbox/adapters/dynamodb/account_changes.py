@@ -1,0 +1,45 @@
+"""What records of the table's stream announce: changes of messages, suppressions and accounts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import from_item, from_text
+from pillarbox.adapters.dynamodb.records import account_of, message_of
+from pillarbox.adapters.dynamodb.suppressions import suppression_of
+from pillarbox.domain.webhook_events import (
+    AccountEvent,
+    account_paused,
+    new_events,
+    suppression_added,
+)
+
+
+def changed_account(record: Mapping[str, Any]) -> str:
+    """Return the account of a record."""
+    _, account_id = keys.kind_and_account(record["dynamodb"]["Keys"])
+    return account_id
+
+
+def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
+    """Return the events that a record's change adds.
+
+    Raises:
+        KeyError, TypeError, ValueError: an image is not one that this version of the service
+            writes.
+    """
+    images = record["dynamodb"]
+    if "NewImage" not in images:
+        return ()
+    kind, account_id = keys.kind_and_account(images["Keys"])
+    new = from_item(images["NewImage"])
+    old = from_item(images["OldImage"]) if "OldImage" in images else None
+    match kind:
+        case "MSG":
+            return new_events(message_of(old) if old else None, message_of(new))
+        case "SUP" if old is None:
+            added = suppression_of(new)
+            return [suppression_added(account_id, added.address, added.at, added.message_id)]
+        case "ACCT" if "suspended" in new and not (old and "suspended" in old):
+            return [account_paused(account_of(new).account_id, from_text(new["suspended"]))]
+    return ()

@@ -1,0 +1,86 @@
+"""The timer: tasks in buckets of one minute, and the note of the last minute that is over."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from itertools import batched
+from typing import Any, Final
+
+from pillarbox.adapters.aws import in_parallel
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_milliseconds, to_text
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.webhook_deliveries import event_attributes, event_of
+from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookTask
+
+_MINUTE: Final = timedelta(minutes=1)
+#: How far back the first pass looks; the timer runs since before there were tasks.
+_FIRST_LOOK: Final = timedelta(minutes=10)
+#: After an outage the minutes that were missed are made up for in steps of so many.
+_MINUTES_AT_A_TIME: Final = 120
+#: In one part.
+_TASKS: Final = 100
+#: DynamoDB deletes a task that nobody queued.
+_KEPT: Final = timedelta(days=7)
+_DRAIN: Final = "drain"
+
+
+class DynamoDueTimes:
+    """Implements `webhooks.ports.DueTimes`."""
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def put(self, task: WebhookTask, due: datetime) -> None:
+        """Put the task into the first minute that begins when it is due."""
+        minute = -(-to_milliseconds(due) // 60_000)
+        attributes = {} if isinstance(task, EndpointDrain) else event_attributes(task)
+        self._table.put(
+            keys.due_task(minute, _name(task))
+            | to_item(attributes | {"expires_at": round((due + _KEPT).timestamp())})
+        )
+
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[WebhookTask]]]:
+        """Read the buckets of the minutes since the note, and move the note."""
+        noted = self._table.get(keys.due_minute())
+        last = from_text(noted["minute"]) if noted else _start(now - _FIRST_LOOK)
+        for _ in range(_MINUTES_AT_A_TIME):
+            minute = last + _MINUTE
+            if minute > now:
+                break
+            for tasks in in_parallel(
+                lambda bucket, minute=minute: self._bucket(minute, bucket),  # type: ignore[misc]
+                range(keys.DUE_BUCKETS),
+            ):
+                for part in batched(tasks, _TASKS, strict=False):
+                    yield minute, part
+            self._table.put(keys.due_minute() | to_item({"minute": to_text(minute)}))
+            last = minute
+
+    def _bucket(self, minute: datetime, bucket: int) -> list[WebhookTask]:
+        items = self._table.query(keys.due_task(_number(minute), bucket=bucket))
+        return [_task_of(item) for item in items]
+
+    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
+        """Delete the tasks; they may be absent."""
+        task_keys = [keys.due_task(_number(minute), _name(task)) for task in tasks]
+        in_parallel(self._table.delete, task_keys)
+
+
+def _start(moment: datetime) -> datetime:
+    return moment.replace(second=0, microsecond=0)
+
+
+def _number(minute: datetime) -> int:
+    return to_milliseconds(minute) // 60_000
+
+
+def _name(task: WebhookTask) -> str:
+    end = task.delivery_id if isinstance(task, WebhookEvent) else _DRAIN
+    return f"{task.account_id}#{task.endpoint_id}#{end}"
+
+
+def _task_of(item: Mapping[str, Any]) -> WebhookTask:
+    account_id, endpoint_id, end = item["sk"].split("#")
+    if end == _DRAIN:
+        return EndpointDrain(account_id, endpoint_id)
+    return event_of({**item, "sk": end}, account_id, endpoint_id)

@@ -1,0 +1,223 @@
+"""The webhook endpoints of each account, in the table of identities.
+
+Beside its endpoints an account has the set of their ids. Each addition and removal changes the
+set and the endpoint in one transaction, so parallel requests cannot add too many.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+from typing import Any
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import (
+    Item,
+    from_text,
+    to_attribute,
+    to_item,
+    to_milliseconds,
+    to_text,
+)
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
+from pillarbox.application.webhooks.ports import EndpointChanges
+from pillarbox.domain.webhook import WebhookEndpoint, WebhookSecret
+
+
+class DynamoWebhookEndpoints:
+    """Implements `webhooks.ports.WebhookEndpoints`.
+
+    Args:
+        table: the table of identities.
+    """
+
+    def __init__(self, table: Table) -> None:
+        self._table = table
+
+    def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
+        """Put an endpoint and add its id to the set, which then has at most `most`."""
+        try:
+            self._change_with_ids(
+                endpoint.account_id,
+                endpoint.endpoint_id,
+                "ADD",
+                condition="attribute_not_exists(ids) OR size(ids) < :most",
+                values={":most": most},
+                write={
+                    "Put": {
+                        "TableName": self._table.name,
+                        "Item": _item(endpoint),
+                        "ConditionExpression": "attribute_not_exists(pk)",
+                    }
+                },
+            )
+        except TransactionConditionsFailed as failure:
+            _, exists = failure.failed
+            return exists  # after a lost response, because ids are random
+        return True
+
+    def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
+        """Read one endpoint with strong consistency."""
+        item = self._table.get(keys.webhook_endpoint(account_id, endpoint_id))
+        return _endpoint(account_id, item) if item else None
+
+    def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
+        """Read the account's endpoints in the order of their ids, which begin with a time."""
+        items = self._table.query(*keys.webhook_endpoints(account_id))
+        return [_endpoint(account_id, item) for item in items]
+
+    def change(
+        self, account_id: str, endpoint_id: str, changes: EndpointChanges
+    ) -> WebhookEndpoint | None:
+        """Set the attributes that the changes name."""
+        values = {
+            name: value
+            for name, value in {
+                "url": changes.url,
+                "types": changes.types,
+                "enabled": changes.enabled,
+            }.items()
+            if value is not None
+        }
+        if not values:
+            return self.get(account_id, endpoint_id)
+        try:
+            item = self._table.update(
+                keys.webhook_endpoint(account_id, endpoint_id),
+                "SET " + ", ".join(f"#{name} = :{name}" for name in values),
+                condition="attribute_exists(pk)",
+                names={f"#{name}": name for name in values},
+                values={f":{name}": value for name, value in values.items()},
+            )
+        except ConditionFailed:
+            return None
+        return _endpoint(account_id, item)
+
+    def replace_secrets(
+        self,
+        account_id: str,
+        endpoint_id: str,
+        old: tuple[WebhookSecret, ...],
+        new: tuple[WebhookSecret, ...],
+    ) -> bool:
+        """Set the secrets, if nobody else has set them since they were read."""
+        return self._set(
+            account_id,
+            endpoint_id,
+            "SET secrets = :new",
+            condition="secrets = :old",
+            values={":new": _secret_maps(new), ":old": _secret_maps(old)},
+        )
+
+    def begin_replay(
+        self, account_id: str, endpoint_id: str, now: datetime, pause: timedelta
+    ) -> bool:
+        """Set the time of the last replay, if it is long enough ago."""
+        return self._set(
+            account_id,
+            endpoint_id,
+            "SET replayed = :now",
+            condition="attribute_exists(pk)"
+            " AND (attribute_not_exists(replayed) OR replayed <= :before)",
+            values={":now": to_milliseconds(now), ":before": to_milliseconds(now - pause)},
+        )
+
+    def remove(self, account_id: str, endpoint_id: str) -> bool:
+        """Delete an endpoint and remove its id from the set."""
+        try:
+            self._change_with_ids(
+                account_id,
+                endpoint_id,
+                "DELETE",
+                write={
+                    "Delete": {
+                        "TableName": self._table.name,
+                        "Key": keys.webhook_endpoint(account_id, endpoint_id),
+                        "ConditionExpression": "attribute_exists(pk)",
+                    }
+                },
+            )
+        except TransactionConditionsFailed:
+            return False
+        return True
+
+    def _change_with_ids(  # noqa: PLR0913  the parts of the transaction
+        self,
+        account_id: str,
+        endpoint_id: str,
+        action: str,
+        *,
+        write: dict[str, Any],
+        condition: str | None = None,
+        values: dict[str, object] | None = None,
+    ) -> None:
+        """Change the set of ids and an endpoint in one transaction."""
+        given: dict[str, object] = {":ids": {endpoint_id}, **(values or {})}
+        update: dict[str, Any] = {
+            "TableName": self._table.name,
+            "Key": keys.webhook_endpoint_ids(account_id),
+            "UpdateExpression": f"{action} ids :ids",
+            "ExpressionAttributeValues": {
+                name: to_attribute(value) for name, value in given.items()
+            },
+        }
+        if condition:
+            update["ConditionExpression"] = condition
+        self._table.transact([{"Update": update}, write])  # type: ignore[typeddict-item, list-item]
+
+    def _set(
+        self,
+        account_id: str,
+        endpoint_id: str,
+        expression: str,
+        *,
+        condition: str,
+        values: dict[str, object],
+    ) -> bool:
+        try:
+            self._table.update(
+                keys.webhook_endpoint(account_id, endpoint_id),
+                expression,
+                condition=condition,
+                values=values,
+            )
+        except ConditionFailed:
+            return False
+        return True
+
+
+def _item(endpoint: WebhookEndpoint) -> Item:
+    return keys.webhook_endpoint(endpoint.account_id, endpoint.endpoint_id) | to_item(
+        {
+            "url": endpoint.url,
+            "types": endpoint.types,
+            "secrets": _secret_maps(endpoint.secrets),
+            "enabled": endpoint.enabled,
+            "created": to_text(endpoint.created_at),
+        }
+    )
+
+
+def _endpoint(account_id: str, item: dict[str, Any]) -> WebhookEndpoint:
+    return WebhookEndpoint(
+        account_id=account_id,
+        endpoint_id=item["sk"],
+        url=item["url"],
+        types=frozenset(item["types"]),
+        secrets=tuple(
+            WebhookSecret(
+                text=secret["text"],
+                created_at=from_text(secret["created"]),
+                expires_at=from_text(secret["expires"]) if "expires" in secret else None,
+            )
+            for secret in item["secrets"]
+        ),
+        enabled=item["enabled"],
+        created_at=from_text(item["created"]),
+    )
+
+
+def _secret_maps(secrets: tuple[WebhookSecret, ...]) -> list[dict[str, str]]:
+    return [
+        {"text": secret.text, "created": to_text(secret.created_at)}
+        | ({"expires": to_text(secret.expires_at)} if secret.expires_at else {})
+        for secret in secrets
+    ]

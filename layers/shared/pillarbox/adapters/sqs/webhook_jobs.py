@@ -1,0 +1,113 @@
+"""The queue of webhook events to post and of endpoints to drain, and the form of its messages."""
+
+import json
+from collections.abc import Iterable, Sequence
+from datetime import timedelta
+from functools import cached_property
+from itertools import batched
+from math import ceil
+from typing import TYPE_CHECKING, Any, Final
+from uuid import UUID
+
+from pillarbox.adapters.aws import in_parallel, make_client, service_errors
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.statistics import milliseconds, to_datetime
+from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookTask, WebhookType
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+
+_NAME: Final = "queue"
+_VERSION: Final = 1
+#: SQS accepts ten messages in one request.
+_MAX_ENTRIES: Final = 10
+
+
+class SqsWebhookQueue:
+    """Implements `webhooks.ports.WebhookQueue`."""
+
+    def __init__(self, queue_url: str) -> None:
+        self._queue_url = queue_url
+
+    @cached_property
+    def _sqs(self) -> "SQSClient":
+        client: SQSClient = make_client("sqs")
+        return client
+
+    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
+        """Queue tasks in batches of ten, some of them at the same time."""
+        seconds = ceil(delay.total_seconds())
+        in_parallel(
+            lambda batch: self._send_batch(batch, seconds),
+            [*batched(tasks, _MAX_ENTRIES, strict=False)],
+        )
+
+    def _send_batch(self, tasks: Sequence[WebhookTask], seconds: int) -> None:
+        with service_errors(_NAME):
+            response = self._sqs.send_message_batch(
+                QueueUrl=self._queue_url,
+                Entries=[
+                    {
+                        "Id": str(number),
+                        "MessageBody": write_task(task),
+                        "MessageGroupId": task.endpoint_id,
+                        "DelaySeconds": seconds,
+                    }
+                    for number, task in enumerate(tasks)
+                ],
+            )
+        if response.get("Failed"):
+            raise Unavailable(_NAME, aws_error=response["Failed"][0]["Code"])
+
+    def read(self, text: str) -> WebhookTask:
+        """Read the task in a message of the queue.
+
+        Raises:
+            KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
+        """
+        return read_task(text)
+
+
+def write_task(task: WebhookTask) -> str:
+    """Write a task as JSON; moments are in milliseconds."""
+    fields: dict[str, Any] = {
+        "version": _VERSION,
+        "account": task.account_id,
+        "endpoint": task.endpoint_id,
+    }
+    if isinstance(task, EndpointDrain):
+        fields["drain"] = milliseconds(task.lease) if task.lease else 0
+    else:
+        fields |= {"id": str(task.event_id), "type": task.type.value, "at": milliseconds(task.at)}
+        if task.message_id is not None:
+            fields["message"] = str(task.message_id)
+        if task.address is not None:
+            fields["address"] = task.address
+        if task.replayed_at is not None:
+            fields["replayed"] = milliseconds(task.replayed_at)
+    return json.dumps(fields, separators=(",", ":"))
+
+
+def read_task(text: str) -> WebhookTask:
+    """Read what `write_task` wrote.
+
+    Raises:
+        KeyError, TypeError, ValueError: it is not a task of a version that this worker knows.
+    """
+    fields = json.loads(text)
+    if fields["version"] != _VERSION:
+        raise ValueError("the task has another version")
+    account_id, endpoint_id = fields["account"], fields["endpoint"]
+    if "drain" in fields:
+        lease = to_datetime(fields["drain"]) if fields["drain"] else None
+        return EndpointDrain(account_id, endpoint_id, lease)
+    return WebhookEvent(
+        event_id=UUID(fields["id"]),
+        type=WebhookType(fields["type"]),
+        account_id=account_id,
+        endpoint_id=endpoint_id,
+        at=to_datetime(fields["at"]),
+        message_id=UUID(fields["message"]) if "message" in fields else None,
+        address=fields.get("address"),
+        replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
+    )

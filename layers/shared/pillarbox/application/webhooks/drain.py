@@ -1,0 +1,193 @@
+"""Post the events of an endpoint that wait: the oldest first, a few at a time.
+
+One task at a time drains an endpoint. It has a lease, and passes it on to the task that follows.
+While the circuit is open, the task is the probe: it posts the oldest event alone.
+"""
+
+from dataclasses import replace
+from datetime import datetime, timedelta
+from functools import partial
+from typing import Final
+
+from pillarbox.application.webhooks.attempts import (
+    AttemptResult,
+    Attempts,
+    PostingPorts,
+    drain_of,
+)
+from pillarbox.application.webhooks.ports import Parallel
+from pillarbox.domain.webhook import (
+    DeliveryState,
+    EndpointDrain,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+)
+
+_AT_A_TIME: Final = 5
+#: Longer than a task takes, and shorter than the queue hides the task of a dead worker. The
+#: random part makes each lease another one.
+_LEASE: Final = timedelta(seconds=60)
+_RANDOM_LEASE: Final = timedelta(seconds=10)
+#: A probe may come so much too early, by the clocks of two machines.
+_EARLY: Final = timedelta(seconds=2)
+#: Posts that take no longer do not make an endpoint slow.
+_QUICK: Final = timedelta(seconds=1)
+
+
+class Drains:
+    """Runs the tasks that drain endpoints."""
+
+    def __init__(self, ports: PostingPorts, attempts: Attempts, parallel: Parallel) -> None:
+        self._ports = ports
+        self._attempts = attempts
+        self._parallel = parallel
+
+    def begin_slow(self, endpoint: WebhookEndpoint) -> None:
+        """Let the events of a slow endpoint wait, so that it does not occupy all workers.
+
+        If this worker dies before the drain is queued, the queue delivers the slow events
+        again, and then they begin the drain.
+        """
+        ports = self._ports
+        now = ports.clock()
+        health = ports.healths.get(endpoint.account_id, endpoint.endpoint_id)
+        if health.slow_since is not None:
+            return
+        ports.change_health(
+            endpoint, lambda health: replace(health, slow_since=health.slow_since or now)
+        )
+        ports.queue.put_all([drain_of(endpoint)])
+
+    def run(self, task: EndpointDrain) -> str:
+        """Post the next events that wait, and queue the task that follows."""
+        ports = self._ports
+        endpoint = ports.endpoints.get(task.account_id, task.endpoint_id)
+        if endpoint is None:
+            return "endpoint_deleted"
+        lease = ports.clock() + _LEASE + _RANDOM_LEASE * ports.random()
+        lease = lease.replace(microsecond=lease.microsecond // 1000 * 1000)
+        refusal: str | None = None
+
+        def take(health: EndpointHealth) -> EndpointHealth:
+            nonlocal refusal
+            refusal = self._refusal(task, endpoint, health)
+            return health if refusal else replace(health, drain_until=lease)
+
+        health = ports.change_health(endpoint, take)
+        if refusal is not None:
+            if task.lease is not None and health.drain_until == task.lease:
+                self._give_back(endpoint)
+            return refusal
+        if health.open_since is not None:
+            return self._probe(endpoint, health, lease)
+        return self._drain(endpoint, health, lease)
+
+    def _refusal(
+        self, task: EndpointDrain, endpoint: WebhookEndpoint, health: EndpointHealth
+    ) -> str | None:
+        """Return why a task must not post, or None if it may."""
+        now = self._ports.clock()
+        if not endpoint.enabled or health.disabled_at is not None:
+            return "endpoint_disabled"
+        if health.drain_until not in {None, task.lease} and now < (health.drain_until or now):
+            return "drained_by_another"
+        if health.open_since and health.probe_at and now < health.probe_at - _EARLY:
+            return "before_probe"
+        return None
+
+    def _probe(self, endpoint: WebhookEndpoint, health: EndpointHealth, lease: datetime) -> str:
+        """Post the oldest event; a success closes the circuit."""
+        ports = self._ports
+        events = ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, 1)
+        if not events:  # nothing is lost if the next event finds out whether the endpoint works
+            return self._end(endpoint, closes=True)
+        result = self._post(endpoint, health, events[0])
+        if result.delivery.state is DeliveryState.WAITING:
+            result = self._attempts.fail_probe(endpoint, result)
+            if result.delivery.state is not DeliveryState.WAITING:
+                ports.waiting.remove(events[0])
+            return "probe_failed"
+        ports.waiting.remove(events[0])
+        self._continue(endpoint, lease)
+        return "probed"
+
+    def _drain(self, endpoint: WebhookEndpoint, health: EndpointHealth, lease: datetime) -> str:
+        """Post a few events at the same time. Those that fail are tried again on the schedule."""
+        ports = self._ports
+        events = ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, _AT_A_TIME)
+        if not events:
+            return self._end(endpoint, closes=False)
+        calls = [partial(self._drain_one, endpoint, health, event) for event in events]
+        results = self._parallel(calls)
+        for result in results:
+            if isinstance(result, Exception):
+                raise result
+        if health.slow_since is not None and all(map(_is_quick, results)):
+            ports.change_health(endpoint, lambda health: replace(health, slow_since=None))
+        self._continue(endpoint, lease)
+        return "drained"
+
+    def _continue(self, endpoint: WebhookEndpoint, lease: datetime) -> None:
+        """Queue the task that follows: at once, or as the next probe if the circuit opened."""
+        ports = self._ports
+        health = ports.healths.get(endpoint.account_id, endpoint.endpoint_id)
+        if health.open_since is None:
+            ports.queue.put_all([replace(drain_of(endpoint), lease=lease)])
+        else:
+            self._give_back(endpoint)
+
+    def _give_back(self, endpoint: WebhookEndpoint) -> None:
+        """Give the lease back. A probe that came in between was refused, so plan it again."""
+        ports = self._ports
+
+        def change(health: EndpointHealth) -> EndpointHealth:
+            if health.open_since is not None and health.disabled_at is None:
+                wait = (health.probe_at or ports.clock()) - ports.clock()
+                ports.schedule(drain_of(endpoint), max(wait, timedelta(0)))
+            return replace(health, drain_until=None)
+
+        ports.change_health(endpoint, change)
+
+    def _drain_one(
+        self, endpoint: WebhookEndpoint, health: EndpointHealth, event: WebhookEvent
+    ) -> AttemptResult:
+        result = self._post(endpoint, health, event)
+        if result.delivery.state is DeliveryState.WAITING:
+            result = self._attempts.retry(endpoint, result)
+            if result.outcome == "waiting":  # the circuit opened, and a probe is planned
+                self._ports.deliveries.put(result.delivery)
+                return result
+        self._ports.waiting.remove(event)
+        return result
+
+    def _post(
+        self, endpoint: WebhookEndpoint, health: EndpointHealth, event: WebhookEvent
+    ) -> AttemptResult:
+        """Post an event, unless an earlier try was its last."""
+        stored = self._ports.deliveries.get(event.account_id, event.endpoint_id, event.delivery_id)
+        delivery = stored or WebhookDelivery(event=event, state=DeliveryState.WAITING)
+        if delivery.state is not DeliveryState.WAITING:
+            return AttemptResult("repeated", delivery)
+        return self._attempts.post(endpoint, health, delivery)
+
+    def _end(self, endpoint: WebhookEndpoint, *, closes: bool) -> str:
+        """Give the lease back, and look again for events that came in between.
+
+        Who stored such an event saw that a drain was running, and left it to this drain.
+        """
+        ports = self._ports
+
+        def change(health: EndpointHealth) -> EndpointHealth:
+            ended = replace(health, drain_until=None, slow_since=None)
+            return replace(ended, open_since=None, probe_at=None, probes=0) if closes else ended
+
+        ports.change_health(endpoint, change)
+        if ports.waiting.oldest(endpoint.account_id, endpoint.endpoint_id, 1):
+            ports.queue.put_all([drain_of(endpoint)])
+        return "drain_ended"
+
+
+def _is_quick(result: AttemptResult | Exception) -> bool:
+    return isinstance(result, AttemptResult) and (result.took or timedelta(0)) < _QUICK

@@ -1,0 +1,227 @@
+"""Create, show, change and delete the webhook endpoints of an account."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Final
+from uuid import UUID
+
+from pillarbox.application.ports import Clock, ScanPage
+from pillarbox.application.webhooks.ports import (
+    EndpointChanges,
+    EndpointHealths,
+    WebhookDeliveries,
+    WebhookEndpoints,
+    WebhookPoster,
+    WebhookQueue,
+)
+from pillarbox.domain.errors import FieldError, ServiceError, Unavailable, ValidationFailed, cut
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.webhook import (
+    ALL_TYPES,
+    MAX_ENDPOINTS,
+    MAX_URL,
+    SELECTABLE_TYPES,
+    EndpointDrain,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookSecret,
+    is_delivery_id,
+)
+from pillarbox.domain.webhook_signature import new_secret, rotated
+
+#: How often a change is tried again that met another one.
+_TRIES: Final = 5
+#: In bytes, of a wrong type that an error repeats.
+_MAX_SHOWN: Final = 64
+
+
+def webhook_not_found() -> ServiceError:
+    """Return the error for an endpoint that the account does not have."""
+    return ServiceError("webhook_not_found", "The account has no such webhook endpoint.")
+
+
+def check_types(field: str, types: Iterable[str]) -> list[FieldError]:
+    """Return what is wrong with a choice of types."""
+    chosen = set(types)
+    valid = f"one of {', '.join(sorted(SELECTABLE_TYPES))}"
+    if not chosen:
+        return [FieldError(field, f'must be ["{ALL_TYPES}"], or a list of types', "too_short")]
+    if ALL_TYPES in chosen and len(chosen) > 1:
+        message = f'must not have other types beside "{ALL_TYPES}"'
+        return [FieldError(field, message, "not_allowed")]
+    if unknown := sorted(chosen - SELECTABLE_TYPES - {ALL_TYPES}):
+        message = f"{cut(unknown[0], _MAX_SHOWN)!r} is not {valid}"
+        return [FieldError(field, message, "unknown_type")]
+    return []
+
+
+@dataclass(frozen=True, slots=True)
+class EndpointState:
+    """An endpoint, with what the service knows about its recent deliveries."""
+
+    endpoint: WebhookEndpoint
+    health: EndpointHealth
+
+    @property
+    def enabled(self) -> bool:
+        """Whether events are sent: neither the tenant nor the service disabled the endpoint."""
+        return self.endpoint.enabled and self.health.disabled_at is None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookQueries:
+    """Read the endpoints of accounts, and the deliveries to them."""
+
+    endpoints: WebhookEndpoints
+    healths: EndpointHealths
+    deliveries: WebhookDeliveries
+
+    def of_account(self, account_id: str) -> Sequence[EndpointState]:
+        """Read an account's endpoints, the oldest first."""
+        return [self._state(endpoint) for endpoint in self.endpoints.of_account(account_id)]
+
+    def get(self, account_id: str, endpoint_id: UUID) -> EndpointState:
+        """Read one endpoint.
+
+        Raises:
+            ServiceError: `webhook_not_found`, also for another account's endpoint.
+        """
+        endpoint = self.endpoints.get(account_id, str(endpoint_id))
+        if endpoint is None:
+            raise webhook_not_found()
+        return self._state(endpoint)
+
+    def newest_deliveries(
+        self, account_id: str, endpoint_id: UUID, limit: int, cursor: str | None
+    ) -> ScanPage[WebhookDelivery]:
+        """Read a page of the deliveries to an endpoint, those of the newest events first.
+
+        Raises:
+            ValidationFailed: on `cursor`.
+            ServiceError: `webhook_not_found`.
+        """
+        if cursor is not None and not is_delivery_id(cursor):
+            message = "must be the nextCursor of a page"
+            raise ValidationFailed(FieldError("cursor", message, "invalid_cursor"))
+        if self.endpoints.get(account_id, str(endpoint_id)) is None:
+            raise webhook_not_found()
+        return self.deliveries.newest_first(account_id, str(endpoint_id), limit, cursor)
+
+    def _state(self, endpoint: WebhookEndpoint) -> EndpointState:
+        return EndpointState(endpoint, self.healths.get(endpoint.account_id, endpoint.endpoint_id))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Webhooks:
+    """Write the endpoints of accounts."""
+
+    endpoints: WebhookEndpoints
+    healths: EndpointHealths
+    poster: WebhookPoster
+    queue: WebhookQueue
+    clock: Clock
+
+    def create(self, account_id: str, url: str, types: Sequence[str]) -> EndpointState:
+        """Create an endpoint with a new secret.
+
+        Raises:
+            ValidationFailed: on `url` and `types`.
+            ServiceError: `webhook_limit_exceeded`.
+        """
+        self._check(url, types)
+        now = self.clock()
+        endpoint = WebhookEndpoint(
+            account_id=account_id,
+            endpoint_id=str(new_id(now)),
+            url=url,
+            types=frozenset(types),
+            secrets=(new_secret(now),),
+            enabled=True,
+            created_at=now,
+        )
+        if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
+            raise ServiceError(
+                "webhook_limit_exceeded",
+                f"An account can have at most {MAX_ENDPOINTS} webhook endpoints.",
+                details={"limit": MAX_ENDPOINTS},
+            )
+        return EndpointState(endpoint, EndpointHealth())
+
+    def change(self, account_id: str, endpoint_id: UUID, changes: EndpointChanges) -> EndpointState:
+        """Change an endpoint. To enable it also ends that the service disabled it.
+
+        The events that wait are then posted, if a first one succeeds.
+
+        Raises:
+            ValidationFailed: on `url` and `types`.
+            ServiceError: `webhook_not_found`.
+        """
+        self._check(changes.url, changes.types)
+        endpoint = self.endpoints.change(account_id, str(endpoint_id), changes)
+        if endpoint is None:
+            raise webhook_not_found()
+        if changes.enabled:
+            health = self._enable_again(endpoint)
+            self.queue.put_all([EndpointDrain(account_id, endpoint.endpoint_id)])
+            return EndpointState(endpoint, health)
+        return EndpointState(endpoint, self.healths.get(account_id, endpoint.endpoint_id))
+
+    def delete(self, account_id: str, endpoint_id: UUID) -> None:
+        """Delete an endpoint for good. No event is sent to it any more.
+
+        Raises:
+            ServiceError: `webhook_not_found`.
+        """
+        if not self.endpoints.remove(account_id, str(endpoint_id)):
+            raise webhook_not_found()
+
+    def rotate(self, account_id: str, endpoint_id: UUID) -> EndpointState:
+        """Give an endpoint a new secret; the old one also signs for 24 hours.
+
+        Raises:
+            ServiceError: `webhook_not_found`.
+        """
+        for _ in range(_TRIES):
+            endpoint = self.endpoints.get(account_id, str(endpoint_id))
+            if endpoint is None:
+                raise webhook_not_found()
+            now = self.clock()
+            secrets = rotated(endpoint.secrets, new_secret(now), now)
+            if self._replace_secrets(endpoint, secrets):
+                health = self.healths.get(account_id, endpoint.endpoint_id)
+                return EndpointState(replace(endpoint, secrets=secrets), health)
+        raise _busy()
+
+    def _replace_secrets(
+        self, endpoint: WebhookEndpoint, secrets: tuple[WebhookSecret, ...]
+    ) -> bool:
+        return self.endpoints.replace_secrets(
+            endpoint.account_id, endpoint.endpoint_id, endpoint.secrets, secrets
+        )
+
+    def _check(self, url: str | None, types: Iterable[str] | None) -> None:
+        errors = [] if types is None else check_types("types", types)
+        if url is not None:
+            if len(url) > MAX_URL:
+                refused: str | None = f"must have at most {MAX_URL} characters"
+            else:
+                refused = self.poster.check(url)
+            if refused:
+                errors.insert(0, FieldError("url", refused, "invalid_url"))
+        if errors:
+            raise ValidationFailed(*errors)
+
+    def _enable_again(self, endpoint: WebhookEndpoint) -> EndpointHealth:
+        for _ in range(_TRIES):
+            old = self.healths.get(endpoint.account_id, endpoint.endpoint_id)
+            new = old.enabled_again(self.clock())
+            if new == old or self.healths.replace(
+                endpoint.account_id, endpoint.endpoint_id, old, new
+            ):
+                return new
+        raise _busy()
+
+
+def _busy() -> Unavailable:
+    return Unavailable("data store", "The endpoint changes at the same time. Try again.")

@@ -1,0 +1,165 @@
+"""Post events to webhook endpoints: those that come from the queue, several at the same time."""
+
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import timedelta
+from functools import partial
+from typing import Final
+
+from pillarbox.application.webhooks.attempts import (
+    AttemptResult,
+    Attempts,
+    PostingPorts,
+    drain_of,
+    events_wait,
+)
+from pillarbox.application.webhooks.drain import Drains
+from pillarbox.application.webhooks.ports import Parallel
+from pillarbox.domain.webhook import (
+    DeliveryState,
+    EndpointDrain,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookTask,
+    WebhookType,
+)
+
+#: An endpoint that has so many events of a batch for so long is slow.
+_SLOW_POSTS: Final = 5
+PATIENCE: Final = timedelta(seconds=1)
+#: A repeated task may come so much too early, by the clocks of two machines.
+_EARLY: Final = timedelta(seconds=2)
+#: After so long without a due probe its task is replaced.
+_PROBE_OVERDUE: Final = timedelta(minutes=1)
+#: A slow endpoint whose drain has not begun after so long gets another one.
+_DRAIN_LATE: Final = timedelta(seconds=5)
+
+type _Endpoint = tuple[WebhookEndpoint, EndpointHealth] | None
+
+
+class WebhookWorker:
+    """Handles batches of the queue.
+
+    Args:
+        ports: the ports.
+        parallel: makes calls at the same time.
+    """
+
+    def __init__(self, ports: PostingPorts, parallel: Parallel) -> None:
+        self._ports = ports
+        self._parallel = parallel
+        self._attempts = Attempts(ports)
+        self._drains = Drains(ports, self._attempts, parallel)
+
+    def handle(self, tasks: Sequence[WebhookTask]) -> Sequence[str | Exception]:
+        """Handle tasks at the same time; return the outcome or the error of each.
+
+        A task with an error must be handled again, with all that it did before.
+        """
+        keys = list(dict.fromkeys((task.account_id, task.endpoint_id) for task in tasks))
+        read = self._parallel([partial(self._read, *key) for key in keys])
+        endpoints = dict(zip(keys, read, strict=True))
+
+        def handle_one(task: WebhookTask) -> str:
+            found = endpoints[task.account_id, task.endpoint_id]
+            if isinstance(found, Exception):
+                raise found
+            if found is None:
+                return "endpoint_deleted"
+            if isinstance(task, EndpointDrain):
+                return self._drains.run(task)
+            return self._handle_event(task, *found)
+
+        def note_slow_endpoints(running: Sequence[int]) -> None:
+            posting = Counter(
+                (task.account_id, task.endpoint_id)
+                for task in (tasks[position] for position in running)
+                if isinstance(task, WebhookEvent)
+            )
+            for key, count in posting.items():
+                found = endpoints[key]
+                if count >= _SLOW_POSTS and not isinstance(found, Exception) and found:
+                    self._drains.begin_slow(found[0])
+
+        calls = [partial(handle_one, task) for task in tasks]
+        return self._parallel(calls, PATIENCE, note_slow_endpoints)
+
+    def _read(self, account_id: str, endpoint_id: str) -> _Endpoint:
+        endpoint = self._ports.endpoints.get(account_id, endpoint_id)
+        if endpoint is None:
+            return None
+        return endpoint, self._ports.healths.get(account_id, endpoint_id)
+
+    def _handle_event(
+        self, event: WebhookEvent, endpoint: WebhookEndpoint, health: EndpointHealth
+    ) -> str:
+        ports = self._ports
+        # A copy of an event comes seconds later, so this read mostly sees the first one's record.
+        stored = ports.deliveries.peek(event.account_id, event.endpoint_id, event.delivery_id)
+        if stored and _is_replayed(event, stored):
+            stored = None
+        delivery = stored or WebhookDelivery(
+            event=replace(event, replayed_at=None), state=DeliveryState.WAITING
+        )
+        if self._is_repeated(delivery):
+            return "repeated"
+        if events_wait(endpoint, health) and event.type is not WebhookType.WEBHOOK_TEST:
+            return self._let_wait(endpoint, delivery, is_stored=stored is not None)
+        result = self._attempts.post(endpoint, health, delivery)
+        if result.delivery.state is not DeliveryState.WAITING:
+            return result.outcome
+        return self._after_failure(endpoint, result)
+
+    def _after_failure(self, endpoint: WebhookEndpoint, failed: AttemptResult) -> str:
+        """Plan the next attempt. A test has one attempt, and says nothing about real events."""
+        if failed.delivery.event.type is WebhookType.WEBHOOK_TEST:
+            return self._attempts.give_up(failed).outcome
+        result = self._attempts.retry(endpoint, failed)
+        if result.outcome == "waiting":
+            return self._let_wait(endpoint, result.delivery, is_stored=False)
+        return result.outcome
+
+    def _is_repeated(self, delivery: WebhookDelivery) -> bool:
+        """Return whether another task of the event ended it or will try it again."""
+        if delivery.state is not DeliveryState.WAITING:
+            return True
+        next_at = delivery.next_at
+        return next_at is not None and next_at > self._ports.clock() + _EARLY
+
+    def _let_wait(
+        self, endpoint: WebhookEndpoint, delivery: WebhookDelivery, *, is_stored: bool
+    ) -> str:
+        """Let an event wait for a drain.
+
+        A drain may have ended between reading the health and storing the event. So look again,
+        and begin another drain if nothing would post the event.
+        """
+        ports, event = self._ports, delivery.event
+        ports.waiting.put(event)
+        if not is_stored or delivery.next_at is not None:
+            ports.deliveries.put(replace(delivery, next_at=None))
+        found = self._read(event.account_id, event.endpoint_id)
+        if found is not None and self._must_drain(*found):
+            ports.queue.put_all([drain_of(endpoint)])
+        return "waiting"
+
+    def _must_drain(self, endpoint: WebhookEndpoint, health: EndpointHealth) -> bool:
+        if not endpoint.enabled or health.disabled_at is not None:
+            return False
+        now = self._ports.clock()
+        if health.open_since is not None:
+            return health.probe_at is None or health.probe_at < now - _PROBE_OVERDUE
+        is_drained = health.drain_until is not None and now < health.drain_until
+        return not is_drained and (
+            health.slow_since is None or health.slow_since < now - _DRAIN_LATE
+        )
+
+
+def _is_replayed(event: WebhookEvent, delivery: WebhookDelivery) -> bool:
+    """Return whether an event starts over, with new attempts, because somebody asked for it."""
+    return event.replayed_at is not None and all(
+        attempt.at < event.replayed_at for attempt in delivery.attempts
+    )

@@ -1,0 +1,163 @@
+"""Send events again that an endpoint missed, and tests."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from itertools import groupby
+from typing import Final
+from uuid import UUID
+
+from pillarbox.application.ports import Clock, MessageLog
+from pillarbox.application.webhooks.endpoints import check_types, webhook_not_found
+from pillarbox.application.webhooks.ports import WebhookDeliveries, WebhookEndpoints, WebhookQueue
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.ids import created_at
+from pillarbox.domain.message import Message
+from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.webhook import ALL_TYPES, WebhookEndpoint, WebhookEvent, is_delivery_id
+from pillarbox.domain.webhook_events import events_of, receives, webhook_test
+
+#: One replay by time reads and queues at most about so many messages and events, and no other of
+#: the same endpoint begins within a minute. So a key cannot make the service read or post
+#: without an end.
+MAX_REPLAYED: Final = 10_000
+REPLAY_PAUSE: Final = timedelta(minutes=1)
+#: How the types of events begin that are in the records of messages.
+_EMAIL: Final = "email."
+#: The precision of the times of messages.
+_MILLISECOND: Final = timedelta(milliseconds=1)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayRequest:
+    """Which events to send again: those of the messages created in a time range.
+
+    `types` are as those of an endpoint; None means those that the endpoint receives.
+    """
+
+    since: datetime
+    until: datetime
+    types: frozenset[str] | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReplayResult:
+    """How many events were queued, and the end of the range that is left (None: nothing is)."""
+
+    queued: int
+    rest: datetime | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WebhookReplays:
+    """Queue tests and events of the past for an endpoint."""
+
+    endpoints: WebhookEndpoints
+    deliveries: WebhookDeliveries
+    queue: WebhookQueue
+    log: MessageLog
+    clock: Clock
+
+    def test(self, account_id: str, endpoint_id: UUID) -> WebhookEvent:
+        """Queue a test for an endpoint.
+
+        Raises:
+            ServiceError: `webhook_not_found`.
+        """
+        endpoint = self._endpoint(account_id, endpoint_id)
+        event = webhook_test(account_id, self.clock()).for_endpoint(endpoint.endpoint_id)
+        self.queue.put_all([event])
+        return event
+
+    def replay(self, account_id: str, endpoint_id: UUID, delivery_id: str) -> WebhookEvent:
+        """Queue the event of one delivery again, with the same id. Its attempts start over.
+
+        Raises:
+            ServiceError: `webhook_not_found`, `delivery_not_found`.
+        """
+        self._endpoint(account_id, endpoint_id)
+        delivery = None
+        if is_delivery_id(delivery_id):
+            delivery = self.deliveries.get(account_id, str(endpoint_id), delivery_id)
+        if delivery is None:
+            raise ServiceError("delivery_not_found", "The endpoint has no such delivery.")
+        self.queue.put_all([replace(delivery.event, replayed_at=self.clock())])
+        return delivery.event
+
+    def replay_all(
+        self, account_id: str, endpoint_id: UUID, request: ReplayRequest, shards: int | None = None
+    ) -> ReplayResult:
+        """Queue the events of a time range again, those of the newest messages first.
+
+        It stops after `MAX_REPLAYED` messages or events. `rest` is then the `until` of the next
+        request. The messages of one millisecond stay together, so that it leaves out none.
+
+        Raises:
+            ValidationFailed: on `types`.
+            ServiceError: `webhook_not_found`, `rate_limit_exceeded`.
+        """
+        endpoint = self._endpoint(account_id, endpoint_id)
+        if request.types is not None:
+            _check_email_types(request.types)
+            endpoint = replace(endpoint, types=request.types)
+        now = self._begin(endpoint)
+        messages = self.log.newest_first(
+            account_id, milliseconds(request.since), milliseconds(request.until), shards
+        )
+        events, rest = _newest_events(messages, endpoint)
+        self.queue.put_all(replace(event, replayed_at=now) for event in events)
+        return ReplayResult(queued=len(events), rest=rest)
+
+    def _endpoint(self, account_id: str, endpoint_id: UUID) -> WebhookEndpoint:
+        endpoint = self.endpoints.get(account_id, str(endpoint_id))
+        if endpoint is None:
+            raise webhook_not_found()
+        return endpoint
+
+    def _begin(self, endpoint: WebhookEndpoint) -> datetime:
+        """Note that a replay begins, and return the time."""
+        now = self.clock()
+        if not self.endpoints.begin_replay(
+            endpoint.account_id, endpoint.endpoint_id, now, REPLAY_PAUSE
+        ):
+            seconds = round(REPLAY_PAUSE.total_seconds())
+            raise ServiceError(
+                "rate_limit_exceeded",
+                f"An endpoint can have one replay by time in {seconds} seconds.",
+                headers={"RateLimit-Limit": "1", "RateLimit-Remaining": "0"}
+                | {"RateLimit-Reset": str(seconds)},
+            )
+        return now
+
+
+def _check_email_types(types: frozenset[str]) -> None:
+    errors = check_types("types", types)
+    if others := sorted(name for name in types - {ALL_TYPES} if not name.startswith(_EMAIL)):
+        message = f"{others[0]} cannot be replayed by time: only emails keep their events"
+        errors = errors or [FieldError("types", message, "not_allowed")]
+    if errors:
+        raise ValidationFailed(*errors)
+
+
+def _newest_events(
+    messages: Iterable[Message], endpoint: WebhookEndpoint
+) -> tuple[list[WebhookEvent], datetime | None]:
+    """Return events for an endpoint until there are enough, and the end of what is left."""
+    events: list[WebhookEvent] = []
+    read = 0
+    for moment, together in groupby(messages, _created_at):
+        if max(read, len(events)) >= MAX_REPLAYED:
+            return events, moment + _MILLISECOND
+        for message in together:
+            read += 1
+            events += (
+                event.for_endpoint(endpoint.endpoint_id)
+                for event in events_of(message)
+                if receives(endpoint, event.type)
+            )
+    return events, None
+
+
+def _created_at(message: Message) -> datetime:
+    """Return the time in the message's id, by which the log is read."""
+    return created_at(message.message_id)

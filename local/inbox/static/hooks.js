@@ -1,0 +1,269 @@
+// The page of a receiver of webhooks: a live list of what it got, and one open webhook.
+// A payload is shown as text only.
+
+import { $, copyable, day, el, headerTable, json, showConnection } from "./page.js";
+
+const TABS = ["payload", "headers", "body"];
+const SIGNATURES = {
+  valid: "Valid",
+  invalid: "Invalid: signed with another secret, or changed",
+  late: "Signed, but more than five minutes early or late",
+  missing: "Missing: webhook-id, webhook-timestamp or webhook-signature",
+  unknown: "Not checked: no endpoint has this URL",
+};
+const ANSWERS = {
+  ok: "Answers 204: the webhook is delivered.",
+  error: "Answers 500: the webhook is sent again later.",
+  slow: "Does not answer: the sender gives up and tries again later.",
+  gone: "Answers 410: the sender disables the endpoint.",
+};
+
+const receiver = decodeURIComponent(location.pathname.split("/")[2]);
+const answerPath = `/hooks/${encodeURIComponent(receiver)}/answer`;
+
+let items = null; // the items of GET /webhooks, newest first; null before the first response
+let webhook = null; // the open webhook, from GET /webhooks/{id}
+let requested = 0; // number of the newest request for the list
+let chosenTab = "payload"; // kept when another webhook is opened
+const unseen = new Set();
+
+const openId = () => decodeURIComponent(location.hash.slice(1));
+
+// The list
+
+async function load() {
+  const number = ++requested;
+  const list = await json(`/webhooks?receiver=${encodeURIComponent(receiver)}`);
+  if (number !== requested || !list) return; // a later request is more current
+  items = list.items;
+  if (webhook && !items.some(({ id }) => id === webhook.id)) location.hash = "";
+  showList();
+}
+
+function showList() {
+  const rows = [];
+  let last = null;
+  for (const item of items) {
+    const received = new Date(item.receivedAt);
+    if (day(received) !== last) {
+      last = day(received);
+      rows.push(el("h2", { className: "day", textContent: last }));
+    }
+    rows.push(row(item, received));
+  }
+  $("list").replaceChildren(...rows);
+  $("clear").hidden = items.length === 0;
+  showState();
+}
+
+function row(item, received) {
+  const link = el(
+    "a",
+    { className: "row", href: `#${encodeURIComponent(item.id)}` },
+    el("span", { className: "subject", textContent: item.type || "(no type)" }),
+    el("time", {
+      dateTime: item.receivedAt,
+      title: received.toLocaleString(),
+      textContent: received.toLocaleTimeString(undefined, { timeStyle: "medium" }),
+    }),
+    el("span", { className: "people", textContent: item.recipient || item.messageId || item.webhookId }),
+    el(
+      "span",
+      { className: "marks" },
+      item.attempt > 1 ? el("span", { textContent: `attempt ${item.attempt}` }) : null,
+      item.signature === "valid"
+        ? null
+        : el("span", { className: "bad", textContent: `signature ${item.signature}` }),
+      el("span", {
+        className: item.status === 204 ? "" : "bad",
+        textContent: item.status ?? "no answer",
+      }),
+    ),
+  );
+  link.dataset.id = item.id;
+  link.classList.toggle("new", unseen.has(item.id));
+  if (item.id === webhook?.id) link.setAttribute("aria-current", "true");
+  return link;
+}
+
+// Show what belongs beside the list
+function showState() {
+  if (items === null) return;
+  const none = items.length === 0 && !webhook;
+  document.querySelector("main").classList.toggle("reading", webhook !== null);
+  document.querySelector("main").classList.toggle("bare", none);
+  $("mail").hidden = webhook === null;
+  $("nothing").hidden = webhook !== null;
+  $("nothing-title").textContent = none ? "No webhooks yet" : "";
+  $("nothing-text").textContent = none ? "" : "Select a webhook to read it.";
+  $("hint").hidden = true;
+  if (none) showHint();
+  document.title = (unseen.size ? `(${unseen.size}) ` : "") + `/hooks/${receiver}`;
+}
+
+async function showHint() {
+  const hint = await json(`/hooks/${encodeURIComponent(receiver)}/hint`);
+  if (!hint || items.length > 0) return;
+  $("nothing-text").textContent = hint.endpoint
+    ? "They appear here as soon as something happens to an email. Send one:"
+    : "No endpoint points here. Create one:";
+  $("hint").querySelector("pre").textContent = hint.curl;
+  $("hint").hidden = hint.curl === "";
+}
+
+// The webhook
+
+async function open() {
+  const id = openId();
+  const detail = id ? await json(`/webhooks/${encodeURIComponent(id)}`) : null;
+  if (id !== openId()) return; // another webhook was chosen meanwhile
+  webhook = detail;
+  if (webhook) {
+    unseen.delete(id);
+    showWebhook();
+  }
+  for (const link of $("list").querySelectorAll(".row")) {
+    const current = link.dataset.id === webhook?.id;
+    link.toggleAttribute("aria-current", current);
+    if (!current) continue;
+    link.setAttribute("aria-current", "true");
+    link.classList.remove("new");
+    link.scrollIntoView({ block: "nearest" });
+  }
+  showState();
+}
+
+function showWebhook() {
+  $("subject").textContent = webhook.type || "(no type)";
+  const lines = [
+    ["Signature", verdict()],
+    ["Answer", webhook.status === null ? "None" : String(webhook.status)],
+    ["Received", `${new Date(webhook.receivedAt).toLocaleString()}, attempt ${webhook.attempt}`],
+  ];
+  if (webhook.webhookId) lines.push(["Event", copyable(webhook.webhookId)]);
+  if (webhook.messageId) lines.push(["Message", copyable(webhook.messageId)]);
+  if (webhook.recipient) lines.push(["Recipient", webhook.recipient]);
+  $("envelope").replaceChildren(
+    ...lines.flatMap(([name, value]) => [el("dt", { textContent: name }), el("dd", {}, value)]),
+  );
+  showTab();
+}
+
+function verdict() {
+  const className = webhook.signature === "valid" ? "outcome good" : "outcome bad";
+  return el("span", { className, textContent: SIGNATURES[webhook.signature] });
+}
+
+function showTab() {
+  for (const name of TABS) {
+    $(`tab-${name}`).setAttribute("aria-selected", String(name === chosenTab));
+    $(`tab-${name}`).tabIndex = name === chosenTab ? 0 : -1;
+  }
+  $("view").setAttribute("aria-labelledby", `tab-${chosenTab}`);
+  $("view").scrollTop = 0;
+  const views = {
+    payload: () => el("pre", { textContent: pretty(webhook.body) }),
+    headers: () => headerTable(webhook.headers),
+    body: () => el("pre", { className: "raw", textContent: webhook.body }),
+  };
+  $("view").replaceChildren(views[chosenTab]());
+}
+
+function pretty(body) {
+  try {
+    return JSON.stringify(JSON.parse(body), null, 2);
+  } catch {
+    return body;
+  }
+}
+
+// The answer
+
+function showAnswer(answer) {
+  if (!answer) return;
+  for (const input of document.querySelectorAll("input[name=mode]")) {
+    input.checked = input.value === answer.mode;
+  }
+  const times = answer.times === null ? "" : ` For ${answer.times} more, then 204.`;
+  $("answer").textContent = ANSWERS[answer.mode] + times;
+}
+
+for (const input of document.querySelectorAll("input[name=mode]")) {
+  input.addEventListener("change", async () => {
+    const body = JSON.stringify({ mode: input.value });
+    const response = await fetch(answerPath, { method: "PUT", body }).catch(() => null);
+    showAnswer(response?.ok ? await response.json() : await json(answerPath));
+  });
+}
+
+// Navigation
+
+function move(step) {
+  if (!items?.length) return;
+  const at = items.findIndex((item) => item.id === webhook?.id);
+  const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), items.length - 1);
+  location.hash = encodeURIComponent(items[to].id);
+}
+
+document.addEventListener("keydown", (event) => {
+  if (event.altKey || event.ctrlKey || event.metaKey) return;
+  const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
+  if (step && event.target.type !== "radio") {
+    event.preventDefault();
+    move(step);
+  } else if (event.key === "Escape") {
+    location.hash = "";
+  }
+});
+
+document.querySelector(".tabs").addEventListener("keydown", (event) => {
+  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
+  if (!step) return;
+  chosenTab = TABS.at((TABS.indexOf(chosenTab) + step) % TABS.length);
+  showTab();
+  $(`tab-${chosenTab}`).focus();
+});
+
+for (const tab of TABS) {
+  $(`tab-${tab}`).addEventListener("click", () => {
+    chosenTab = tab;
+    showTab();
+  });
+}
+$("clear").addEventListener("click", () =>
+  fetch(`/webhooks?receiver=${encodeURIComponent(receiver)}`, { method: "DELETE" }),
+);
+$("copy-hint").addEventListener("click", () =>
+  navigator.clipboard.writeText($("hint").querySelector("pre").textContent),
+);
+addEventListener("hashchange", open);
+
+// Live updates
+
+function listen() {
+  const live = new EventSource("/webhooks/events");
+  live.addEventListener("open", async () => {
+    showConnection("live", "Live");
+    load(); // includes webhooks that arrived while the connection was down
+    showAnswer(await json(answerPath));
+  });
+  live.addEventListener("error", () => showConnection("lost", "Disconnected"));
+  live.addEventListener("webhook", async (event) => {
+    const item = JSON.parse(event.data);
+    if (item.receiver !== receiver) return;
+    unseen.add(item.id);
+    load();
+    showAnswer(await json(answerPath)); // one with a limit counts down
+  });
+  live.addEventListener("cleared", () => {
+    unseen.clear();
+    load();
+  });
+  // A browser keeps left pages in its cache, and allows few connections to one server.
+  addEventListener("pagehide", () => live.close(), { once: true });
+}
+
+$("name").textContent = `/hooks/${receiver}`;
+addEventListener("pageshow", (event) => event.persisted && listen());
+listen();
+open();

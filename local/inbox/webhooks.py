@@ -1,0 +1,169 @@
+"""The webhooks that the stack's receivers got, and how the receivers answer."""
+
+import asyncio
+import json
+from collections import deque
+from collections.abc import AsyncGenerator, Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from functools import cached_property
+from typing import Any, Final, Literal
+
+from local.inbox.signatures import Signature
+
+type AnswerMode = Literal["ok", "error", "slow", "gone"]
+
+#: The receiver to which the seeded account's endpoint points.
+SEEDED_RECEIVER: Final = "shop"
+
+
+@dataclass(frozen=True, slots=True)
+class ReceiverAnswer:
+    """How a receiver answers the next POSTs.
+
+    `ok` is 204, `error` is 500 and `gone` is 410. `slow` gives no answer until the client leaves.
+    `times` is the number of POSTs, after which `ok` applies again; None: no limit.
+    """
+
+    mode: AnswerMode = "ok"
+    times: int | None = None
+
+    @property
+    def status(self) -> int | None:
+        """The status, or None if there is no answer."""
+        return {"ok": 204, "error": 500, "slow": None, "gone": 410}[self.mode]
+
+
+@dataclass(frozen=True, eq=False)
+class ReceivedWebhook:
+    """A POST that a receiver got. `attempt` counts those with the same webhook-id."""
+
+    id: str
+    receiver: str
+    received_at: datetime
+    headers: tuple[tuple[str, str], ...]
+    body: bytes = field(repr=False)
+    signature: Signature
+    status: int | None
+    attempt: int
+
+    def header(self, name: str) -> str:
+        """Return the value of a header, or an empty text."""
+        return next((value for key, value in self.headers if key == name), "")
+
+    @cached_property
+    def payload(self) -> Any:  # noqa: ANN401  JSON
+        """The body as JSON, or None."""
+        try:
+            return json.loads(self.body)
+        except (ValueError, RecursionError):
+            return None
+
+    @property
+    def type(self) -> str:
+        return _text(self.payload, "type")
+
+    @property
+    def message_id(self) -> str:
+        return _text(_member(self.payload, "data"), "messageId")
+
+    @property
+    def recipient(self) -> str:
+        return _text(_member(self.payload, "data"), "recipient")
+
+
+class WebhookStore:
+    """The received webhooks and the receivers' answers; used on the event loop alone.
+
+    Args:
+        keep: the maximum number of webhooks; the oldest are dropped.
+        keep_bytes: the maximum size of all their bodies; the newest is always kept.
+    """
+
+    def __init__(self, keep: int = 1_000, keep_bytes: int = 32 * 1024 * 1024) -> None:
+        #: The command that sends a first email; an empty receiver shows it. The stack sets it.
+        self.hint = ""
+        #: The command that points an endpoint at `RECEIVER`, for a receiver without one.
+        self.endpoint_hint = ""
+        self.closing = asyncio.Event()
+        self._keep = keep
+        self._keep_bytes = keep_bytes
+        self._webhooks: deque[ReceivedWebhook] = deque()
+        self._answers: dict[str, ReceiverAnswer] = {}
+        self._listeners: set[asyncio.Queue[ReceivedWebhook | None]] = set()
+
+    def add(self, webhook: ReceivedWebhook) -> None:
+        """Keep a webhook, drop the oldest over the limits, and notify the listeners."""
+        self._webhooks.append(webhook)
+        while len(self._webhooks) > self._keep or (
+            sum(len(each.body) for each in self._webhooks) > self._keep_bytes
+            and len(self._webhooks) > 1
+        ):
+            self._webhooks.popleft()
+        self._notify(webhook)
+
+    def newest_first(self) -> list[ReceivedWebhook]:
+        return list(self._webhooks)[::-1]
+
+    def get(self, webhook_id: str) -> ReceivedWebhook | None:
+        return next((each for each in self._webhooks if each.id == webhook_id), None)
+
+    def attempts(self, receiver: str, webhook_id: str) -> int:
+        """Return how often a receiver got the event with this `webhook-id`."""
+        return sum(
+            each.receiver == receiver and each.header("webhook-id") == webhook_id
+            for each in self._webhooks
+        )
+
+    def clear(self, receiver: str = "") -> None:
+        """Delete the webhooks of a receiver, or all, and send None to the listeners."""
+        kept = [each for each in self._webhooks if receiver and each.receiver != receiver]
+        self._webhooks = deque(kept)
+        self._notify(None)
+
+    def answer(self, receiver: str) -> ReceiverAnswer:
+        return self._answers.get(receiver, ReceiverAnswer())
+
+    def set_answer(self, receiver: str, answer: ReceiverAnswer) -> None:
+        self._answers[receiver] = answer
+
+    def pop_answer(self, receiver: str) -> ReceiverAnswer:
+        """Return the answer to one POST, and count it."""
+        answer = self.answer(receiver)
+        if answer.times is not None:
+            left = answer.times - 1
+            self._answers[receiver] = replace(answer, times=left) if left else ReceiverAnswer()
+        return answer
+
+    async def arrivals(self) -> AsyncGenerator[ReceivedWebhook | None]:
+        """Yield each new webhook, and None when some are deleted."""
+        queue: asyncio.Queue[ReceivedWebhook | None] = asyncio.Queue()
+        self._listeners.add(queue)
+        if self.closing.is_set():
+            queue.shutdown()
+        try:
+            with suppress(asyncio.QueueShutDown):
+                while True:
+                    yield await queue.get()
+        finally:
+            self._listeners.discard(queue)
+
+    def close(self) -> None:
+        """End live updates and slow answers, so that the server can stop."""
+        self.closing.set()
+        for listener in self._listeners:
+            listener.shutdown()
+
+    def _notify(self, webhook: ReceivedWebhook | None) -> None:
+        for listener in self._listeners:
+            listener.put_nowait(webhook)
+
+
+def _member(value: Any, name: str) -> Any:  # noqa: ANN401  JSON
+    return value.get(name) if isinstance(value, Mapping) else None
+
+
+def _text(value: Any, name: str) -> str:  # noqa: ANN401  JSON
+    text = _member(value, name)
+    return text if isinstance(text, str) else ""

@@ -1,0 +1,68 @@
+"""Webhooks on emulated AWS: what happens is announced, posted, and posted again."""
+
+import json
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.webhook import DeliveryState
+from tests.contract.service import Service
+from tests.contract.webhook_path import WebhookPath
+
+
+def _deliveries(path: WebhookPath) -> dict[str, DeliveryState]:
+    log = DynamoWebhookDeliveries(wiring.services().table)
+    page = log.newest_first(path.account, path.endpoint.endpoint_id, 20, None)
+    return {delivery.event.type.value: delivery.state for delivery in page.items}
+
+
+def test_what_happens_is_posted_once(service: Service) -> None:
+    """A bounce, its suppression and a pause are posted with the account's data, each once."""
+    path = WebhookPath(service)
+    path.announce("ann@example.com")
+    assert path.work() == []
+    assert path.work() == []
+    bodies = {body["type"]: body["data"] for body in map(json.loads, path.posted)}
+    assert len(path.posted) == 3
+    assert bodies["email.bounced"]["recipient"] == "ann@example.com"
+    assert bodies["suppression.added"]["recipient"] == "ann@example.com"
+    assert bodies["account.paused"] == {"endpointId": path.endpoint.endpoint_id}
+    assert set(_deliveries(path).values()) == {DeliveryState.DELIVERED}
+
+
+def test_another_account_receives_nothing(service: Service) -> None:
+    """An event is posted only to the endpoints of its own account."""
+    path, other = WebhookPath(service), WebhookPath(service)
+    path.announce("ann@example.com")
+    path.work()
+    assert len(path.posted) == 3
+    assert _deliveries(other) == {}
+
+
+def test_a_failed_event_is_posted_again_by_the_timer(service: Service) -> None:
+    """Events that fail wait in the timer and then for the endpoint, and arrive in the end."""
+    path = WebhookPath(service)
+    path.run_everything("ann@example.com", "Hello")
+    assert len(path.posted) == 9
+    assert set(_deliveries(path).values()) == {DeliveryState.DELIVERED}
+
+
+def test_a_task_that_cannot_be_read_stays_in_the_queue(service: Service) -> None:
+    """A message that is no task becomes a dead letter, and does not stop the others."""
+    path = WebhookPath(service)
+    path.announce("ann@example.com")
+    assert path.work("x", '{"version": 2}') == ["0", "1"]
+    assert len(path.posted) == 3
+
+
+def test_a_deleted_message_ends_its_deliveries(service: Service) -> None:
+    """Without the record there is no payload: the delivery fails, and nothing is posted."""
+    path = WebhookPath(service)
+    path.announce("ann@example.com")
+    (record,) = service.messages(path.account)
+    table = wiring.services().table
+    table.delete({name: {"S": record[name]} for name in ("pk", "sk")})
+    path.answer = PostResult(status_code=200)
+    path.work()
+    assert _deliveries(path)["email.bounced"] is DeliveryState.FAILED
+    assert len(path.posted) == 2

@@ -1,0 +1,321 @@
+"""The routes of webhooks, as docs/openapi.json and docs/guides/webhooks.md describe them."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+from uuid import uuid4
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.domain.key import PRESET_SCOPES, WEBHOOKS_READ, WEBHOOKS_WRITE, Preset
+from pillarbox.domain.webhook import EndpointDrain, EndpointHealth, WebhookEvent
+from tests.contract.bodies import otp
+from tests.contract.client import Api, ApiResponse
+from tests.contract.service import Service
+
+URL = "https://shop.example/hooks"
+BOTH = frozenset({WEBHOOKS_READ, WEBHOOKS_WRITE})
+
+
+@pytest.fixture
+def api(service: Service, account: str) -> Api:
+    """A client with a key of the account that may do everything with webhooks."""
+    return Api(service.key(account, Preset.CUSTOM, scopes=BOTH | {"emails:send"}))
+
+
+def call(api: Api, method: str, path: str = "", body: Any = None, **query: str) -> ApiResponse:
+    text = None if body is None else json.dumps(body)
+    return api.raw(method, f"/webhooks{path}", text, query=query)
+
+
+def create(api: Api, **changes: Any) -> Any:
+    response = call(api, "POST", body={"url": URL, "types": ["*"]} | changes)
+    assert response.status == 201, response.text
+    return response.json
+
+
+def queued(service: Service, endpoint: str) -> list[WebhookEvent]:
+    """Receive the events that are queued for an endpoint."""
+    tasks = service.webhook_tasks()
+    return [t for t in tasks if isinstance(t, WebhookEvent) and t.endpoint_id == endpoint]
+
+
+def test_an_endpoint_is_created(api: Api) -> None:
+    """201 has the documented fields with a secret, which no later response shows."""
+    made = create(api, types=["email.bounced", "email.failed", "email.bounced"])
+    assert set(made) == {
+        *("id", "url", "types", "secret", "enabled", "createdAt"),
+        *("failingSince", "disabledAt", "disabledReason"),
+    }
+    assert made["types"] == ["email.bounced", "email.failed"]
+    assert made["secret"].startswith("whsec_")
+    shown = call(api, "GET", f"/{made['id']}")
+    assert shown.json == {name: value for name, value in made.items() if name != "secret"}
+    assert call(api, "GET").json == {"items": [shown.json]}
+    for response in (
+        call(api, "PATCH", f"/{made['id']}", {"enabled": False}),
+        call(api, "POST", f"/{made['id']}/test"),
+        call(api, "GET", f"/{made['id']}/deliveries"),
+    ):
+        assert made["secret"] not in response.text
+        assert "whsec_" not in response.text
+
+
+@pytest.mark.parametrize(
+    ("body", "errors"),
+    [
+        ({}, {"url": "required", "types": "required"}),
+        ({"url": "http://127.0.0.1/", "types": ["*"]}, {"url": "invalid_url"}),
+        ({"url": "http://a.example/", "types": []}, {"types": "too_short"}),
+        ({"url": "", "types": ["*"]}, {"url": "too_short"}),
+        ({"url": URL + "x" * 2048, "types": ["*"]}, {"url": "too_long"}),
+        ({"url": URL, "types": ["*", "email.sent"]}, {"types": "not_allowed"}),
+        ({"url": URL, "types": ["email.opened"]}, {"types": "unknown_type"}),
+        ({"url": URL, "types": "*"}, {"types": "wrong_type"}),
+        ({"url": URL, "types": [5]}, {"types.0": "wrong_type"}),
+        ({"url": URL, "types": ["*"] * 51}, {"types": "too_long"}),
+        ({"url": URL, "types": ["*"], "events": []}, {"events": "unknown_field"}),
+        ({"url": "ftp://x", "types": ["x"]}, {"url": "invalid_url", "types": "unknown_type"}),
+    ],
+)
+def test_a_wrong_endpoint_is_refused(api: Api, body: Any, errors: dict[str, str]) -> None:
+    """422 names each field that is wrong, and nothing is created."""
+    response = call(api, "POST", body=body)
+    assert (response.status, response.errors) == (422, errors)
+    assert call(api, "GET").json == {"items": []}
+
+
+def test_the_eleventh_endpoint_is_refused(api: Api) -> None:
+    """409 webhook_limit_exceeded; after a deletion there is room again."""
+    made = [create(api)["id"] for _ in range(10)]
+    refused = call(api, "POST", body={"url": URL, "types": ["*"]})
+    assert (refused.status, refused.code) == (409, "webhook_limit_exceeded")
+    assert refused.error["details"] == {"limit": 10}
+    assert [item["id"] for item in call(api, "GET").json["items"]] == made
+    assert call(api, "DELETE", f"/{made[3]}").status == 204
+    assert create(api)["id"] not in made
+
+
+def test_an_endpoint_is_changed(api: Api) -> None:
+    """PATCH changes what it names, and null or an empty object changes nothing."""
+    made = create(api)
+    changes = {"url": "https://other.example/", "types": ["email.sent"], "enabled": False}
+    changed = call(api, "PATCH", f"/{made['id']}", changes)
+    assert changed.status == 200
+    assert {name: changed.json[name] for name in changes} == changes
+    for body in ({}, {"url": None, "types": None, "enabled": None}):
+        assert call(api, "PATCH", f"/{made['id']}", body).json == changed.json
+    for wrong, errors in (
+        ({"enabled": 1}, {"enabled": "wrong_type"}),
+        ({"url": "http://10.0.0.1/"}, {"url": "invalid_url"}),
+        ({"secret": "whsec_x"}, {"secret": "unknown_field"}),
+    ):
+        assert call(api, "PATCH", f"/{made['id']}", wrong).errors == errors
+    assert call(api, "GET", f"/{made['id']}").json == changed.json
+
+
+def test_a_deleted_endpoint_is_gone(api: Api) -> None:
+    """204 has no body; afterwards every route of the endpoint is 404 webhook_not_found."""
+    made = create(api)
+    deleted = call(api, "DELETE", f"/{made['id']}")
+    assert (deleted.status, deleted.text) == (204, "")
+    for method, path in (("GET", ""), ("DELETE", ""), ("POST", "/rotate"), ("GET", "/deliveries")):
+        gone = call(api, method, f"/{made['id']}{path}")
+        assert (gone.status, gone.code) == (404, "webhook_not_found")
+    assert call(api, "GET").json == {"items": []}
+
+
+@pytest.mark.parametrize("reason", ["failing", "gone"])
+def test_a_disabled_endpoint_says_why_and_is_enabled_again(
+    service: Service, account: str, api: Api, reason: str
+) -> None:
+    """The service's reason is shown; PATCH enabled: true ends it and has the events drained."""
+    made = create(api)
+    at = datetime(2026, 1, 2, tzinfo=UTC)
+    health = EndpointHealth(failing_since=at, disabled_at=at, disabled_for=reason)
+    healths = DynamoEndpointHealths(wiring.services().table)
+    assert healths.replace(account, made["id"], EndpointHealth(), health)
+    shown = call(api, "GET", f"/{made['id']}").json
+    moment = "2026-01-02T00:00:00.000+00:00"
+    assert (shown["enabled"], shown["failingSince"]) == (False, moment)
+    assert (shown["disabledAt"], shown["disabledReason"]) == (moment, reason)
+    other = call(api, "PATCH", f"/{made['id']}", {"types": ["email.sent"]}).json
+    assert (other["enabled"], other["disabledReason"]) == (False, reason)
+    enabled = call(api, "PATCH", f"/{made['id']}", {"enabled": True}).json
+    assert enabled["enabled"] is True
+    assert [enabled[name] for name in ("failingSince", "disabledAt", "disabledReason")] == [
+        None
+    ] * 3
+    assert EndpointDrain(account, made["id"]) in service.webhook_tasks()
+    assert call(api, "GET", f"/{made['id']}").json == enabled
+
+
+def test_a_secret_is_rotated(api: Api) -> None:
+    """The response has another secret; everything else stays."""
+    made = create(api)
+    rotated = call(api, "POST", f"/{made['id']}/rotate")
+    assert rotated.status == 200
+    assert rotated.json["secret"] != made["secret"]
+    assert rotated.json | {"secret": ""} == made | {"secret": ""}
+
+
+def test_a_test_is_queued(service: Service, api: Api) -> None:
+    """202 has the ids by which deliveries and receiver show the event."""
+    made = create(api, types=["email.sent"])
+    tested = call(api, "POST", f"/{made['id']}/test")
+    assert tested.status == 202
+    (event,) = queued(service, made["id"])
+    assert tested.json == {
+        "id": event.delivery_id,
+        "webhookId": str(event.event_id),
+        "type": "webhook.test",
+    }
+
+
+def test_deliveries_are_listed_and_replayed(service: Service, account: str, api: Api) -> None:
+    """Pages have the newest deliveries first; a replay queues the same event again."""
+    made = create(api)
+    start = wiring.utc_now()
+    ids = []
+    for second in range(3):
+        with service.at(start + timedelta(seconds=second)):
+            ids.append(service.delivery(account, made["id"]))
+    deliveries = f"/{made['id']}/deliveries"
+    first = call(api, "GET", deliveries, limit="2").json
+    second_page = call(api, "GET", deliveries, limit="2", cursor=first["nextCursor"]).json
+    assert [item["id"] for item in (*first["items"], *second_page["items"])] == ids[::-1]
+    newest = first["items"][0]
+    (attempt,) = newest["attempts"]
+    assert attempt == {"at": newest["at"], "statusCode": 204, "milliseconds": 7, "error": None}
+    assert (newest["status"], newest["next"], newest["messageId"]) == ("delivered", None, None)
+    replayed = call(api, "POST", f"{deliveries}/{newest['id']}/replay")
+    assert replayed.status == 202
+    assert replayed.json == {name: newest[name] for name in ("id", "webhookId", "type")}
+    (event,) = queued(service, made["id"])
+    assert str(event.event_id) == newest["webhookId"]
+    assert event.replayed_at is not None
+    for unknown in ("x", f"1767268802317-{uuid4()}"):
+        refused = call(api, "POST", f"{deliveries}/{unknown}/replay")
+        assert (refused.status, refused.code) == (404, "delivery_not_found")
+
+
+@pytest.mark.parametrize(
+    ("query", "errors"),
+    [
+        ({"limit": "0"}, {"limit": "out_of_range"}),
+        ({"limit": "101"}, {"limit": "out_of_range"}),
+        ({"cursor": "!"}, {"cursor": "invalid_cursor"}),
+        ({"cursor": ""}, {"cursor": "too_short"}),
+        ({"cursor": "~" * 500}, {"cursor": "too_long"}),
+        ({"skip": "1"}, {"skip": "unknown_field"}),
+    ],
+)
+def test_a_wrong_page_is_refused(api: Api, query: dict[str, str], errors: dict[str, str]) -> None:
+    """422 names the parameter."""
+    response = call(api, "GET", f"/{create(api)['id']}/deliveries", **query)
+    assert (response.status, response.errors) == (422, errors)
+
+
+def test_a_time_range_is_replayed_once_a_minute(service: Service, api: Api) -> None:
+    """The events of the emails are queued; a second request within a minute is 429."""
+    made = create(api, types=["email.accepted"])
+    now = wiring.utc_now()
+    sent = api.send(otp()).json["messageId"]
+    body = {"from": (now - timedelta(hours=1)).isoformat()}
+    replayed = call(api, "POST", f"/{made['id']}/replay", body)
+    assert (replayed.status, replayed.json) == (202, {"queued": 1, "next": None})
+    (event,) = queued(service, made["id"])
+    assert (event.type, str(event.message_id)) == ("email.accepted", sent)
+    refused = call(api, "POST", f"/{made['id']}/replay", body)
+    assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+    assert refused.headers["ratelimit-reset"] == "60"
+    assert queued(service, made["id"]) == []
+
+
+@pytest.mark.parametrize(
+    ("body", "errors"),
+    [
+        ({}, {"from": "required"}),
+        ({"from": "yesterday"}, {"from": "invalid_timestamp"}),
+        ({"from": 5}, {"from": "invalid_timestamp"}),
+        ({"from": "2026-01-02", "to": "2026-01-01"}, {"to": "not_after_from"}),
+        ({"from": "2026-01-01", "types": ["suppression.added"]}, {"types": "not_allowed"}),
+        ({"from": "2026-01-01", "types": []}, {"types": "too_short"}),
+    ],
+)
+def test_a_wrong_range_is_refused(api: Api, body: Any, errors: dict[str, str]) -> None:
+    """422 names each field, and the request does not begin the pause of a minute."""
+    made = create(api)
+    response = call(api, "POST", f"/{made['id']}/replay", body)
+    assert (response.status, response.errors) == (422, errors)
+    assert call(api, "POST", f"/{made['id']}/replay", {"from": "2026-01-01"}).status == 202
+
+
+def test_no_preset_has_the_scopes() -> None:
+    """A key can manage webhooks only if somebody chose that for it."""
+    assert not any(BOTH & scopes for scopes in PRESET_SCOPES.values())
+
+
+@pytest.mark.parametrize("path", ["", "/{id}", "/{id}/rotate", "/{id}/deliveries"])
+def test_another_method_is_refused(api: Api, path: str) -> None:
+    """405 names the methods of the path."""
+    response = call(api, "PUT", path.format(id=uuid4()), {})
+    assert (response.status, response.code) == (405, "method_not_allowed")
+    assert response.headers["allow"]
+
+
+junk = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner),
+    max_leaves=5,
+)
+almost = st.fixed_dictionaries(
+    {},
+    optional={
+        "url": st.sampled_from([URL, "https://[::1]/", "https://a\x00.example"]) | junk,
+        "types": st.lists(st.sampled_from(["*", "email.sent", "x"]), max_size=3) | junk,
+        "enabled": st.booleans() | junk,
+        "from": st.sampled_from(["2026-01-01", "9999-12-31T23:59:59-14:00"]) | junk,
+        "to": st.sampled_from(["2026-01-02", "0001-01-01T00:00:00+14:00"]) | junk,
+    },
+)
+
+
+paths = st.sampled_from(
+    [
+        "",
+        "/{}",
+        "/{}/test",
+        "/{}/replay",
+        "/{}/rotate",
+        "/{}/deliveries",
+        "/{}/deliveries/{}/replay",
+    ]
+)
+#: None stands for an endpoint of the account.
+names = st.none() | st.uuids().map(str) | st.text(max_size=60)
+
+
+@given(
+    method=st.sampled_from(["GET", "POST", "PATCH", "DELETE"]),
+    path=paths,
+    ids=st.tuples(names, names),
+    body=st.none() | almost | junk,
+)
+@settings(max_examples=150, deadline=None, database=None, suppress_health_check=list(HealthCheck))
+def test_no_request_gives_a_5xx(
+    service: Service, method: str, path: str, ids: tuple[str | None, str | None], body: Any
+) -> None:
+    """9: any path, body and parameter is a success or a 4xx in the envelope."""
+    account = service.account()
+    own = service.webhook(account)
+    places = [own if name is None else name.replace("/", "%2F") or "x" for name in ids]
+    api = Api(service.key(account, Preset.CUSTOM, scopes=BOTH))
+    response = call(api, method, path.format(*places), body)
+    assert response.status < 500, response.text
+    if response.status >= 400:
+        assert response.error["code"]

@@ -1,0 +1,118 @@
+"""The path of webhooks on emulated AWS: stream, queue, worker, timer."""
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+from unittest import mock
+
+import boto3
+
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb.attributes import to_item, to_text
+from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import Event, EventKind
+from pillarbox.domain.webhook import EndpointDrain, EndpointHealth, WebhookEndpoint
+from pillarbox.domain.webhook_signature import new_secret
+from tests.contract.client import Invocation, handler
+from tests.contract.service import Service, queue_record
+from tests.fakes.builders import message
+from tests.fakes.webhooks import endpoint
+
+type Handlers = Callable[[str], Callable[[dict[str, Any], object], dict[str, Any]]]
+
+
+@dataclass
+class WebhookPath:
+    """An account with an endpoint, and the functions of the path.
+
+    Attributes:
+        answer: what the endpoint answers.
+        posted: the bodies that it received.
+    """
+
+    service: Service
+    handlers: Handlers = handler
+    url: str = "https://shop.example/hooks"
+    answer: PostResult = field(default_factory=lambda: PostResult(status_code=200))
+    posted: list[bytes] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.account = self.service.account()
+        self.endpoint: WebhookEndpoint = endpoint(
+            self.account, url=self.url, secrets=(new_secret(wiring.utc_now()),)
+        )
+        DynamoWebhookEndpoints(wiring.services().identities).add(self.endpoint, 10)
+        self.healths = DynamoEndpointHealths(wiring.services().table)
+
+    @contextmanager
+    def answering(self) -> Iterator[None]:
+        """Let the endpoint answer posts, in place of the network."""
+
+        def post(_url: str, _headers: Any, body: bytes) -> PostResult:
+            self.posted.append(body)
+            return self.answer
+
+        with mock.patch.object(wiring.services().webhook_poster, "post", post):
+            yield
+
+    def announce(self, recipient: str, subject: str = "Hello") -> None:
+        """Announce a bounce, the suppression that it caused, and that the account is paused."""
+        now, table = wiring.utc_now(), wiring.services().table
+        old = message(self.account, new_id(now), to=(recipient,), subject=subject)
+        bounced = Event(kind=EventKind.BOUNCED, at=now, recipient=recipient, reason=subject)
+        new = old.with_events([bounced])
+        table.put(message_item(new))
+        self.service.suppress(self.account, recipient)
+        suppression = {"pk": f"SUP#{self.account}", "sk": recipient, "reason": "bounced"}
+        stored = table.get(to_item({"pk": f"ACCT#{self.account}", "sk": "-"})) or {}
+        images: list[dict[str, Any]] = [
+            {"OldImage": message_item(old), "NewImage": message_item(new)},
+            {"NewImage": to_item(suppression | {"at": to_text(now)})},
+            {"NewImage": to_item(stored | {"suspended": to_text(now)})},
+        ]
+        for image in images:
+            image["Keys"] = {name: image["NewImage"][name] for name in ("pk", "sk")}
+        records = [{"eventName": "MODIFY", "dynamodb": image} for image in images]
+        self.handlers("announce_events")({"Records": records}, Invocation())
+
+    def work(self, *more: str) -> list[str]:
+        """Run the worker on all tasks that are visible; return those that stay in the queue."""
+        queue_url = os.environ["PILLARBOX_WEBHOOKS_QUEUE_URL"]
+        sqs, bodies = boto3.client("sqs"), [*more]
+        while found := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10):
+            received = found.get("Messages", [])
+            if not received:
+                break
+            for each in received:
+                bodies.append(each["Body"])
+                sqs.delete_message(QueueUrl=queue_url, ReceiptHandle=each["ReceiptHandle"])
+        rows = [queue_record(body, str(n), queue="webhooks") for n, body in enumerate(bodies)]
+        with self.answering():
+            response = self.handlers("post_webhooks")({"Records": rows}, Invocation())
+        return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
+
+    def run_everything(self, recipient: str, subject: str) -> None:
+        """Let events fail, wait for the timer, be drained and be delivered."""
+        self.announce(recipient, subject)
+        now = wiring.utc_now()
+        self.answer = PostResult(status_code=503, body=subject, retry_after=timedelta(hours=1))
+        self.work()
+        for minutes in range(50, 64):
+            with self.service.at(now + timedelta(minutes=minutes)):
+                self.handlers("enqueue_due")({}, Invocation())
+        self.answer = PostResult(status_code=410, body=subject)
+        with self.service.at(now + timedelta(minutes=65)):
+            self.work()
+        key = (self.account, self.endpoint.endpoint_id)
+        self.healths.replace(*key, self.healths.get(*key), EndpointHealth())
+        self.answer = PostResult(status_code=200)
+        wiring.services().webhooks_queue.put_all([EndpointDrain(*key)])
+        with self.service.at(now + timedelta(minutes=66)):
+            self.work()

@@ -1,0 +1,247 @@
+"""The worker of webhooks on a simulated clock: how long one endpoint waits because of another.
+
+What is modelled: SQS hides a message for a time and serves fair queues: a group with at least 30
+messages in flight, and more than a tenth of all, comes after the others. Lambda begins with five
+pollers and adds one each second, up to a maximum. A poller takes a batch at once if there is a
+message, and waits for the end of its invocation. An invocation posts its events at the same time.
+Not modelled: cold starts, and that a real queue may return fewer messages than it has.
+"""
+
+import heapq
+from collections import Counter, deque
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
+from itertools import count
+from math import ceil
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from pillarbox.application.webhooks.attempts import PostingPorts
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.application.webhooks.post import WebhookWorker
+from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookEvent, WebhookTask
+from pillarbox.domain.webhook_events import account_paused
+from pillarbox.domain.webhook_signature import new_secret
+from tests.fakes import builders, stores, webhooks
+from tests.fakes.simulation import Simulation
+from tests.fakes.webhook_world import VISIBILITY
+
+#: In seconds: from queueing until a waiting poller has the message, and for a call of the table.
+_QUEUE = 0.02
+_TABLE = 0.004
+_POLL = 0.01
+#: A task that is queued now is received later by up to this time, which slows drains down.
+_LONGEST_POLL = 0.25
+#: How many pollers Lambda begins with; each second it adds one.
+_POLLERS = 5
+#: How exactly the end of a batch is known.
+_JOIN = 0.01
+HANGS = 8.0
+
+
+class FairTaskQueue:
+    """A standard queue of SQS with message groups. Implements `webhooks.ports.WebhookQueue`."""
+
+    def __init__(self, clock: Callable[[], datetime]) -> None:
+        self._clock = clock
+        self._hidden: list[tuple[datetime, int, WebhookTask]] = []
+        self._visible: dict[str, deque[tuple[int, WebhookTask]]] = {}
+        self._in_flight: Counter[str] = Counter()
+        self._order = count()
+
+    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
+        at = self._clock() + max(delay, timedelta(seconds=_QUEUE))
+        for task in tasks:
+            heapq.heappush(self._hidden, (at, next(self._order), task))
+
+    def next_in(self) -> float:
+        """Return the seconds until the next message appears; 0 if there is one now."""
+        if any(self._visible.values()):
+            return 0
+        return (self._hidden[0][0] - self._clock()).total_seconds() if self._hidden else 1
+
+    def receive(self, at_most: int) -> list[WebhookTask]:
+        """Return the next messages, those of quiet groups first."""
+        while self._hidden and self._hidden[0][0] <= self._clock():
+            _, order, task = heapq.heappop(self._hidden)
+            self._visible.setdefault(task.endpoint_id, deque()).append((order, task))
+        total = self._in_flight.total()
+        noisy = {g for g, n in self._in_flight.items() if n >= 30 and n > total / 10}
+        received: list[WebhookTask] = []
+        while len(received) < at_most:
+            groups = [group for group, waiting in self._visible.items() if waiting]
+            if not groups:
+                break
+            first = min(groups, key=lambda group: (group in noisy, self._visible[group][0][0]))
+            received.append(self._visible[first].popleft()[1])
+        self._in_flight.update(task.endpoint_id for task in received)
+        return received
+
+    def finish(self, tasks: Sequence[WebhookTask], results: Sequence[Any]) -> None:
+        """Delete the messages that were handled; the others appear again later."""
+        self._in_flight.subtract(task.endpoint_id for task in tasks)
+        failed = [t for t, r in zip(tasks, results, strict=True) if isinstance(r, Exception)]
+        self.put_all(failed, VISIBILITY)
+
+
+class WebhookService:
+    """Endpoints, the queue and its workers.
+
+    Args:
+        workers: the maximum of invocations at the same time.
+        watches: whether the worker looks for slow endpoints, as it does.
+    """
+
+    def __init__(self, *, workers: int = 50, watches: bool = True) -> None:
+        self.simulation = Simulation()
+        self.queue = FairTaskQueue(self.clock)
+        self.endpoints = webhooks.FakeWebhookEndpoints()
+        self.healths = webhooks.FakeEndpointHealths()
+        self.waiting = webhooks.FakeWaitingEvents(self.clock)
+        #: The seconds that a POST to each endpoint takes, and its status.
+        self.answers: dict[str, tuple[float, int]] = {}
+        #: The waits of each endpoint's events until their POST began, in seconds.
+        self.waits: dict[str, list[float]] = {}
+        self._watches = watches
+        self._random = Random(1)  # noqa: S311  no secret
+        self._queued_at: dict[str, datetime] = {}
+        self._ports = PostingPorts(
+            endpoints=self.endpoints,
+            healths=self.healths,
+            deliveries=_SlowDeliveries(self.simulation),
+            waiting=self.waiting,
+            queue=self.queue,
+            due=webhooks.FakeDueTimes(),
+            messages=stores.FakeMessages(stores.Store()),
+            suppressions=webhooks.FakeSuppressionLookup(),
+            poster=self,
+            payloads=_Payloads(),
+            clock=self.clock,
+            random=self._random.random,
+        )
+        self._workers = workers
+        self._busy = 0
+        self.simulation.start(self._dispatch)
+
+    def clock(self) -> datetime:
+        return self.simulation.now
+
+    def add_endpoint(self, seconds: float, status: int = 200) -> WebhookEndpoint:
+        """Add an endpoint that answers after some seconds, if it does."""
+        secret = new_secret(builders.NOW)
+        endpoint = webhooks.endpoint(secrets=(secret,))
+        self.endpoints.add(endpoint, 10)
+        self.answers[endpoint.endpoint_id] = (seconds, status)
+        return endpoint
+
+    def announce(self, endpoint: WebhookEndpoint, seconds: Iterable[float]) -> None:
+        """Queue an event for an endpoint at each of some moments after the start."""
+        for second in seconds:
+            at = builders.NOW + timedelta(seconds=second)
+            event = self._event(endpoint, at)
+            self._queued_at[str(event.event_id)] = at
+            self.queue.put_all([event], timedelta(seconds=second + _QUEUE))
+
+    def _event(self, endpoint: WebhookEndpoint, at: datetime) -> WebhookEvent:
+        """Return an event of its own; the time alone does not tell two of them apart."""
+        event = account_paused(endpoint.account_id, at).for_endpoint(endpoint.endpoint_id)
+        return replace(event, event_id=UUID(int=self._random.getrandbits(128)))
+
+    def run(self, seconds: float) -> None:
+        """Run for some seconds."""
+        end = builders.NOW + timedelta(seconds=seconds)
+        self.simulation.run(lambda: self.clock() > end)
+
+    def percentile(self, endpoint: WebhookEndpoint, share: float) -> float:
+        """Return the wait that this share of an endpoint's events did not exceed."""
+        waits = sorted(self.waits[endpoint.endpoint_id])
+        return waits[ceil(share * len(waits)) - 1]
+
+    def check(self, url: str) -> str | None:
+        raise NotImplementedError(url)
+
+    def post(self, url: str, headers: Any, body: bytes) -> PostResult:
+        """Receive a POST, as an endpoint does."""
+        del url
+        endpoint_id = body.decode()
+        queued_at = self._queued_at.get(headers["webhook-id"])
+        if queued_at is not None:
+            wait = (self.clock() - queued_at).total_seconds()
+            self.waits.setdefault(endpoint_id, []).append(wait)
+            del self._queued_at[headers["webhook-id"]]
+        seconds, status = self.answers[endpoint_id]
+        self.simulation.sleep(seconds * self._random.uniform(0.8, 1.0))
+        if seconds >= HANGS:
+            return PostResult(status_code=None, error="no response within 8 seconds")
+        return PostResult(status_code=status)
+
+    def _dispatch(self) -> None:
+        """Give batches to the pollers that are free."""
+        while True:
+            seconds = (self.clock() - builders.NOW).total_seconds()
+            pollers = min(_POLLERS + int(seconds), self._workers)
+            while self._busy < pollers and (tasks := self.queue.receive(10)):
+                self._busy += 1
+                self.simulation.start(lambda tasks=tasks: self._work(tasks))  # type: ignore[misc]
+            self.simulation.sleep(min(max(self.queue.next_in(), _POLL), _LONGEST_POLL))
+
+    def _work(self, tasks: Sequence[WebhookTask]) -> None:
+        worker = WebhookWorker(self._ports, self._parallel)
+        self.queue.finish(tasks, worker.handle(tasks))
+        self._busy -= 1
+
+    def _parallel(
+        self,
+        calls: Sequence[Callable[[], Any]],
+        patience: timedelta | None = None,
+        while_running: Callable[[Sequence[int]], None] = lambda _: None,
+    ) -> list[Any]:
+        """Implements `webhooks.ports.Parallel` with a process for each call."""
+        results: dict[int, Any] = {}
+
+        def run(position: int) -> None:
+            try:
+                results[position] = calls[position]()
+            except Exception as error:  # noqa: BLE001  as the real one
+                results[position] = error
+
+        for position in range(len(calls)):
+            self.simulation.start(lambda position=position: run(position))  # type: ignore[misc]
+        until = None if patience is None else self.clock() + patience
+        while len(results) < len(calls):
+            self.simulation.sleep(_JOIN)
+            if until is not None and self.clock() >= until and len(results) < len(calls):
+                until = None
+                if self._watches:
+                    while_running([n for n in range(len(calls)) if n not in results])
+        return [results[position] for position in range(len(calls))]
+
+
+class _SlowDeliveries(webhooks.FakeWebhookDeliveries):
+    def __init__(self, simulation: Simulation) -> None:
+        super().__init__()
+        self._simulation = simulation
+
+    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        self._simulation.sleep(_TABLE)
+        return super().get(account_id, endpoint_id, delivery_id)
+
+    peek = get
+
+    def put(self, delivery: WebhookDelivery) -> None:
+        self._simulation.sleep(_TABLE)
+        super().put(delivery)
+
+
+class _Payloads:
+    """Implements `webhooks.ports.PayloadWriter`; a payload is the id of the endpoint."""
+
+    def email(self, *_: Any) -> bytes:
+        raise NotImplementedError
+
+    suppression = email
+
+    def plain(self, event: WebhookEvent) -> bytes:
+        return event.endpoint_id.encode()

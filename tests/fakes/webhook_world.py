@@ -1,0 +1,241 @@
+"""Webhooks from the table's stream to the endpoints, over fakes, with a clock and faults.
+
+What is modelled: the queue hides tasks, delivers the tasks of a dead worker again, and may
+deliver a task twice. The stream delivers its records in order, and repeats a batch that failed.
+"""
+
+import heapq
+from collections import Counter
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from itertools import count
+from random import Random
+from typing import Any
+from uuid import UUID
+
+from pillarbox.application.webhooks.announce import Announcement
+from pillarbox.application.webhooks.attempts import PostingPorts
+from pillarbox.application.webhooks.enqueue_due import DueTasks
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.application.webhooks.post import WebhookWorker
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.message import Event, Message
+from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookTask
+from pillarbox.domain.webhook_events import AccountEvent, events_of, new_events, receives
+from pillarbox.http.webhook_payload import WebhookPayloads
+from tests.fakes import builders, stores, webhooks
+from tests.fakes.world import Fault, Gate, GatedPort, Killed
+
+#: The queue delivers the tasks of a dead worker again after this time.
+VISIBILITY = timedelta(seconds=180)
+_MINUTE = timedelta(minutes=1)
+_MOMENT = timedelta(milliseconds=1)
+
+type Change = tuple[Message | None, Message]
+
+
+def one_after_another(
+    calls: Sequence[Callable[[], Any]],
+    patience: timedelta | None = None,
+    while_running: Callable[[Sequence[int]], None] = lambda _: None,
+) -> list[Any]:
+    """Implements `webhooks.ports.Parallel` without threads."""
+    del patience, while_running
+    results: list[Any] = []
+    for call in calls:
+        try:
+            results.append(call())
+        except Exception as error:  # noqa: BLE001  as the real one
+            results.append(error)
+    return results
+
+
+@dataclass
+class WebhookWorld:
+    """One account with endpoints; what happens to its messages is announced and posted."""
+
+    gate: Gate = field(default_factory=Gate)
+    now: datetime = builders.NOW
+    random: Random = field(default_factory=lambda: Random(1))  # noqa: S311  no secret
+    #: How an endpoint answers an event now; by default it accepts.
+    answer: Callable[[str, UUID], PostResult] = lambda _url, _event_id: PostResult(status_code=200)
+    batch: int = 10
+    #: The share of tasks that the queue delivers twice, and up to two seconds later than others;
+    #: and of batches that the stream repeats.
+    disorder: float = 0
+
+    def __post_init__(self) -> None:
+        self.store = stores.Store()
+        self.endpoints = webhooks.FakeWebhookEndpoints()
+        self.healths = webhooks.FakeEndpointHealths()
+        self.deliveries = webhooks.FakeWebhookDeliveries()
+        self.waiting = webhooks.FakeWaitingEvents(lambda: self.now)
+        self.queue = webhooks.FakeWebhookQueue()
+        self.due = webhooks.FakeDueTimes()
+        self.poster = webhooks.FakeWebhookPoster()
+        self.poster.answer = lambda post: self.answer(post.url, post.event_id)
+        self.suppressions = webhooks.FakeSuppressionLookup()
+        #: How often each event was accepted by its endpoint.
+        self.accepted: Counter[UUID] = Counter()
+        #: The changes of records that the stream has not delivered yet.
+        self.stream: list[Change] = []
+        self.outcomes: Counter[str] = Counter()
+        self._hidden: list[tuple[datetime, int, WebhookTask]] = []
+        self._order = count()
+        self._next_minute = self.now.replace(second=0, microsecond=0) + _MINUTE
+        self.announcement = Announcement[Change](
+            account_of=lambda change: change[1].account_id,
+            read=lambda change: new_events(*change),
+            endpoints=self._port("endpoints", self.endpoints),
+            queue=self._port("queue", self.queue),
+            clock=lambda: self.now,
+        )
+
+    def _port(self, name: str, port: object) -> Any:
+        return GatedPort(self.gate, name, port)
+
+    @property
+    def ports(self) -> PostingPorts:
+        return PostingPorts(
+            endpoints=self._port("endpoints", self.endpoints),
+            healths=self._port("healths", self.healths),
+            deliveries=self._port("deliveries", self.deliveries),
+            waiting=self._port("waiting", self.waiting),
+            queue=self._port("queue", self.queue),
+            due=self._port("due", self.due),
+            messages=self._port("messages", stores.FakeMessages(self.store)),
+            suppressions=self._port("suppressions", self.suppressions),
+            poster=self._port("poster", self),
+            payloads=WebhookPayloads(),
+            clock=lambda: self.now,
+            random=self.random.random,
+        )
+
+    def post(self, url: str, headers: dict[str, str], body: bytes) -> PostResult:
+        """Receive a POST, as the endpoint does."""
+        result = self.poster.post(url, headers, body)
+        if result.status_code == 200:
+            self.accepted[UUID(headers["webhook-id"])] += 1
+        return result
+
+    def add_endpoint(self, **changes: Any) -> WebhookEndpoint:
+        added = webhooks.endpoint(**changes)
+        self.endpoints.add(added, 10)
+        return added
+
+    def deliveries_of(self, endpoint: WebhookEndpoint) -> list[WebhookDelivery]:
+        return [
+            each
+            for each in self.deliveries.deliveries.values()
+            if each.event.endpoint_id == endpoint.endpoint_id
+        ]
+
+    def change(self, message: Message, *events: Event) -> Message:
+        """Write a message or add events to it, and put the change on the stream."""
+        key = (message.account_id, message.message_id)
+        old = self.store.messages.get(key)
+        new = (old or message).with_events(events)
+        self.store.messages[key] = new
+        if new is not old:
+            self.stream.append((old, new))
+        return new
+
+    def expected(self) -> set[UUID]:
+        """Return the ids of all events that the endpoints must receive."""
+        announced: list[AccountEvent] = [
+            event for message in self.store.messages.values() for event in events_of(message)
+        ]
+        return {
+            event.event_id(endpoint.endpoint_id)
+            for endpoint in self.endpoints.endpoints.values()
+            for event in announced
+            if receives(endpoint, event.type)
+        }
+
+    def settle(self, limit: timedelta = timedelta(days=7), *, batches: int = 10**6) -> None:
+        """Run stream, queue and timer until nothing is left to do, or for a time."""
+        end = self.now + limit
+        for _ in range(batches):
+            if self.stream:
+                self._read_stream()
+                continue
+            self._collect()
+            due = [self._hidden[0][0]] if self._hidden else []
+            if any(self.due.minutes.values()):
+                due.append(max(self._next_minute, min(m for m, t in self.due.minutes.items() if t)))
+            if not due or min(due) > end:
+                return
+            self.now = max(self.now, min(due))
+            if self.now >= self._next_minute:
+                self._next_minute = self.now.replace(second=0, microsecond=0) + _MINUTE
+                self._tick()
+                self._collect()
+            self._receive()
+        raise AssertionError("the tasks never end")
+
+    def _read_stream(self) -> None:
+        """Deliver the changes to the reader, until a batch succeeds."""
+        try:
+            repeats = self.random.random() < self.disorder
+            if self.announcement.apply(self.stream).retry_from is None and not repeats:
+                self.stream.clear()
+        except Killed:
+            pass
+        self.now += _MOMENT
+
+    def _tick(self) -> None:
+        timer = DueTasks(
+            due=self._port("due", self.due),
+            queue=self._port("queue", self.queue),
+            clock=lambda: self.now,
+        )
+        try:
+            timer.enqueue()
+        except (ServiceError, Killed):  # the next minute does it
+            return
+
+    def _collect(self) -> None:
+        for task, delay in self.queue.tasks:
+            self.deliver_again(task, delay)
+            if self.random.random() < self.disorder:
+                self.deliver_again(task, delay + timedelta(seconds=self.random.uniform(0, 2)))
+        self.queue.tasks.clear()
+
+    def break_at_random(self, every: int) -> None:
+        """Let a call fail or kill its process once in about so many calls, from now on."""
+
+        def plan(position: int) -> None:
+            error: BaseException = self.random.choice(
+                [Killed(), ServiceError("service_unavailable", "planted")]
+            )
+            when: Any = self.random.choice(["before", "after"])
+            self.gate.fault = Fault(position + self.random.randint(1, 2 * every), when, error)
+
+        def watch(_: str) -> None:
+            position = len(self.gate.calls) - 1
+            if self.gate.fault is None or self.gate.fault.position < position:
+                plan(position)
+
+        self.gate.watch = watch
+
+    def deliver_again(self, task: WebhookTask, delay: timedelta = timedelta(0)) -> None:
+        """Let the queue deliver a task, which may be one that it delivered before."""
+        heapq.heappush(self._hidden, (self.now + delay, next(self._order), task))
+
+    def _receive(self) -> None:
+        """Hand a batch of visible tasks to a worker."""
+        received: list[WebhookTask] = []
+        while self._hidden and self._hidden[0][0] <= self.now and len(received) < self.batch:
+            received.append(heapq.heappop(self._hidden)[2])
+        if not received:
+            return
+        try:
+            results: Sequence[Any] = WebhookWorker(self.ports, one_after_another).handle(received)
+        except Killed:
+            results = [RuntimeError("killed")] * len(received)
+        for task, result in zip(received, results, strict=True):
+            if isinstance(result, Exception):
+                self.deliver_again(task, VISIBILITY)
+            else:
+                self.outcomes[result] += 1

@@ -1,0 +1,260 @@
+"""Fakes of the ports for webhooks over plain dicts. They pass the tests in tests/ports."""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+from pillarbox.application.accounts.ports import Suppression
+from pillarbox.application.ports import ScanPage
+from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.webhook import (
+    ALL_TYPES,
+    EndpointDrain,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEndpoint,
+    WebhookEvent,
+    WebhookSecret,
+    WebhookTask,
+)
+from tests.fakes.builders import ACCOUNT, NOW
+
+type EndpointKey = tuple[str, str]
+_MINUTE = timedelta(minutes=1)
+_WAITING_KEPT = timedelta(days=7)
+
+
+def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:
+    """Return an enabled endpoint for all types."""
+    created = changes.get("created_at", NOW)
+    default = WebhookEndpoint(
+        account_id=account_id,
+        endpoint_id=str(new_id(created)),
+        url="https://shop.example/hooks",
+        types=frozenset({ALL_TYPES}),
+        secrets=(WebhookSecret(text="whsec_c2VjcmV0", created_at=created),),
+        enabled=True,
+        created_at=created,
+    )
+    return replace(default, **changes)
+
+
+@dataclass
+class FakeWebhookEndpoints:
+    """Implements `webhooks.ports.WebhookEndpoints`."""
+
+    endpoints: dict[tuple[str, str], WebhookEndpoint] = field(default_factory=dict)
+    replayed: dict[tuple[str, str], datetime] = field(default_factory=dict)
+
+    def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
+        if len(self.of_account(endpoint.account_id)) >= most:
+            return False
+        self.endpoints[endpoint.account_id, endpoint.endpoint_id] = endpoint
+        return True
+
+    def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
+        return self.endpoints.get((account_id, endpoint_id))
+
+    def of_account(self, account_id: str) -> Sequence[WebhookEndpoint]:
+        return [self.endpoints[key] for key in sorted(self.endpoints) if key[0] == account_id]
+
+    def change(
+        self, account_id: str, endpoint_id: str, changes: EndpointChanges
+    ) -> WebhookEndpoint | None:
+        old = self.get(account_id, endpoint_id)
+        if old is None:
+            return None
+        new = replace(
+            old,
+            url=old.url if changes.url is None else changes.url,
+            types=old.types if changes.types is None else changes.types,
+            enabled=old.enabled if changes.enabled is None else changes.enabled,
+        )
+        self.endpoints[account_id, endpoint_id] = new
+        return new
+
+    def replace_secrets(
+        self,
+        account_id: str,
+        endpoint_id: str,
+        old: tuple[WebhookSecret, ...],
+        new: tuple[WebhookSecret, ...],
+    ) -> bool:
+        current = self.get(account_id, endpoint_id)
+        if current is None or current.secrets != old:
+            return False
+        self.endpoints[account_id, endpoint_id] = replace(current, secrets=new)
+        return True
+
+    def begin_replay(
+        self, account_id: str, endpoint_id: str, now: datetime, pause: timedelta
+    ) -> bool:
+        key = account_id, endpoint_id
+        if key not in self.endpoints or self.replayed.get(key, now - pause) > now - pause:
+            return False
+        self.replayed[key] = now
+        return True
+
+    def remove(self, account_id: str, endpoint_id: str) -> bool:
+        return self.endpoints.pop((account_id, endpoint_id), None) is not None
+
+
+@dataclass
+class FakeEndpointHealths:
+    """Implements `webhooks.ports.EndpointHealths`."""
+
+    healths: dict[tuple[str, str], EndpointHealth] = field(default_factory=dict)
+
+    def get(self, account_id: str, endpoint_id: str) -> EndpointHealth:
+        return self.healths.get((account_id, endpoint_id), EndpointHealth())
+
+    def replace(
+        self, account_id: str, endpoint_id: str, old: EndpointHealth, new: EndpointHealth
+    ) -> bool:
+        if self.get(account_id, endpoint_id) != old:
+            return False
+        self.healths[account_id, endpoint_id] = new
+        return True
+
+
+@dataclass
+class FakeWebhookDeliveries:
+    """Implements `webhooks.ports.WebhookDeliveries`."""
+
+    deliveries: dict[tuple[EndpointKey, str], WebhookDelivery] = field(default_factory=dict)
+
+    def put(self, delivery: WebhookDelivery) -> None:
+        event = delivery.event
+        key = (event.account_id, event.endpoint_id)
+        self.deliveries[key, event.delivery_id] = delivery
+
+    def get(self, account_id: str, endpoint_id: str, delivery_id: str) -> WebhookDelivery | None:
+        return self.deliveries.get(((account_id, endpoint_id), delivery_id))
+
+    peek = get
+
+    def newest_first(
+        self, account_id: str, endpoint_id: str, limit: int, cursor: str | None
+    ) -> ScanPage[WebhookDelivery]:
+        ids = sorted(
+            (
+                delivery_id
+                for key, delivery_id in self.deliveries
+                if key == (account_id, endpoint_id) and (cursor is None or delivery_id < cursor)
+            ),
+            reverse=True,
+        )[:limit]
+        items = [self.deliveries[(account_id, endpoint_id), each] for each in ids]
+        return ScanPage(items, ids[-1] if len(ids) == limit else None)
+
+
+@dataclass
+class FakeWaitingEvents:
+    """Implements `webhooks.ports.WaitingEvents`; `waiting` has events and until when each waits."""
+
+    clock: Callable[[], datetime]
+    waiting: dict[tuple[EndpointKey, str], tuple[WebhookEvent, datetime]] = field(
+        default_factory=dict
+    )
+
+    def put(self, event: WebhookEvent) -> None:
+        key = (event.account_id, event.endpoint_id)
+        self.waiting[key, event.delivery_id] = event, self.clock() + _WAITING_KEPT
+
+    def oldest(self, account_id: str, endpoint_id: str, limit: int) -> Sequence[WebhookEvent]:
+        found = sorted(
+            (delivery_id, event)
+            for (key, delivery_id), (event, until) in self.waiting.items()
+            if key == (account_id, endpoint_id) and until > self.clock()
+        )
+        return [event for _, event in found[:limit]]
+
+    def remove(self, event: WebhookEvent) -> None:
+        key = (event.account_id, event.endpoint_id)
+        self.waiting.pop((key, event.delivery_id), None)
+
+
+@dataclass
+class FakeWebhookQueue:
+    """Implements `webhooks.ports.WebhookQueue`; `tasks` has tasks and for how long each hides."""
+
+    tasks: list[tuple[WebhookTask, timedelta]] = field(default_factory=list)
+
+    @property
+    def events(self) -> list[WebhookEvent]:
+        """The queued events, without the drains."""
+        return [task for task, _ in self.tasks if isinstance(task, WebhookEvent)]
+
+    def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
+        assert delay <= timedelta(minutes=15), "SQS hides a message for at most 15 minutes"
+        self.tasks += [(task, delay) for task in tasks]
+
+
+@dataclass
+class FakeDueTimes:
+    """Implements `webhooks.ports.DueTimes`; `minutes` has the tasks of each minute."""
+
+    minutes: dict[datetime, dict[object, WebhookTask]] = field(default_factory=dict)
+
+    def put(self, task: WebhookTask, due: datetime) -> None:
+        minute = due.replace(second=0, microsecond=0)
+        if minute < due:
+            minute += _MINUTE
+        self.minutes.setdefault(minute, {})[_name(task)] = _without_lease(task)
+
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[WebhookTask]]]:
+        for minute in sorted(self.minutes):
+            if minute <= now and self.minutes[minute]:
+                yield minute, [*self.minutes[minute].values()]
+
+    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
+        for task in tasks:
+            self.minutes[minute].pop(_name(task), None)
+
+
+@dataclass(frozen=True)
+class Post:
+    """A POST that an endpoint received."""
+
+    url: str
+    event_id: UUID
+    headers: Mapping[str, str]
+    body: bytes
+
+
+@dataclass
+class FakeSuppressionLookup:
+    """Implements `webhooks.ports.SuppressionLookup`."""
+
+    suppressions: dict[tuple[str, str], Suppression] = field(default_factory=dict)
+
+    def get(self, account_id: str, address: str) -> Suppression | None:
+        return self.suppressions.get((account_id, address))
+
+
+class FakeWebhookPoster:
+    """Implements `webhooks.ports.WebhookPoster`; `answer` decides how endpoints answer."""
+
+    def __init__(self) -> None:
+        self.posts: list[Post] = []
+        self.answer: Callable[[Post], PostResult] = lambda _: PostResult(status_code=200)
+
+    def check(self, url: str) -> str | None:
+        return None if url.startswith("https://") else "must begin with https://"
+
+    def post(self, url: str, headers: Mapping[str, str], body: bytes) -> PostResult:
+        post = Post(url, UUID(headers["webhook-id"]), headers, body)
+        self.posts.append(post)
+        return self.answer(post)
+
+
+def _name(task: WebhookTask) -> tuple[str, str, str]:
+    end = task.delivery_id if isinstance(task, WebhookEvent) else "drain"
+    return task.account_id, task.endpoint_id, end
+
+
+def _without_lease(task: WebhookTask) -> WebhookTask:
+    return replace(task, lease=None) if isinstance(task, EndpointDrain) else task

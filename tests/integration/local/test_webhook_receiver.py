@@ -1,0 +1,270 @@
+"""The receivers of webhooks: what they keep, what they check and how they answer."""
+
+import json
+import threading
+from datetime import UTC, datetime, timedelta
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx
+import pytest
+
+from local.inbox.webhooks import ReceivedWebhook, WebhookStore
+from pillarbox.domain.webhook_signature import new_secret
+from tests.integration.local.local_ses import LocalSes
+from tests.integration.local.webhook_posts import MESSAGE, SECRET, PostWebhook, post_webhook
+from tests.stack import wait_for
+
+__all__ = ["post_webhook"]
+
+OTHER: Final = new_secret(datetime.now(UTC))
+
+
+def newest(inbox: httpx.Client, **query: str) -> Any:
+    return inbox.get("/webhooks/latest", params=query).json()
+
+
+def test_a_webhook_is_kept(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """A receiver answers 204 and keeps payload, headers, and that the signature is valid."""
+    event = uuid4()
+    assert post_webhook(event=event).status_code == 204
+    (item,) = inbox.get("/webhooks").json()["items"]
+    received = datetime.fromisoformat(item["receivedAt"])
+    assert datetime.now(UTC) - received < timedelta(minutes=5)
+    assert item == {
+        "id": item["id"],
+        "receiver": "shop",
+        "receivedAt": item["receivedAt"],
+        "webhookId": str(event),
+        "attempt": 1,
+        "signature": "valid",
+        "status": 204,
+        "type": "email.delivered",
+        "messageId": MESSAGE,
+        "recipient": "ada@example.com",
+    }
+    detail = inbox.get(f"/webhooks/{item['id']}").json()
+    assert detail == newest(inbox)
+    assert json.loads(detail["body"])["type"] == "email.delivered"
+    assert {"name": "webhook-id", "value": str(event)} in detail["headers"]
+    assert detail.items() > item.items()
+
+
+def test_signatures_are_checked(
+    post_webhook: PostWebhook, inbox: httpx.Client, local_ses: LocalSes
+) -> None:
+    """A wrong secret, a changed body, an old time and missing headers are told apart."""
+
+    def verdict(**webhook: Any) -> str:
+        post_webhook(**webhook)
+        return str(newest(inbox)["signature"])
+
+    assert verdict() == "valid"
+    assert verdict(secret=OTHER) == "invalid"
+    assert verdict(headers={"webhook-id": "changed"}) == "invalid"
+    assert verdict(headers={"webhook-timestamp": "soon"}) == "invalid"
+    assert verdict(headers={"webhook-signature": "v1,"}) == "invalid"
+    assert verdict(age=timedelta(minutes=6)) == "late"
+    assert verdict(age=timedelta(minutes=-6)) == "late"
+    assert verdict(age=timedelta(minutes=4)) == "valid"
+    assert verdict(headers={"webhook-signature": ""}) == "missing"
+    assert verdict(receiver="nobody") == "unknown"
+    local_ses.secrets["shop"] = [OTHER.text, SECRET.text]
+    assert verdict() == "valid"
+    assert verdict(secret=OTHER) == "valid"
+
+
+@pytest.mark.parametrize(("mode", "status"), [("ok", 204), ("error", 500), ("gone", 410)])
+def test_a_receiver_answers_as_it_is_set(
+    mode: str, status: int, post_webhook: PostWebhook, inbox: httpx.Client
+) -> None:
+    """Its own switch decides; other receivers answer 204."""
+    assert inbox.put("/hooks/shop/answer", json={"mode": mode}).json()["mode"] == mode
+    assert inbox.get("/hooks/shop/answer").json() == {"mode": mode, "times": None}
+    assert [post_webhook().status_code for _ in range(2)] == [status, status]
+    assert newest(inbox)["status"] == status
+    assert post_webhook(receiver="other").status_code == 204
+
+
+def test_an_answer_can_have_a_limit(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """After `times` POSTs the receiver answers 204 again; attempts of one event are counted."""
+    inbox.put("/hooks/shop/answer", json={"mode": "error", "times": 2})
+    event = uuid4()
+    assert [post_webhook(event=event).status_code for _ in range(3)] == [500, 500, 204]
+    post_webhook(receiver="other", event=event)
+    items = inbox.get("/webhooks?receiver=shop").json()["items"]
+    assert [(item["attempt"], item["status"]) for item in items] == [(3, 204), (2, 500), (1, 500)]
+    assert inbox.get("/hooks/shop/answer").json() == {"mode": "ok", "times": None}
+
+
+def test_a_slow_receiver_does_not_answer(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """The webhook is kept at once, and the client waits until it gives up."""
+    inbox.put("/hooks/shop/answer", json={"mode": "slow", "times": 1})
+    with pytest.raises(httpx.ReadTimeout):
+        post_webhook(timeout=0.3)
+    assert newest(inbox)["status"] is None
+    assert post_webhook().status_code == 204
+
+
+def test_a_slow_answer_ends_with_the_stack(
+    post_webhook: PostWebhook, inbox: httpx.Client, local_ses: LocalSes
+) -> None:
+    """A stop does not wait for slow answers."""
+    inbox.put("/hooks/shop/answer", json={"mode": "slow"})
+    done = threading.Thread(target=post_webhook)
+    done.start()
+    wait_for(lambda: inbox.get("/webhooks").json()["items"])
+    local_ses.on_loop(local_ses.webhooks.close)
+    done.join(60)
+    assert not done.is_alive()
+
+
+@pytest.mark.parametrize(
+    ("body", "error"),
+    [
+        ({"mode": "teapot"}, "mode: Input should be 'ok', 'error', 'slow' or 'gone'"),
+        ({"mode": "ok", "times": 0}, "times: Input should be greater than or equal to 1"),
+        ({}, "mode: Field required"),
+    ],
+)
+def test_an_invalid_answer_is_refused(body: Any, error: str, inbox: httpx.Client) -> None:
+    """The error names the member."""
+    response = inbox.put("/hooks/shop/answer", json=body)
+    assert (response.status_code, response.json()) == (422, {"error": error})
+
+
+def test_webhooks_are_selected(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """By receiver, type, message, recipient, time, and those after another one."""
+    post_webhook("email.sent", messageId="m1")
+    first = newest(inbox)
+    post_webhook("email.delivered", messageId="m1", recipient="Bob@example.com")
+    post_webhook("email.sent", messageId="m2", receiver="other")
+
+    def types(**query: str) -> list[str]:
+        items = inbox.get("/webhooks", params=query).json()["items"]
+        return [item["type"].removeprefix("email.") for item in items]
+
+    assert types() == ["sent", "delivered", "sent"]
+    assert types(receiver="shop") == ["delivered", "sent"]
+    assert types(type="email.sent") == ["sent", "sent"]
+    assert types(message="m1") == ["delivered", "sent"]
+    assert types(message="m1", type="email.sent") == ["sent"]
+    assert types(recipient="bob@EXAMPLE.com") == ["delivered"]
+    assert types(since=first["receivedAt"]) == ["sent", "delivered", "sent"]
+    assert types(since="2999-01-01T00:00:00") == []
+    assert types(after=first["id"]) == ["sent", "delivered"]
+    assert types(limit="1") == ["sent"]
+    assert inbox.get("/webhooks/latest?type=no").status_code == 404
+    assert inbox.get("/webhooks/absent").status_code == 404
+    assert inbox.get("/webhooks?typ=x").json()["error"].startswith("typ: Extra inputs")
+
+
+def test_a_request_can_wait_for_a_webhook(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """A wait ends when a webhook matches."""
+    later = threading.Timer(0.3, post_webhook)
+    later.start()
+    assert newest(inbox, type="email.delivered", wait="15")["attempt"] == 1
+    later.join()
+
+
+def test_webhooks_are_deleted(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """Those of one receiver, or all."""
+    for receiver in ("shop", "shop", "other"):
+        post_webhook(receiver=receiver)
+    assert inbox.delete("/webhooks?receiver=shop").status_code == 204
+    assert [item["receiver"] for item in inbox.get("/webhooks").json()["items"]] == ["other"]
+    assert inbox.delete("/webhooks").status_code == 204
+    assert inbox.get("/webhooks").json() == {"items": []}
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        b"",
+        b"\xff\x00",
+        b"[1]",
+        b'"text"',
+        b'{"type": 5, "data": [{}]}',
+        b'{"data": {"messageId": null}}',
+        b"[" * 100_000,
+        b'{"a":' * 100_000,
+    ],
+)
+def test_a_payload_of_any_form_is_kept(
+    body: bytes, post_webhook: PostWebhook, inbox: httpx.Client
+) -> None:
+    """What has no type, message or recipient has empty ones, and its signature is checked."""
+    assert post_webhook(body=body).status_code == 204
+    detail = newest(inbox)
+    assert (detail["type"], detail["messageId"], detail["recipient"]) == ("", "", "")
+    assert detail["signature"] == "valid"
+    assert detail["body"] == body.decode("utf-8", "replace")
+
+
+def test_a_body_that_is_too_long_is_refused(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """More than 1 MiB is not kept."""
+    assert post_webhook(body=bytes(1024 * 1024)).status_code == 204
+    assert post_webhook(body=bytes(1024 * 1024 + 1)).status_code == 413
+    assert len(inbox.get("/webhooks").json()["items"]) == 1
+
+
+@pytest.mark.parametrize("name", ["a.b", "a%20b", "a" * 65, "%3Cb%3E"])
+def test_a_receiver_has_a_plain_name(name: str, inbox: httpx.Client) -> None:
+    """Other names are 404, for the page too."""
+    assert inbox.post(f"/hooks/{name}", content=b"{}").status_code == 404
+    assert inbox.get(f"/hooks/{name}").status_code == 404
+
+
+def test_live_events_name_each_webhook(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
+    """A program that listens gets each webhook, and learns of a deletion."""
+    with inbox.stream("GET", "/webhooks/events") as stream:
+        lines = stream.iter_lines()
+        assert next(lines) == ": listening"
+        post_webhook("email.sent")
+        inbox.delete("/webhooks")
+        shown = [line for line in (next(lines) for _ in range(7)) if line]
+    assert shown[0] == "event: webhook"
+    assert json.loads(shown[1].removeprefix("data: "))["type"] == "email.sent"
+    assert shown[2:4] == ["event: cleared", "data: {}"]
+
+
+def test_a_page_of_another_server_cannot_post(
+    post_webhook: PostWebhook, inbox: httpx.Client
+) -> None:
+    """A POST with a foreign Origin is refused and not kept; one of the inbox's own page is."""
+    foreign = {"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}
+    assert post_webhook(headers=foreign).status_code == 403
+    assert post_webhook(headers={"Host": "evil.example"}).status_code == 400
+    assert inbox.get("/webhooks").json() == {"items": []}
+    assert post_webhook(headers={"Origin": str(inbox.base_url)}).status_code == 204
+
+
+def test_the_hint_fits_the_receiver(
+    post_webhook: PostWebhook, inbox: httpx.Client, local_ses: LocalSes
+) -> None:
+    """Without an endpoint it shows how to create one, and else how to send an email."""
+    local_ses.webhooks.hint = "curl emails"
+    local_ses.webhooks.endpoint_hint = "curl webhooks /hooks/RECEIVER"
+    assert post_webhook().status_code == 204
+    assert inbox.get("/hooks/shop/hint").json() == {"curl": "curl emails", "endpoint": True}
+    assert inbox.get("/hooks/mine/hint").json() == {
+        "curl": "curl webhooks /hooks/mine",
+        "endpoint": False,
+    }
+
+
+def received(number: int, size: int) -> ReceivedWebhook:
+    now = datetime.now(UTC)
+    return ReceivedWebhook(str(number), "shop", now, (), bytes(size), "unknown", 204, 1)
+
+
+def test_the_oldest_webhooks_are_dropped() -> None:
+    """Number and size have limits; the newest is always kept."""
+    few, small = WebhookStore(keep=2), WebhookStore(keep_bytes=10)
+    for number in range(4):
+        few.add(received(number, 5))
+        small.add(received(number, 4))
+    assert [webhook.id for webhook in few.newest_first()] == ["3", "2"]
+    assert [webhook.id for webhook in small.newest_first()] == ["3", "2"]
+    small.add(received(4, 100))
+    assert [webhook.id for webhook in small.newest_first()] == ["4"]

@@ -1,0 +1,160 @@
+"""Webhooks on the running local stack, from the email to a receiver of the inbox."""
+
+import json
+import subprocess
+from collections.abc import Iterator
+from datetime import datetime
+from typing import Any, Final
+from uuid import uuid4
+
+import httpx
+import pytest
+from standardwebhooks import Webhook, WebhookVerificationError
+
+from tests.needs import need_node_package, need_program
+from tests.stack import AGENT, PATIENCE, wait_for
+
+pytestmark = pytest.mark.stack
+
+#: Verifies a webhook that comes as JSON on its input; prints the type, or the error.
+VERIFY_IN_NODE: Final = """
+const { Webhook } = require("standardwebhooks");
+const given = JSON.parse(require("fs").readFileSync(0, "utf8"));
+try {
+  console.log(new Webhook(given.secret).verify(given.body, given.headers).type);
+} catch (error) {
+  console.log(error.constructor.name);
+}
+"""
+
+
+class SeededReceiver:
+    """The receiver of the seeded account's endpoint; other tests' webhooks arrive there too."""
+
+    def __init__(self, stack: dict[str, Any], api: httpx.Client, inbox: httpx.Client) -> None:
+        self.url: str = stack["webhook"]["url"]
+        (self.secret,) = stack["webhook"]["secrets"]
+        self.api = api
+        self.inbox = inbox
+
+    def send(self) -> str:
+        """Send an email, and return its message id."""
+        address = f"{uuid4().hex}@example.com"
+        email = {"to": address, "subject": "Hello", "html": "<p>Hello</p>", "tags": {"order": "7"}}
+        response = self.api.post("/emails", json=email)
+        assert response.status_code == 200, response.text
+        return str(response.json()["messageId"])
+
+    def wait_for(self, **wanted: Any) -> dict[str, Any]:
+        """Wait until the receiver has a webhook with these members, and return it."""
+        query = {"receiver": "shop", "message": wanted["messageId"], "wait": "10"}
+
+        def look() -> Any:
+            items = self.inbox.get("/webhooks", params=query).json()["items"]
+            return next((item for item in items if wanted.items() <= item.items()), None)
+
+        found: dict[str, Any] = self.inbox.get(f"/webhooks/{wait_for(look)['id']}").json()
+        return found
+
+    def answer(self, mode: str) -> None:
+        self.inbox.put("/hooks/shop/answer", json={"mode": mode}).raise_for_status()
+
+
+@pytest.fixture
+def receiver(stack: dict[str, Any]) -> Iterator[SeededReceiver]:
+    key = {"X-API-Key": stack["keys"]["live"]}
+    url = f"{stack['base_url']}/api/v1"
+    with (
+        httpx.Client(base_url=url, headers=AGENT | key, timeout=PATIENCE) as api,
+        httpx.Client(base_url=stack["inbox_url"], timeout=PATIENCE) as inbox,
+    ):
+        receiver = SeededReceiver(stack, api, inbox)
+        yield receiver
+        receiver.answer("ok")
+
+
+def headers(webhook: dict[str, Any]) -> dict[str, str]:
+    return {header["name"]: header["value"] for header in webhook["headers"]}
+
+
+def verified_in_node(webhook: dict[str, Any], secret: str) -> str:
+    """Return what the library for Node says."""
+    given = {"secret": secret, "body": webhook["body"], "headers": headers(webhook)}
+    return subprocess.run(
+        [need_program("node"), "-e", VERIFY_IN_NODE],
+        input=json.dumps(given),
+        env={"NODE_PATH": need_node_package("standardwebhooks", "1.0.0"), "PATH": "/usr/bin:/bin"},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=PATIENCE,
+    ).stdout.strip()
+
+
+def test_an_email_reaches_the_receiver(receiver: SeededReceiver) -> None:
+    """`email.sent` and `email.delivered` come with valid signatures, and with the message."""
+    message_id = receiver.send()
+    sent = receiver.wait_for(messageId=message_id, type="email.sent")
+    delivered = receiver.wait_for(messageId=message_id, type="email.delivered")
+    assert (sent["signature"], delivered["signature"]) == ("valid", "valid")
+    payload = json.loads(delivered["body"])
+    assert payload["type"] == "email.delivered"
+    assert datetime.fromisoformat(payload["timestamp"]).tzinfo is not None
+    assert payload["data"]["messageId"] == message_id
+    assert payload["data"]["recipient"] == delivered["recipient"]
+    assert payload["data"]["tags"] == {"order": "7"}
+    assert headers(delivered)["user-agent"] == "Pillarbox-Webhooks/1"
+    assert headers(delivered)["webhook-id"] != headers(sent)["webhook-id"]
+
+
+def test_the_libraries_verify_a_webhook(receiver: SeededReceiver) -> None:
+    """The `standardwebhooks` libraries of Python and Node accept it, and no changed one."""
+    webhook = receiver.wait_for(messageId=receiver.send(), type="email.sent")
+    verified = Webhook(receiver.secret).verify(webhook["body"], headers(webhook))
+    assert verified["data"]["messageId"] == webhook["messageId"]
+    changed = webhook["body"].replace("Hello", "Hullo")
+    assert changed != webhook["body"]
+    with pytest.raises(WebhookVerificationError):
+        Webhook(receiver.secret).verify(changed, headers(webhook))
+    assert verified_in_node(webhook, receiver.secret) == "email.sent"
+    assert verified_in_node(webhook | {"body": changed}, receiver.secret) == (
+        "WebhookVerificationError"
+    )
+
+
+def test_a_failed_webhook_comes_again(receiver: SeededReceiver) -> None:
+    """After a 500 the same event comes again, about five seconds later."""
+    receiver.answer("error")
+    message_id = receiver.send()
+    first = receiver.wait_for(messageId=message_id, type="email.sent")
+    receiver.answer("ok")
+    second = receiver.wait_for(messageId=message_id, type="email.sent", status=204)
+    assert (first["status"], first["attempt"], second["signature"]) == (500, 1, "valid")
+    assert second["webhookId"] == first["webhookId"]
+    assert second["attempt"] > 1
+    first_at, second_at = (datetime.fromisoformat(each["receivedAt"]) for each in (first, second))
+    # The wait varies by 20 %; a busy machine makes it longer.
+    assert (second_at - first_at).total_seconds() >= 4
+
+
+def test_the_seeded_account_has_an_endpoint(
+    receiver: SeededReceiver, stack: dict[str, Any]
+) -> None:
+    """It points at the inbox, gets all types, and its deliveries can be read."""
+    assert receiver.url == f"{stack['inbox_url']}/hooks/shop"
+    message_id = receiver.send()
+    receiver.wait_for(messageId=message_id, type="email.delivered")
+    endpoints = receiver.api.get("/webhooks").json()["items"]
+    (seeded,) = [each for each in endpoints if each["url"] == receiver.url]
+    assert (seeded["types"], seeded["enabled"]) == (["*"], True)
+    path = f"/webhooks/{seeded['id']}/deliveries"
+
+    def delivered() -> Any:
+        items = receiver.api.get(path, params={"limit": 100}).json()["items"]
+        own = [each for each in items if each["messageId"] == message_id]
+        return {each["type"] for each in own if each["status"] == "delivered"} >= {
+            "email.sent",
+            "email.delivered",
+        }
+
+    assert wait_for(delivered)

@@ -1,0 +1,134 @@
+"""The endpoints of webhooks: the fake, and the adapter on the table of identities."""
+
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+from pillarbox.application.webhooks.ports import EndpointChanges, WebhookEndpoints
+from pillarbox.domain.webhook import MAX_ENDPOINTS, WebhookSecret
+from tests.aws import Aws
+from tests.fakes.builders import ACCOUNT, NOW, at
+from tests.fakes.webhooks import FakeWebhookEndpoints, endpoint
+
+OTHER_ACCOUNT = "acct00000002"
+MINUTE = timedelta(minutes=1)
+
+
+@pytest.fixture(params=["fake", "adapter"])
+def endpoints(request: pytest.FixtureRequest) -> WebhookEndpoints:
+    """Return the fake, then the adapter."""
+    if request.param == "fake":
+        return FakeWebhookEndpoints()
+    return DynamoWebhookEndpoints(Table(request.getfixturevalue("aws").identities))
+
+
+def test_an_endpoint_is_read_as_it_was_added(endpoints: WebhookEndpoints) -> None:
+    """Every field is read again; another account or another id has no such endpoint."""
+    old = WebhookSecret(text="whsec_b2xk", created_at=NOW, expires_at=at(60))
+    stored = endpoint(
+        types=frozenset({"email.bounced", "email.failed"}),
+        secrets=(WebhookSecret(text="whsec_bmV3", created_at=at(1)), old),
+        enabled=False,
+    )
+    assert endpoints.add(stored, 1)
+    assert endpoints.get(ACCOUNT, stored.endpoint_id) == stored
+    assert endpoints.get(OTHER_ACCOUNT, stored.endpoint_id) is None
+    assert endpoints.get(ACCOUNT, endpoint().endpoint_id) is None
+
+
+def test_an_account_has_at_most_so_many(endpoints: WebhookEndpoints) -> None:
+    """One more is refused and not stored; the removal of one makes room again."""
+    stored = [endpoint(created_at=at(n)) for n in range(3)]
+    assert [endpoints.add(one, 2) for one in stored] == [True, True, False]
+    assert endpoints.of_account(ACCOUNT) == stored[:2]
+    assert endpoints.add(endpoint(OTHER_ACCOUNT), 2)
+    assert endpoints.remove(ACCOUNT, stored[0].endpoint_id)
+    assert endpoints.add(stored[2], 2)
+    assert endpoints.of_account(ACCOUNT) == stored[1:]
+
+
+def test_the_oldest_endpoint_is_listed_first(endpoints: WebhookEndpoints) -> None:
+    """The list is in the order of creation, and has no endpoint of another account."""
+    stored = [endpoint(created_at=at(n)) for n in range(3)]
+    for one in (stored[2], stored[0], endpoint(OTHER_ACCOUNT), stored[1]):
+        endpoints.add(one, 10)
+    assert endpoints.of_account(ACCOUNT) == stored
+    assert endpoints.of_account("acct00000003") == []
+
+
+def test_a_change_writes_only_what_it_names(endpoints: WebhookEndpoints) -> None:
+    """The other fields keep their values; a change of nothing returns the endpoint."""
+    stored = endpoint()
+    endpoints.add(stored, 1)
+    changed = endpoints.change(ACCOUNT, stored.endpoint_id, EndpointChanges(enabled=False))
+    assert changed == replace(stored, enabled=False)
+    url, types = "https://a.example/", frozenset({"email.sent"})
+    more = EndpointChanges(url=url, types=types)
+    both = replace(stored, enabled=False, url=url, types=types)
+    assert endpoints.change(ACCOUNT, stored.endpoint_id, more) == both
+    assert endpoints.change(ACCOUNT, stored.endpoint_id, EndpointChanges()) == both
+    assert endpoints.get(ACCOUNT, stored.endpoint_id) == both
+
+
+def test_nothing_creates_an_absent_endpoint(endpoints: WebhookEndpoints) -> None:
+    """Changes of an endpoint that does not exist, or is another account's, store nothing."""
+    stored, missing = endpoint(OTHER_ACCOUNT), EndpointChanges(enabled=True)
+    endpoints.add(stored, 1)
+    secrets = stored.secrets
+    assert endpoints.change(ACCOUNT, stored.endpoint_id, missing) is None
+    assert endpoints.change(ACCOUNT, stored.endpoint_id, EndpointChanges()) is None
+    assert not endpoints.replace_secrets(ACCOUNT, stored.endpoint_id, secrets, secrets)
+    assert not endpoints.begin_replay(ACCOUNT, stored.endpoint_id, NOW, MINUTE)
+    assert not endpoints.remove(ACCOUNT, stored.endpoint_id)
+    assert endpoints.of_account(ACCOUNT) == []
+    assert endpoints.of_account(OTHER_ACCOUNT) == [stored]
+
+
+def test_of_two_rotations_at_the_same_time_one_wins(endpoints: WebhookEndpoints) -> None:
+    """Secrets are replaced only while they are those that were read."""
+    stored = endpoint()
+    endpoints.add(stored, 1)
+    first, second = (
+        (WebhookSecret(text=text, created_at=at(5)), replace(stored.secrets[0], expires_at=at(9)))
+        for text in ("whsec_MQ==", "whsec_Mg==")
+    )
+    assert endpoints.replace_secrets(ACCOUNT, stored.endpoint_id, stored.secrets, first)
+    assert not endpoints.replace_secrets(ACCOUNT, stored.endpoint_id, stored.secrets, second)
+    assert endpoints.get(ACCOUNT, stored.endpoint_id) == replace(stored, secrets=first)
+
+
+def test_replays_by_time_have_a_pause_between(endpoints: WebhookEndpoints) -> None:
+    """Within the pause a second replay is refused; a refused one does not extend the pause."""
+    stored = endpoint()
+    endpoints.add(stored, 1)
+    begun = [
+        endpoints.begin_replay(ACCOUNT, stored.endpoint_id, at(seconds), MINUTE)
+        for seconds in (0, 1, 59, 60, 61)
+    ]
+    assert begun == [True, False, False, True, False]
+    assert endpoints.get(ACCOUNT, stored.endpoint_id) == stored
+
+
+def test_parallel_additions_do_not_exceed_the_maximum(aws: Aws) -> None:
+    """Of 14 additions at the same time exactly ten succeed, and ten endpoints exist."""
+    endpoints = DynamoWebhookEndpoints(Table(aws.identities))
+    new = [endpoint(created_at=at(n)) for n in range(14)]
+    with ThreadPoolExecutor(len(new)) as pool:
+        added = list(pool.map(lambda one: endpoints.add(one, MAX_ENDPOINTS), new))
+    assert sum(added) == MAX_ENDPOINTS
+    assert endpoints.of_account(ACCOUNT) == [
+        one for one, was_added in zip(new, added, strict=True) if was_added
+    ]
+
+
+def test_an_addition_whose_response_was_lost_succeeds(aws: Aws) -> None:
+    """A repetition of an addition finds the endpoint, and changes nothing."""
+    endpoints, stored = DynamoWebhookEndpoints(Table(aws.identities)), endpoint()
+    assert endpoints.add(stored, 2)
+    assert endpoints.add(stored, 2)
+    assert endpoints.add(stored, 1)
+    assert endpoints.of_account(ACCOUNT) == [stored]

@@ -1,0 +1,325 @@
+"""What webhooks store and queue: the fakes and the adapters on emulated AWS."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from typing import Any
+from uuid import UUID
+
+import boto3
+import pytest
+from botocore.client import BaseClient
+
+from pillarbox.adapters.dynamodb import due_times, keys
+from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
+from pillarbox.adapters.dynamodb.table import Table
+from pillarbox.adapters.dynamodb.webhook_deliveries import (
+    DynamoWaitingEvents,
+    DynamoWebhookDeliveries,
+)
+from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue, read_task, write_task
+from pillarbox.application.webhooks.ports import (
+    DueTimes,
+    EndpointHealths,
+    WaitingEvents,
+    WebhookDeliveries,
+    WebhookQueue,
+)
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.webhook import (
+    DeliveryAttempt,
+    DeliveryState,
+    EndpointDrain,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEvent,
+    WebhookTask,
+    WebhookType,
+)
+from tests.aws import Aws
+from tests.fakes import webhooks
+from tests.fakes.builders import ACCOUNT, NOW, at
+
+ENDPOINT = "endpoint-1"
+DRAIN = EndpointDrain(ACCOUNT, ENDPOINT)
+
+
+class AdjustableClock:
+    """A clock that a test sets."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+
+    def __call__(self) -> datetime:
+        return self.now
+
+
+@dataclass
+class WebhookPorts:
+    """One implementation of the ports, and a clock for both."""
+
+    deliveries: WebhookDeliveries
+    waiting: WaitingEvents
+    healths: EndpointHealths
+    due: DueTimes
+    queue: WebhookQueue
+    #: Receives the tasks that are not hidden.
+    receive: Callable[[], list[WebhookTask]]
+    clock: "AdjustableClock"
+
+
+@pytest.fixture(params=["fakes", "adapters"])
+def ports(request: pytest.FixtureRequest) -> WebhookPorts:
+    """Return the fakes, then the adapters."""
+    clock = AdjustableClock()
+    if request.param == "fakes":
+        fake_queue = webhooks.FakeWebhookQueue()
+        return WebhookPorts(
+            deliveries=webhooks.FakeWebhookDeliveries(),
+            waiting=webhooks.FakeWaitingEvents(clock),
+            healths=webhooks.FakeEndpointHealths(),
+            due=webhooks.FakeDueTimes(),
+            queue=fake_queue,
+            receive=lambda: [task for task, hidden in fake_queue.tasks if not hidden],
+            clock=clock,
+        )
+    names: Aws = request.getfixturevalue("aws")
+    table = Table(names.table)
+    return WebhookPorts(
+        deliveries=DynamoWebhookDeliveries(table),
+        waiting=DynamoWaitingEvents(table, clock),
+        healths=DynamoEndpointHealths(table),
+        due=DynamoDueTimes(table),
+        queue=SqsWebhookQueue(names.queue_url),
+        receive=lambda: _received(names.queue_url),
+        clock=clock,
+    )
+
+
+def _received(queue_url: str) -> list[WebhookTask]:
+    sqs, tasks = boto3.client("sqs"), []
+    while found := sqs.receive_message(QueueUrl=queue_url, MaxNumberOfMessages=10).get("Messages"):
+        tasks += [read_task(message["Body"]) for message in found]
+    return tasks
+
+
+def event(number: int = 1, seconds: float = 0, **changes: object) -> WebhookEvent:
+    """Return an event of a message some seconds after NOW."""
+    default = WebhookEvent(
+        event_id=UUID(int=number),
+        type=WebhookType.EMAIL_BOUNCED,
+        account_id=ACCOUNT,
+        endpoint_id=ENDPOINT,
+        at=at(seconds),
+        message_id=UUID(int=99),
+    )
+    return replace(default, **changes)  # type: ignore[arg-type]
+
+
+SUPPRESSION = event(type=WebhookType.SUPPRESSION_ADDED, message_id=None, address="ann@example.com")
+
+
+@pytest.mark.parametrize(
+    "delivery",
+    [
+        WebhookDelivery(event=event(), state=DeliveryState.WAITING),
+        WebhookDelivery(
+            event=SUPPRESSION,
+            state=DeliveryState.WAITING,
+            attempts=(
+                DeliveryAttempt(at=at(1), status_code=503, milliseconds=12, error="busy"),
+                DeliveryAttempt(at=at(6), status_code=None, milliseconds=8000, error="timed out"),
+            ),
+            next_at=at(306),
+        ),
+    ],
+)
+def test_a_delivery_is_read_as_it_was_written(
+    ports: WebhookPorts, delivery: WebhookDelivery
+) -> None:
+    """A record has the event and all attempts, and belongs to one endpoint of one account."""
+    ports.deliveries.put(delivery)
+    delivery_id = delivery.event.delivery_id
+    assert ports.deliveries.get(ACCOUNT, ENDPOINT, delivery_id) == delivery
+    assert ports.deliveries.get(ACCOUNT, "endpoint-2", delivery_id) is None
+    assert ports.deliveries.get("acct00000002", ENDPOINT, delivery_id) is None
+
+
+def test_a_later_state_replaces_the_record(ports: WebhookPorts) -> None:
+    """An event has one record, whose last state counts."""
+    first = WebhookDelivery(event=event(), state=DeliveryState.WAITING, next_at=at(9))
+    last = replace(first, state=DeliveryState.DELIVERED, next_at=None)
+    ports.deliveries.put(first)
+    ports.deliveries.put(last)
+    assert ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 10, None).items == [last]
+
+
+def test_deliveries_are_listed_newest_first_in_pages(ports: WebhookPorts) -> None:
+    """The pages have each delivery of the endpoint once, in the order of their events' times."""
+    stored = [
+        WebhookDelivery(event=event(9 - number, number), state=DeliveryState.DELIVERED)
+        for number in range(5)
+    ]
+    for delivery in (*stored, replace(stored[0], event=event(endpoint_id="endpoint-2"))):
+        ports.deliveries.put(delivery)
+    found: list[WebhookDelivery] = []
+    cursor = None
+    while True:
+        page = ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 2, cursor)
+        found += page.items
+        if page.next is None:
+            break
+        cursor = page.next
+    assert found == stored[::-1]
+
+
+def test_a_log_of_no_delivery_is_empty(ports: WebhookPorts) -> None:
+    """An endpoint without deliveries has one empty page."""
+    page = ports.deliveries.newest_first(ACCOUNT, ENDPOINT, 2, None)
+    assert (list(page.items), page.next) == ([], None)
+
+
+def test_health_is_replaced_if_it_has_not_changed(ports: WebhookPorts) -> None:
+    """Of two changes that start from the same health, one is refused."""
+    healthy, failing = EndpointHealth(), EndpointHealth(failing_since=NOW, failures=1)
+    opened = replace(
+        failing, open_since=at(70), probe_at=at(75), disabled_at=at(80), disabled_for="gone"
+    )
+    assert ports.healths.get(ACCOUNT, ENDPOINT) == healthy
+    assert ports.healths.replace(ACCOUNT, ENDPOINT, healthy, failing)
+    assert not ports.healths.replace(ACCOUNT, ENDPOINT, healthy, opened)
+    assert ports.healths.replace(ACCOUNT, ENDPOINT, failing, opened)
+    assert ports.healths.get(ACCOUNT, ENDPOINT) == opened
+    assert ports.healths.replace(ACCOUNT, ENDPOINT, opened, healthy)
+    assert ports.healths.replace(ACCOUNT, ENDPOINT, healthy, failing)
+    assert ports.healths.get(ACCOUNT, "endpoint-2") == healthy
+
+
+def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
+    """The same event waits once, and a removed one no more."""
+    events = [event(9, 0), event(3, 1), event(5, 2)]
+    for each in (*events[::-1], events[1], event(endpoint_id="endpoint-2")):
+        ports.waiting.put(each)
+    assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 2)] == events[:2]
+    ports.waiting.remove(events[0])
+    ports.waiting.remove(events[0])
+    assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 9)] == events[1:]
+
+
+def test_an_event_waits_for_seven_days(ports: WebhookPorts) -> None:
+    """An event that waited for 7 days is not returned, even if it is still stored."""
+    ports.waiting.put(event(1))
+    ports.clock.now += timedelta(hours=1)
+    ports.waiting.put(event(2))
+    ports.clock.now = NOW + timedelta(days=7)
+    assert [*ports.waiting.oldest(ACCOUNT, ENDPOINT, 1)] == [event(2)]
+
+
+def test_tasks_are_queued(ports: WebhookPorts) -> None:
+    """More tasks than a request holds are queued, once each; a delayed task is hidden."""
+    tasks: list[WebhookTask] = [*(event(number) for number in range(11)), SUPPRESSION, DRAIN]
+    ports.queue.put_all(iter(tasks))
+    ports.queue.put_all([event(50)], timedelta(minutes=15))
+    received = ports.receive()
+    assert len(received) == len(tasks)
+    assert all(task in received for task in tasks)
+
+
+def test_tasks_are_due_in_their_minute(ports: WebhookPorts) -> None:
+    """A task is due from the first full minute on that is not before its moment."""
+    ports.due.put(event(1), at(60))
+    ports.due.put(event(1), at(60))
+    ports.due.put(DRAIN, at(60))
+    ports.due.put(SUPPRESSION, at(900))
+    minute = (NOW + timedelta(minutes=2)).replace(second=0, microsecond=0)
+    assert not [*ports.due.due(minute - timedelta(milliseconds=1))]
+    found = [(due, task) for due, tasks in ports.due.due(minute) for task in tasks]
+    assert sorted(map(repr, found)) == sorted(map(repr, [(minute, event(1)), (minute, DRAIN)]))
+
+
+def test_a_removed_task_is_not_due_again(ports: WebhookPorts) -> None:
+    """What is removed is gone, and what is due later stays."""
+    ports.due.put(event(1), at(60))
+    ports.due.put(event(2), at(900))
+    for minute, tasks in ports.due.due(at(180)):
+        ports.due.remove(minute, tasks)
+        ports.due.remove(minute, tasks)
+    later = [task for _, tasks in ports.due.due(at(960)) for task in tasks]
+    assert later == [event(2)]
+
+
+def test_a_minute_whose_tasks_were_not_removed_is_read_again(ports: WebhookPorts) -> None:
+    """If the reader dies at a part, the tasks of that minute are due again."""
+    ports.due.put(event(1), at(60))
+    parts = iter(ports.due.due(at(180)))
+    assert list(next(parts)[1]) == [event(1)]
+    del parts
+    assert [task for _, tasks in ports.due.due(at(240)) for task in tasks] == [event(1)]
+
+
+@pytest.mark.parametrize("task", [event(), SUPPRESSION, DRAIN, replace(DRAIN, lease=at(60))])
+def test_a_task_is_read_as_it_was_written(task: WebhookTask) -> None:
+    """A queue message has all of a task."""
+    assert read_task(write_task(task)) == task
+
+
+@pytest.mark.parametrize("text", ["{}", "[]", "x", '{"version": 2}', '{"version": 1}'])
+def test_another_message_is_no_task(text: str) -> None:
+    """A message that is no task of a known version raises, so it becomes a dead letter."""
+    with pytest.raises((KeyError, TypeError, ValueError)):
+        read_task(text)
+
+
+def test_the_endpoint_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """SQS serves other endpoints first while one has many messages in flight."""
+    requests: list[dict[str, Any]] = []
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def record(client: BaseClient, operation: str, parameters: dict[str, Any]) -> object:
+        requests.append(parameters)
+        return call(client, operation, parameters)
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", record)
+    SqsWebhookQueue(aws.queue_url).put_all([event(), replace(DRAIN, endpoint_id="endpoint-2")])
+    (request,) = requests
+    groups = [entry["MessageGroupId"] for entry in request["Entries"]]
+    assert groups == [ENDPOINT, "endpoint-2"]
+
+
+def test_a_refused_task_is_an_error(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+    """If the queue refuses a task of a batch, the caller fails and tries again."""
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def refuse_one(client: BaseClient, operation: str, parameters: object) -> object:
+        response = call(client, operation, parameters)
+        if operation == "SendMessageBatch":
+            response["Failed"] = [{"Id": "0", "Code": "InternalError", "SenderFault": False}]
+        return response
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", refuse_one)
+    with pytest.raises(Unavailable):
+        SqsWebhookQueue(aws.queue_url).put_all([event()])
+
+
+def test_a_delivery_expires_thirty_days_after_its_event(aws: Aws) -> None:
+    """DynamoDB deletes the record 30 days after the event."""
+    table = Table(aws.table)
+    delivery = WebhookDelivery(event=event(), state=DeliveryState.DELIVERED)
+    DynamoWebhookDeliveries(table).put(delivery)
+    item = table.get(keys.webhook_delivery(ACCOUNT, ENDPOINT, event().delivery_id))
+    assert item is not None
+    assert item["expires_at"] == round(NOW.timestamp()) + 30 * 24 * 3600
+
+
+def test_a_timer_that_stood_still_makes_up_for_its_minutes(
+    aws: Aws, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """After an outage each pass reads some of the missed minutes, until none is missed."""
+    monkeypatch.setattr(due_times, "_MINUTES_AT_A_TIME", 5)
+    due = DynamoDueTimes(Table(aws.table))
+    for _ in range(3):
+        assert not [*due.due(NOW)]
+    due.put(event(1), at(600))
+    found = [[task for _, tasks in due.due(at(700)) for task in tasks] for _ in range(4)]
+    assert found == [[], [], [event(1)], []]

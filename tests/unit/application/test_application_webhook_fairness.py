@@ -1,0 +1,32 @@
+"""An endpoint that hangs does not keep the events of others waiting."""
+
+from random import Random
+
+from tests.fakes.webhook_simulation import HANGS, WebhookService
+
+_SECONDS = 300.0
+
+
+def p99(hanging: int, *, watches: bool = True) -> float:
+    """Return p99 of the waits at a quick endpoint, beside events for one that hangs."""
+    service = WebhookService(watches=watches)
+    quick = service.add_endpoint(0.1)
+    random = Random(2)  # noqa: S311  no secret
+    service.announce(quick, sorted(random.uniform(0, _SECONDS - 10) for _ in range(600)))
+    if hanging:
+        service.announce(service.add_endpoint(HANGS), [0.0] * hanging)
+    service.run(_SECONDS)
+    assert len(service.waits[quick.endpoint_id]) == 600
+    return service.percentile(quick, 0.99)
+
+
+def test_a_hanging_endpoint_does_not_delay_another() -> None:
+    """With many events for an endpoint that hangs, another's p99 wait at most doubles."""
+    alone, beside = p99(0), p99(300)
+    assert alone > 0.02
+    assert beside <= 2 * alone
+
+
+def test_without_the_watch_for_slow_endpoints_it_would() -> None:
+    """The model shows the wait that the drains of slow endpoints prevent."""
+    assert p99(300, watches=False) > 0.2

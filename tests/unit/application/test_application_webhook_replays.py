@@ -1,0 +1,95 @@
+"""Replays reach the endpoint: the use cases and the worker, over fakes with a clock."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from pillarbox.application.webhooks.endpoints import Webhooks
+from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.application.webhooks.replays import WebhookReplays
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import EventKind
+from pillarbox.domain.webhook import DeliveryState, WebhookDelivery, WebhookEndpoint
+from tests.fakes.builders import ACCOUNT, at, event, message
+from tests.fakes.webhook_world import WebhookWorld
+from tests.unit.application.test_application_webhooks import FakeLog
+
+BUSY, GONE = PostResult(status_code=503), PostResult(status_code=410)
+
+
+def begin() -> tuple[WebhookWorld, WebhookEndpoint, WebhookReplays]:
+    """An endpoint, and an email that was sent."""
+    world = WebhookWorld()
+    endpoint = world.add_endpoint()
+    world.change(message(ACCOUNT, new_id(at(0))), event(EventKind.SENT, 1))
+    replays = WebhookReplays(
+        endpoints=world.endpoints,
+        deliveries=world.deliveries,
+        queue=world.queue,
+        log=FakeLog(),
+        clock=lambda: world.now,
+    )
+    return world, endpoint, replays
+
+
+def only_delivery(world: WebhookWorld) -> WebhookDelivery:
+    (delivery,) = world.deliveries.deliveries.values()
+    return delivery
+
+
+def test_a_replayed_event_is_posted_once_more() -> None:
+    """A delivered event is posted again with the same id; a repeated task does not post it."""
+    world, endpoint, replays = begin()
+    world.settle()
+    sent = only_delivery(world).event
+    assert world.accepted == {sent.event_id: 1}
+    world.now += timedelta(hours=1)
+    replays.replay(ACCOUNT, UUID(endpoint.endpoint_id), sent.delivery_id)
+    ((task, _),) = world.queue.tasks
+    world.deliver_again(task, timedelta(seconds=3))  # the queue may deliver a task twice
+    world.settle()
+    assert world.accepted == {sent.event_id: 2}
+    assert world.outcomes["repeated"] == 1
+    delivery = only_delivery(world)
+    assert (delivery.event, len(delivery.attempts)) == (sent, 1)
+
+
+def test_a_replay_begins_a_new_schedule() -> None:
+    """An event that was given up is tried again after the usual waits."""
+    world, endpoint, replays = begin()
+    world.answer = lambda _url, _id: BUSY
+    world.settle()
+    given_up = only_delivery(world)
+    assert (given_up.state, len(given_up.attempts)) == (DeliveryState.FAILED, 10)
+    began = world.now = world.now + timedelta(hours=1)
+    replays.replay(ACCOUNT, UUID(endpoint.endpoint_id), given_up.event.delivery_id)
+    world.answer = lambda _url, _id: (
+        BUSY if world.now < began + timedelta(minutes=1) else PostResult(status_code=200)
+    )
+    world.settle()
+    delivery = only_delivery(world)
+    assert delivery.state is DeliveryState.DELIVERED
+    assert [attempt.status_code for attempt in delivery.attempts] == [503, 503, 200]
+
+
+def test_an_enabled_endpoint_receives_what_waits() -> None:
+    """Events of a disabled endpoint wait, and are posted when its owner enables it."""
+    world, endpoint, _ = begin()
+    world.answer = lambda _url, _id: GONE
+    world.settle()
+    world.change(message(ACCOUNT, new_id(at(50))), event(EventKind.SENT, 51))
+    world.settle()
+    key = (ACCOUNT, endpoint.endpoint_id)
+    assert world.healths.healths[key].disabled_for == "gone"
+    assert world.accepted == {}
+    world.answer = lambda _url, _id: PostResult(status_code=200)
+    webhooks = Webhooks(
+        endpoints=world.endpoints,
+        healths=world.healths,
+        poster=world.poster,
+        queue=world.queue,
+        clock=lambda: world.now,
+    )
+    webhooks.change(ACCOUNT, UUID(endpoint.endpoint_id), EndpointChanges(enabled=True))
+    world.settle()
+    assert dict(world.accepted) == dict.fromkeys(world.expected(), 1)
+    assert world.healths.healths[key].open_since is None

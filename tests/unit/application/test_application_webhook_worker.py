@@ -1,0 +1,172 @@
+"""The worker of webhooks: what each answer of an endpoint leads to."""
+
+from dataclasses import replace
+from datetime import timedelta
+
+import pytest
+
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.message import EventKind
+from pillarbox.domain.webhook import (
+    DeliveryState,
+    EndpointDrain,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEvent,
+)
+from pillarbox.domain.webhook_events import webhook_test
+from tests.fakes.builders import ACCOUNT, event, message
+from tests.fakes.webhook_world import WebhookWorld
+
+OK = PostResult(status_code=200)
+
+
+def one_event(answer: PostResult) -> WebhookWorld:
+    """Return a world whose endpoint answers the event of one email."""
+    world = WebhookWorld()
+    world.add_endpoint()
+    world.answer = lambda _url, _id: answer
+    world.change(message(), event(EventKind.SENT, 1))
+    return world
+
+
+def delivery(world: WebhookWorld) -> WebhookDelivery:
+    (only,) = world.deliveries.deliveries.values()
+    return only
+
+
+def health(world: WebhookWorld) -> EndpointHealth:
+    (endpoint,) = world.endpoints.endpoints
+    return world.healths.get(*endpoint)
+
+
+@pytest.mark.parametrize("code", [200, 201, 204, 299])
+def test_every_2xx_is_a_success(code: int) -> None:
+    """The status line alone decides."""
+    world = one_event(PostResult(status_code=code))
+    world.settle(timedelta(seconds=1))
+    assert delivery(world).state is DeliveryState.DELIVERED
+
+
+@pytest.mark.parametrize("code", [None, 301, 307, 400, 404, 500, 599, 700])
+def test_everything_else_is_a_failure(code: int | None) -> None:
+    """A redirect is not followed, and no answer is a failure too."""
+    world = one_event(PostResult(status_code=code, error=None if code else "timed out"))
+    world.settle(timedelta(seconds=1))
+    assert delivery(world).state is DeliveryState.WAITING
+    assert [attempt.status_code for attempt in delivery(world).attempts] == [code]
+    assert delivery(world).next_at is not None
+
+
+def test_an_event_that_always_fails_ends_after_ten_attempts() -> None:
+    """After ten attempts within four days the delivery has failed."""
+    world = one_event(PostResult(status_code=500))
+    world.settle(timedelta(days=30))
+    assert delivery(world).state is DeliveryState.FAILED
+    attempts = [attempt.at for attempt in delivery(world).attempts]
+    assert len(attempts) == 10
+    assert timedelta(days=2) < attempts[-1] - attempts[0] < timedelta(days=4)
+
+
+def test_a_gone_endpoint_is_disabled() -> None:
+    """410 disables the endpoint; its event waits until the owner enables it, then arrives."""
+    world = one_event(PostResult(status_code=410))
+    world.settle()
+    assert health(world).disabled_for == "gone"
+    assert delivery(world).next_at is None
+    ((key, _),) = world.waiting.waiting
+    world.answer = lambda _url, _id: OK
+    world.healths.replace(*key, health(world), health(world).enabled_again(world.now))
+    world.deliver_again(EndpointDrain(*key))
+    world.settle()
+    assert delivery(world).state is DeliveryState.DELIVERED
+    assert not world.waiting.waiting
+
+
+def test_events_of_a_deleted_endpoint_end() -> None:
+    """What waits for a deleted endpoint is not posted."""
+    world = one_event(OK)
+    endpoint = world.add_endpoint()
+    world.settle(timedelta(seconds=1))
+    world.endpoints.remove(ACCOUNT, endpoint.endpoint_id)
+    posted = len(world.poster.posts)
+    world.deliver_again(EndpointDrain(ACCOUNT, endpoint.endpoint_id))
+    world.deliver_again(world.deliveries_of(endpoint)[0].event)
+    world.settle()
+    assert len(world.poster.posts) == posted
+    assert world.outcomes["endpoint_deleted"] == 2
+
+
+def test_a_disabled_endpoint_hears_nothing_new() -> None:
+    """Nothing is announced to an endpoint that its owner disabled."""
+    world = WebhookWorld()
+    world.add_endpoint(enabled=False)
+    world.change(message(), event(EventKind.SENT, 1))
+    world.settle()
+    assert not world.deliveries.deliveries
+
+
+def test_a_test_has_one_attempt() -> None:
+    """A test that fails is not repeated, and does not count as a failure of the endpoint."""
+    world = WebhookWorld()
+    endpoint = world.add_endpoint()
+    world.answer = lambda _url, _id: PostResult(status_code=500)
+    world.deliver_again(webhook_test(ACCOUNT, world.now).for_endpoint(endpoint.endpoint_id))
+    world.settle()
+    assert delivery(world).state is DeliveryState.FAILED
+    assert len(world.poster.posts) == 1
+    assert health(world) == EndpointHealth()
+
+
+def test_retry_after_postpones_the_next_attempt() -> None:
+    """The next attempt is not before the time for which the endpoint asked."""
+    world = one_event(PostResult(status_code=429, retry_after=timedelta(hours=3)))
+    world.settle(timedelta(minutes=1))
+    first = delivery(world)
+    assert first.next_at is not None
+    assert first.next_at - first.attempts[0].at >= timedelta(hours=3)
+
+
+def test_a_repeated_task_is_not_posted() -> None:
+    """A second copy of a delivered event, or of one that waits for its retry, is dropped."""
+    for answer in (OK, PostResult(status_code=429, retry_after=timedelta(hours=3))):
+        world = one_event(answer)
+        world.settle(timedelta(minutes=1))
+        world.deliver_again(delivery(world).event)
+        world.settle(timedelta(minutes=1))
+        assert len(world.poster.posts) == 1
+        assert world.outcomes["repeated"] == 1
+
+
+def test_drained_events_arrive_in_their_order() -> None:
+    """When the circuit closes, the events that waited are posted oldest first."""
+    world = WebhookWorld()
+    world.add_endpoint()
+    up_at = world.now + timedelta(hours=1)
+    world.answer = lambda _url, _id: OK if world.now >= up_at else PostResult(status_code=503)
+    for _ in range(20):
+        world.change(message())
+    for number in range(20):
+        stored = [*world.store.messages.values()][number]
+        world.change(stored, event(EventKind.SENT, number))
+    world.settle(timedelta(minutes=30))
+    by_time = sorted((each for each, _ in world.waiting.waiting.values()), key=_time)
+    waiting = [each.event_id for each in by_time]
+    assert len(waiting) == 20
+    before = len(world.poster.posts)
+    world.settle()
+    assert [post.event_id for post in world.poster.posts[before:]][-19:] == waiting[1:]
+
+
+def _time(waiting: WebhookEvent) -> str:
+    return waiting.delivery_id
+
+
+def test_a_replayed_event_is_posted_again() -> None:
+    """An event that somebody asked for again is posted although it was delivered."""
+    world = one_event(OK)
+    world.settle(timedelta(minutes=1))
+    again = replace(delivery(world).event, replayed_at=world.now + timedelta(seconds=1))
+    world.deliver_again(again)
+    world.settle()
+    assert len(world.poster.posts) == 2

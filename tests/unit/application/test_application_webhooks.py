@@ -1,0 +1,419 @@
+"""The use cases for webhook endpoints, over fakes."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from uuid import UUID
+
+import pytest
+
+from pillarbox.application.ports import ScanPage
+from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
+from pillarbox.application.webhooks.ports import EndpointChanges
+from pillarbox.application.webhooks.replays import (
+    MAX_REPLAYED,
+    ReplayRequest,
+    ReplayResult,
+    WebhookReplays,
+)
+from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import EventKind, Message
+from pillarbox.domain.webhook import (
+    MAX_ENDPOINTS,
+    DeliveryState,
+    EndpointDrain,
+    EndpointHealth,
+    WebhookDelivery,
+    WebhookEvent,
+    WebhookType,
+)
+from pillarbox.domain.webhook_events import webhook_test
+from tests.fakes.builders import ACCOUNT, NOW, at, event, message
+from tests.fakes.webhooks import (
+    FakeEndpointHealths,
+    FakeWebhookDeliveries,
+    FakeWebhookEndpoints,
+    FakeWebhookPoster,
+    FakeWebhookQueue,
+    endpoint,
+)
+from tests.unit.admin.fakes import OTHER_ACCOUNT
+
+URL = "https://shop.example/hooks"
+HOUR = timedelta(hours=1)
+
+
+@dataclass
+class FakeLog:
+    """Implements `ports.MessageLog` as far as replays use it."""
+
+    messages: list[Message] = field(default_factory=list)
+    read: int = 0
+
+    def newest_first(
+        self, account_id: str, since: int, until: int, shards: int | None = None
+    ) -> Iterable[Message]:
+        del shards
+        for each in sorted(self.messages, key=lambda one: one.message_id, reverse=True):
+            created = each.message_id.int >> 80
+            if each.account_id == account_id and since <= created < until:
+                self.read += 1
+                yield each
+
+    def get_all(self, account_id: str, message_ids: Iterable[UUID]) -> Iterable[Message]:
+        raise NotImplementedError
+
+    def pending(
+        self, account_id: str, since: int, until: int, cursor: str | None
+    ) -> ScanPage[Message]:
+        raise NotImplementedError
+
+
+class UseCasesOfWebhooks:
+    """The use cases and the fakes behind them."""
+
+    def __init__(self) -> None:
+        self.now = NOW
+        self.endpoints = FakeWebhookEndpoints()
+        self.healths = FakeEndpointHealths()
+        self.deliveries = FakeWebhookDeliveries()
+        self.queue = FakeWebhookQueue()
+        self.log = FakeLog()
+        self.queries = WebhookQueries(
+            endpoints=self.endpoints, healths=self.healths, deliveries=self.deliveries
+        )
+        self.webhooks = Webhooks(
+            endpoints=self.endpoints,
+            healths=self.healths,
+            poster=FakeWebhookPoster(),
+            queue=self.queue,
+            clock=lambda: self.now,
+        )
+        self.replays = WebhookReplays(
+            endpoints=self.endpoints,
+            deliveries=self.deliveries,
+            queue=self.queue,
+            log=self.log,
+            clock=lambda: self.now,
+        )
+
+    def create(self, *types: str) -> UUID:
+        state = self.webhooks.create(ACCOUNT, URL, types or ["*"])
+        return UUID(state.endpoint.endpoint_id)
+
+    @property
+    def queued(self) -> list[object]:
+        return [task for task, _ in self.queue.tasks]
+
+
+@pytest.fixture
+def of() -> UseCasesOfWebhooks:
+    return UseCasesOfWebhooks()
+
+
+def code_of(refused: pytest.ExceptionInfo[ServiceError]) -> str:
+    return refused.value.code
+
+
+def errors_of(refused: pytest.ExceptionInfo[ValidationFailed]) -> list[tuple[str, str]]:
+    return [(error.field, error.code) for error in refused.value.errors]
+
+
+def test_an_endpoint_is_created_with_a_secret(of: UseCasesOfWebhooks) -> None:
+    """A new endpoint is enabled, has one secret without an end, and is stored as it is shown."""
+    state = of.webhooks.create(ACCOUNT, URL, ["email.sent", "email.sent"])
+    created = state.endpoint
+    assert state.enabled
+    assert (created.url, created.created_at) == (URL, NOW)
+    assert created.types == {"email.sent"}
+    assert [secret.expires_at for secret in created.secrets] == [None]
+    assert of.queries.of_account(ACCOUNT) == [state]
+    assert of.queries.get(ACCOUNT, UUID(created.endpoint_id)) == state
+
+
+def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:
+    """An account has at most ten endpoints; another account's do not count."""
+    for _ in range(MAX_ENDPOINTS):
+        of.create()
+    with pytest.raises(ServiceError) as refused:
+        of.create()
+    assert (code_of(refused), refused.value.details) == (
+        "webhook_limit_exceeded",
+        {"limit": MAX_ENDPOINTS},
+    )
+    assert of.webhooks.create(OTHER_ACCOUNT, URL, ["*"]).enabled
+
+
+@pytest.mark.parametrize(
+    ("types", "code"),
+    [
+        ([], "too_short"),
+        (["*", "email.sent"], "not_allowed"),
+        (["email.sent", "email.opened"], "unknown_type"),
+        (["webhook.test"], "unknown_type"),
+        (["x" * 5000], "unknown_type"),
+    ],
+)
+def test_wrong_types_are_refused(of: UseCasesOfWebhooks, types: list[str], code: str) -> None:
+    """The types are "*" alone, or known ones; the error is short and nothing is stored."""
+    with pytest.raises(ValidationFailed) as refused:
+        of.webhooks.create(ACCOUNT, "http://shop.example/", types)
+    assert errors_of(refused) == [("url", "invalid_url"), ("types", code)]
+    assert len(refused.value.errors[1].message) < 500
+    assert of.endpoints.endpoints == {}
+
+
+def test_a_url_that_is_too_long_is_not_looked_up(of: UseCasesOfWebhooks) -> None:
+    """A URL has at most 2,048 characters."""
+    with pytest.raises(ValidationFailed) as refused:
+        of.webhooks.create(ACCOUNT, URL + "x" * 2048, ["*"])
+    assert errors_of(refused) == [("url", "invalid_url")]
+
+
+def test_an_endpoint_is_changed(of: UseCasesOfWebhooks) -> None:
+    """A change names some fields; a wrong one leaves all of them as they are."""
+    endpoint_id = of.create()
+    changed = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=False))
+    assert not changed.enabled
+    wrong = EndpointChanges(url="http://10.0.0.1/", enabled=True)
+    with pytest.raises(ValidationFailed) as refused:
+        of.webhooks.change(ACCOUNT, endpoint_id, wrong)
+    assert errors_of(refused) == [("url", "invalid_url")]
+    assert of.queries.get(ACCOUNT, endpoint_id) == changed
+
+
+def test_a_disabled_endpoint_is_enabled_again(of: UseCasesOfWebhooks) -> None:
+    """The owner ends what the service disabled; events wait for a probe, which is due at once."""
+    endpoint_id = of.create()
+    key = ACCOUNT, str(endpoint_id)
+    of.healths.healths[key] = EndpointHealth(
+        failing_since=at(0),
+        failures=5,
+        open_since=at(60),
+        disabled_at=at(99),
+        disabled_for="failing",
+    )
+    state = of.queries.get(ACCOUNT, endpoint_id)
+    assert (state.enabled, state.health.disabled_for) == (False, "failing")
+    of.now = at(500)
+    enabled = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True))
+    assert enabled.enabled
+    assert of.queued == [EndpointDrain(ACCOUNT, str(endpoint_id))]
+    assert of.healths.healths[key] == EndpointHealth(open_since=at(60), probe_at=at(500))
+
+
+def test_to_enable_a_healthy_endpoint_changes_no_health(of: UseCasesOfWebhooks) -> None:
+    """An open circuit stays as it is: only what the service disabled is ended."""
+    endpoint_id = of.create()
+    key = ACCOUNT, str(endpoint_id)
+    of.healths.healths[key] = failing = EndpointHealth(failing_since=at(0), open_since=at(60))
+    state = of.webhooks.change(ACCOUNT, endpoint_id, EndpointChanges(enabled=True))
+    assert (state.enabled, state.health) == (True, failing)
+    assert of.healths.healths[key] == failing
+
+
+def test_a_rotation_gives_a_new_secret(of: UseCasesOfWebhooks) -> None:
+    """The new secret is the first; the old one ends after 24 hours."""
+    endpoint_id = of.create()
+    (old,) = of.queries.get(ACCOUNT, endpoint_id).endpoint.secrets
+    rotated = of.webhooks.rotate(ACCOUNT, endpoint_id)
+    new, ending = rotated.endpoint.secrets
+    assert new.text != old.text
+    assert ending == replace(old, expires_at=NOW + timedelta(hours=24))
+    assert of.queries.get(ACCOUNT, endpoint_id) == rotated
+
+
+def test_rotations_at_the_same_time_are_both_kept(
+    of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A rotation that meets another one reads its secrets and is tried again."""
+    endpoint_id = of.create()
+    replace_secrets = of.endpoints.replace_secrets
+    others = iter([of.webhooks.rotate])
+
+    def meet(*arguments: object) -> bool:
+        for rotate in others:
+            monkeypatch.setattr(of.endpoints, "replace_secrets", replace_secrets)
+            rotate(ACCOUNT, endpoint_id)
+        return replace_secrets(*arguments)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(of.endpoints, "replace_secrets", meet)
+    rotated = of.webhooks.rotate(ACCOUNT, endpoint_id)
+    assert len(rotated.endpoint.secrets) == 3
+    assert of.queries.get(ACCOUNT, endpoint_id) == rotated
+
+
+def test_a_test_is_queued(of: UseCasesOfWebhooks) -> None:
+    """A test goes to the endpoint, whichever types it chose."""
+    endpoint_id = of.create("email.bounced")
+    tested = of.replays.test(ACCOUNT, endpoint_id)
+    assert (tested.type, tested.endpoint_id, tested.at) == ("webhook.test", str(endpoint_id), NOW)
+    assert of.queued == [tested]
+
+
+def test_a_delivery_is_replayed_with_the_same_id(of: UseCasesOfWebhooks) -> None:
+    """The queue gets the event of the delivery; an unknown or malformed id is refused."""
+    endpoint_id = of.create()
+    sent = webhook_test(ACCOUNT, NOW).for_endpoint(str(endpoint_id))
+    of.deliveries.put(WebhookDelivery(event=sent, state=DeliveryState.FAILED))
+    assert of.replays.replay(ACCOUNT, endpoint_id, sent.delivery_id) == sent
+    assert of.queued == [replace(sent, replayed_at=NOW)]
+    for delivery_id in ("x", f"1767268802317-{endpoint_id}"):
+        with pytest.raises(ServiceError) as refused:
+            of.replays.replay(ACCOUNT, endpoint_id, delivery_id)
+        assert code_of(refused) == "delivery_not_found"
+
+
+def test_a_page_of_deliveries_starts_after_the_last_one(of: UseCasesOfWebhooks) -> None:
+    """The newest come first, and the cursor of a page leads to the next; another text does not."""
+    endpoint_id = of.create()
+    events = [webhook_test(ACCOUNT, at(n)).for_endpoint(str(endpoint_id)) for n in range(3)]
+    for each in events:
+        of.deliveries.put(WebhookDelivery(event=each, state=DeliveryState.DELIVERED))
+    first = of.queries.newest_deliveries(ACCOUNT, endpoint_id, 2, None)
+    second = of.queries.newest_deliveries(ACCOUNT, endpoint_id, 2, first.next)
+    shown = [delivery.event for delivery in (*first.items, *second.items)]
+    assert shown == events[::-1]
+    for cursor in ("!", "~", first.next + "x" if first.next else ""):
+        with pytest.raises(ValidationFailed) as refused:
+            of.queries.newest_deliveries(ACCOUNT, endpoint_id, 2, cursor)
+        assert errors_of(refused) == [("cursor", "invalid_cursor")]
+
+
+def test_the_endpoint_of_another_account_does_not_exist(of: UseCasesOfWebhooks) -> None:
+    """Each use case refuses it like an unknown one, and changes and queues nothing."""
+    stored = endpoint(OTHER_ACCOUNT)
+    of.endpoints.add(stored, 1)
+    foreign = UUID(stored.endpoint_id)
+    request = ReplayRequest(since=NOW, until=NOW + HOUR)
+    for attempt in (
+        lambda: of.queries.get(ACCOUNT, foreign),
+        lambda: of.queries.newest_deliveries(ACCOUNT, foreign, 1, None),
+        lambda: of.webhooks.change(ACCOUNT, foreign, EndpointChanges(enabled=False)),
+        lambda: of.webhooks.rotate(ACCOUNT, foreign),
+        lambda: of.webhooks.delete(ACCOUNT, foreign),
+        lambda: of.replays.test(ACCOUNT, foreign),
+        lambda: of.replays.replay(ACCOUNT, foreign, "x"),
+        lambda: of.replays.replay_all(ACCOUNT, foreign, request),
+    ):
+        with pytest.raises(ServiceError) as refused:
+            attempt()
+        assert code_of(refused) == "webhook_not_found"
+    assert of.endpoints.of_account(OTHER_ACCOUNT) == [stored]
+    assert of.queued == []
+
+
+def sent_at(seconds: float, *kinds: EventKind) -> Message:
+    """Return a message that was accepted some seconds after NOW, with events."""
+    return message(ACCOUNT, new_id(at(seconds)), events=tuple(event(kind) for kind in kinds))
+
+
+def types_of(tasks: list[object]) -> list[WebhookType]:
+    return [task.type for task in tasks if isinstance(task, WebhookEvent)]
+
+
+def test_a_time_range_is_replayed(of: UseCasesOfWebhooks) -> None:
+    """The events of the emails accepted in the range are queued, those of the newest first."""
+    of.log.messages = [
+        sent_at(-1, EventKind.SENT),
+        sent_at(0, EventKind.SENT, EventKind.DELIVERED),
+        sent_at(5, EventKind.SENT, EventKind.BOUNCED),
+        sent_at(10, EventKind.SENT),
+    ]
+    endpoint_id = of.create()
+    request = ReplayRequest(since=at(0), until=at(10))
+    result = of.replays.replay_all(ACCOUNT, endpoint_id, request)
+    assert result == ReplayResult(queued=4, rest=None)
+    assert types_of(of.queued) == ["email.sent", "email.bounced", "email.sent", "email.delivered"]
+    assert {(task.endpoint_id, task.replayed_at) for task in of.queue.events} == {
+        (str(endpoint_id), NOW)
+    }
+
+
+@pytest.mark.parametrize(
+    ("chosen", "asked", "queued"),
+    [
+        (("*",), None, ["email.sent"]),
+        (("email.accepted",), None, ["email.accepted"]),
+        (("email.accepted",), {"email.sent"}, ["email.sent"]),
+        (("*",), {"email.accepted", "email.bounced"}, ["email.accepted"]),
+    ],
+)
+def test_the_types_of_a_replay(
+    of: UseCasesOfWebhooks, chosen: tuple[str, ...], asked: set[str] | None, queued: list[str]
+) -> None:
+    """A replay has the requested types, or those of the endpoint."""
+    of.log.messages = [sent_at(0, EventKind.SENT)]
+    types = None if asked is None else frozenset(asked)
+    request = ReplayRequest(since=at(0), until=at(10), types=types)
+    of.replays.replay_all(ACCOUNT, of.create(*chosen), request)
+    assert types_of(of.queued) == queued
+
+
+@pytest.mark.parametrize(
+    ("types", "code"),
+    [
+        ({"suppression.added"}, "not_allowed"),
+        ({"email.sent", "account.paused"}, "not_allowed"),
+        ({"email.opened"}, "unknown_type"),
+        (set(), "too_short"),
+    ],
+)
+def test_only_emails_are_replayed_by_time(
+    of: UseCasesOfWebhooks, types: set[str], code: str
+) -> None:
+    """No record keeps the events of other types; a refused request does not begin a pause."""
+    endpoint_id = of.create()
+    with pytest.raises(ValidationFailed) as refused:
+        of.replays.replay_all(
+            ACCOUNT, endpoint_id, ReplayRequest(since=NOW, until=at(1), types=frozenset(types))
+        )
+    assert errors_of(refused) == [("types", code)]
+    assert of.endpoints.replayed == {}
+
+
+def test_replays_by_time_are_a_minute_apart(of: UseCasesOfWebhooks) -> None:
+    """A second replay within a minute is 429, and reads and queues nothing."""
+    of.log.messages = [sent_at(0)]
+    endpoint_id, request = of.create("email.accepted"), ReplayRequest(since=at(0), until=at(1))
+    of.replays.replay_all(ACCOUNT, endpoint_id, request)
+    with pytest.raises(ServiceError) as refused:
+        of.replays.replay_all(ACCOUNT, endpoint_id, request)
+    assert code_of(refused) == "rate_limit_exceeded"
+    assert refused.value.headers["RateLimit-Reset"] == "60"
+    assert (of.log.read, len(of.queued)) == (1, 1)
+    of.now = at(60)
+    assert of.replays.replay_all(ACCOUNT, endpoint_id, request).queued == 1
+
+
+def test_a_large_range_is_replayed_in_parts(
+    of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The parts have every event once, also of emails accepted in the same millisecond."""
+    monkeypatch.setattr("pillarbox.application.webhooks.replays.MAX_REPLAYED", 3)
+    of.log.messages = [sent_at(seconds) for seconds in (0, 1, 1, 1, 1, 2, 2, 3)]
+    endpoint_id, until, parts = of.create("email.accepted"), at(99), []
+    while True:
+        request = ReplayRequest(since=NOW, until=until)
+        result = of.replays.replay_all(ACCOUNT, endpoint_id, request)
+        parts.append(result.queued)
+        if result.rest is None:
+            break
+        until, of.now = result.rest, of.now + timedelta(minutes=1)
+    assert parts == [3, 4, 1]
+    ids = [task.message_id for task in of.queue.events]
+    assert sorted(map(str, ids)) == sorted(str(each.message_id) for each in of.log.messages)
+
+
+def test_a_replay_reads_no_more_than_it_may(
+    of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Emails without a requested event count too, so a rare type does not read all emails."""
+    monkeypatch.setattr("pillarbox.application.webhooks.replays.MAX_REPLAYED", 3)
+    of.log.messages = [sent_at(seconds) for seconds in range(100)]
+    request = ReplayRequest(since=NOW, until=at(999), types=frozenset({"email.bounced"}))
+    result = of.replays.replay_all(ACCOUNT, of.create(), request)
+    assert (result.queued, of.log.read) == (0, 4)
+    assert result.rest == at(96) + timedelta(milliseconds=1)
+    assert MAX_REPLAYED == 10_000

@@ -1,0 +1,122 @@
+"""The form of the URLs that webhooks may be sent to."""
+
+import pytest
+
+from pillarbox.domain.webhook_url import MAX_URL, WebhookUrl, WebhookUrlError, parse_webhook_url
+
+
+@pytest.mark.parametrize(
+    ("text", "host", "port", "target"),
+    [
+        ("https://hooks.example.com", "hooks.example.com", 443, "/"),
+        ("https://hooks.example.com/", "hooks.example.com", 443, "/"),
+        ("HTTPS://Hooks.Example.COM/A/b?c=d&e", "hooks.example.com", 443, "/A/b?c=d&e"),
+        ("https://hooks.example.com?x=1", "hooks.example.com", 443, "/?x=1"),
+        ("https://hooks.example.com:443/a", "hooks.example.com", 443, "/a"),
+        ("https://a.b:1024/", "a.b", 1024, "/"),
+        ("https://a.b:65535/@user:pw//x%20y", "a.b", 65535, "/@user:pw//x%20y"),
+        ("https://xn--bcher-kva.example/", "xn--bcher-kva.example", 443, "/"),
+        ("https://1.2.3.4.example.com/", "1.2.3.4.example.com", 443, "/"),
+    ],
+)
+def test_a_plain_https_url_is_accepted(text: str, host: str, port: int, target: str) -> None:
+    """Host and scheme ignore case; without a port it is 443, and without a path it is `/`."""
+    assert parse_webhook_url(text) == WebhookUrl(host, port, target)
+
+
+@pytest.mark.parametrize(
+    ("text", "reason"),
+    [
+        ("", "must begin with https://"),
+        ("hooks.example.com", "must begin with https://"),
+        ("http://hooks.example.com/", "must begin with https://"),
+        ("ftp://hooks.example.com/", "must begin with https://"),
+        ("https:/hooks.example.com/", "must begin with https://"),
+        ("https:hooks.example.com", "must begin with https://"),
+        ("https://", "must have a full host name, such as hooks.example.com"),
+        ("https:///path", "must have a full host name, such as hooks.example.com"),
+        ("https://hooks/", "must have a full host name, such as hooks.example.com"),
+        ("https://hooks.example.com./", "must have a full host name, such as hooks.example.com"),
+        ("https://hooks..example.com/", "must have a full host name, such as hooks.example.com"),
+        ("https://-a.example.com/", "must have a full host name, such as hooks.example.com"),
+        ("https://a_b.example.com/", "must have a full host name, such as hooks.example.com"),
+        (f"https://{'a' * 64}.example/", "must have a full host name, such as hooks.example.com"),
+        (f"https://{'a.' * 125}abcd/", "must have a full host name, such as hooks.example.com"),
+        ("https://user@hooks.example.com/", "must not contain a user name or a password"),
+        ("https://user:pw@hooks.example.com/", "must not contain a user name or a password"),
+        ("https://203.0.113.7/", "must have a host name, not an IP address"),
+        ("https://[2001:db8::1]/", "must have a host name, not an IP address"),
+        ("https://hooks.example.com:/", "must have a port from 1 to 65535"),
+        ("https://hooks.example.com:0/", "must have a port from 1 to 65535"),
+        ("https://hooks.example.com:0443/", "must have a port from 1 to 65535"),
+        ("https://hooks.example.com:65536/", "must have a port from 1 to 65535"),
+        ("https://hooks.example.com:+443/", "must have a port from 1 to 65535"),
+        ("https://hooks.example.com:443:444/", "must have a port from 1 to 65535"),
+        ("https://hooks.example.com:80/", "must have the port 443, or one from 1024 to 65535"),
+        ("https://hooks.example.com:1023/", "must have the port 443, or one from 1024 to 65535"),
+        (
+            "https://hooks.example.com/#part",
+            "must not have a fragment or characters that a URL must encode",
+        ),
+        (
+            'https://hooks.example.com/"x"',
+            "must not have a fragment or characters that a URL must encode",
+        ),
+        (
+            "https://hooks.example.com\\@evil.example/",
+            "must not have a fragment or characters that a URL must encode",
+        ),
+        (
+            "https://bücher.example/",
+            "must be printable ASCII without blanks: write the host as xn--… and encode the rest",
+        ),
+        (
+            " https://hooks.example.com/",
+            "must be printable ASCII without blanks: write the host as xn--… and encode the rest",
+        ),
+        (
+            "https://hooks.example.com/\r\nX: y",
+            "must be printable ASCII without blanks: write the host as xn--… and encode the rest",
+        ),
+        ("https://a.example/" + "x" * MAX_URL, "must not be longer than 2048 characters"),
+    ],
+)
+def test_any_other_url_is_refused(text: str, reason: str) -> None:
+    """The reason says what the URL must be."""
+    with pytest.raises(WebhookUrlError) as error:
+        parse_webhook_url(text)
+    assert str(error.value) == reason
+
+
+def test_the_local_stack_accepts_its_own_machine() -> None:
+    """Only with `allow_local`, only `http`, only the one address, and any port of it."""
+    url = "http://127.0.0.1:8025/hooks/shop?x"
+    assert parse_webhook_url(url, allow_local=True) == WebhookUrl(
+        "127.0.0.1", 8025, "/hooks/shop?x", is_local=True
+    )
+    assert parse_webhook_url("http://127.0.0.1:80", allow_local=True).port == 80
+    assert not parse_webhook_url("https://a.example/", allow_local=True).is_local
+    with pytest.raises(WebhookUrlError, match="must begin with https://"):
+        parse_webhook_url(url)
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "http://127.0.0.1/",
+        "http://127.0.0.1:0/",
+        "http://127.0.0.2:8025/",
+        "http://localhost:8025/",
+        "http://127.1:8025/",
+        "http://[::1]:8025/",
+        "http://user@127.0.0.1:8025/",
+        "http://10.0.0.1:8025/",
+        "http://hooks.example.com:8025/",
+        "HTTP://127.0.0.1:8025/",
+        "https://127.0.0.1:8025/",
+    ],
+)
+def test_the_local_stack_accepts_no_other_plain_http(text: str) -> None:
+    """Other hosts and forms are refused in the local stack too."""
+    with pytest.raises(WebhookUrlError):
+        parse_webhook_url(text, allow_local=True)

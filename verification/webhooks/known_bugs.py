@@ -1,0 +1,129 @@
+"""Bugs that the runs must find. Each is a context in which the service has the bug."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from datetime import timedelta
+from typing import Any
+from unittest import mock
+
+from pillarbox.application.webhooks.attempts import AttemptResult, Attempts, PostingPorts
+from pillarbox.application.webhooks.drain import Drains
+from pillarbox.application.webhooks.enqueue_due import DueTasks
+from pillarbox.application.webhooks.post import WebhookWorker
+from pillarbox.domain import webhook_events
+from pillarbox.domain.webhook_events import AccountEvent
+from pillarbox.domain.webhook_retries import retry_wait
+
+
+@contextmanager
+def recipients_share_an_event() -> Iterator[None]:
+    """A change is compared by kind only, so the second recipient's event is not announced."""
+
+    def by_kind(old: Any, new: Any) -> Any:
+        known = {event.kind for event in webhook_events.events_of(old)} if old else set()
+        return [event for event in webhook_events.events_of(new) if event.kind not in known]
+
+    with mock.patch("tests.fakes.webhook_world.new_events", by_kind):
+        yield
+
+
+@contextmanager
+def each_time_another_id() -> Iterator[None]:
+    """The time is a part of the id, so a repeated provider event is another event."""
+    original = AccountEvent.event_id
+
+    def with_time(self: AccountEvent, endpoint_id: str) -> Any:
+        return original(self, f"{endpoint_id}{self.at}")
+
+    with mock.patch.object(AccountEvent, "event_id", with_time):
+        yield
+
+
+@contextmanager
+def recorded_before_scheduled() -> Iterator[None]:
+    """The record says that a retry follows before the retry is stored."""
+
+    def retry(self: Attempts, endpoint: Any, failed: AttemptResult) -> AttemptResult:
+        ports: PostingPorts = self._ports
+        health = self.note_failure(endpoint, failed)
+        wait = retry_wait(len(failed.delivery.attempts), ports.random(), failed.retry_after)
+        if wait is None:
+            return self.give_up(failed)
+        if health.disabled_at is not None or health.open_since is not None:
+            return replace(failed, outcome="waiting")
+        again = replace(failed.delivery, next_at=ports.clock() + wait)
+        ports.deliveries.put(again)
+        ports.schedule(failed.delivery.event, wait)
+        return replace(failed, outcome="retry", delivery=again)
+
+    with mock.patch.object(Attempts, "retry", retry):
+        yield
+
+
+@contextmanager
+def removed_before_queued() -> Iterator[None]:
+    """The timer forgets tasks before the queue has them."""
+
+    def enqueue(self: DueTasks) -> int:
+        for minute, tasks in self.due.due(self.clock()):
+            self.due.remove(minute, tasks)
+            self.queue.put_all(tasks)
+        return 0
+
+    with mock.patch.object(DueTasks, "enqueue", enqueue):
+        yield
+
+
+@contextmanager
+def circuit_opens_before_its_probe() -> Iterator[None]:
+    """Nothing plans the first probe of an open circuit, and no event looks for it."""
+    original = PostingPorts.schedule
+
+    def schedule(self: PostingPorts, task: Any, wait: timedelta) -> None:
+        if hasattr(task, "event_id") or wait > timedelta(seconds=7):
+            original(self, task, wait)
+
+    with (
+        mock.patch.object(PostingPorts, "schedule", schedule),
+        mock.patch.object(WebhookWorker, "_must_drain", return_value=False),
+    ):
+        yield
+
+
+@contextmanager
+def removed_before_posted() -> Iterator[None]:
+    """A drain removes an event from those that wait before it posts the event."""
+    original = Drains._post
+
+    def post(self: Drains, endpoint: Any, health: Any, event: Any) -> AttemptResult:
+        self._ports.waiting.remove(event)
+        return original(self, endpoint, health, event)
+
+    with mock.patch.object(Drains, "_post", post):
+        yield
+
+
+@contextmanager
+def drains_end_early() -> Iterator[None]:
+    """A drain does not queue the task that follows."""
+
+    def stop(self: Drains, endpoint: Any, _lease: Any) -> None:
+        self._give_back(endpoint)
+
+    with mock.patch.object(Drains, "_continue", stop):
+        yield
+
+
+KNOWN_BUGS = {
+    bug.__name__: bug
+    for bug in (
+        recipients_share_an_event,
+        each_time_another_id,
+        recorded_before_scheduled,
+        removed_before_queued,
+        circuit_opens_before_its_probe,
+        removed_before_posted,
+        drains_end_early,
+    )
+}

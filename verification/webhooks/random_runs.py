@@ -1,0 +1,103 @@
+"""Random histories of emails and endpoints, and what their owners must receive."""
+
+from collections import Counter
+from dataclasses import dataclass
+from datetime import timedelta
+from random import Random
+from uuid import UUID
+
+from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.message import Event, EventKind
+from tests.fakes.builders import ACCOUNT, at, message
+from tests.fakes.webhook_world import WebhookWorld
+
+_OK, _BUSY = PostResult(status_code=200), PostResult(status_code=503)
+_NO_ANSWER = PostResult(status_code=None, error="no response within 8 seconds")
+_LATER = PostResult(status_code=429, retry_after=timedelta(minutes=40))
+_RECIPIENTS = ("ann@example.com", "bob@example.com")
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What a run showed: numbers of events, and what is wrong with it (empty: nothing)."""
+
+    events: int
+    repeated: int
+    wrong: str = ""
+
+
+def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
+    """Run one history. An undisturbed one has endpoints that fail, but no fault of our own."""
+    random = Random(seed)  # noqa: S311  no secret
+    world = WebhookWorld(random=Random(seed + 1))  # noqa: S311  no secret
+    _add_endpoints(world, random)
+    if disturbed:
+        world.disorder = 0.05
+        world.break_at_random(every=random.choice([20, 60, 200]))
+    _send(world, random, mails)
+    world.settle(timedelta(minutes=random.choice([1, 20, 90])))
+    _send(world, random, mails)
+    if disturbed:  # the last steps are undisturbed, as each fault ends
+        world.settle(timedelta(hours=6))
+        world.disorder = 0
+        world.gate.fault = None
+        world.gate.watch = lambda _: None
+    world.settle()
+    return _judge(world, disturbed=disturbed)
+
+
+def _add_endpoints(world: WebhookWorld, random: Random) -> None:
+    """Add endpoints that work, fail some events once, are down for hours, or one event fails."""
+    for kind in random.sample(["works", "fails-once", "down", "poison"], 2):
+        world.add_endpoint(url=f"https://{kind}.example/", types=frozenset({"*", "email.accepted"}))
+    up_at = world.now + timedelta(hours=random.uniform(0.1, 20))
+    failed: Counter[UUID] = Counter()
+
+    def answer(url: str, event_id: UUID) -> PostResult:
+        if "down" in url and world.now < up_at:
+            return _NO_ANSWER
+        if "once" in url and event_id.int % 3 == 0 and not failed[event_id]:
+            failed[event_id] += 1
+            return _LATER if event_id.int % 2 else _BUSY
+        if "poison" in url and event_id.int % 20 == 0 and failed[event_id] < 4:
+            failed[event_id] += 1
+            return _BUSY
+        return _OK
+
+    world.answer = answer
+
+
+def _send(world: WebhookWorld, random: Random, mails: int) -> None:
+    """Let emails be accepted; their events come in any order, and some of them twice."""
+    for _ in range(mails):
+        seconds = (world.now - at(0)).total_seconds() + random.uniform(0, 60)
+        accepted = message(ACCOUNT, new_id(at(seconds)), to=_RECIPIENTS)
+        world.change(accepted)
+        events = [Event(kind=EventKind.SENT, at=at(seconds + 1))]
+        for recipient in _RECIPIENTS:
+            kind = random.choice([EventKind.DELIVERED, EventKind.BOUNCED, EventKind.COMPLAINED])
+            events.append(Event(kind=kind, at=at(seconds + 2), recipient=recipient))
+            delays = [
+                Event(kind=EventKind.DELAYED, at=at(seconds + n), recipient=recipient)
+                for n in range(random.choice([0, 0, 0, 2]))
+            ]
+            events += delays
+        random.shuffle(events)
+        for event in events:
+            world.change(accepted, event)
+
+
+def _judge(world: WebhookWorld, *, disturbed: bool) -> Verdict:
+    expected = world.expected()
+    repeated = sum(count - 1 for count in world.accepted.values())
+    wrong = ""
+    if lost := expected - set(world.accepted):
+        wrong = f"{len(lost)} events lost"
+    elif set(world.accepted) - expected:
+        wrong = "an event that nobody announced"
+    elif world.waiting.waiting:
+        wrong = "events wait for ever"
+    elif not disturbed and repeated:
+        wrong = f"{repeated} events repeated in an undisturbed run"
+    return Verdict(len(expected), repeated, wrong)
