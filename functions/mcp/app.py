@@ -1,16 +1,16 @@
 """POST /v1/mcp: the tools of an agent (Model Context Protocol)."""
 
+from pillarbox import wiring
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.mcp.protocol import answer
 from pillarbox.http.replies import Reply
-from pillarbox.wiring import services, utc_now
 
 app = build_app()
 
 
 @app.post("/v1/mcp")
 def mcp() -> Reply:
-    return answer(app.current_event, services(), utc_now())
+    return answer(app.current_event, wiring.services(), wiring.utc_now())
 
 
 lambda_handler = entrypoint(app)

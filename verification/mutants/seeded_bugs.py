@@ -159,10 +159,10 @@ BUGS: Final = (
         "tests/ports/test_ports_notices.py tests/integration/feedback",
     ),
     SeededBug(
-        "events of unknown messages suppress addresses",
+        "another address of a bounce is suppressed as that of an erased person",
         f"{_DELIVERING}/feedback.py",
-        "if outcome is not FeedbackOutcome.UNKNOWN:",
-        "if outcome is not None:",
+        "if message.is_erased and not message.has_recipient(address):",
+        "if not message.has_recipient(address):",
         f"{_UNIT}_feedback.py",
     ),
     SeededBug(
