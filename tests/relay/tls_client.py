@@ -13,6 +13,8 @@ class TlsClient:
         context.maximum_version = newest
         self._incoming, self._outgoing = ssl.MemoryBIO(), ssl.MemoryBIO()
         self.tls = context.wrap_bio(self._incoming, self._outgoing)
+        #: Whether the server has announced the end of TLS (RFC 8446 section 6.1).
+        self.ended = False
 
     def handshake(self, octets: bytes = b"") -> bytes:
         """Continue the handshake, and return what to send."""
@@ -27,6 +29,11 @@ class TlsClient:
         return self._outgoing.read()
 
     def read(self, octets: bytes) -> bytes:
-        """Return the octets in some records of the server."""
+        """Return the octets in some records of the server, and note whether TLS has ended."""
         self._incoming.write(octets)
-        return self.tls.read()
+        received = b""
+        with contextlib.suppress(ssl.SSLWantReadError, ssl.SSLZeroReturnError):
+            while piece := self.tls.read():
+                received += piece
+            self.ended = True
+        return received

@@ -90,7 +90,8 @@ MODULES: Final = {
     "relay/admission.py": "tests/relay/test_neighbours.py",
     "relay/batcher.py": "tests/relay/test_batcher.py",
     "relay/commands.py": "tests/relay/test_commands.py",
-    "relay/connection.py": "tests/relay/test_deadlines.py tests/relay/test_commands.py"
+    "relay/connection.py": "tests/relay/test_connection.py tests/relay/test_deadlines.py"
+    " tests/relay/test_commands.py"
     " tests/relay/test_content.py tests/relay/test_tls.py tests/relay/test_limits.py"
     " tests/relay/test_proxy.py tests/relay/test_slow_messages.py tests/relay/test_slow.py",
     "relay/health.py": "tests/relay/test_health.py",

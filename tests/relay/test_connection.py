@@ -1,0 +1,159 @@
+"""How a connection begins, waits and ends, without sockets."""
+
+import asyncio
+
+from pillarbox.domain.errors import ServiceError
+from tests.relay.peer import Peer, in_loop
+from tests.relay.running_relay import MESSAGE, ManualClock
+from tests.relay.test_proxy import SIGNATURE, proxy_header
+
+#: A check of the load balancer: the command LOCAL without addresses.
+LOCAL = SIGNATURE + b"\x20\x00\x00\x00"
+END = MESSAGE + b".\r\n"
+
+
+async def calls_ended() -> None:
+    """Wait until no call of the service runs."""
+    current = asyncio.current_task()
+    await asyncio.gather(*(task for task in asyncio.all_tasks() if task is not current))
+    await asyncio.sleep(0)
+
+
+def test_input_behind_the_proxy_header() -> None:
+    """Commands in the same segment as the PROXY header are answered."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock, proxied=True)
+        lines = peer.send(proxy_header("192.0.2.1") + b"NOOP\r\n").splitlines()
+        assert [line[:3] for line in lines] == [b"220", b"250"]
+
+    in_loop(scenario)
+
+
+def test_check_of_a_load_balancer() -> None:
+    """The load balancer's own check is closed without a greeting, and nothing else is read."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock, proxied=True)
+        assert peer.send(LOCAL) == b""
+        assert peer.transport.closed
+        assert peer.send(b"NOOP\r\n") == b""
+
+    in_loop(scenario)
+
+
+def test_quit_closes_at_once() -> None:
+    """After QUIT the client expects the end, so the socket is closed."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        assert peer.send(b"QUIT\r\n").endswith(b"\r\n")
+        assert peer.transport.closed
+        assert not peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+def test_an_unexpected_end_lets_the_client_read_the_reply() -> None:
+    """A session that the server ends is only half closed, until the client disconnects."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        peer.connection.drain()
+        assert peer.transport.half_closed
+        assert not peer.transport.closed
+
+    in_loop(scenario)
+
+
+def test_a_client_that_is_gone() -> None:
+    """If the last reply cannot be sent, the connection is aborted."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        peer.transport.fault = OSError()
+        peer.connection.drain()
+        assert peer.transport.aborted
+
+    in_loop(scenario)
+
+
+def test_the_end_of_tls_is_announced() -> None:
+    """The client's TLS sees an end, not a connection that was cut."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        peer.start_tls()
+        peer.connection.drain()
+        assert peer.answer().startswith(b"421 4.3.2 ")
+        assert peer.tls_ended
+
+    in_loop(scenario)
+
+
+def test_unread_replies_stop_the_session() -> None:
+    """While the client reads no replies, no command is answered; afterwards all are."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        peer.answer()
+        peer.connection.pause_writing()
+        assert not peer.transport.reading
+        assert peer.send(b"NOOP\r\nNOOP\r\n") == b""
+        peer.connection.resume_writing()
+        assert peer.transport.reading
+        assert peer.answer().count(b"250 ") == 2
+
+    in_loop(scenario)
+
+
+def test_a_lost_connection_frees_its_place() -> None:
+    """A client that disconnects no longer counts against the limits, and is forgotten."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        peer.answer()
+        assert peer.connections == {peer.connection}
+        assert peer.context.connections.count == 1
+        peer.connection.connection_lost(None)
+        assert peer.connections == set()
+        assert peer.context.connections.count == 0
+        assert peer.send(b"NOOP\r\n") == b""
+
+    in_loop(scenario)
+
+
+def test_a_call_outlives_its_connection() -> None:
+    """A message whose client disconnects is accepted, and then the connection is forgotten."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.service.gate.clear()
+        peer.send(END)
+        peer.connection.connection_lost(None)
+        assert peer.connections == {peer.connection}
+        peer.service.gate.set()
+        await calls_ended()
+        assert len(peer.service.accepted) == 1
+        assert peer.connections == set()
+
+    in_loop(scenario)
+
+
+def test_a_drain_ends_after_a_refused_message() -> None:
+    """A drain waits for the message in progress; after its reply, also an error, comes the 421."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.connection.drain()
+        assert peer.open
+        peer.service.fault = ServiceError("recipient_suppressed", "no")
+        reply = peer.send(END)
+        await calls_ended()
+        reply += peer.answer()
+        assert [line[:3] for line in reply.splitlines()] == [b"550", b"421"]
+        assert peer.transport.half_closed
+
+    in_loop(scenario)
