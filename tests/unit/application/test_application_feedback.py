@@ -60,6 +60,12 @@ def test_a_known_event_still_suppresses(world: World) -> None:
     assert world.store.suppressed
 
 
+def test_another_address_of_an_event_is_suppressed_as_it_is(world: World) -> None:
+    """An address that the provider names and the message does not have is suppressed in clear."""
+    world.record(replace(BOUNCE, suppress=(("forwarded@example.net", "bounced"),)))
+    assert world.store.suppressed == {(ACCOUNT, "forwarded@example.net"): "bounced"}
+
+
 @pytest.mark.parametrize("account", ["acct00000002", ACCOUNT])
 def test_an_event_of_an_unknown_message_changes_nothing(world: World, account: str) -> None:
     """An event for another account's message or an absent one suppresses no address."""
