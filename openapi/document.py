@@ -6,7 +6,8 @@ from importlib.metadata import version
 from typing import Any, Final
 
 from openapi.errors import COMMON_HEADERS, ERRORS, EVERYWHERE, example_of, headers_of, response_of
-from openapi.operations import OPERATIONS, PATH_PARAMETERS, Operation
+from openapi.operation import Operation
+from openapi.operations import OPERATIONS, PATH_PARAMETERS
 from openapi.schemas import Schemas
 from openapi.webhooks import PAYLOADS, webhooks
 from pillarbox.domain.errors import CODES

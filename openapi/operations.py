@@ -1,22 +1,21 @@
 """Every operation of the API (contract section 4)."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from openapi import examples
+from openapi.operation import Operation
 from openapi.requests import STARTER_SLUG
+from openapi.webhook_operations import WEBHOOKS
 from pillarbox.domain.key import (
     EMAILS_READ,
     EMAILS_SEND,
     TEMPLATES_READ,
     TEMPLATES_WRITE,
-    WEBHOOKS_READ,
-    WEBHOOKS_WRITE,
 )
 from pillarbox.http.mcp.message_types import RpcRequest, RpcResponse
 from pillarbox.http.models import PreviewRequest, SendBatchRequest, SendEmailRequest
-from pillarbox.http.query import AnalyticsQuery, DeliveriesQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.query import AnalyticsQuery, MessagesQuery, TemplatesQuery
 from pillarbox.http.reply_types import (
     AnalyticsResult,
     BatchResult,
@@ -30,20 +29,6 @@ from pillarbox.http.reply_types import (
     TemplateDetail,
     TemplateItem,
 )
-from pillarbox.http.webhook_types import (
-    DeliveryPage,
-    QueuedEvent,
-    ReplayedEvents,
-    WebhookItem,
-    WebhookList,
-    WebhookWithSecret,
-)
-from pillarbox.http.webhooks import (
-    ChangeWebhookRequest,
-    CreateWebhookRequest,
-    ReplayWebhookRequest,
-)
-from pillarbox.http.wire import WireModel
 
 _UUID: Final = {"type": "string", "format": "uuid"}
 #: Path parameter -> its schema and its description.
@@ -59,49 +44,7 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
 _SENDING: Final = ("idempotency_key_mismatch", "idempotency_in_flight")
 #: The errors that only an agent's key has.
 _AGENTS: Final = ("recipient_not_allowed", "confirmation_required")
-_WEBHOOK: Final = ("webhook_not_found", "route_not_found")
 _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_exceeded")
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Operation:
-    """One method of one path; `errors` are the codes that only it has."""
-
-    id: str
-    method: str
-    path: str
-    tag: str
-    summary: str
-    description: str
-    #: The folder of its function, if it is not the id.
-    shared_function: str = ""
-    scope: str | None = None
-    query: type[WireModel] | None = None
-    body: Any = None
-    body_required: bool = True
-    body_examples: Mapping[str, Any] | None = None
-    idempotent: bool = False
-    #: The type of a success; None if the response is 204 without a body.
-    response: Any = None
-    #: The status of a success with a body.
-    status: int = 200
-    response_is_list: bool = False
-    response_example: Any = None
-    errors: tuple[str, ...] = ()
-    #: Whether its body is a message of JSON-RPC, with errors of its own.
-    rpc: bool = False
-    #: Operation -> parameter -> where in the response its value is.
-    links: Mapping[str, Mapping[str, str]] | None = None
-
-    @property
-    def function(self) -> str:
-        """The folder of its function."""
-        return self.shared_function or self.id
-
-    @property
-    def success(self) -> str:
-        """The status of a success."""
-        return str(self.status) if self.response else "204"
 
 
 OPERATIONS: Final = (
@@ -290,160 +233,7 @@ OPERATIONS: Final = (
         scope=TEMPLATES_WRITE,
         errors=("template_not_found", "route_not_found", "template_in_use"),
     ),
-    Operation(
-        id="list_webhooks",
-        shared_function="read_webhooks",
-        method="get",
-        path="/v1/webhooks",
-        tag="Webhooks",
-        summary="List webhook endpoints",
-        description="All endpoints of the account, at most ten, without their secrets.",
-        scope=WEBHOOKS_READ,
-        response=WebhookList,
-        response_example=examples.WEBHOOKS,
-        links={"get_webhook": {"webhook_id": "$response.body#/items/0/id"}},
-    ),
-    Operation(
-        id="create_webhook",
-        shared_function="write_webhooks",
-        method="post",
-        path="/v1/webhooks",
-        tag="Webhooks",
-        summary="Create a webhook endpoint",
-        description="The response has the endpoint's secret. Save it: only this response and that"
-        " of a rotation show it.",
-        scope=WEBHOOKS_WRITE,
-        body=CreateWebhookRequest,
-        body_examples=examples.NEW_WEBHOOKS,
-        response=WebhookWithSecret,
-        status=201,
-        response_example=examples.WEBHOOK_WITH_SECRET,
-        errors=("webhook_limit_exceeded",),
-        links={"test_webhook": {"webhook_id": "$response.body#/id"}},
-    ),
-    Operation(
-        id="get_webhook",
-        shared_function="read_webhooks",
-        method="get",
-        path="/v1/webhooks/{webhook_id}",
-        tag="Webhooks",
-        summary="Get a webhook endpoint",
-        description="The endpoint without its secret, and whether its deliveries fail.",
-        scope=WEBHOOKS_READ,
-        response=WebhookItem,
-        response_example=examples.WEBHOOK,
-        errors=_WEBHOOK,
-    ),
-    Operation(
-        id="change_webhook",
-        shared_function="write_webhooks",
-        method="patch",
-        path="/v1/webhooks/{webhook_id}",
-        tag="Webhooks",
-        summary="Change a webhook endpoint",
-        description="What is left out stays as it is. `enabled: true` also works if the service"
-        " disabled the endpoint. Then the deliveries that wait are sent, if they are at most 7 days"
-        " old.",
-        scope=WEBHOOKS_WRITE,
-        body=ChangeWebhookRequest,
-        body_examples=examples.WEBHOOK_CHANGES,
-        response=WebhookItem,
-        response_example=examples.WEBHOOK,
-        errors=_WEBHOOK,
-    ),
-    Operation(
-        id="delete_webhook",
-        shared_function="write_webhooks",
-        method="delete",
-        path="/v1/webhooks/{webhook_id}",
-        tag="Webhooks",
-        summary="Delete a webhook endpoint",
-        description="Deletes the endpoint permanently. Deliveries that wait are not sent.",
-        scope=WEBHOOKS_WRITE,
-        errors=_WEBHOOK,
-    ),
-    Operation(
-        id="rotate_webhook_secret",
-        shared_function="write_webhooks",
-        method="post",
-        path="/v1/webhooks/{webhook_id}/rotate",
-        tag="Webhooks",
-        summary="Rotate the secret",
-        description="Gives the endpoint a new secret. For 24 hours, events have a signature of the"
-        " old secret too. Of more than four secrets in this time, the oldest end early.",
-        scope=WEBHOOKS_WRITE,
-        response=WebhookWithSecret,
-        response_example=examples.WEBHOOK_WITH_SECRET,
-        errors=_WEBHOOK,
-    ),
-    Operation(
-        id="test_webhook",
-        shared_function="write_webhooks",
-        method="post",
-        path="/v1/webhooks/{webhook_id}/test",
-        tag="Webhooks",
-        summary="Test a webhook endpoint",
-        description="Sends an event `webhook.test` to the endpoint, whichever types it chose.",
-        scope=WEBHOOKS_WRITE,
-        response=QueuedEvent,
-        status=202,
-        response_example=examples.QUEUED_TEST,
-        errors=_WEBHOOK,
-    ),
-    Operation(
-        id="list_webhook_deliveries",
-        shared_function="read_webhooks",
-        method="get",
-        path="/v1/webhooks/{webhook_id}/deliveries",
-        tag="Webhooks",
-        summary="List deliveries",
-        description="What was sent to the endpoint in the last 30 days, with each attempt. The"
-        " deliveries of the newest events come first.",
-        scope=WEBHOOKS_READ,
-        query=DeliveriesQuery,
-        response=DeliveryPage,
-        response_example=examples.DELIVERIES,
-        errors=_WEBHOOK,
-        links={
-            "replay_webhook_delivery": {
-                "webhook_id": "$request.path.webhook_id",
-                "delivery_id": "$response.body#/items/0/id",
-            }
-        },
-    ),
-    Operation(
-        id="replay_webhook_delivery",
-        shared_function="write_webhooks",
-        method="post",
-        path="/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
-        tag="Webhooks",
-        summary="Replay a delivery",
-        description="Sends the event again, with the same `webhook-id`.",
-        scope=WEBHOOKS_WRITE,
-        response=QueuedEvent,
-        status=202,
-        response_example=examples.QUEUED_EVENT,
-        errors=(*_WEBHOOK, "delivery_not_found"),
-    ),
-    Operation(
-        id="replay_webhook_events",
-        shared_function="write_webhooks",
-        method="post",
-        path="/v1/webhooks/{webhook_id}/replay",
-        tag="Webhooks",
-        summary="Replay a time range",
-        description="Sends the events of all emails again that were accepted within a time range,"
-        " with the same `webhook-id`s. One request reads about 10,000 emails or events, those of"
-        " the newest emails first. `next` in the response is then the `to` of the next request. An"
-        " endpoint can have one such request a minute.",
-        scope=WEBHOOKS_WRITE,
-        body=ReplayWebhookRequest,
-        body_examples=examples.REPLAYS,
-        response=ReplayedEvents,
-        status=202,
-        response_example=examples.REPLAYED,
-        errors=_WEBHOOK,
-    ),
+    *WEBHOOKS,
 )
 
 #: Path -> its methods, in the order of the operations.

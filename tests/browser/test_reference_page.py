@@ -14,7 +14,8 @@ from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
 
 from local.reference.app import ApiReference
-from openapi.operations import OPERATIONS, Operation
+from openapi.operation import Operation
+from openapi.operations import OPERATIONS
 from openapi.requests import NAMED
 from tests.browser.accessibility import violations
 from tests.browser.chromium import PATIENCE, chromium

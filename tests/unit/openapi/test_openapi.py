@@ -16,7 +16,8 @@ from local import template
 from openapi.document import document
 from openapi.errors import ERRORS, EVERYWHERE, OPERATOR_ERRORS
 from openapi.generate import GENERATED, ROOT
-from openapi.operations import OPERATIONS, Operation
+from openapi.operation import Operation
+from openapi.operations import OPERATIONS
 from openapi.requests import BASE64, CONTENT_ID, HEADER_TEXT
 from pillarbox.domain.attachment import is_canonical_base64
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed

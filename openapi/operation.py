@@ -1,0 +1,48 @@
+"""What the document says of one operation."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from pillarbox.http.wire import WireModel
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """One method of one path; `errors` are the codes that only it has."""
+
+    id: str
+    method: str
+    path: str
+    tag: str
+    summary: str
+    description: str
+    #: The folder of its function, if it is not the id.
+    shared_function: str = ""
+    scope: str | None = None
+    query: type[WireModel] | None = None
+    body: Any = None
+    body_required: bool = True
+    body_examples: Mapping[str, Any] | None = None
+    idempotent: bool = False
+    #: The type of a success; None if the response is 204 without a body.
+    response: Any = None
+    #: The status of a success with a body.
+    status: int = 200
+    response_is_list: bool = False
+    response_example: Any = None
+    errors: tuple[str, ...] = ()
+    #: Whether its body is a message of JSON-RPC, with errors of its own.
+    rpc: bool = False
+    #: Operation -> parameter -> where in the response its value is.
+    links: Mapping[str, Mapping[str, str]] | None = None
+
+    @property
+    def function(self) -> str:
+        """The folder of its function."""
+        return self.shared_function or self.id
+
+    @property
+    def success(self) -> str:
+        """The status of a success."""
+        return str(self.status) if self.response else "204"
