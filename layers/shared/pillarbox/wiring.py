@@ -96,7 +96,7 @@ class Wiring:
         from pillarbox.application.caller import CallerLookup
 
         return CallerLookup(
-            directory=DynamoDirectory(self.table),
+            directory=DynamoDirectory(self.table, self.identities),
             key_uses=DynamoKeyUses(self.table),
             clock=utc_now,
         )
