@@ -12,10 +12,10 @@ from pillarbox.domain.key import SCOPES, Preset
 from pillarbox.wiring import services, utc_now
 from tests.contract.bodies import otp
 from tests.contract.client import Api, ApiResponse
-from tests.contract.operations import OF_AN_ACCOUNT, OPERATIONS, Operation
+from tests.contract.operations import OPERATIONS, Operation
 from tests.contract.service import Service
 
-_IDS: Final = {name: str(uuid4()) for name in OF_AN_ACCOUNT}
+_IDS: Final = dict.fromkeys(("message_id", "id", "webhook_id", "delivery_id"), str(uuid4()))
 
 
 def request(operation: Operation) -> Callable[[Api], ApiResponse]:

@@ -128,7 +128,7 @@ def test_the_last_use_comes_from_the_stream(service: Service) -> None:
 
 @pytest.mark.parametrize("requests", [1, 3])
 def test_it_costs_four_items_a_request(service: Service, requests: int) -> None:
-    """Key, account and quota are one read of two tables, and the last use is another."""
+    """Key (in a table of its own), account and quota are one call, and the last use is another."""
     api = service.live()
     me(api)
     with counting() as cost:

@@ -207,8 +207,8 @@ def _call_tools(service: Service) -> None:
         if not tool["annotations"]["destructiveHint"]:
             needed = tool["inputSchema"].get("required", ())
             client.call(name, {argument: arguments[argument] for argument in needed})
-    for choice in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
-        client.call("list_emails", choice)
+    for search in ({"sortBy": "updated_at"}, {"recipient": "ann*"}, {"tag": "order:7"}):
+        client.call("list_emails", search)
     mails = (otp(), _LARGE, {"to": "ann@example.com", "templateId": saved})
     sends = [("send_email", dict(mail)) for mail in mails] + [("send_batch", {"messages": mails})]
     for name, mail in sends:
