@@ -5,6 +5,7 @@ from functools import cached_property
 from time import sleep
 
 from admin.aws.account_data import DynamoAccountData
+from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.api_probe import HttpApiProbe
 from admin.aws.cloudwatch import CloudWatchMonitoring
 from admin.aws.key_migration import DynamoFormerKeys
@@ -169,6 +170,7 @@ class OperatorWiring(Wiring):
             index=DynamoSearchIndex(self.table),
             indexed_until=self.record_search.indexed_until,
             suppressions=DynamoSuppressions(self.table),
+            announced=DynamoAnnouncedAddresses(self.table, self.identities),
             clock=utc_now,
             pause=sleep,
         )

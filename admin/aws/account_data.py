@@ -57,9 +57,9 @@ class DynamoAccountData:
         for endpoint in self._identities.query(*keys.webhook_endpoints(account_id)):
             for partition in keys.of_webhook_endpoint(account_id, endpoint["sk"]):
                 yield from _delete(self._table, "webhookDeliveries", partition)
-        yield from _delete(
-            self._identities, "webhookEndpoints", keys.webhook_endpoint_ids(account_id)
-        )
+        endpoints = keys.webhook_endpoints(account_id)
+        yield from _delete(self._identities, "webhookEndpoints", *endpoints)
+        self._identities.delete(keys.webhook_endpoint_ids(account_id))
 
     def _delete_statistics(self, account_id: str) -> Iterator[tuple[str, int]]:
         """Delete the figures of keys and templates first: lists in the last partition name them."""
@@ -70,8 +70,10 @@ class DynamoAccountData:
         yield from _delete(self._table, "statistics", keys.entries(account_id, 0))
 
 
-def _delete(table: Table, kind: str, partition: Item) -> Iterator[tuple[str, int]]:
-    items = table.query(partition, page=_REPORTED)
+def _delete(
+    table: Table, kind: str, first: Item, last: Item | None = None
+) -> Iterator[tuple[str, int]]:
+    items = table.query(first, last, page=_REPORTED)
     for batch in batched(items, _REPORTED, strict=False):
         table.write_all(deletes=[_key(item) for item in batch])
         yield kind, len(batch)

@@ -6,7 +6,7 @@ from itertools import batched
 from typing import Final
 from uuid import UUID
 
-from admin.operations.ports import MessageRewrite
+from admin.operations.ports import AnnouncedAddresses, MessageRewrite
 from pillarbox.application.accounts.ports import AccountRecords, Suppression, SuppressionRecords
 from pillarbox.application.accounts.suppressions import MANUAL
 from pillarbox.application.history.ports import SearchEntry, SearchIndex
@@ -51,6 +51,7 @@ class RecipientErasure:
     #: Returns the time before which all messages of an account are in the index.
     indexed_until: Callable[[str], int]
     suppressions: SuppressionRecords
+    announced: AnnouncedAddresses
     clock: Clock
     pause: Callable[[float], None]
     tuning: Tuning = STANDARD
@@ -92,6 +93,8 @@ class RecipientErasure:
         settled = began + self.tuning.max_write_delay
         self.pause(max((settled - self.clock()).total_seconds(), 0))
         erase_since(milliseconds(began - self.tuning.max_write_delay))
+        for account in accounts:
+            self.announced.erase(account.account_id, mailbox)
         return [each for each in erasures if each.messages or each.suppressed]
 
     def _erase_messages(

@@ -59,6 +59,14 @@ class MessageRewrite(Protocol):
         ...
 
 
+class AnnouncedAddresses(Protocol):
+    """The addresses that webhooks announced as suppressed, or will announce."""
+
+    def erase(self, account_id: str, mailbox: str) -> None:
+        """Delete the deliveries and the waiting events of an account that name a mailbox."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus:
     """The approximate number of messages in a queue."""

@@ -1,16 +1,18 @@
 """The MCP server's messages and tools, from the request to the table and the queue."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.key import Preset
 from pillarbox.http.mcp.tools import SCOPES
 from tests.contract.bodies import TO, otp, raw_html
-from tests.contract.client import Api
+from tests.contract.client import Api, Invocation, handler
 from tests.contract.mcp import ELICITATION, McpClient
 from tests.contract.service import SENDER, Service
 
@@ -302,6 +304,23 @@ def test_reading_tools(service: Service, account: str, agent: McpClient) -> None
     assert agent.data("list_suppressions", {"address": "Ann@customer.example"})["items"] == []
     (found,) = agent.data("list_suppressions", {"address": "Bob@customer.example"})["items"]
     assert found == {"address": "bob@customer.example", "reason": "bounced"}
+
+
+def test_search_and_figures_of_a_subset(service: Service, account: str, agent: McpClient) -> None:
+    """An email is found by recipient and tag; figures are those of one key or template."""
+    sent = agent.data("send_email", otp(tags={"order": "7"}))["messageId"]
+    Api(service.key(account)).send(raw_html(to="bob@customer.example"))
+    changes = [{"dynamodb": {"NewImage": to_item(item)}} for item in service.messages(account)]
+    handler("aggregate_stats")({"Records": changes}, Invocation())
+    for search in ({"recipient": TO.upper()}, {"recipient": "ADA*"}, {"tag": "order:7"}):
+        found = agent.data("list_emails", search)
+        assert [item["messageId"] for item in found["items"]] == [sent]
+    assert agent.data("list_emails", {"tag": "order:8"})["total"] == 0
+    now = wiring.utc_now()
+    window = {"from": str(now - timedelta(days=1))[:10], "to": str(now + timedelta(days=1))[:10]}
+    own = agent.data("get_email", {"messageId": sent})["keyId"]
+    for subset, count in (({}, 2), ({"key": own}, 1), ({"template": "otp"}, 1)):
+        assert agent.data("get_analytics", window | subset)["totalMessages"] == count
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,13 @@
 """GET /v1/me, which the contract does not have: the key of the request and what it may send."""
 
+import json
 from datetime import UTC, datetime
 
 import pytest
 
 from pillarbox.adapters.dynamodb.attributes import to_item
 from pillarbox.domain.account import NO_LIMITS, Plan
+from pillarbox.domain.agent import AgentSettings, Confirmation
 from pillarbox.domain.key import Preset
 from pillarbox.domain.quota import Limits
 from tests.contract.bodies import otp
@@ -66,6 +68,27 @@ def test_the_figures_are_those_of_the_next_refusal(service: Service) -> None:
             assert api.send(otp()).status == 200
         refused = api.send(otp())
     assert (refused.status, refused.code) == (429, "rate_limit_exceeded")
+
+
+def test_an_agents_key_shows_its_own_limit(service: Service) -> None:
+    """Of two limits, that with less left is shown, here and in RateLimit, also of a replay."""
+    account = service.account(limits=LIMITS)
+    agent = AgentSettings(recipients=("*",), confirmation=Confirmation.OFF, per_day=3)
+    api, other = Api(service.key(account, agent=agent)), Api(service.key(account))
+    with service.at(NOW):
+        for _ in range(2):
+            sent = api.send(otp(), idempotency_key="once")
+        batch = api.raw("POST", "/emails/batch", json.dumps({"messages": [otp(), otp(to="x")]}))
+        shown = me(api).json["limits"]
+        accounts = me(other).json["limits"]
+    assert '"day";r=2;' in sent.headers["ratelimit"]
+    assert '"day";r=1;' in batch.headers["ratelimit"]
+    assert '"day";q=3;' in batch.headers["ratelimit-policy"]
+    assert shown[0] == accounts[0] == _limit("minute", 5, 2, "2026-11-20T14:10:00")
+    assert shown[1] == _limit("day", 3, 2, "2026-11-21T00:00:00")
+    assert accounts[1] == _limit("day", 9, 2, "2026-11-21T00:00:00")
+    # The key may send to 50 people a day, the account to 20.
+    assert shown[2] == accounts[2] == _limit("recipients", 20, 2, "2026-11-21T00:00:00")
 
 
 def test_no_permission_is_needed(service: Service) -> None:

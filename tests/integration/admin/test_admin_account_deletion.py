@@ -61,7 +61,8 @@ def fill(run: Operator, table: Table, account: str, tmp_path: Any, messages: int
     healthy = EndpointHealth()
     DynamoEndpointHealths(table).replace(account, hook, healthy, EndpointHealth(failing_since=now))
     limits = Limits(per_minute=None, per_day=None, per_month=None)
-    DynamoQuotas(table).reserve(account, Amount(1, 1), limits, now)
+    for sender in (account, f"{account}#key_1"):
+        DynamoQuotas(table).reserve(sender, Amount(1, 1), limits, now)
 
 
 def suspend(table: Table, account: str, ago: timedelta = timedelta(minutes=5)) -> None:
@@ -79,8 +80,10 @@ def test_an_account_is_deleted_with_everything_of_it(
     suspend(table, account)
     result = run("account", "delete", account, "--yes")
     assert (result["messages"], result["keys"], result["templates"]) == (MESSAGES, 1, 1)
-    # An endpoint and the set of ids; a delivery, a waiting event and the health.
-    assert (result["webhookEndpoints"], result["webhookDeliveries"]) == (2, 3)
+    # A delivery, a waiting event and the health.
+    assert (result["webhookEndpoints"], result["webhookDeliveries"]) == (1, 3)
+    # That of the account, and that of an agent's key.
+    assert result["quotas"] == 2
     left = all_items(table)
     assert [item for item in left if account in str(item)] == []
     assert sorted(map(str, left)) == sorted(str(item) for item in kept if account not in str(item))

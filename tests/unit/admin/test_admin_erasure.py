@@ -7,12 +7,18 @@ from typing import Any
 
 import pytest
 
+from admin.aws.announced_addresses import DynamoAnnouncedAddresses
 from admin.aws.message_rewrite import DynamoMessageRewrite
 from admin.operations.erasure import AccountErasure, RecipientErasure
 from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.account_changes import added_events
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item, message_of
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.webhook_deliveries import (
+    DynamoWaitingEvents,
+    DynamoWebhookDeliveries,
+)
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import Bucket
@@ -20,6 +26,8 @@ from pillarbox.domain.message import ERASED_ADDRESS, Event, EventKind, Message, 
 from pillarbox.domain.search import TagTerm
 from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.webhook import DeliveryState, WebhookDelivery
+from pillarbox.domain.webhook_events import suppression_added
 from tests.unit.history.search_world import SearchWorld
 from tests.unit.history.world import START
 
@@ -70,7 +78,20 @@ def world_with_mail(*, indexed: bool = True, shards: int = 1) -> SearchWorld:
     world.pass_time(60)
     world.send_to("cleo@example.com", ANN)
     DynamoSuppressions(world.table).put(world.account_id, ANN, "bounced", START, None)
+    announce(world, ANN)
+    announce(world, "bob@example.com")
     return world
+
+
+def announce(world: SearchWorld, address: str) -> None:
+    """Store what an endpoint's log and its waiting events have of a suppression."""
+    endpoint = keys.webhook_endpoint(world.account_id, "5c7e")
+    world.table.put(endpoint)
+    event = suppression_added(world.account_id, address, START, None).for_endpoint("5c7e")
+    DynamoWebhookDeliveries(world.table).put(
+        WebhookDelivery(event=event, state=DeliveryState.FAILED)
+    )
+    DynamoWaitingEvents(world.table, lambda: world.now).put(event)
 
 
 def recipient_event(
@@ -109,6 +130,7 @@ def erasure(world: SearchWorld) -> RecipientErasure:
         index=world.index,
         indexed_until=world.queries.search.indexed_until,
         suppressions=DynamoSuppressions(world.table),
+        announced=DynamoAnnouncedAddresses(world.table, world.table),
         clock=lambda: world.now,
         pause=world.pass_time,
     )
@@ -160,6 +182,7 @@ def test_an_erasure_leaves_nothing_of_the_person(*, indexed: bool, shards: int) 
     assert sorted(m.subject for m in messages) == ["Hello"] * 3 + ["[erased]"] * 4
     assert {m.to[0] for m in messages} == {ERASED_ADDRESS, "bob@example.com", "cleo@example.com"}
     assert world.search(PageRequest(tag=TagTerm("order", "ann"))).total == 3
+    assert sum("hook" in text and "bob@example.com" in text for text in stored(world)) == 2
     assert len(world.found("bob@example.com")) == 6
     assert world.found(ANN) == []
 
@@ -300,3 +323,15 @@ def test_a_late_event_of_an_erased_message_brings_no_address_back() -> None:
         (EventKind.DELIVERED, "Bob@example.com", None),
         (EventKind.DELAYED, None, None),
     }
+
+
+@pytest.mark.parametrize("is_erased", [False, True])
+def test_webhooks_announce_no_hash(*, is_erased: bool) -> None:
+    """A new suppression is announced, unless it is one of a hash, which names nobody."""
+    world = SearchWorld()
+    address = hashed_mailbox(world.account_id, ANN) if is_erased else ANN
+    DynamoSuppressions(world.table).put(world.account_id, address, "bounced", START, None)
+    key = keys.suppression(world.account_id, address)
+    image = world.engine.partition(key["pk"]["S"]).get(address)
+    events = added_events({"dynamodb": {"Keys": key, "NewImage": image}})
+    assert [event.address for event in events] == ([] if is_erased else [ANN])

@@ -5,6 +5,7 @@ from datetime import datetime
 
 from pillarbox.application.authentication import RecentKeys, SenderAuthentication
 from pillarbox.application.ports import Clock, Directory, KeyUses
+from pillarbox.application.sending.sender_quota import quota_state
 from pillarbox.domain.key import Principal
 from pillarbox.domain.quota import QuotaState
 
@@ -31,7 +32,7 @@ class CallerLookup:
         """Return the profile of a caller.
 
         Key, account and quota are one read; for a key that this process has not seen valid, key
-        and account are read before.
+        and account are read before. The quota of an agent's key is one more.
 
         Raises:
             ServiceError: `invalid_api_key`, `account_suspended`.
@@ -41,6 +42,6 @@ class CallerLookup:
         key = principal.key
         return CallerProfile(
             principal,
-            directory.quota.state(principal.limits, self.clock()),
+            quota_state(self.directory, principal, directory.quota, self.clock()),
             self.key_uses.last_use(key.account_id, key.key_id),
         )

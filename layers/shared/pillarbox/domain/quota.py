@@ -4,6 +4,7 @@ Three windows count messages. A fourth counts recipients a day, because the prov
 does: an email to 50 recipients costs it as much as 50 emails.
 """
 
+import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -105,16 +106,25 @@ class WindowUsage:
 class QuotaState:
     """The limits of a caller, and what is used of them at a moment.
 
-    Others may use quota at the same time, so the counts may be a little behind.
+    Others may use quota at the same time, so the counts may be a little behind. `of_key` is the
+    state of the key's own quota, if it has one.
     """
 
     limits: Limits
     used: Mapping[Window, int]
     now: datetime
+    of_key: "QuotaState | None" = None
 
     @property
     def windows(self) -> list[WindowUsage]:
-        """The usage of each window that is open now."""
+        """The usage of each window that is open now; of account and key, where less is left."""
+        if self.of_key is None:
+            return self._own_windows
+        pairs = zip(self._own_windows, self.of_key.windows, strict=True)
+        return [min(pair, key=lambda usage: _or_endless(usage.left)) for pair in pairs]
+
+    @property
+    def _own_windows(self) -> list[WindowUsage]:
         return [
             WindowUsage(
                 window=window,
@@ -201,6 +211,10 @@ class QuotaExceeded(ServiceError):
             }
             | QuotaState(limits, used, now).header_fields,
         )
+
+
+def _or_endless(left: int | None) -> float:
+    return math.inf if left is None else left
 
 
 def window_name(window: Window, now: datetime) -> str:

@@ -249,7 +249,10 @@ class CallerDetail(TypedDict):
     plan: Plan
     limits: Annotated[
         list[LimitState],
-        Field(description="The account's limits, which its keys share; a preview key has others."),
+        Field(
+            description="The account's limits, which its keys share; a preview key has others. An"
+            " agent's key shows its own limit where that has less left."
+        ),
     ]
 
 

@@ -1,7 +1,7 @@
 """Send up to 100 messages in one request (contract 4.2), each accepted or refused separately."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pillarbox.application.authentication import parse_key
 from pillarbox.application.ports import DirectoryResult, StoredResponse
@@ -19,6 +19,7 @@ from pillarbox.application.sending.costly_requests import (
 from pillarbox.application.sending.late_checks import prepare_all
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.application.sending.sender_quota import with_quota
 from pillarbox.domain.batch import BatchRequest, check_domains
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.key import Principal
@@ -81,9 +82,9 @@ class BatchSend:
                 ),
                 write_response=write_response,
             )
-            counts = admitted.directory.quota
-            quota = counts.state(principal.limits, self.ports.clock(), response.amount)
-            return replace(response, quota=quota)
+            return with_quota(
+                response, self.ports.directory, principal, admitted.directory, self.ports.clock()
+            )
 
         return count_if_costly(self.ports, principal, admitted.records, accept)
 

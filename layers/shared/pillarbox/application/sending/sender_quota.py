@@ -1,13 +1,14 @@
 """The quota of a sender: its account's and, if its key is an agent's, the key's own."""
 
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
-from pillarbox.application.ports import Directory, Quotas
+from pillarbox.application.ports import Directory, DirectoryResult, Quotas, StoredResponse
 from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.key import Principal
-from pillarbox.domain.quota import Amount
+from pillarbox.domain.quota import NOTHING, Amount, QuotaState
+from pillarbox.domain.quota_counts import QuotaCounts
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +52,50 @@ def check_key_quota(directory: Directory, principal: Principal, now: datetime) -
         QuotaExceeded: the key's own limit is reached.
     """
     if principal.key.agent:
-        # The counts of a key are read like those of an account; no account has this id.
-        counts = directory.look_up(principal.agent_id, quota=True).quota
-        counts.check(principal.key.agent.limits, now)
+        _key_counts(directory, principal).check(principal.key.agent.limits, now)
+
+
+def quota_state(
+    directory: Directory,
+    principal: Principal,
+    counts: QuotaCounts,
+    now: datetime,
+    accepted: Amount = NOTHING,
+) -> QuotaState:
+    """Return what is left of the quota of a sender; the key's own counts are read.
+
+    Args:
+        directory: what is read.
+        principal: the sender.
+        counts: the counts of its account.
+        now: the time.
+        accepted: what was accepted since `counts` were read.
+
+    Raises:
+        ServiceError: `service_unavailable`.
+    """
+    state = counts.state(principal.limits, now, accepted)
+    if principal.key.agent is None:
+        return state
+    own = _key_counts(directory, principal).state(principal.key.agent.limits, now)
+    return replace(state, of_key=own)
+
+
+def with_quota(
+    response: StoredResponse,
+    directory: Directory,
+    principal: Principal,
+    found: DirectoryResult,
+    now: datetime,
+) -> StoredResponse:
+    """Return a response with the state of the quota, or as it is if that cannot be read now."""
+    try:
+        quota = quota_state(directory, principal, found.quota, now, response.amount)
+    except ServiceError:
+        return response  # its messages are accepted
+    return replace(response, quota=quota)
+
+
+def _key_counts(directory: Directory, principal: Principal) -> QuotaCounts:
+    """Read the counts of an agent's key like those of an account; no account has this id."""
+    return directory.look_up(principal.agent_id, quota=True).quota

@@ -1,7 +1,7 @@
 """Send one message over HTTP (contract 4.1)."""
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from pillarbox.application.ports import AcceptedMessage, DirectoryResult, StoredResponse
 from pillarbox.application.sending.acceptance import Acceptance, SendingPorts
@@ -13,6 +13,7 @@ from pillarbox.application.sending.costly_requests import (
 from pillarbox.application.sending.late_checks import prepare_all
 from pillarbox.application.sending.prepare import Caller, Draft, PreparedMessage, check_preview
 from pillarbox.application.sending.recipients import Recipients
+from pillarbox.application.sending.sender_quota import with_quota
 from pillarbox.domain.errors import ServiceError, error_of
 from pillarbox.domain.key import Principal
 from pillarbox.domain.mail import SendRequest
@@ -71,9 +72,9 @@ class SingleSend:
                 prepare=lambda: self._prepare(admitted, Caller(principal, route, request_id)),
                 write_response=write_response,
             )
-            counts = admitted.directory.quota
-            quota = counts.state(principal.limits, ports.clock(), response.amount)
-            return replace(response, quota=quota)
+            return with_quota(
+                response, ports.directory, principal, admitted.directory, ports.clock()
+            )
 
         return count_if_costly(ports, principal, admitted.records, accept)
 

@@ -129,7 +129,7 @@ def _get_email(call: ToolCall) -> dict[str, Json]:
 def _get_analytics(call: ToolCall) -> dict[str, Json]:
     query, account = validate(AnalyticsQuery, call.arguments), call.principal.account
     figures = call.services.history_queries.analytics(
-        account.account_id, *query.window, query.bucket, account.shards
+        account.account_id, *query.window, query.bucket, account.shards, subset=query.subset
     )
     return tool_result(analytics_result(figures, query.since, query.until, query.bucket))
 
