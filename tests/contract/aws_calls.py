@@ -93,6 +93,7 @@ def _requests_to_tables(operation: str, parameters: Mapping[str, Any]) -> Iterat
     batch its own. AWS does not say whether the leading keys are those of all parts, so the role
     must allow both readings.
     """
+    parts: list[tuple[str, str, set[str], frozenset[str] | None]]
     match operation:
         case "TransactWriteItems":
             parts = [

@@ -144,7 +144,7 @@ def test_a_stored_endpoint_has_a_marked_account() -> None:
         for position in range(2):
             of = UseCasesOfWebhooks()
             gate = Gate()
-            gate.fault = Fault(position, when, Killed())  # type: ignore[arg-type]
+            gate.fault = Fault(position, when, Killed())
             ports: Any = {
                 name: GatedPort(gate, name, getattr(of, name)) for name in ("accounts", "endpoints")
             }
