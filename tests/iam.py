@@ -19,6 +19,7 @@ _RESOURCES: Final[Mapping[str, Any]] = template.inlined(template.load())["Resour
 _ELEMENTS: Final = {"Effect", "Action", "Resource", "Condition"}
 _KEYS_MATCH: Final = "ForAllValues:StringLike"
 _LEADING_KEYS: Final = "dynamodb:LeadingKeys"
+_ATTRIBUTES: Final = "dynamodb:Attributes"
 _REFERENCE: Final = re.compile(r'"Fn::GetAtt": \["(\w+)", "(\w+)"\]|\$\{(\w+)\.(\w+)\}')
 
 
@@ -27,12 +28,13 @@ class AwsRequest:
     """What IAM sees of a call: an action on a resource.
 
     `leading_keys` are the partition keys of the items in the call. None means that the call has
-    no such context key, as a Scan.
+    no such context key, as a Scan. `attributes` are the names of the attributes in the call.
     """
 
     action: str
     resource: str
     leading_keys: frozenset[str] | None = None
+    attributes: frozenset[str] | None = None
 
 
 def statements(role: str) -> list[Statement]:
@@ -72,12 +74,18 @@ def named(resource: object) -> set[str]:
 
 def leading_keys(statement: Statement) -> list[str] | None:
     """Return the patterns of the partition keys to which a statement is limited, or None."""
+    return _patterns(statement, _LEADING_KEYS)
+
+
+def _patterns(statement: Statement, context_key: str) -> list[str] | None:
     condition = statement.get("Condition")
     if condition is None:
         return None
-    if condition.keys() != {_KEYS_MATCH} or condition[_KEYS_MATCH].keys() != {_LEADING_KEYS}:
+    known = {_LEADING_KEYS, _ATTRIBUTES}
+    if condition.keys() != {_KEYS_MATCH} or not condition[_KEYS_MATCH].keys() <= known:
         raise NotImplementedError(condition)
-    return _as_list(condition[_KEYS_MATCH][_LEADING_KEYS])
+    patterns = condition[_KEYS_MATCH].get(context_key)
+    return None if patterns is None else _as_list(patterns)
 
 
 def _applies(statement: Statement, request: AwsRequest) -> bool:
@@ -86,15 +94,16 @@ def _applies(statement: Statement, request: AwsRequest) -> bool:
     return (
         any(_is_like(request.action.lower(), action.lower()) for action in actions(statement))
         and any(name in {"*", request.resource} for name in resources(statement))
-        and _keys_match(leading_keys(statement), request.leading_keys)
+        and _values_match(leading_keys(statement), request.leading_keys)
+        and _values_match(_patterns(statement, _ATTRIBUTES), request.attributes)
     )
 
 
-def _keys_match(patterns: list[str] | None, keys: frozenset[str] | None) -> bool:
+def _values_match(patterns: list[str] | None, values: frozenset[str] | None) -> bool:
     """ForAllValues is also true for a request without the context key."""
-    if patterns is None or keys is None:
+    if patterns is None or values is None:
         return True
-    return all(any(_is_like(key, pattern) for pattern in patterns) for key in keys)
+    return all(any(_is_like(value, pattern) for pattern in patterns) for value in values)
 
 
 def _is_like(text: str, pattern: str) -> bool:

@@ -93,6 +93,7 @@ def _requests_to_tables(operation: str, parameters: Mapping[str, Any]) -> Iterat
     batch its own. AWS does not say whether the leading keys are those of all parts, so the role
     must allow both readings.
     """
+    parts: list[tuple[str, str, set[str], frozenset[str] | None]]
     match operation:
         case "TransactWriteItems":
             parts = [
@@ -100,34 +101,53 @@ def _requests_to_tables(operation: str, parameters: Mapping[str, Any]) -> Iterat
                     "ConditionCheckItem" if kind == "ConditionCheck" else f"{kind}Item",
                     part["TableName"],
                     {_key_of(part)},
+                    _attributes_of(part),
                 )
                 for item in parameters["TransactItems"]
                 for kind, part in item.items()
             ]
         case "BatchGetItem":
             parts = [
-                (operation, name, {key["pk"]["S"] for key in requested["Keys"]})
+                (operation, name, {key["pk"]["S"] for key in requested["Keys"]}, None)
                 for name, requested in parameters["RequestItems"].items()
             ]
         case "BatchWriteItem":
             parts = [
-                (operation, name, {_key_of(write) for item in requested for write in item.values()})
+                (
+                    operation,
+                    name,
+                    {_key_of(write) for item in requested for write in item.values()},
+                    None,
+                )
                 for name, requested in parameters["RequestItems"].items()
             ]
         case "Query":
             key = parameters["ExpressionAttributeValues"][":pk"]["S"]
-            parts = [(operation, parameters["TableName"], {key})]
+            parts = [(operation, parameters["TableName"], {key}, None)]
         case _:
-            parts = [(operation, parameters["TableName"], {_key_of(parameters)})]
-    together = frozenset(key for _, _, keys in parts for key in keys)
-    for name, table, keys in parts:
+            table, key = parameters["TableName"], _key_of(parameters)
+            parts = [(operation, table, {key}, _attributes_of(parameters))]
+    together = frozenset(key for _, _, keys, _ in parts for key in keys)
+    for name, table, keys, attributes in parts:
         for leading_keys in (frozenset(keys), together):
-            yield AwsRequest(f"dynamodb:{name}", _TABLES[table], leading_keys)
+            yield AwsRequest(f"dynamodb:{name}", _TABLES[table], leading_keys, attributes)
 
 
 def _key_of(parameters: Mapping[str, Any]) -> str:
     key: str = (parameters.get("Key") or parameters["Item"])["pk"]["S"]
     return key
+
+
+def _attributes_of(parameters: Mapping[str, Any]) -> frozenset[str]:
+    """Return the top-level attributes that a call names: in its key or item, and in expressions.
+
+    In our expressions the words of the language are in capitals, or functions before a bracket.
+    """
+    texts = (parameters.get(f"{kind}Expression", "") for kind in ("Update", "Condition"))
+    words = re.findall(r"(?<![\w:#.])#?[a-z]\w*(?![\w(])", " ".join(texts))
+    names = parameters.get("ExpressionAttributeNames", {})
+    item = parameters.get("Key") or parameters["Item"]
+    return frozenset(item) | {names.get(word, word) for word in words}
 
 
 def _resource(of: str, parameters: Mapping[str, Any]) -> str:

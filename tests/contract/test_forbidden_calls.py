@@ -11,8 +11,9 @@ from typing import Final
 import pytest
 
 from local import template
-from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb import keys, records
 from tests import iam
+from tests.fakes import builders
 from tests.iam import AwsRequest
 
 _FORMS: Final = re.findall(r"^\| [\w ]+\| ([A-Z]\S*) ", keys.__doc__ or "", re.MULTILINE)
@@ -74,7 +75,7 @@ _WRITTEN: Final = {
     "GetTemplateRole": set[str](),
     "DeleteTemplateRole": {"TPL"},
     "ReadWebhooksRole": set[str](),
-    "WriteWebhooksRole": {"HOOKH"},
+    "WriteWebhooksRole": {"ACCT", "HOOKH"},
     "DeliverMessageRole": {"MSG", "RATE"},
     "RecordFeedbackRole": {"MSG", "PULSE", "SEEN", "SUP"},
     "AggregateStatsRole": {"RCPT", "REBUILD", "STAT", "TAG", "USED"},
@@ -234,6 +235,25 @@ def test_only_the_routes_of_webhooks_write_endpoints(role: str) -> None:
     assert written == ({"HOOK"} if role == "WriteWebhooksRole" else set())
     for kind in _RECORDS.keys() - {"HOOK"}:
         assert not _allows(role, "PutItem", "HOOK#abc", *_RECORDS[kind], table="Identities")
+
+
+def test_the_routes_of_webhooks_change_one_attribute_of_an_account() -> None:
+    """They mark the account. They can set no plan, limit or sender, and put no account."""
+    policy = iam.statements("WriteWebhooksRole")
+
+    def allowed(*attributes: str, action: str = "UpdateItem") -> bool:
+        request = AwsRequest(
+            f"dynamodb:{action}", "Table", frozenset({"ACCT#abc"}), frozenset({"pk", *attributes})
+        )
+        return iam.is_allowed(policy, request)
+
+    assert allowed("sk", "has_webhooks")
+    others = [name for name in records.account_item(builders.account()) if name not in {"pk", "sk"}]
+    assert "plan" in others
+    for name in (*others, "suspended", "keys_moved", "HAS_WEBHOOKS", "has_webhooks2"):
+        assert not allowed(name)
+        assert not allowed("has_webhooks", name)
+    assert not any(allowed("has_webhooks", action=name) for name in ("PutItem", "DeleteItem"))
 
 
 @pytest.mark.parametrize("role", _ROLES)

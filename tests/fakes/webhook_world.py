@@ -7,7 +7,7 @@ deliver a task twice. The stream delivers its records in order, and repeats a ba
 import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
 from random import Random
@@ -67,6 +67,7 @@ class WebhookWorld:
 
     def __post_init__(self) -> None:
         self.store = stores.Store()
+        self.accounts = webhooks.FakeWebhookAccounts()
         self.endpoints = webhooks.FakeWebhookEndpoints()
         self.healths = webhooks.FakeEndpointHealths()
         self.deliveries = webhooks.FakeWebhookDeliveries()
@@ -121,6 +122,7 @@ class WebhookWorld:
 
     def add_endpoint(self, **changes: Any) -> WebhookEndpoint:
         added = webhooks.endpoint(**changes)
+        self.accounts.set_has_webhooks(added.account_id)
         self.endpoints.add(added, 10)
         return added
 
@@ -132,19 +134,26 @@ class WebhookWorld:
         ]
 
     def change(self, message: Message, *events: Event) -> Message:
-        """Write a message or add events to it, and put the change on the stream."""
+        """Accept a message or add events to it, and put the change on the stream.
+
+        The reader of the stream receives only changes of messages that are announced.
+        """
         key = (message.account_id, message.message_id)
         old = self.store.messages.get(key)
-        new = (old or message).with_events(events)
+        accepted = replace(message, announced=message.account_id in self.accounts.marked)
+        new = (old or accepted).with_events(events)
         self.store.messages[key] = new
-        if new is not old:
+        if new is not old and new.announced:
             self.stream.append((old, new))
         return new
 
     def expected(self) -> set[UUID]:
         """Return the ids of all events that the endpoints must receive."""
         announced: list[AccountEvent] = [
-            event for message in self.store.messages.values() for event in events_of(message)
+            event
+            for message in self.store.messages.values()
+            if message.announced
+            for event in events_of(message)
         ]
         return {
             event.event_id(endpoint.endpoint_id)

@@ -103,6 +103,16 @@ class FakeWebhookEndpoints:
 
 
 @dataclass
+class FakeWebhookAccounts:
+    """Implements `webhooks.ports.WebhookAccounts` for accounts that exist."""
+
+    marked: set[str] = field(default_factory=set)
+
+    def set_has_webhooks(self, account_id: str) -> None:
+        self.marked.add(account_id)
+
+
+@dataclass
 class FakeEndpointHealths:
     """Implements `webhooks.ports.EndpointHealths`."""
 

@@ -403,11 +403,13 @@ class Wiring:
     @cached_property
     def webhooks(self) -> "Webhooks":
         """Write webhook endpoints."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
         from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
         from pillarbox.application.webhooks.endpoints import Webhooks
 
         return Webhooks(
+            accounts=DynamoAccounts(self.table),
             endpoints=DynamoWebhookEndpoints(self.identities),
             healths=DynamoEndpointHealths(self.table),
             poster=self.webhook_poster,

@@ -91,6 +91,9 @@ class Account:
     indexed: bool = False
     #: Whether some of its suppressions are only hashes of addresses, which need a second look-up.
     hashed_suppressions: bool = False
+    #: Whether it has or had webhook endpoints. It stays set when the last endpoint is deleted, so
+    #: that no endpoint that is created at the same time goes without.
+    has_webhooks: bool = False
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

@@ -181,6 +181,9 @@ class Message:
     #: Whether the account had suppressions of erased people when it accepted the message, so that
     #: the worker looks for them too.
     hashed_suppressions: bool = False
+    #: Whether its events are announced to webhook endpoints: the account had one, or had had one,
+    #: when it accepted the message.
+    announced: bool = False
 
     @property
     def decisive(self) -> Event | None:

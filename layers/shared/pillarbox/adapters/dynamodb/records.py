@@ -53,6 +53,7 @@ def account_item(account: Account, *, keys_moved: bool = True) -> Item:
             "sharded_from": to_text(account.sharded_from) if account.sharded_from else None,
             "indexed": account.indexed or None,
             "hashed_suppressions": account.hashed_suppressions or None,
+            "has_webhooks": account.has_webhooks or None,
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
             KEYS_MOVED: keys_moved or None,
@@ -81,6 +82,7 @@ def account_of(item: Mapping[str, Any]) -> Account:
         sharded_from=from_text(item["sharded_from"]) if "sharded_from" in item else None,
         indexed=item.get("indexed", False),
         hashed_suppressions=item.get("hashed_suppressions", False),
+        has_webhooks=item.get("has_webhooks", False),
         suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
         if "suspended" in item
         else None,
@@ -215,6 +217,7 @@ def message_item(message: Message) -> Item:
             "bcc": message.bcc or None,
             "rev": message.revision,
             "hashed": message.hashed_suppressions or None,
+            "announced": message.announced or None,  # what announce_events filters by
         }
         | _origin_attributes(message.origin)
         | changing_attributes(message)
@@ -259,6 +262,7 @@ def message_of(item: Mapping[str, Any]) -> Message:
         deaths=item.get("deaths", 0),
         revision=item["rev"],
         hashed_suppressions=item.get("hashed", False),
+        announced=item.get("announced", False),
     )
 
 

@@ -83,6 +83,7 @@ class PreparedMessage:
             bcc=mail.bcc,
             origin=origin,
             hashed_suppressions=account.hashed_suppressions,
+            announced=account.has_webhooks,
         )
         return cls(message, mail, now)
 

@@ -31,6 +31,14 @@ class EndpointChanges:
     enabled: bool | None = None
 
 
+class WebhookAccounts(Protocol):
+    """The accounts, which say whether their messages are announced."""
+
+    def set_has_webhooks(self, account_id: str) -> None:
+        """Store that an account may have endpoints; without effect if there is no such account."""
+        ...
+
+
 class WebhookEndpoints(Protocol):
     """The endpoints of each account, with their secrets (table `Identities`)."""
 

@@ -1,0 +1,111 @@
+"""Which changes of records invoke announce_events, by the filter of the template."""
+
+import json
+from typing import Any, Final
+
+from local import template
+from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, to_item
+from pillarbox.domain.key import SCOPES, Preset
+from tests.contract.bodies import otp
+from tests.contract.client import Api
+from tests.contract.service import HOOK_URL, Service
+
+_FUNCTION: Final = template.load()["Resources"]["AnnounceEvents"]["Properties"]
+_PATTERNS: Final = [
+    json.loads(each["Pattern"])
+    for each in _FUNCTION["Events"]["Changes"]["Properties"]["FilterCriteria"]["Filters"]
+]
+
+
+def _matches(pattern: Any, value: Any) -> bool:
+    """Compare as Lambda does, for the kinds of patterns that the template uses."""
+    if isinstance(pattern, dict):
+        inner = value if isinstance(value, dict) else {}
+        return all(_matches(pattern[name], inner.get(name)) for name in pattern)
+    return any(_meets(rule, value) for rule in pattern)
+
+
+def _meets(rule: Any, value: Any) -> bool:
+    match rule:
+        case {"exists": True}:
+            return value is not None
+        case {"prefix": prefix}:
+            return isinstance(value, str) and value.startswith(prefix)
+        case str():
+            return bool(value == rule)
+    raise NotImplementedError(rule)
+
+
+def _invokes(image: Item, event: str = "MODIFY") -> bool:
+    """Return whether a change to this image passes the filter."""
+    key = {name: image[name] for name in ("pk", "sk")}
+    images = {} if event == "REMOVE" else {"NewImage": image}
+    record = {"eventName": event, "dynamodb": {"Keys": key} | images}
+    return any(_matches(pattern, record) for pattern in _PATTERNS)
+
+
+def _send(service: Service, account: str) -> Item:
+    """Send an email, and return the record of the newest one."""
+    sent = Api(service.key(account)).send(otp())
+    assert sent.status == 200, sent.text
+    wanted = sent.json["messageId"]
+    return next(to_item(item) for item in service.messages(account) if item["sk"] == wanted)
+
+
+def _create_webhook(service: Service, account: str) -> str:
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    created = api.raw("POST", "/webhooks", json.dumps({"url": HOOK_URL, "types": ["*"]}))
+    assert created.status == 201, created.text
+    return str(created.json["id"])
+
+
+def test_mail_without_an_endpoint_invokes_nothing(service: Service) -> None:
+    """No change of a message passes the filter if its account never had an endpoint."""
+    account = service.account()
+    record = _send(service, account)
+    assert not any(_invokes(record, event) for event in ("INSERT", "MODIFY", "REMOVE"))
+
+
+def test_the_first_endpoint_lets_new_mail_be_announced(service: Service) -> None:
+    """Mail that is accepted after the first endpoint passes; earlier mail does not."""
+    account, other = service.account(), service.account()
+    before = _send(service, account)
+    _create_webhook(service, account)
+    after = _send(service, account)
+    assert not _invokes(before)
+    assert _invokes(after, "INSERT")
+    assert _invokes(after)
+    assert not _invokes(after, "REMOVE")
+    assert not _invokes(_send(service, other))
+
+
+def test_the_mail_of_a_batch_is_announced(service: Service) -> None:
+    """Each message of a batch passes, as one that is sent alone."""
+    account = service.account()
+    _create_webhook(service, account)
+    batch = json.dumps({"messages": [otp(), otp()]})
+    assert Api(service.key(account)).raw("POST", "/emails/batch", batch).status == 200
+    records = [to_item(item) for item in service.messages(account)]
+    assert [_invokes(record, "INSERT") for record in records] == [True, True]
+
+
+def test_a_deleted_endpoint_changes_nothing(service: Service) -> None:
+    """After the last endpoint of an account its mail still passes."""
+    account = service.account()
+    webhook = _create_webhook(service, account)
+    api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
+    assert api.raw("DELETE", f"/webhooks/{webhook}").status == 204
+    assert _invokes(_send(service, account))
+
+
+def test_suppressions_and_pauses_are_always_announced(service: Service) -> None:
+    """A new suppression and a suspended account pass; other changes of both do not."""
+    account = service.account()
+    suppression = to_item({"pk": f"SUP#{account}", "sk": "ann@example.com", "reason": "bounced"})
+    assert _invokes(suppression, "INSERT")
+    assert not any(_invokes(suppression, event) for event in ("MODIFY", "REMOVE"))
+    stored = wiring.services().table.get(keys.account(account)) or {}
+    assert not _invokes(to_item(stored))
+    assert _invokes(to_item(stored | {"suspended": "2026-01-01T00:00:00.000Z"}))
