@@ -14,6 +14,7 @@ from admin.aws.route53 import Route53Zones
 from admin.aws.ses_account import SesAccount
 from admin.aws.smtp_probe import SmtpProbe
 from admin.aws.table_protection import DynamoTableProtection
+from admin.aws.webhook_records import DynamoWebhookRecords
 from admin.operations.account_deletion import AccountDeletion
 from admin.operations.doctor import Doctor
 from admin.operations.erasure import RecipientErasure
@@ -169,6 +170,7 @@ class OperatorWiring(Wiring):
             index=DynamoSearchIndex(self.table),
             indexed_until=self.record_search.indexed_until,
             suppressions=DynamoSuppressions(self.table),
+            webhooks=DynamoWebhookRecords(self.table, self.identities),
             clock=utc_now,
             pause=sleep,
         )

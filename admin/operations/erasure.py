@@ -6,7 +6,7 @@ from itertools import batched
 from typing import Final
 from uuid import UUID
 
-from admin.operations.ports import MessageRewrite
+from admin.operations.ports import MessageRewrite, WebhookRecords
 from pillarbox.application.accounts.ports import AccountRecords, Suppression, SuppressionRecords
 from pillarbox.application.accounts.suppressions import MANUAL
 from pillarbox.application.history.ports import SearchEntry, SearchIndex
@@ -51,6 +51,7 @@ class RecipientErasure:
     #: Returns the time before which all messages of an account are in the index.
     indexed_until: Callable[[str], int]
     suppressions: SuppressionRecords
+    webhooks: WebhookRecords
     clock: Clock
     pause: Callable[[float], None]
     tuning: Tuning = STANDARD
@@ -86,6 +87,7 @@ class RecipientErasure:
             for erasure in erasures:
                 self._hash_suppression(erasure, mailbox, add=suppress and everywhere)
                 self._erase_messages(erasure, mailbox, since, suppress=suppress)
+                self.webhooks.delete_address(erasure.account.account_id, mailbox)
                 report(sum(each.messages for each in erasures))
 
         erase_since(0)

@@ -59,6 +59,14 @@ class MessageRewrite(Protocol):
         ...
 
 
+class WebhookRecords(Protocol):
+    """The deliveries to the webhook endpoints of accounts, and the events that wait for them."""
+
+    def delete_address(self, account_id: str, mailbox: str) -> None:
+        """Delete the records that name an address: those of `suppression.added`."""
+        ...
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class QueueStatus:
     """The approximate number of messages in a queue."""

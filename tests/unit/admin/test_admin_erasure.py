@@ -8,11 +8,16 @@ from typing import Any
 import pytest
 
 from admin.aws.message_rewrite import DynamoMessageRewrite
+from admin.aws.webhook_records import DynamoWebhookRecords
 from admin.operations.erasure import AccountErasure, RecipientErasure
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.records import account_item, message_of
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
+from pillarbox.adapters.dynamodb.webhook_deliveries import (
+    DynamoWaitingEvents,
+    DynamoWebhookDeliveries,
+)
 from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.history.page import PageRequest
 from pillarbox.application.history.queries import Bucket
@@ -20,6 +25,9 @@ from pillarbox.domain.message import ERASED_ADDRESS, Event, EventKind, Message, 
 from pillarbox.domain.search import TagTerm
 from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.webhook import DeliveryState, WebhookDelivery
+from pillarbox.domain.webhook_events import suppression_added
+from tests.fakes.webhooks import endpoint
 from tests.unit.history.search_world import SearchWorld
 from tests.unit.history.world import START
 
@@ -109,6 +117,7 @@ def erasure(world: SearchWorld) -> RecipientErasure:
         index=world.index,
         indexed_until=world.queries.search.indexed_until,
         suppressions=DynamoSuppressions(world.table),
+        webhooks=DynamoWebhookRecords(world.table, world.table),
         clock=lambda: world.now,
         pause=world.pass_time,
     )
@@ -162,6 +171,27 @@ def test_an_erasure_leaves_nothing_of_the_person(*, indexed: bool, shards: int) 
     assert world.search(PageRequest(tag=TagTerm("order", "ann"))).total == 3
     assert len(world.found("bob@example.com")) == 6
     assert world.found(ANN) == []
+
+
+def test_an_erasure_deletes_webhook_records_of_the_address() -> None:
+    """Deliveries and waiting events that name the person are gone; those of others stay."""
+    world = world_with_mail()
+    hook = endpoint(world.account_id)
+    world.table.put(keys.webhook_endpoint(world.account_id, hook.endpoint_id))
+    deliveries = DynamoWebhookDeliveries(world.table)
+    waiting = DynamoWaitingEvents(world.table, lambda: world.now)
+    events = [
+        suppression_added(world.account_id, address, START, None).for_endpoint(hook.endpoint_id)
+        for address in (ANN, "bob@example.com")
+    ]
+    for event in events:
+        deliveries.put(WebhookDelivery(event=event, state=DeliveryState.DELIVERED))
+        waiting.put(event)
+    erase(world)
+    assert leftovers(world) == []
+    page = deliveries.newest_first(world.account_id, hook.endpoint_id, 10, None)
+    assert [delivery.event for delivery in page.items] == events[1:]
+    assert waiting.oldest(world.account_id, hook.endpoint_id, 10) == events[1:]
 
 
 def test_an_erasure_is_repeatable() -> None:

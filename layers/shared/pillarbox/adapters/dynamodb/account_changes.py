@@ -7,6 +7,7 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item, from_text
 from pillarbox.adapters.dynamodb.records import account_of, message_of
 from pillarbox.adapters.dynamodb.suppressions import suppression_of
+from pillarbox.domain.suppression import is_hashed
 from pillarbox.domain.webhook_events import (
     AccountEvent,
     account_paused,
@@ -39,6 +40,8 @@ def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
             return new_events(message_of(old) if old else None, message_of(new))
         case "SUP" if old is None:
             added = suppression_of(new)
+            if is_hashed(added.address):  # an erased person is in no event
+                return ()
             return [suppression_added(account_id, added.address, added.at, added.message_id)]
         case "ACCT" if "suspended" in new and not (old and "suspended" in old):
             return [account_paused(account_of(new).account_id, from_text(new["suspended"]))]
