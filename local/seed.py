@@ -1,7 +1,9 @@
 """The accounts, keys, the template and the webhook endpoint that a local stack starts with."""
 
+from dataclasses import replace
 from datetime import datetime
 from typing import Final
+from urllib.parse import urlsplit
 
 from admin.wiring import OperatorWiring
 from local.keys import LocalKeys
@@ -18,7 +20,7 @@ from pillarbox.domain.key import (
     digest_of_key,
 )
 from pillarbox.domain.template import SavedTemplate
-from pillarbox.domain.webhook import ALL_TYPES
+from pillarbox.domain.webhook import ALL_TYPES, MAX_ENDPOINTS
 
 #: The default sender of the accounts with a live key.
 SENDER: Final = "hello@shop.example"
@@ -37,8 +39,8 @@ _PRESETS: Final = {"live": Preset.CUSTOM, "live_free": Preset.SEND}
 def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: str) -> None:
     """Create a Standard, a free and a preview account with a key each; verify their senders.
 
-    What an earlier run kept of an account stays as it is. The records are written directly, because
-    the use cases make new ids and keys.
+    What an earlier run kept of an account stays as it is, except the receiver's port. The records
+    are written directly, because the use cases make new ids and keys.
 
     Args:
         wiring: the use cases of the stack.
@@ -75,8 +77,21 @@ def seed(wiring: OperatorWiring, mailbox: MailStore, keys: LocalKeys, receiver: 
             wiring.senders.add(account_id, SENDER, default=True)
         if role == "live" and is_new:
             _add_template(wiring, account_id, now)
-        if role == "live" and not wiring.webhooks.endpoints.of_account(account_id):
-            wiring.webhooks.create(account_id, receiver, [ALL_TYPES])
+        if role == "live":
+            _point_at(receiver, wiring, account_id)
+
+
+def _point_at(receiver: str, wiring: OperatorWiring, account_id: str) -> None:
+    """Create the first endpoint; let one that was kept follow the inbox to another port."""
+    endpoints = wiring.webhooks.endpoints
+    kept = endpoints.of_account(account_id)
+    if not kept:
+        wiring.webhooks.create(account_id, receiver, [ALL_TYPES])
+    path = urlsplit(receiver).path
+    for endpoint in kept:
+        if endpoint.url != receiver and urlsplit(endpoint.url).path == path:
+            endpoints.remove(account_id, endpoint.endpoint_id)
+            endpoints.add(replace(endpoint, url=receiver), MAX_ENDPOINTS)
 
 
 def _scopes(preset: Preset | None) -> frozenset[str]:

@@ -165,5 +165,6 @@ def _member(value: Any, name: str) -> Any:  # noqa: ANN401  JSON
 
 
 def _text(value: Any, name: str) -> str:  # noqa: ANN401  JSON
+    """Return a text of a payload, without lone surrogates: no response could show them."""
     text = _member(value, name)
-    return text if isinstance(text, str) else ""
+    return text.encode("utf-8", "replace").decode() if isinstance(text, str) else ""

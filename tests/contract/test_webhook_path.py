@@ -3,9 +3,11 @@
 import json
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
 from pillarbox.application.webhooks.ports import PostResult
-from pillarbox.domain.webhook import DeliveryState
+from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.webhook import DeliveryState, WebhookType
 from tests.contract.service import Service
 from tests.contract.webhook_path import WebhookPath
 
@@ -66,3 +68,25 @@ def test_a_deleted_message_ends_its_deliveries(service: Service) -> None:
     path.work()
     assert _deliveries(path)["email.bounced"] is DeliveryState.FAILED
     assert len(path.posted) == 2
+
+
+def test_a_removed_suppression_leaves_no_address(service: Service) -> None:
+    """If an address was erased before its event is posted, the delivery does not store it."""
+    path = WebhookPath(service)
+    path.announce("ann@example.com")
+    table = wiring.services().table
+    assert DynamoSuppressions(table).remove(path.account, "ann@example.com")
+    path.work()
+    log = DynamoWebhookDeliveries(table)
+    page = log.newest_first(path.account, path.endpoint.endpoint_id, 20, None)
+    (found,) = (each for each in page.items if each.event.type is WebhookType.SUPPRESSION_ADDED)
+    assert (found.state, found.event.address) == (DeliveryState.FAILED, None)
+
+
+def test_a_hash_of_an_erased_address_is_not_announced(service: Service) -> None:
+    """What `recipient erase` and a late bounce store of an erased person is no event."""
+    path = WebhookPath(service)
+    path.announce(hashed_mailbox(path.account, "ann@example.com"))
+    path.work()
+    types = sorted(json.loads(body)["type"] for body in path.posted)
+    assert types == ["account.paused", "email.bounced"]

@@ -11,6 +11,7 @@ import pytest
 from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb import due_times, keys
+from pillarbox.adapters.dynamodb.attributes import to_item, to_milliseconds
 from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhook_deliveries import (
@@ -323,3 +324,24 @@ def test_a_timer_that_stood_still_makes_up_for_its_minutes(
     due.put(event(1), at(600))
     found = [[task for _, tasks in due.due(at(700)) for task in tasks] for _ in range(4)]
     assert found == [[], [], [event(1)], []]
+
+
+def test_a_task_that_cannot_be_read_does_not_stop_the_timer(aws: Aws) -> None:
+    """The tasks beside it and after it are due, then its error is raised, and it stays stored."""
+    table = Table(aws.table)
+    due = DynamoDueTimes(table)
+    for number in (1, 2):
+        due.put(event(number), at(60 * number))
+    unreadable = keys.due_task(
+        (to_milliseconds(at(60)) + 59_999) // 60_000, f"{ACCOUNT}#{ENDPOINT}#{event(3).delivery_id}"
+    )
+    table.put(unreadable | to_item({"type": "email.of_a_later_version"}))
+    parts = iter(due.due(at(180)))
+    (minute, first), (_, second) = next(parts), next(parts)
+    due.remove(minute, first)
+    with pytest.raises(ValueError, match="later_version"):
+        next(parts)
+    found = [*first, *second]
+    assert found == [event(1), event(2)]
+    assert not [*due.due(at(240))]
+    assert table.get(unreadable) is not None

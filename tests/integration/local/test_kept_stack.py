@@ -61,6 +61,12 @@ def shown(stack: dict[str, Any], ids: list[str]) -> dict[str, Any]:
     return {path: answer.json() for path, answer in answers.items()} | {"inbox": inbox}
 
 
+def webhooks(stack: dict[str, Any]) -> list[dict[str, Any]]:
+    """Return what the receivers of the inbox got."""
+    items: list[dict[str, Any]] = httpx.get(f"{stack['inbox_url']}/webhooks").json()["items"]
+    return items
+
+
 def statistics(stack: dict[str, Any]) -> tuple[int, bool, int]:
     """Return how many messages there are, whether the statistics are right, and how many lag."""
     audit = OperatorWiring(Settings(stack["environment"])).statistics_audit
@@ -69,7 +75,11 @@ def statistics(stack: dict[str, Any]) -> tuple[int, bool, int]:
 
 
 def test_messages_survive_a_restart(tmp_path: Path) -> None:
-    """List, detail, analytics and inbox are as before; an email is neither lost nor sent again."""
+    """List, detail, analytics and inbox are as before; an email is neither lost nor sent again.
+
+    The first webhook endpoint keeps its secret, and points at the receiver's new port. What it
+    received before is not posted again.
+    """
     if (built := ROOT / ".local" / "tests" / "build").is_dir():
         shutil.copytree(built, tmp_path / "build")
     url, body = "/emails", {"to": "ada@example.com", "subject": "Kept", "html": "<p>Grüße</p>"}
@@ -87,10 +97,12 @@ def test_messages_survive_a_restart(tmp_path: Path) -> None:
                 <= {"delivered", "bounced"}
             )
         )
-        before = shown(stack, ids)
+        wait_for(lambda: len(webhooks(stack)) == 5)
+        before, secrets = shown(stack, ids), stack["webhook"]["secrets"]
     assert stat.S_IMODE((tmp_path / "kept.jsonl").stat().st_mode) == 0o600
     with running(tmp_path) as stack:
         assert shown(stack, ids) == before
+        assert stack["webhook"]["secrets"] == secrets != []
         assert call(stack, "POST", url, json=body, **once).json()["messageId"] == ids[0]
         with pytest.MonkeyPatch.context() as patch:
             for name, text in stack["environment"].items():
@@ -99,3 +111,7 @@ def test_messages_survive_a_restart(tmp_path: Path) -> None:
             wait_for(lambda: statistics(stack) == (2, True, 0))
         forget_sessions()
         assert shown(stack, ids) == before
+        (endpoint,) = call(stack, "GET", "/webhooks").json()["items"]
+        assert call(stack, "POST", f"/webhooks/{endpoint['id']}/test").status_code == 202
+        wait_for(lambda: webhooks(stack))
+        assert [each["type"] for each in webhooks(stack)] == ["webhook.test"]

@@ -201,6 +201,14 @@ def test_a_payload_of_any_form_is_kept(
     assert detail["body"] == body.decode("utf-8", "replace")
 
 
+def test_a_payload_with_half_a_character_breaks_no_list(
+    post_webhook: PostWebhook, inbox: httpx.Client
+) -> None:
+    """A lone surrogate in a type, which UTF-8 cannot have, is shown as a question mark."""
+    post_webhook(body=b'{"type": "a\\ud800"}')
+    assert inbox.get("/webhooks").json()["items"][0]["type"] == "a?"
+
+
 def test_a_body_that_is_too_long_is_refused(post_webhook: PostWebhook, inbox: httpx.Client) -> None:
     """More than 1 MiB is not kept."""
     assert post_webhook(body=bytes(1024 * 1024)).status_code == 204

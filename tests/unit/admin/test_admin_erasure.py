@@ -28,6 +28,7 @@ from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.suppression import hashed_mailbox
 from pillarbox.domain.webhook import DeliveryState, WebhookDelivery
 from pillarbox.domain.webhook_events import suppression_added
+from tests.fakes.webhooks import endpoint
 from tests.unit.history.search_world import SearchWorld
 from tests.unit.history.world import START
 
@@ -185,6 +186,27 @@ def test_an_erasure_leaves_nothing_of_the_person(*, indexed: bool, shards: int) 
     assert sum("hook" in text and "bob@example.com" in text for text in stored(world)) == 2
     assert len(world.found("bob@example.com")) == 6
     assert world.found(ANN) == []
+
+
+def test_an_erasure_deletes_webhook_records_of_the_address() -> None:
+    """Deliveries and waiting events that name the person are gone; those of others stay."""
+    world = world_with_mail()
+    hook = endpoint(world.account_id)
+    world.table.put(keys.webhook_endpoint(world.account_id, hook.endpoint_id))
+    deliveries = DynamoWebhookDeliveries(world.table)
+    waiting = DynamoWaitingEvents(world.table, lambda: world.now)
+    events = [
+        suppression_added(world.account_id, address, START, None).for_endpoint(hook.endpoint_id)
+        for address in (ANN, "bob@example.com")
+    ]
+    for event in events:
+        deliveries.put(WebhookDelivery(event=event, state=DeliveryState.DELIVERED))
+        waiting.put(event)
+    erase(world)
+    assert leftovers(world) == []
+    page = deliveries.newest_first(world.account_id, hook.endpoint_id, 10, None)
+    assert [delivery.event for delivery in page.items] == events[1:]
+    assert waiting.oldest(world.account_id, hook.endpoint_id, 10) == events[1:]
 
 
 def test_an_erasure_is_repeatable() -> None:

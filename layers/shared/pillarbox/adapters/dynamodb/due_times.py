@@ -1,6 +1,6 @@
 """The timer: tasks in buckets of one minute, and the note of the last minute that is over."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import batched
 from typing import Any, Final
@@ -40,25 +40,31 @@ class DynamoDueTimes:
         )
 
     def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[WebhookTask]]]:
-        """Read the buckets of the minutes since the note, and move the note."""
+        """Read the buckets of the minutes since the note, and move the note.
+
+        A task that cannot be read stays in the table, and its error comes after all other tasks:
+        it must not stop the timer of every account.
+        """
+        errors: list[Exception] = []
         noted = self._table.get(keys.due_minute())
         last = from_text(noted["minute"]) if noted else _start(now - _FIRST_LOOK)
         for _ in range(_MINUTES_AT_A_TIME):
             minute = last + _MINUTE
             if minute > now:
                 break
-            for tasks in in_parallel(
+            for items in in_parallel(
                 lambda bucket, minute=minute: self._bucket(minute, bucket),  # type: ignore[misc]
                 range(keys.DUE_BUCKETS),
             ):
-                for part in batched(tasks, _TASKS, strict=False):
+                for part in batched(_readable(items, errors), _TASKS, strict=False):
                     yield minute, part
             self._table.put(keys.due_minute() | to_item({"minute": to_text(minute)}))
             last = minute
+        if errors:
+            raise errors[0]
 
-    def _bucket(self, minute: datetime, bucket: int) -> list[WebhookTask]:
-        items = self._table.query(keys.due_task(_number(minute), bucket=bucket))
-        return [_task_of(item) for item in items]
+    def _bucket(self, minute: datetime, bucket: int) -> list[dict[str, Any]]:
+        return [*self._table.query(keys.due_task(_number(minute), bucket=bucket))]
 
     def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
         """Delete the tasks; they may be absent."""
@@ -77,6 +83,15 @@ def _number(minute: datetime) -> int:
 def _name(task: WebhookTask) -> str:
     end = task.delivery_id if isinstance(task, WebhookEvent) else _DRAIN
     return f"{task.account_id}#{task.endpoint_id}#{end}"
+
+
+def _readable(items: Iterable[Mapping[str, Any]], errors: list[Exception]) -> Iterator[WebhookTask]:
+    """Yield the tasks in items; add the errors of the others."""
+    for item in items:
+        try:
+            yield _task_of(item)
+        except (KeyError, TypeError, ValueError) as error:
+            errors.append(error)
 
 
 def _task_of(item: Mapping[str, Any]) -> WebhookTask:

@@ -21,8 +21,7 @@ class Announcement[Record]:
 
     Args:
         account_of: returns the account of a record's change.
-        read: returns the events that a record adds. Its ValueErrors, KeyErrors and TypeErrors
-            say that the record is not one that this version of the service writes.
+        read: returns the events that a record adds.
         endpoints: the endpoints.
         queue: the queue.
         clock: the clock.
@@ -47,7 +46,8 @@ class Announcement[Record]:
     def apply(self, records: Sequence[Record]) -> StreamResult:
         """Queue the events of a batch. The batch may be repeated: an event keeps its id.
 
-        A record that cannot be read is reported and left out, because a retry would not help.
+        A record is reported and left out if it or its account's endpoints cannot be read, because
+        a retry would not help. ValueErrors, KeyErrors and TypeErrors say so.
         """
         errors: list[Exception] = []
         events: list[WebhookEvent] = []
@@ -62,11 +62,9 @@ class Announcement[Record]:
 
     def _events(self, record: Record, errors: list[Exception]) -> list[WebhookEvent]:
         """Return the events for endpoints; most accounts have none, so look there first."""
-        endpoints = self._endpoints_of(self._account_of(record))
-        if not endpoints:
-            return []
         try:
-            found = self._read(record)
+            endpoints = self._endpoints_of(self._account_of(record))
+            found = self._read(record) if endpoints else ()
         except (KeyError, TypeError, ValueError) as error:
             errors.append(error)
             return []

@@ -130,7 +130,8 @@ class Attempts:
         ports, event = self._ports, delivery.event
         body = self._payload(event)
         if body is None:
-            gone = replace(delivery, state=DeliveryState.FAILED, next_at=None)
+            nameless = replace(event, address=None)  # the person may have been erased
+            gone = replace(delivery, event=nameless, state=DeliveryState.FAILED, next_at=None)
             ports.deliveries.put(gone)
             return AttemptResult("record_gone", gone)
         started = ports.clock()

@@ -219,6 +219,7 @@ class DueTimes(Protocol):
         """Return the tasks that are due, in parts, with the minute of each.
 
         When the caller asks for the part after the last one of a minute, the minute is over.
+        After all parts, raise the error of a task that cannot be read.
         """
         ...
 
