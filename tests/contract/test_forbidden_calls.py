@@ -83,7 +83,7 @@ _WRITTEN: Final = {
     "RelayExecutionRole": set[str](),
     "AnnounceEventsRole": set[str](),
     "PostWebhooksRole": {"DUE", "HOOKD", "HOOKH", "HOOKW"},
-    "EnqueueDueRole": {"DUE", "DUES"},
+    "EnqueueDueRole": {"DUE", "DUES", "MSG"},
 }
 #: The kinds of records that a role may list.
 _LISTED: Final = {

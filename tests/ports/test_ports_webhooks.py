@@ -32,6 +32,7 @@ from pillarbox.domain.webhook import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
+    OwnerNotice,
     WebhookDelivery,
     WebhookEvent,
     WebhookTask,
@@ -310,6 +311,22 @@ def test_a_delivery_expires_thirty_days_after_its_event(aws: Aws) -> None:
     item = table.get(keys.webhook_delivery(ACCOUNT, ENDPOINT, event().delivery_id))
     assert item is not None
     assert item["expires_at"] == round(NOW.timestamp()) + 30 * 24 * 3600
+
+
+def test_the_timer_keeps_each_notice_to_an_owner(aws: Aws) -> None:
+    """Two notices of one endpoint, a drain and an event wait side by side, and are removed."""
+    due = DynamoDueTimes(Table(aws.table))
+    assert not [*due.due(NOW)]
+    notices = [OwnerNotice(ACCOUNT, ENDPOINT, moment) for moment in (at(1), at(2))]
+    tasks = [*notices, EndpointDrain(ACCOUNT, ENDPOINT), event()]
+    for task in tasks:
+        due.put(task, at(60))
+    (minute, found), *_ = [*due.due(at(120))]
+    assert {repr(task) for task in found} == {repr(task) for task in tasks}
+    due.remove(minute, found)
+    keep = DynamoDueTimes(Table(aws.table))
+    keep.put(notices[0], at(240))
+    assert [task for _, part in keep.due(at(360)) for task in part] == [notices[0]]
 
 
 def test_a_timer_that_stood_still_makes_up_for_its_minutes(

@@ -91,6 +91,8 @@ class Account:
     indexed: bool = False
     #: Whether some of its suppressions are only hashes of addresses, which need a second look-up.
     hashed_suppressions: bool = False
+    #: Where the service writes to the account's owner. Accounts of older versions have none.
+    contact: str | None = None
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

@@ -55,6 +55,7 @@ def account_item(account: Account, *, keys_moved: bool = True) -> Item:
             "hashed_suppressions": account.hashed_suppressions or None,
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
+            "contact": account.contact,
             KEYS_MOVED: keys_moved or None,
         }
         | brand_attributes(account.brand)
@@ -81,6 +82,7 @@ def account_of(item: Mapping[str, Any]) -> Account:
         sharded_from=from_text(item["sharded_from"]) if "sharded_from" in item else None,
         indexed=item.get("indexed", False),
         hashed_suppressions=item.get("hashed_suppressions", False),
+        contact=item.get("contact"),
         suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
         if "suspended" in item
         else None,
