@@ -12,6 +12,7 @@ import boto3
 import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
@@ -114,7 +115,11 @@ class WebhookPath:
                 self.handlers("enqueue_due")({}, Invocation())
 
     def run_everything(self, recipient: str, subject: str) -> None:
-        """Let events fail, wait for the timer, be drained and be delivered."""
+        """Let events fail, wait for the timer, be drained and be delivered.
+
+        An earlier run moved the timer ahead of the real time, so it is set back.
+        """
+        wiring.services().table.delete(keys.due_minute())
         self.announce(recipient, subject)
         now = wiring.utc_now()
         self.answer = PostResult(status_code=503, body=subject, retry_after=timedelta(hours=1))
