@@ -30,6 +30,7 @@ from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhook import (
     DeliveryAttempt,
     DeliveryState,
+    DueTask,
     EndpointDrain,
     EndpointHealth,
     OwnerNotice,
@@ -318,7 +319,7 @@ def test_the_timer_keeps_each_notice_to_an_owner(aws: Aws) -> None:
     due = DynamoDueTimes(Table(aws.table))
     assert not [*due.due(NOW)]
     notices = [OwnerNotice(ACCOUNT, ENDPOINT, moment) for moment in (at(1), at(2))]
-    tasks = [*notices, EndpointDrain(ACCOUNT, ENDPOINT), event()]
+    tasks: list[DueTask] = [*notices, EndpointDrain(ACCOUNT, ENDPOINT), event()]
     for task in tasks:
         due.put(task, at(60))
     found = [(minute, task) for minute, part in due.due(at(120)) for task in part]
