@@ -28,6 +28,13 @@ RecipientsPerDay = Annotated[
     int | None,
     typer.Option(help="Recipients per day (UTC), instead of five for each email of the day."),
 ]
+Contact = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Where the service writes if a webhook endpoint fails. An empty text removes it.",
+    ),
+]
 _HOLD = (
     "Mark an email as failed when SES did not answer and may have sent it. Without this, it is"
     " sent again."
@@ -45,6 +52,7 @@ def create(  # noqa: PLR0913  one parameter for each option
     per_month: PerMonth = None,
     recipients_per_day: RecipientsPerDay = None,
     hold_uncertain: Annotated[bool, typer.Option(help=_HOLD)] = False,
+    contact: Contact = None,
 ) -> None:
     """Create an account. It can send after you add a sender and create a key.
 
@@ -61,6 +69,7 @@ def create(  # noqa: PLR0913  one parameter for each option
             recipients_per_day=recipients_per_day,
         ),
         hold_uncertain=hold_uncertain,
+        contact=contact,
     )
     session.show(account_view(account))
 
@@ -83,6 +92,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         typer.Option("--plan-limits", help="Use the plan's limits, except those you set here."),
     ] = False,
     hold_uncertain: Annotated[bool | None, typer.Option(help=_HOLD)] = None,
+    contact: Contact = None,
 ) -> None:
     """Change an account. The changes apply from its next request on.
 
@@ -100,6 +110,7 @@ def update(  # noqa: PLR0913  one parameter for each option
         ),
         plan_limits=plan_limits,
         hold_uncertain=hold_uncertain,
+        contact=contact,
     )
     session.show(account_view(session.wiring.accounts.update(account_id, changes)))
 

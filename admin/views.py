@@ -28,6 +28,7 @@ def account_view(account: Account) -> View:
         "ownLimits": _limits_view(own, own.recipients_per_day),
         "defaultSender": account.default_sender,
         "senders": [*sorted(account.senders)],
+        "contact": account.contact,
         "brand": {
             "name": account.brand.name,
             "logoUrl": account.brand.logo_url,

@@ -1,4 +1,4 @@
-"""Schedule: queue the webhook events whose next attempt is due, and the drains of endpoints."""
+"""Schedule: queue the webhook tasks that are due, and write to the owners of endpoints."""
 
 from typing import Any
 

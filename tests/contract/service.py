@@ -126,6 +126,7 @@ class Service:
         limits: Limits = _LIMITLESS,
         senders: Mapping[str, bool] | None = None,
         default: str | None = SENDER,
+        contact: str | None = None,
     ) -> str:
         account = Account(
             account_id=new_token(ACCOUNT_ID_LENGTH),
@@ -133,6 +134,7 @@ class Service:
             plan=plan,
             created_at=wiring.utc_now(),
             overrides=limits,
+            contact=contact,
             senders={SENDER: True} if senders is None else senders,
             default_sender=default,
         )

@@ -84,7 +84,7 @@ _WRITTEN: Final = {
     "RelayExecutionRole": set[str](),
     "AnnounceEventsRole": set[str](),
     "PostWebhooksRole": {"DUE", "HOOKD", "HOOKH", "HOOKW"},
-    "EnqueueDueRole": {"DUE", "DUES"},
+    "EnqueueDueRole": {"DUE", "DUES", "MSG"},
 }
 #: The kinds of records that a role may list.
 _LISTED: Final = {
@@ -125,6 +125,7 @@ _ENDPOINTS: Final = {
     "WriteWebhooksRole": {"DeleteItem", "GetItem", "PutItem", "UpdateItem"},
     "AnnounceEventsRole": {"Query"},
     "PostWebhooksRole": {"GetItem"},
+    "EnqueueDueRole": {"GetItem"},
 }
 
 

@@ -9,7 +9,8 @@ from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.suppression import hashed_mailbox
 from pillarbox.domain.webhook import DeliveryState, WebhookType
 from tests.contract.service import Service
-from tests.contract.webhook_path import WebhookPath
+from tests.contract.webhook_path import CONTACT, WebhookPath
+from tests.fakes.builders import PREVIEW_SENDER
 
 
 def _deliveries(path: WebhookPath) -> dict[str, DeliveryState]:
@@ -47,6 +48,15 @@ def test_a_failed_event_is_posted_again_by_the_timer(service: Service) -> None:
     path.run_everything("ann@example.com", "Hello")
     assert len(path.posted) == 9
     assert set(_deliveries(path).values()) == {DeliveryState.DELIVERED}
+
+
+def test_the_owner_of_a_disabled_endpoint_is_told_once(service: Service) -> None:
+    """One email from the service's own address goes to the account's contact."""
+    path = WebhookPath(service)
+    path.run_everything("ann@example.com", "Hello")
+    (notice,) = (each for each in service.messages(path.account) if each.get("via") == "notice")
+    assert (notice["to"], notice["from"]) == ([CONTACT], PREVIEW_SENDER)
+    assert notice["subject"] == "Your webhook endpoint at shop.example is disabled"
 
 
 def test_a_task_that_cannot_be_read_stays_in_the_queue(service: Service) -> None:

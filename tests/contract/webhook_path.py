@@ -4,18 +4,22 @@ import os
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 from unittest import mock
 
 import boto3
+import pytest
 
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import to_item, to_text
 from pillarbox.adapters.dynamodb.records import message_item
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+from pillarbox.adapters.sqs.jobs import SqsJobs
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import Event, EventKind
 from pillarbox.domain.webhook import EndpointDrain, EndpointHealth, WebhookEndpoint
@@ -24,6 +28,8 @@ from tests.contract.client import Invocation, handler
 from tests.contract.service import Service, queue_record
 from tests.fakes.builders import message
 from tests.fakes.webhooks import endpoint
+
+CONTACT = "owner@shop.example"
 
 type Handlers = Callable[[str], Callable[[dict[str, Any], object], dict[str, Any]]]
 
@@ -44,7 +50,7 @@ class WebhookPath:
     posted: list[bytes] = field(default_factory=list)
 
     def __post_init__(self) -> None:
-        self.account = self.service.account()
+        self.account = self.service.account(contact=CONTACT)
         self.endpoint: WebhookEndpoint = endpoint(
             self.account, url=self.url, secrets=(new_secret(wiring.utc_now()),)
         )
@@ -98,8 +104,22 @@ class WebhookPath:
             response = self.handlers("post_webhooks")({"Records": rows}, Invocation())
         return [failure["itemIdentifier"] for failure in response["batchItemFailures"]]
 
+    def notify_owner(self, now: datetime) -> None:
+        """Run the timer: the queue of jobs refuses the notice at first, and then takes it."""
+        refusal = mock.patch.object(SqsJobs, "put", side_effect=Unavailable("queue"))
+        with self.service.at(now), refusal, pytest.raises(Unavailable):
+            self.handlers("enqueue_due")({}, Invocation())
+        for _ in range(2):
+            now += timedelta(minutes=7)
+            with self.service.at(now):
+                self.handlers("enqueue_due")({}, Invocation())
+
     def run_everything(self, recipient: str, subject: str) -> None:
-        """Let events fail, wait for the timer, be drained and be delivered."""
+        """Let events fail, wait for the timer, be drained and be delivered.
+
+        An earlier run moved the timer ahead of the real time, so it is set back.
+        """
+        wiring.services().table.delete(keys.due_minute())
         self.announce(recipient, subject)
         now = wiring.utc_now()
         self.answer = PostResult(status_code=503, body=subject, retry_after=timedelta(hours=1))
@@ -110,9 +130,10 @@ class WebhookPath:
         self.answer = PostResult(status_code=410, body=subject)
         with self.service.at(now + timedelta(minutes=65)):
             self.work()
+        self.notify_owner(now + timedelta(minutes=68))
         key = (self.account, self.endpoint.endpoint_id)
         self.healths.replace(*key, self.healths.get(*key), EndpointHealth())
         self.answer = PostResult(status_code=200)
         wiring.services().webhooks_queue.put_all([EndpointDrain(*key)])
-        with self.service.at(now + timedelta(minutes=66)):
+        with self.service.at(now + timedelta(minutes=83)):
             self.work()

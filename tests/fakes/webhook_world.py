@@ -17,10 +17,12 @@ from uuid import UUID
 from pillarbox.application.webhooks.announce import Announcement
 from pillarbox.application.webhooks.attempts import PostingPorts
 from pillarbox.application.webhooks.enqueue_due import DueTasks
+from pillarbox.application.webhooks.owner_notice import OwnerNotices
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.message import Event, Message
+from pillarbox.domain.mail import Mail
+from pillarbox.domain.message import Event, Message, SendRoute
 from pillarbox.domain.webhook import WebhookDelivery, WebhookEndpoint, WebhookTask
 from pillarbox.domain.webhook_events import AccountEvent, events_of, new_events, receives
 from pillarbox.http.webhook_payload import WebhookPayloads
@@ -113,6 +115,35 @@ class WebhookWorld:
             random=self.random.random,
         )
 
+    @property
+    def notices(self) -> OwnerNotices:
+        return OwnerNotices(
+            accounts=self._port("accounts", self.store.accounts),
+            endpoints=self._port("endpoints", self.endpoints),
+            healths=self._port("healths", self.healths),
+            jobs=self._port("jobs", stores.FakeJobs(self.store)),
+            messages=self._port("messages", stores.FakeMessages(self.store)),
+            sender=builders.PREVIEW_SENDER,
+            clock=lambda: self.now,
+        )
+
+    def owner_emails(self) -> list[Mail]:
+        """Return the emails to owners that the worker sends: those with job and record."""
+        notices = [
+            message
+            for message in self.store.messages.values()
+            if message.origin.route is SendRoute.NOTICE
+        ]
+        return [
+            next(
+                job.mail
+                for job in self.store.queue
+                if job.mail is not None
+                and (job.message_id, job.body_hash) == (message.message_id, message.body_hash)
+            )
+            for message in sorted(notices, key=lambda message: message.message_id)
+        ]
+
     def post(self, url: str, headers: dict[str, str], body: bytes) -> PostResult:
         """Receive a POST, as the endpoint does."""
         result = self.poster.post(url, headers, body)
@@ -197,6 +228,7 @@ class WebhookWorld:
         timer = DueTasks(
             due=self._port("due", self.due),
             queue=self._port("queue", self.queue),
+            notices=self.notices,
             clock=lambda: self.now,
         )
         try:

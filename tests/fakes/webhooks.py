@@ -12,8 +12,10 @@ from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhook import (
     ALL_TYPES,
+    DueTask,
     EndpointDrain,
     EndpointHealth,
+    OwnerNotice,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
@@ -207,20 +209,20 @@ class FakeWebhookQueue:
 class FakeDueTimes:
     """Implements `webhooks.ports.DueTimes`; `minutes` has the tasks of each minute."""
 
-    minutes: dict[datetime, dict[object, WebhookTask]] = field(default_factory=dict)
+    minutes: dict[datetime, dict[object, DueTask]] = field(default_factory=dict)
 
-    def put(self, task: WebhookTask, due: datetime) -> None:
+    def put(self, task: DueTask, due: datetime) -> None:
         minute = due.replace(second=0, microsecond=0)
         if minute < due:
             minute += _MINUTE
         self.minutes.setdefault(minute, {})[_name(task)] = _without_lease(task)
 
-    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[WebhookTask]]]:
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[DueTask]]]:
         for minute in sorted(self.minutes):
             if minute <= now and self.minutes[minute]:
                 yield minute, [*self.minutes[minute].values()]
 
-    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
+    def remove(self, minute: datetime, tasks: Sequence[DueTask]) -> None:
         for task in tasks:
             self.minutes[minute].pop(_name(task), None)
 
@@ -261,10 +263,16 @@ class FakeWebhookPoster:
         return self.answer(post)
 
 
-def _name(task: WebhookTask) -> tuple[str, str, str]:
-    end = task.delivery_id if isinstance(task, WebhookEvent) else "drain"
+def _name(task: DueTask) -> tuple[str, str, str]:
+    match task:
+        case WebhookEvent():
+            end = task.delivery_id
+        case OwnerNotice():
+            end = f"notice {task.at}"
+        case EndpointDrain():
+            end = "drain"
     return task.account_id, task.endpoint_id, end
 
 
-def _without_lease(task: WebhookTask) -> WebhookTask:
+def _without_lease(task: DueTask) -> DueTask:
     return replace(task, lease=None) if isinstance(task, EndpointDrain) else task

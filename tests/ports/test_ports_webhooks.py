@@ -31,8 +31,10 @@ from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhook import (
     DeliveryAttempt,
     DeliveryState,
+    DueTask,
     EndpointDrain,
     EndpointHealth,
+    OwnerNotice,
     WebhookDelivery,
     WebhookEvent,
     WebhookTask,
@@ -311,6 +313,22 @@ def test_a_delivery_expires_thirty_days_after_its_event(aws: Aws) -> None:
     item = table.get(keys.webhook_delivery(ACCOUNT, ENDPOINT, event().delivery_id))
     assert item is not None
     assert item["expires_at"] == round(NOW.timestamp()) + 30 * 24 * 3600
+
+
+def test_the_timer_keeps_each_notice_to_an_owner(aws: Aws) -> None:
+    """Two notices of one endpoint, a drain and an event wait side by side, and are removed."""
+    due = DynamoDueTimes(Table(aws.table))
+    assert not [*due.due(NOW)]
+    notices = [OwnerNotice(ACCOUNT, ENDPOINT, moment) for moment in (at(1), at(2))]
+    tasks: list[DueTask] = [*notices, EndpointDrain(ACCOUNT, ENDPOINT), event()]
+    for task in tasks:
+        due.put(task, at(60))
+    found = [(minute, task) for minute, part in due.due(at(120)) for task in part]
+    assert {repr(task) for _, task in found} == {repr(task) for task in tasks}
+    for minute, task in found:
+        due.remove(minute, [task])
+    items = boto3.client("dynamodb").scan(TableName=aws.table)["Items"]
+    assert not [item for item in items if item["pk"]["S"].startswith("DUE#")]
 
 
 def test_a_timer_that_stood_still_makes_up_for_its_minutes(

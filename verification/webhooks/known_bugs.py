@@ -12,6 +12,7 @@ from pillarbox.application.webhooks.drain import Drains
 from pillarbox.application.webhooks.enqueue_due import DueTasks
 from pillarbox.application.webhooks.post import WebhookWorker
 from pillarbox.domain import webhook_events
+from pillarbox.domain.webhook import OwnerNotice
 from pillarbox.domain.webhook_events import AccountEvent
 from pillarbox.domain.webhook_retries import retry_wait
 
@@ -68,7 +69,7 @@ def removed_before_queued() -> Iterator[None]:
     def enqueue(self: DueTasks) -> int:
         for minute, tasks in self.due.due(self.clock()):
             self.due.remove(minute, tasks)
-            self.queue.put_all(tasks)
+            self.queue.put_all(task for task in tasks if not isinstance(task, OwnerNotice))
         return 0
 
     with mock.patch.object(DueTasks, "enqueue", enqueue):

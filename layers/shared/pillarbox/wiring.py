@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from pillarbox.application.webhooks.announce import Announcement
     from pillarbox.application.webhooks.endpoints import WebhookQueries, Webhooks
     from pillarbox.application.webhooks.enqueue_due import DueTasks
+    from pillarbox.application.webhooks.owner_notice import OwnerNotices
     from pillarbox.application.webhooks.ports import PayloadWriter, WebhookPoster
     from pillarbox.application.webhooks.post import WebhookWorker
     from pillarbox.application.webhooks.replays import WebhookReplays
@@ -478,7 +479,34 @@ class Wiring:
         from pillarbox.adapters.dynamodb.due_times import DynamoDueTimes
         from pillarbox.application.webhooks.enqueue_due import DueTasks
 
-        return DueTasks(due=DynamoDueTimes(self.table), queue=self.webhooks_queue, clock=utc_now)
+        return DueTasks(
+            due=DynamoDueTimes(self.table),
+            queue=self.webhooks_queue,
+            notices=self.owner_notices,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def owner_notices(self) -> "OwnerNotices":
+        """Write to the contacts of accounts."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
+        from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.webhooks.owner_notice import OwnerNotices
+
+        # A notice is small and waits for nobody, so it needs neither spool nor urgent queue.
+        jobs = SqsJobs(self.settings.jobs_queue_url, urgent_queue_url="", bucket="")
+        return OwnerNotices(
+            accounts=DynamoAccounts(self.table),
+            endpoints=DynamoWebhookEndpoints(self.identities),
+            healths=DynamoEndpointHealths(self.table),
+            jobs=jobs,
+            messages=DynamoMessages(self.table),
+            sender=self.settings.preview_sender,
+            clock=utc_now,
+        )
 
     @cached_property
     def webhook_replays(self) -> "WebhookReplays":

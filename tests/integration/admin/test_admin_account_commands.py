@@ -32,6 +32,20 @@ def test_the_usage_of_an_account(run: Operator, table: Table) -> None:
     assert refusal(lambda: run("account", "usage", "0" * 12)) == (1, "account_not_found")
 
 
+def test_the_contact_of_an_account(run: Operator) -> None:
+    """It is checked, normalized, shown, replaced and removed."""
+    create = ("account", "create", "--name", "Shop", "--plan", "free")
+    assert run(*create)["contact"] is None
+    made = run(*create, "--contact", "Owner@SHOP.example")
+    assert made["contact"] == "Owner@shop.example"
+    account = made["accountId"]
+    update = ("account", "update", account, "--contact")
+    assert refusal(lambda: run(*update, "nobody")) == (1, "validation_failed")
+    assert run(*update, "ops@shop.example")["contact"] == "ops@shop.example"
+    assert run("account", "show", account)["contact"] == "ops@shop.example"
+    assert run(*update, "")["contact"] is None
+
+
 def test_an_account_is_suspended_and_resumed(run: Operator, account: str) -> None:
     """A suspended account shows since when and why; its keys work again after it is resumed."""
     key = run("key", "create", "--account", account, "--name", "web", "--preset", "send")["key"]

@@ -66,6 +66,7 @@ class FakeAccounts:
             hold_uncertain=account.hold_uncertain
             if changes.hold_uncertain is None
             else changes.hold_uncertain,
+            contact=account.contact if changes.contact is None else changes.contact or None,
             brand=replace(
                 account.brand,
                 **{

@@ -90,6 +90,7 @@ class AccountRecordsSuite:
             senders={SENDER: True, OTHER_SENDER: False},
             default_sender=SENDER,
             hold_uncertain=True,
+            contact=SENDER,
         )
         records.add(full)
         assert records.get(ACCOUNT) == full
@@ -130,6 +131,16 @@ class AccountRecordsSuite:
         assert one.overrides == limits(per_day=9)
         none = records.change(ACCOUNT, AccountChanges(plan_limits=True, hold_uncertain=False))
         assert none == account()
+
+    def test_a_contact_is_set_and_removed(self, records: AccountRecords) -> None:
+        """A contact stays through other changes, and an empty text removes it."""
+        records.add(account())
+        records.change(ACCOUNT, AccountChanges(contact=SENDER))
+        assert records.change(ACCOUNT, AccountChanges(name="Store")) == replace(
+            account(), name="Store", contact=SENDER
+        )
+        removed = records.change(ACCOUNT, AccountChanges(contact=""))
+        assert removed == records.get(ACCOUNT) == replace(account(), name="Store")
 
     def test_a_suspension_keeps_its_time_until_it_ends(self, records: AccountRecords) -> None:
         """The first time stays, a new reason replaces the old one, and resuming removes both."""

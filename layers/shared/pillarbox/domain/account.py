@@ -94,6 +94,8 @@ class Account:
     #: Whether it has or had webhook endpoints. It stays set when the last endpoint is deleted, so
     #: that no endpoint that is created at the same time goes without.
     has_webhooks: bool = False
+    #: Where the service writes to the account's owner. Accounts of older versions have none.
+    contact: str | None = None
 
     def shards_at(self, moment: datetime) -> int:
         """Return the number of shards for the id of a message that is created at a moment."""

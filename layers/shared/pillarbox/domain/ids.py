@@ -35,6 +35,12 @@ def new_id(now: datetime, shards: int = 1) -> UUID:
     return _uuid(_milliseconds(now), secrets.randbits(74), shards)
 
 
+def named_id(name: str, now: datetime, shards: int = 1) -> UUID:
+    """Return the id with the given time in it that a name always has."""
+    digest = hashlib.sha256(name.encode()).digest()
+    return _uuid(_milliseconds(now), int.from_bytes(digest[:10]), shards)
+
+
 def derived_id(generation: UUID, position: int) -> UUID:
     """Derive the id of one message from a claim's generation and its position in the request.
 

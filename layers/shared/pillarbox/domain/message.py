@@ -134,6 +134,8 @@ class SendRoute(StrEnum):
     BATCH = "batch"
     SMTP = "smtp"
     MCP = "mcp"
+    #: The service itself wrote it, to the owner of the account.
+    NOTICE = "notice"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

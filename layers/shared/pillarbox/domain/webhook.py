@@ -83,7 +83,7 @@ class EndpointHealth:
     slow_since: datetime | None = None
     #: Until when one worker alone drains the events that wait.
     drain_until: datetime | None = None
-    #: When the owner was told that the endpoint fails.
+    #: When it had failed for so long that the owner is told (`OwnerNotice`).
     warned_at: datetime | None = None
     disabled_at: datetime | None = None
     #: Why the service disabled the endpoint: `failing` or `gone`.
@@ -139,8 +139,22 @@ class EndpointDrain:
     lease: datetime | None = None
 
 
-#: What the queue and the timer hold.
+@dataclass(frozen=True, slots=True)
+class OwnerNotice:
+    """The task to tell an account's owner that the service warned or disabled an endpoint.
+
+    `at` is the `warned_at` or the `disabled_at` of the endpoint's health.
+    """
+
+    account_id: str
+    endpoint_id: str
+    at: datetime
+
+
+#: What the queue holds.
 type WebhookTask = WebhookEvent | EndpointDrain
+#: What the timer holds.
+type DueTask = WebhookTask | OwnerNotice
 
 _DELIVERY_ID: Final = re.compile(r"[0-9]{13}-[0-9a-f]{8}-(?:[0-9a-f]{4}-){3}[0-9a-f]{12}", re.ASCII)
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Final
 from uuid import UUID, uuid5
 
-from pillarbox.domain.message import Event, EventKind, Message
+from pillarbox.domain.message import Event, EventKind, Message, SendRoute
 from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.webhook import ALL_TYPES, WebhookEndpoint, WebhookEvent, WebhookType
 
@@ -69,7 +69,12 @@ class AccountEvent:
 
 
 def events_of(message: Message) -> Sequence[AccountEvent]:
-    """Return all events of a message, its acceptance first."""
+    """Return all events of a message, its acceptance first.
+
+    A notice of the service has none: the account did not send it.
+    """
+    if message.origin.route is SendRoute.NOTICE:
+        return []
     accepted = Event(kind=EventKind.ACCEPTED, at=message.created_at)
     return [
         AccountEvent(

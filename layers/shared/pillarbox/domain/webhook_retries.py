@@ -26,7 +26,9 @@ MAX_RETRY_AFTER: Final = timedelta(hours=24)
 _FAILURES: Final = 5
 #: … that take at least so long.
 _FAILING: Final = timedelta(minutes=1)
-#: After so long without a success the endpoint is disabled.
+#: After so long without a success the owner is told …
+WARN_AFTER: Final = timedelta(hours=24)
+#: … and after so long the endpoint is disabled.
 DISABLE_AFTER: Final = timedelta(days=5)
 
 
@@ -73,8 +75,11 @@ def after_failure(health: EndpointHealth, now: datetime, *, is_first: bool) -> E
     failing_since = health.failing_since or now
     failures = min(health.failures + is_first, _FAILURES)
     changed = replace(health, failing_since=failing_since, failures=failures)
-    if now - failing_since >= DISABLE_AFTER and health.disabled_at is None:
+    is_enabled = health.disabled_at is None
+    if now - failing_since >= DISABLE_AFTER and is_enabled:
         return replace(changed, disabled_at=now, disabled_for="failing")
+    if now - failing_since >= WARN_AFTER and is_enabled and health.warned_at is None:
+        changed = replace(changed, warned_at=now)
     if health.open_since is None and failures == _FAILURES and now - failing_since >= _FAILING:
         return replace(changed, open_since=now, probes=0)
     return health if changed == health else changed

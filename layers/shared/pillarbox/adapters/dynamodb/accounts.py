@@ -61,16 +61,16 @@ class DynamoAccounts:
             "plan": changes.plan.value if changes.plan else None,
             "hold_uncertain": changes.hold_uncertain,
         }
+        texts = {"contact": changes.contact} | brand_attributes(changes.brand)
         limits = {
             "per_minute": changes.limits.per_minute,
             "per_day": changes.limits.per_day,
             "per_month": changes.limits.per_month,
             "recipients_per_day": changes.limits.recipients_per_day,
         }
-        brand = brand_attributes(changes.brand)
-        given = fields | limits | brand
+        given = fields | limits | texts
         given = {name: value for name, value in given.items() if value is not None}
-        removed = [name for name in brand if given.get(name) == ""]
+        removed = [name for name in texts if given.get(name) == ""]
         values = {name: value for name, value in given.items() if name not in removed}
         if changes.plan_limits:
             removed += [name for name in limits if name not in values]

@@ -10,7 +10,8 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_text, to_item, to_milliseconds, to_text
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhook_deliveries import event_attributes, event_of
-from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookTask
+from pillarbox.domain.statistics import milliseconds, to_datetime
+from pillarbox.domain.webhook import DueTask, EndpointDrain, OwnerNotice, WebhookEvent
 
 _MINUTE: Final = timedelta(minutes=1)
 #: How far back the first pass looks; the timer runs since before there were tasks.
@@ -22,6 +23,7 @@ _TASKS: Final = 100
 #: DynamoDB deletes a task that nobody queued.
 _KEPT: Final = timedelta(days=7)
 _DRAIN: Final = "drain"
+_NOTICE: Final = "notice-"
 
 
 class DynamoDueTimes:
@@ -30,16 +32,16 @@ class DynamoDueTimes:
     def __init__(self, table: Table) -> None:
         self._table = table
 
-    def put(self, task: WebhookTask, due: datetime) -> None:
+    def put(self, task: DueTask, due: datetime) -> None:
         """Put the task into the first minute that begins when it is due."""
         minute = -(-to_milliseconds(due) // 60_000)
-        attributes = {} if isinstance(task, EndpointDrain) else event_attributes(task)
+        attributes = event_attributes(task) if isinstance(task, WebhookEvent) else {}
         self._table.put(
             keys.due_task(minute, _name(task))
             | to_item(attributes | {"expires_at": round((due + _KEPT).timestamp())})
         )
 
-    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[WebhookTask]]]:
+    def due(self, now: datetime) -> Iterator[tuple[datetime, Sequence[DueTask]]]:
         """Read the buckets of the minutes since the note, and move the note.
 
         A task that cannot be read stays in the table, and its error comes after all other tasks:
@@ -66,7 +68,7 @@ class DynamoDueTimes:
     def _bucket(self, minute: datetime, bucket: int) -> list[dict[str, Any]]:
         return [*self._table.query(keys.due_task(_number(minute), bucket=bucket))]
 
-    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
+    def remove(self, minute: datetime, tasks: Sequence[DueTask]) -> None:
         """Delete the tasks; they may be absent."""
         task_keys = [keys.due_task(_number(minute), _name(task)) for task in tasks]
         in_parallel(self._table.delete, task_keys)
@@ -80,12 +82,18 @@ def _number(minute: datetime) -> int:
     return to_milliseconds(minute) // 60_000
 
 
-def _name(task: WebhookTask) -> str:
-    end = task.delivery_id if isinstance(task, WebhookEvent) else _DRAIN
+def _name(task: DueTask) -> str:
+    match task:
+        case WebhookEvent():
+            end = task.delivery_id
+        case OwnerNotice():
+            end = f"{_NOTICE}{milliseconds(task.at)}"
+        case EndpointDrain():
+            end = _DRAIN
     return f"{task.account_id}#{task.endpoint_id}#{end}"
 
 
-def _readable(items: Iterable[Mapping[str, Any]], errors: list[Exception]) -> Iterator[WebhookTask]:
+def _readable(items: Iterable[Mapping[str, Any]], errors: list[Exception]) -> Iterator[DueTask]:
     """Yield the tasks in items; add the errors of the others."""
     for item in items:
         try:
@@ -94,8 +102,10 @@ def _readable(items: Iterable[Mapping[str, Any]], errors: list[Exception]) -> It
             errors.append(error)
 
 
-def _task_of(item: Mapping[str, Any]) -> WebhookTask:
+def _task_of(item: Mapping[str, Any]) -> DueTask:
     account_id, endpoint_id, end = item["sk"].split("#")
     if end == _DRAIN:
         return EndpointDrain(account_id, endpoint_id)
+    if end.startswith(_NOTICE):
+        return OwnerNotice(account_id, endpoint_id, to_datetime(int(end.removeprefix(_NOTICE))))
     return event_of({**item, "sk": end}, account_id, endpoint_id)

@@ -56,6 +56,7 @@ def account_item(account: Account, *, keys_moved: bool = True) -> Item:
             "has_webhooks": account.has_webhooks or None,
             "suspended": to_text(account.suspension.at) if account.suspension else None,
             "suspended_for": account.suspension.reason if account.suspension else None,
+            "contact": account.contact,
             KEYS_MOVED: keys_moved or None,
         }
         | brand_attributes(account.brand)
@@ -83,6 +84,7 @@ def account_of(item: Mapping[str, Any]) -> Account:
         indexed=item.get("indexed", False),
         hashed_suppressions=item.get("hashed_suppressions", False),
         has_webhooks=item.get("has_webhooks", False),
+        contact=item.get("contact"),
         suspension=Suspension(from_text(item["suspended"]), item.get("suspended_for"))
         if "suspended" in item
         else None,

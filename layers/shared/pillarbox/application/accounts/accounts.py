@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pillarbox.application.accounts.lookup import account_not_found, find_account
 from pillarbox.application.accounts.ports import AccountChanges, AccountRecords
 from pillarbox.application.ports import Clock
-from pillarbox.application.validation import check_limits, check_text
+from pillarbox.application.validation import check_limits, check_text, normalize_address
 from pillarbox.domain.account import (
     NO_LIMITS,
     SHARD_COUNTS,
@@ -38,6 +38,7 @@ class Accounts:
         *,
         limits: Limits = NO_LIMITS,
         hold_uncertain: bool = False,
+        contact: str | None = None,
     ) -> Account:
         """Create an account without senders and keys.
 
@@ -47,9 +48,10 @@ class Accounts:
             limits: the account's own limits; None uses the plan's limit.
             hold_uncertain: what to do with an email when the provider may or may not have
                 accepted it: True marks it as failed, False sends it again.
+            contact: where the service writes to the account's owner.
 
         Raises:
-            ValidationFailed: on `name` or a limit.
+            ValidationFailed: on `name`, a limit or the address.
         """
         check_text("name", name)
         check_limits(limits)
@@ -61,6 +63,7 @@ class Accounts:
             overrides=limits,
             hold_uncertain=hold_uncertain,
             indexed=True,
+            contact=normalize_address(contact) if contact else None,
         )
         self.records.add(account)
         return account
@@ -71,13 +74,14 @@ class Accounts:
         Keys keep their scopes, even if the plan changes.
 
         Raises:
-            ValidationFailed: on `name`, a limit or a field of the brand.
+            ValidationFailed: on `name`, a limit, a field of the brand or the address.
             ServiceError: `account_not_found`.
         """
         if changes.name is not None:
             check_text("name", changes.name)
         check_limits(changes.limits)
-        changes = replace(changes, brand=_checked_brand(changes.brand))
+        contact = normalize_address(changes.contact) if changes.contact else changes.contact
+        changes = replace(changes, brand=_checked_brand(changes.brand), contact=contact)
         account = find_account(self.records, account_id)
         if changes == AccountChanges():
             return account

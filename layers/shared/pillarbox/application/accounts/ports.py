@@ -20,7 +20,7 @@ class AccountChanges:
     """Changes to an account; None leaves a field unchanged.
 
     `plan_limits` removes the account's own limits, except those in `limits`. An empty text
-    in `brand` removes that field.
+    in `brand` or as `contact` removes that field.
     """
 
     name: str | None = None
@@ -29,6 +29,7 @@ class AccountChanges:
     plan_limits: bool = False
     hold_uncertain: bool | None = None
     brand: Brand = NO_BRAND
+    contact: str | None = None
 
 
 class AccountRecords(Protocol):

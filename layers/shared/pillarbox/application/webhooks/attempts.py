@@ -25,6 +25,7 @@ from pillarbox.domain.webhook import (
     DeliveryState,
     EndpointDrain,
     EndpointHealth,
+    OwnerNotice,
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
@@ -43,6 +44,8 @@ from pillarbox.domain.webhook_signature import signed_headers
 
 #: SQS hides a message for at most 15 minutes. The timer has longer waits.
 _MAX_DELAY: Final = timedelta(minutes=15)
+#: Longer than a worker runs. So a notice is due after the health that it is about was written.
+_NOTICE_DELAY: Final = timedelta(minutes=2)
 #: How often a change of the health is tried again that met another one.
 _TRIES: Final = 20
 
@@ -181,7 +184,11 @@ class Attempts:
         return replace(failed, outcome="waiting")
 
     def note_failure(self, endpoint: WebhookEndpoint, failed: AttemptResult) -> EndpointHealth:
-        """Count a failure. The probe is planned before the circuit opens."""
+        """Count a failure.
+
+        The probe is planned before the circuit opens, and the notice to the owner before the
+        health says that there is one.
+        """
         ports, attempts = self._ports, failed.delivery.attempts
         is_first, is_gone = len(attempts) == 1, attempts[-1].status_code == HTTPStatus.GONE
 
@@ -194,6 +201,13 @@ class Attempts:
                 wait = probe_wait(0, ports.random())
                 ports.schedule(drain_of(endpoint), wait)
                 changed = replace(changed, probe_at=now + wait)
+            for before, after in (
+                (health.warned_at, changed.warned_at),
+                (health.disabled_at, changed.disabled_at),
+            ):
+                if after is not None and after != before:
+                    notice = OwnerNotice(endpoint.account_id, endpoint.endpoint_id, after)
+                    ports.due.put(notice, now + _NOTICE_DELAY)
             return changed
 
         return ports.change_health(endpoint, change)

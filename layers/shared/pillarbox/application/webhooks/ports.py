@@ -12,6 +12,7 @@ from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.ports import ScanPage
 from pillarbox.domain.message import Message
 from pillarbox.domain.webhook import (
+    DueTask,
     EndpointHealth,
     WebhookDelivery,
     WebhookEndpoint,
@@ -211,11 +212,11 @@ class Parallel(Protocol):
 class DueTimes(Protocol):
     """Tasks that wait for longer than a queue can hide them, in buckets of one minute."""
 
-    def put(self, task: WebhookTask, due: datetime) -> None:
+    def put(self, task: DueTask, due: datetime) -> None:
         """Store a task until a moment; the same task and minute are stored once."""
         ...
 
-    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[WebhookTask]]]:
+    def due(self, now: datetime) -> Iterable[tuple[datetime, Sequence[DueTask]]]:
         """Return the tasks that are due, in parts, with the minute of each.
 
         When the caller asks for the part after the last one of a minute, the minute is over.
@@ -223,6 +224,6 @@ class DueTimes(Protocol):
         """
         ...
 
-    def remove(self, minute: datetime, tasks: Sequence[WebhookTask]) -> None:
-        """Remove tasks that were queued."""
+    def remove(self, minute: datetime, tasks: Sequence[DueTask]) -> None:
+        """Remove tasks that were handled."""
         ...

@@ -1,0 +1,134 @@
+"""Tell the owner of an account by email that an endpoint fails or was disabled.
+
+The email comes from the operator, not from the account: its sender is that of preview keys, the
+one address that is the service's own. The account's quota does not count it. Its id follows from
+the notice, so a notice that is sent again creates no second email.
+"""
+
+import hashlib
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Final
+from urllib.parse import urlsplit
+
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.ports import Clock, Jobs, Messages, StoredResponse
+from pillarbox.application.sending.prepare import PreparedMessage
+from pillarbox.application.webhooks.ports import EndpointHealths, WebhookEndpoints
+from pillarbox.domain.account import Account
+from pillarbox.domain.ids import named_id
+from pillarbox.domain.mail import Mail, SavedBody
+from pillarbox.domain.message import MessageOrigin, SendRoute
+from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.webhook import EndpointHealth, OwnerNotice, WebhookEndpoint
+from pillarbox.domain.webhook_retries import DISABLE_AFTER
+from pillarbox.rendering.notice import notice_source
+
+_WHERE_ERRORS_ARE: Final = "GET /v1/webhooks/{id}/deliveries shows the error of each delivery."
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OwnerNotices:
+    """Writes to the contacts of accounts; `sender` is the service's own address."""
+
+    accounts: AccountRecords
+    endpoints: WebhookEndpoints
+    healths: EndpointHealths
+    jobs: Jobs
+    messages: Messages
+    sender: str
+    clock: Clock
+
+    def send(self, notice: OwnerNotice) -> None:
+        """Accept the email of a notice, unless it was accepted before or is out of date.
+
+        It is out of date if the endpoint works or was enabled again, was disabled after a
+        warning, or was deleted. Without a contact there is no email.
+        """
+        account = self.accounts.get(notice.account_id)
+        if account is None or account.contact is None:
+            return
+        endpoint = self.endpoints.get(notice.account_id, notice.endpoint_id)
+        health = self.healths.get(notice.account_id, notice.endpoint_id)
+        if endpoint is None or not _is_current(notice, health):
+            return
+        name = f"{notice.endpoint_id} {milliseconds(notice.at)}"
+        message_id = named_id(name, notice.at, account.shards_at(notice.at))
+        if self.messages.get(account.account_id, message_id) is not None:
+            return
+        mail = _mail(self.sender, account, account.contact, endpoint, health)
+        # Two tries may write different emails; the worker sends the one that the record names.
+        body_hash = hashlib.sha256(repr(mail).encode()).hexdigest()
+        origin = MessageOrigin(route=SendRoute.NOTICE)
+        prepared = PreparedMessage.of(mail, account, body_hash, self.clock(), origin)
+        prepared = prepared.with_id(message_id)
+        self.jobs.put(prepared.job(), mail)
+        self.messages.commit(prepared.message, None, StoredResponse("", message_ids=(message_id,)))
+
+
+def _is_current(notice: OwnerNotice, health: EndpointHealth) -> bool:
+    """Return whether the health still is what the notice says."""
+    told = health.warned_at if health.disabled_at is None else health.disabled_at
+    return told is not None and milliseconds(told) == milliseconds(notice.at)
+
+
+def _mail(
+    sender: str, account: Account, contact: str, endpoint: WebhookEndpoint, health: EndpointHealth
+) -> Mail:
+    """Write the email. Of the URL it has only the host: the rest may be secret."""
+    host = urlsplit(endpoint.url).hostname or "?"
+    write = _warning if health.disabled_at is None else _disabled
+    title, *paragraphs = write(host, endpoint.endpoint_id, health)
+    return Mail(
+        sender=sender,
+        from_name=None,
+        to=(contact,),
+        cc=(),
+        bcc=(),
+        reply_to=None,
+        subject=title,
+        body=SavedBody(
+            source=notice_source(),
+            values={
+                "title": title,
+                "paragraphs": [*paragraphs],
+                "endpoint": endpoint.endpoint_id,
+                "account": account.name,
+                "account_id": account.account_id,
+            },
+        ),
+    )
+
+
+def _warning(host: str, endpoint_id: str, health: EndpointHealth) -> tuple[str, ...]:
+    """Return the title and the paragraphs of the email about an endpoint that fails."""
+    since = health.failing_since or health.warned_at
+    end = f" on {_day_and_time(since + DISABLE_AFTER)}" if since else ""
+    return (
+        f"Webhooks to {host} have failed for a day",
+        f"Your webhook endpoint at {host} has accepted nothing since {_day_and_time(since)}.",
+        f"We keep trying. If it still accepts nothing, we disable it{end}.",
+        f"Please repair the endpoint. {_WHERE_ERRORS_ARE.format(id=endpoint_id)}",
+        "You need not do more: when it works again, the events that wait are sent to it.",
+    )
+
+
+def _disabled(host: str, endpoint_id: str, health: EndpointHealth) -> tuple[str, ...]:
+    """Return the title and the paragraphs of the email about an endpoint that was disabled."""
+    if health.disabled_for == "gone":
+        reason = f"It answered 410 Gone on {_day_and_time(health.disabled_at)}."
+    else:
+        reason = f"It has accepted nothing since {_day_and_time(health.failing_since)}."
+    enable = f'PATCH /v1/webhooks/{endpoint_id} with {{"enabled": true}}'
+    return (
+        f"Your webhook endpoint at {host} is disabled",
+        f"We disabled your webhook endpoint at {host}. {reason}",
+        "We send nothing to it now. Each new event waits for 7 days.",
+        f"Please repair the endpoint. {_WHERE_ERRORS_ARE.format(id=endpoint_id)}",
+        f"Then enable it again: {enable}. The events that wait are then sent to it.",
+        "If you no longer need the endpoint, delete it.",
+    )
+
+
+def _day_and_time(moment: datetime | None) -> str:
+    return f"{moment:%-d %B %Y, %H:%M} UTC" if moment else "an unknown time"

@@ -1,0 +1,235 @@
+"""Emails to the owner of an endpoint that fails: which are sent, what they say, and how often."""
+
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from datetime import timedelta
+
+import pytest
+
+from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_id
+from pillarbox.domain.mail import Mail, SavedBody
+from pillarbox.domain.message import EventKind, SendRoute
+from pillarbox.domain.webhook import OwnerNotice
+from pillarbox.rendering.engine import render_saved
+from pillarbox.rendering.text import text_from_html
+from tests.fakes.builders import ACCOUNT, NOW, PREVIEW_SENDER, account, event, message
+from tests.fakes.webhook_world import WebhookWorld
+from tests.fakes.world import Fault, Killed
+
+OK, BUSY, GONE = (PostResult(status_code=code) for code in (200, 503, 410))
+CONTACT = "owner@shop.example"
+HOUR = timedelta(hours=1)
+URL = "https://hooks.shop.example/in/s3cret-path?token=s3cret-query"
+
+
+def failing(answer: PostResult = BUSY, up_after: timedelta = timedelta(days=99)) -> WebhookWorld:
+    """Return a world with a contact, an event, and an endpoint that fails for a time."""
+    world = WebhookWorld()
+    world.store.accounts[ACCOUNT] = account(contact=CONTACT)
+    world.add_endpoint(url=URL)
+    world.answer = lambda _url, _id: OK if world.now >= NOW + up_after else answer
+    world.change(message(), event(EventKind.SENT, 1))
+    return world
+
+
+def run(world: WebhookWorld, hours: Iterable[int] = range(0, 24 * 7, 6)) -> None:
+    """Let an email be sent in each of some hours, by default each six hours for a week."""
+    for hour in hours:
+        world.settle(NOW + hour * HOUR - world.now)
+        world.now = max(world.now, NOW + hour * HOUR)
+        sent = message(ACCOUNT, new_id(world.now))
+        world.change(sent)
+        world.change(sent, event(EventKind.SENT, hour * 3600 + 1))
+    world.settle(6 * HOUR)
+
+
+def subjects(world: WebhookWorld) -> list[str]:
+    return [mail.subject for mail in world.owner_emails()]
+
+
+def text(mail: Mail) -> str:
+    assert isinstance(mail.body, SavedBody)
+    return text_from_html(render_saved(mail.body.source, mail.body.values))
+
+
+WARNING = "Webhooks to hooks.shop.example have failed for a day"
+DISABLED = "Your webhook endpoint at hooks.shop.example is disabled"
+
+
+def test_the_owner_is_told_after_a_day_and_when_the_endpoint_is_disabled() -> None:
+    """Of seven days of failures the owner gets two emails, from the service's own address."""
+    world = failing()
+    run(world)
+    assert subjects(world) == [WARNING, DISABLED]
+    for mail in world.owner_emails():
+        assert (mail.sender, mail.to, mail.cc, mail.bcc) == (PREVIEW_SENDER, (CONTACT,), (), ())
+    assert len(world.store.queue) == 2
+
+
+def test_the_emails_say_since_when_and_what_to_do() -> None:
+    """Host, times, endpoint and the next step are in the text part."""
+    world = failing()
+    run(world)
+    (endpoint,) = world.endpoints.endpoints.values()
+    warning, disabled = map(text, world.owner_emails())
+    since = f"since {NOW:%-d %B %Y}"
+    assert since in warning
+    assert f"we disable it on {NOW + timedelta(days=5):%-d %B %Y}" in warning
+    assert since in disabled
+    assert f'PATCH /v1/webhooks/{endpoint.endpoint_id} with {{"enabled": true}}' in disabled
+    for part in (warning, disabled):
+        assert f"GET /v1/webhooks/{endpoint.endpoint_id}/deliveries" in part
+        assert ACCOUNT in part
+
+
+def test_no_email_has_more_of_the_url_than_its_host() -> None:
+    """Path and query may be secret, and the signing secret is."""
+    world = failing()
+    run(world)
+    (endpoint,) = world.endpoints.endpoints.values()
+    everything = repr(world.owner_emails())
+    assert "hooks.shop.example" in everything
+    assert "s3cret" not in everything
+    assert all(secret.text not in everything for secret in endpoint.secrets)
+
+
+def test_410_disables_and_tells_at_once() -> None:
+    """An endpoint that is gone gets one email, which says so."""
+    world = failing(GONE)
+    world.settle(HOUR)
+    assert subjects(world) == [DISABLED]
+    assert "It answered 410 Gone on" in text(world.owner_emails()[0])
+    assert world.now - NOW < timedelta(minutes=5)
+
+
+def test_a_notice_is_recorded_as_the_services_own() -> None:
+    """The record's route is `notice`, no key sent it, and it is announced to no endpoint."""
+    world = failing(GONE)
+    before = world.expected()
+    world.settle(HOUR)
+    (notice,) = (m for m in world.store.messages.values() if m.origin.route is SendRoute.NOTICE)
+    assert notice.origin.key_id is None
+    assert world.expected() == before
+    assert not world.store.counts, "it takes nothing of the quota"
+
+
+def test_an_endpoint_that_works_again_within_a_day_stays_unmentioned() -> None:
+    """Twenty hours of failures send no email."""
+    world = failing(up_after=20 * HOUR)
+    run(world)
+    assert subjects(world) == []
+
+
+def test_each_outage_of_a_day_has_its_own_warning() -> None:
+    """After a success the next day of failures is told again."""
+    world = failing()
+    world.answer = lambda _url, _id: OK if 36 * HOUR <= world.now - NOW < 72 * HOUR else BUSY
+    run(world, range(0, 24 * 6, 6))
+    assert subjects(world) == [WARNING, WARNING]
+    assert len(world.store.queue) == 2
+
+
+@pytest.mark.parametrize("contact", [None, "gone"])
+def test_without_a_contact_there_is_no_email(contact: str | None) -> None:
+    """An account without a contact, or a deleted one, gets none; the health still says it."""
+    world = failing()
+    if contact == "gone":
+        del world.store.accounts[ACCOUNT]
+    else:
+        world.store.accounts[ACCOUNT] = account(contact=None)
+    run(world)
+    (key,) = world.endpoints.endpoints
+    assert world.healths.get(*key).disabled_for == "failing"
+    assert not world.store.queue
+    assert not any(world.due.minutes.values())
+
+
+def out_of_date(world: WebhookWorld) -> list[Callable[[], object]]:
+    """Return what makes a notice obsolete."""
+    (endpoint,) = world.endpoints.endpoints.values()
+    key = (endpoint.account_id, endpoint.endpoint_id)
+
+    def enable() -> None:
+        health = world.healths.get(*key)
+        world.healths.replace(*key, health, health.enabled_again(world.now))
+
+    return [enable, lambda: world.endpoints.remove(*key)]
+
+
+@pytest.mark.parametrize("number", [0, 1])
+def test_a_notice_that_is_out_of_date_is_dropped(number: int) -> None:
+    """If the endpoint was enabled or deleted in the meantime, the owner knows."""
+    world = failing(GONE)
+    world.settle(timedelta(seconds=30))
+    out_of_date(world)[number]()
+    world.settle(HOUR)
+    assert subjects(world) == []
+    assert not any(
+        isinstance(task, OwnerNotice) for minute in world.due.minutes.values() for task in minute
+    )
+
+
+def test_an_owner_of_a_disabled_endpoint_may_still_switch_it_off() -> None:
+    """The owner's own switch does not stop the email about what the service did."""
+    world = failing(GONE)
+    world.settle(timedelta(seconds=30))
+    (endpoint,) = world.endpoints.endpoints
+    world.endpoints.change(*endpoint, EndpointChanges(enabled=False))
+    world.settle(HOUR)
+    assert subjects(world) == [DISABLED]
+
+
+def test_a_notice_that_fails_stops_no_webhook() -> None:
+    """The timer goes on with all other tasks, raises the error at the end, and tries again."""
+    world = failing(GONE)
+    world.add_endpoint(url="https://works.example/")
+    world.answer = lambda url, _id: OK if "works" in url else GONE
+    calls: list[str] = []
+
+    def refuse(call: str) -> None:
+        if call == "jobs.put" and len(calls) < 3:
+            calls.append(call)
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = refuse
+    world.settle(HOUR)
+    assert len(calls) == 3
+    assert subjects(world) == [DISABLED]
+    assert len(world.accepted) == 1
+
+
+def test_a_notice_that_always_fails_ends_after_a_day() -> None:
+    """It does not stay in the timer for ever."""
+    world = failing(GONE)
+
+    def refuse(call: str) -> None:
+        if call == "jobs.put":
+            raise TypeError("planted")
+
+    world.gate.watch = refuse
+    for _ in range(400):
+        with suppress(TypeError):
+            world.settle(timedelta(days=2))
+    assert not any(world.due.minutes.values())
+    assert timedelta(days=1) <= world.now - NOW < timedelta(days=1, minutes=10)
+
+
+@pytest.mark.parametrize("answer", [BUSY, GONE])
+@pytest.mark.parametrize("when", ["before", "after"])
+@pytest.mark.parametrize("error", [Killed(), ServiceError("service_unavailable", "planted")])
+def test_a_fault_at_any_call_sends_each_email_once(
+    answer: PostResult, when: str, error: BaseException
+) -> None:
+    """After a kill or an error at any call no email to the owner is lost or doubled."""
+    hours = [121]
+    undisturbed = failing(answer)
+    run(undisturbed, hours)
+    expected = subjects(undisturbed)
+    assert expected == ([WARNING, DISABLED] if answer is BUSY else [DISABLED])
+    for position, call in enumerate(undisturbed.gate.calls):
+        world = failing(answer)
+        world.gate.fault = Fault(position, when, error)  # type: ignore[arg-type]
+        run(world, hours)
+        assert subjects(world) == expected, (position, call)
