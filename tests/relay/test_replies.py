@@ -44,6 +44,9 @@ HTTP_ONLY = {
     "route_not_found",
     "method_not_allowed",
     "template_in_use",
+    "webhook_not_found",
+    "webhook_limit_exceeded",
+    "delivery_not_found",
 }
 
 

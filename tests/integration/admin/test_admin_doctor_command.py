@@ -18,7 +18,7 @@ def doctor_run(run: Operator, mailbox: MailStore, tmp_path: Path) -> Iterator[Op
     """The command, on a stack with everything that the doctor checks."""
     state = json.loads((tmp_path / "stack.json").read_text())
     sqs = boto3.client("sqs")
-    queues = ("JOBS", "EVENTS", "SWEEP")
+    queues = ("JOBS", "EVENTS", "SWEEP", "WEBHOOKS")
     names = [f"{queue}_{kind}" for queue in queues for kind in ("QUEUE", "DEAD_LETTERS")]
     for name in (*names, "URGENT_JOBS_QUEUE"):
         url = sqs.create_queue(QueueName=name.lower())["QueueUrl"]
