@@ -23,7 +23,13 @@ from tests.browser.chromium import PATIENCE, chromium
 
 KEY: Final = "bx_live_of_this_stack"
 SEND: Final = next(operation for operation in OPERATIONS if operation.id == "send_email")
-VALUES: Final = {"message_id": "m1", "id": "t1", "slug": NAMED["StarterSlug"]["enum"][0]}
+VALUES: Final = {
+    "message_id": "m1",
+    "id": "t1",
+    "webhook_id": "w1",
+    "delivery_id": "d1",
+    "slug": NAMED["StarterSlug"]["enum"][0],
+}
 SAMPLES: Final = {
     "Shell": "curl",
     "Python": "requests.",

@@ -150,6 +150,10 @@ def test_a_packed_function_handles_its_sample(
             assert response["statusCode"] == (404 if function in ABSENT else 200), text
             assert json.loads(text)
         else:
-            assert response.get("batchItemFailures") == [] or response["sweep_tasks"] > 0
+            assert (
+                response.get("batchItemFailures") == []
+                or response.get("sweep_tasks", 0) > 0
+                or response.get("webhook_tasks_due", -1) >= 0
+            )
     assert contents(layer) == before
     assert [path.name for path in (tmp_path / "task").rglob("*")] == ["app.py"]
