@@ -43,14 +43,28 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
     return Authority(tmp_path_factory.mktemp("authority"))
 
 
+#: In seconds, of one POST in all.
+DEADLINE: Final = 8.0
+
+
 class Clock:
     """A time that passes only when a test says so."""
 
     def __init__(self) -> None:
         self.now = 1000.0
+        self._end = self.now + DEADLINE
+        self._read = threading.Event()
 
     def __call__(self) -> float:
+        self._read.set()
         return self.now
+
+    def tick(self) -> None:
+        """Pass a second, after the client has read the time again; at its deadline it stops."""
+        if self.now < self._end:
+            assert self._read.wait(60)
+        self._read.clear()
+        self.now += 1
 
 
 @pytest.fixture
@@ -335,7 +349,7 @@ def drip(clock: Clock, head: bytes, parts: list[bytes]) -> Respond:
     def respond(connection: socket.socket, _request: bytes) -> None:
         connection.sendall(head)
         for part in parts:
-            clock.now += 1
+            clock.tick()
             connection.sendall(part)
 
     return respond
@@ -356,7 +370,7 @@ def test_a_slow_head_ends_at_the_deadline(
     clock = Clock()
     respond = drip(clock, head, [bytes([octet]) for octet in slow])
     with receiving(respond, authority.issue(HOST)) as receiver:
-        result = post(receiver, clock=clock, deadline=8.0)
+        result = post(receiver, clock=clock, deadline=DEADLINE)
     assert result == PostResult(status_code=None, error="no response within 8 seconds")
 
 
@@ -365,7 +379,7 @@ def test_a_slow_head_within_the_deadline_is_read(post: Post, authority: Authorit
     clock = Clock()
     parts = [b"HTTP", b"/1.1", b" 204", b" No ", b"Cont", b"ent\r\n", b"\r\n"]
     with receiving(drip(clock, b"", parts), authority.issue(HOST)) as receiver:
-        assert post(receiver, clock=clock, deadline=8.0) == PostResult(status_code=204)
+        assert post(receiver, clock=clock, deadline=DEADLINE) == PostResult(status_code=204)
 
 
 def test_a_slow_body_ends_at_the_deadline(post: Post, authority: Authority) -> None:
@@ -373,7 +387,7 @@ def test_a_slow_body_ends_at_the_deadline(post: Post, authority: Authority) -> N
     clock = Clock()
     slow = drip(clock, b"HTTP/1.1 500 Oops\r\n\r\n", [b"x"] * 2000)
     with receiving(slow, authority.issue(HOST)) as receiver:
-        result = post(receiver, clock=clock, deadline=8.0)
+        result = post(receiver, clock=clock, deadline=DEADLINE)
     assert (result.status_code, result.error) == (500, None)
     assert len(result.body) <= 8
 
