@@ -40,14 +40,15 @@ def status(ctx: typer.Context) -> None:
 @app.command("redrive")
 def redrive(
     ctx: typer.Context,
-    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs, events or sweep.")],
+    queue: Annotated[str, typer.Argument(metavar="QUEUE", help="jobs, events, webhooks or sweep.")],
     *,
     limit: Annotated[int, typer.Option(min=1, help="The most messages to move.")] = 10_000,
 ) -> None:
     """Move dead messages back into their queue. Fix the cause of the failures first.
 
     This is safe at any time: emails that are finished or too old are not sent, and events
-    that were already processed change nothing. A sweep task can run at any time.
+    that were already processed change nothing. Webhook events that were delivered are not
+    posted again. A sweep task can run at any time.
 
     Example: `pillarbox queue redrive jobs`
     """
