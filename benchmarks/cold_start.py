@@ -100,7 +100,7 @@ dns.resolver.Resolver.resolve = resolve
 def first_requests() -> dict[str, tuple[str, dict[str, str]]]:
     """Return a program and its variables for each function that parses a body."""
     text = new_key_text(builders.ACCOUNT, KeyType.LIVE)
-    # Nobody is asked: the question of the MCP server is a request of its own.
+    # Without a confirmation, which would need a second request to the MCP server.
     agent = AgentSettings(recipients=(ANYONE,), confirmation=Confirmation.OFF)
     key = builders.api_key(text, agent=agent)
     items = [records.account_item(builders.account()), records.key_item(key)]

@@ -98,7 +98,8 @@ def searches(single: Message) -> Iterator[tuple[str, PageRequest]]:
     yield "the start of an address", PageRequest(recipient=prefix)
     ((name, value),) = single.origin.tags.items()
     yield "a tag of one message", PageRequest(tag=TagTerm(name, value))
-    yield "an address in no message", PageRequest(recipient=RecipientTerm("nobody@mailbox.example"))
+    absent = RecipientTerm("unknown@mailbox.example")
+    yield "an address that no message has", PageRequest(recipient=absent)
 
 
 def read_costs(sizes: tuple[int, ...], shards: int) -> dict[str, list[tuple[int, int]]]:
