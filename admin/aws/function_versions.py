@@ -77,7 +77,7 @@ class StackFunctions:
         )
 
     def live_without(self, variable: str) -> list[str]:
-        """Return the functions that got a variable, but of which an older version may run."""
+        """Return the functions that have a variable, but whose live version may lack it."""
         return [
             function.logical_id
             for function in self.read()

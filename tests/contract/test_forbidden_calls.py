@@ -101,7 +101,7 @@ _LISTED: Final = {
     "EnqueueDueRole": {"DUE"},
 }
 _ROLES: Final = sorted(_WRITTEN)
-#: The roles of whatever a caller with a key reaches.
+#: The roles of the programs that take requests with a key.
 _CALLED: Final = {
     "SendEmailRole",
     "SendBatchRole",
@@ -219,7 +219,7 @@ def test_a_role_has_no_right_to_identities_but_that_to_endpoints(role: str) -> N
 
 @pytest.mark.parametrize("role", _ROLES)
 def test_only_roles_that_authenticate_read_identities(role: str) -> None:
-    """Whoever takes requests reads the record of a key; workers and sweeps read none."""
+    """Programs that take requests read the record of a key; workers and sweeps read none."""
     assert _allows(role, "BatchGetItem", "KEY#abc", table="Identities") is (role in _CALLED)
 
 

@@ -39,7 +39,7 @@ def settings(
 
 @pytest.fixture
 def agent(service: Service, account: str) -> McpClient:
-    """A client whose key may do everything and asks nobody."""
+    """A client whose key has every scope and sends without a confirmation."""
     return McpClient(Api(service.key(account, Preset.MARKETING, agent=settings())))
 
 

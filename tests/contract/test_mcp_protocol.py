@@ -200,13 +200,13 @@ def test_browsers_are_refused(api: Api, origin: str) -> None:
 
 @pytest.mark.parametrize("scheme", ["Bearer", "bearer"])
 def test_sessions_are_refused(api: Api, scheme: str) -> None:
-    """A session in Authorization is 401, also beside a valid key: agents get keys."""
+    """A session in Authorization is 401, even with a valid key: agents get keys."""
     for caller in (api, Api()):
         response = post(caller, LISTED, {"Authorization": f"{scheme} {api.key}"})
         assert (response.status, response.code) == (401, "missing_api_key")
 
 
 def test_the_key_comes_first(api: Api) -> None:
-    """Without a valid key nobody learns what is wrong with a message."""
+    """Without a valid key the response does not say what is wrong with a message."""
     assert Api().raw("POST", "/mcp", b"{").code == "missing_api_key"
     assert Api(f"{api.key}0").raw("POST", "/mcp", b"{").code == "invalid_api_key"

@@ -89,7 +89,7 @@ def test_nothing_creates_an_absent_endpoint(endpoints: WebhookEndpoints) -> None
 
 
 def test_of_two_rotations_at_the_same_time_one_wins(endpoints: WebhookEndpoints) -> None:
-    """Secrets are replaced only while they are those that were read."""
+    """Secrets are replaced only if they have not changed since they were read."""
     stored = endpoint()
     endpoints.add(stored, 1)
     first, second = (

@@ -345,7 +345,7 @@ def test_a_timer_that_stood_still_makes_up_for_its_minutes(
 
 
 def test_a_task_that_cannot_be_read_does_not_stop_the_timer(aws: Aws) -> None:
-    """The tasks beside it and after it are due, then its error is raised, and it stays stored."""
+    """All other tasks are due, then its error is raised, and it stays stored."""
     table = Table(aws.table)
     due = DynamoDueTimes(table)
     for number in (1, 2):

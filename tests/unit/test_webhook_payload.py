@@ -64,7 +64,7 @@ def test_a_delay_decides_no_status() -> None:
 
 
 def test_a_transient_failure_is_not_permanent() -> None:
-    """Only what nobody tries again is permanent; our own codes have our own text."""
+    """Only a failure that is not tried again is permanent; our own codes have our own text."""
     assert not _data(EventKind.BOUNCED_TRANSIENT, code="mailbox_full")["error"]["permanent"]
     error = _data(EventKind.FAILED, code="expired")["error"]
     assert error["permanent"]

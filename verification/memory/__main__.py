@@ -2,8 +2,9 @@
 """Send rounds of large messages to the relay or the front in a cgroup without swap.
 
 The program runs with the variables of its image. Messages of 14 MB come at the same time, from
-eight accounts and four addresses. They want more memory than there is, and whoever is told to wait
-tries again. No process may be killed, and each message must be accepted. Needs root and a cgroup.
+eight accounts and four addresses. They need more memory than there is, and a client that is told
+to wait tries again. No process may be killed, and each message must be accepted. Needs root and a
+cgroup.
 
     .venv/bin/python -m verification.memory                            # the relay, 512 MiB
     .venv/bin/python -m verification.memory --without-threshold        # must fail

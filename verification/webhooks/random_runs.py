@@ -95,7 +95,7 @@ def _judge(world: WebhookWorld, *, disturbed: bool) -> Verdict:
     if lost := expected - set(world.accepted):
         wrong = f"{len(lost)} events lost"
     elif set(world.accepted) - expected:
-        wrong = "an event that nobody announced"
+        wrong = "an invented event"
     elif world.waiting.waiting:
         wrong = "events wait for ever"
     elif not disturbed and repeated:

@@ -496,7 +496,7 @@ class Wiring:
         from pillarbox.adapters.sqs.jobs import SqsJobs
         from pillarbox.application.webhooks.owner_notice import OwnerNotices
 
-        # A notice is small and waits for nobody, so it needs neither spool nor urgent queue.
+        # A notice is small and not urgent, so it needs neither spool nor urgent queue.
         jobs = SqsJobs(self.settings.jobs_queue_url, urgent_queue_url="", bucket="")
         return OwnerNotices(
             accounts=DynamoAccounts(self.table),

@@ -115,7 +115,7 @@ class Authority:
         return self._server(signed, key)
 
     def self_signed(self, name: str) -> ssl.SSLContext:
-        """Return a server's TLS with a certificate that only the server itself vouches for."""
+        """Return a server's TLS with a self-signed certificate."""
         folder = self._folder / "self"
         folder.mkdir()
         own = Authority(folder, name)

@@ -288,7 +288,7 @@ def test_the_response_is_read_with_care(
 
 
 def test_a_redirect_is_not_followed(post: Post, authority: Authority) -> None:
-    """A 3xx is the result, and nobody calls its Location."""
+    """A 3xx is the result, and no request goes to its Location."""
     with receiving() as target:
         location = f"Location: http://127.0.0.1:{target.port}/".encode()
         redirect = b"HTTP/1.1 307 Temporary Redirect\r\n" + location + b"\r\n\r\nsecret"

@@ -106,7 +106,7 @@ FORMS: Final = (
     "https://public.example:-1/",
     "https://public.example:99999/",
 )
-#: Addresses, each of which a host name of a proper form has.
+#: Addresses that a host name of a proper form resolves to.
 ADDRESSES: Final = (
     ("127.0.0.1",),
     ("127.9.9.9",),
@@ -189,7 +189,7 @@ def dns_script() -> Iterator[ScriptedDns]:
 
 
 def test_the_table_is_long_enough() -> None:
-    """At least sixty different forms are tried, besides the addresses."""
+    """At least sixty different forms are tried, in addition to the addresses."""
     assert len(set(FORMS)) == len(FORMS) >= 60
 
 

@@ -223,7 +223,7 @@ def test_an_erasure_is_repeatable() -> None:
 def test_an_erasure_that_was_killed_is_finished_by_the_next_run(
     *, after: bool, indexed: bool
 ) -> None:
-    """At whichever call the process dies, a second run leaves nothing of the person."""
+    """If the process dies at any call, a second run leaves nothing of the person."""
     call = 0
     while True:
         call += 1
@@ -349,7 +349,7 @@ def test_a_late_event_of_an_erased_message_brings_no_address_back() -> None:
 
 @pytest.mark.parametrize("is_erased", [False, True])
 def test_webhooks_announce_no_hash(*, is_erased: bool) -> None:
-    """A new suppression is announced, unless it is one of a hash, which names nobody."""
+    """A new suppression is announced, unless it has a hash in place of an address."""
     world = SearchWorld()
     address = hashed_mailbox(world.account_id, ANN) if is_erased else ANN
     DynamoSuppressions(world.table).put(world.account_id, address, "bounced", START, None)

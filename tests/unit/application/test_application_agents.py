@@ -48,7 +48,7 @@ def submit(world: World, recipient: str, *, grouped: bool = False) -> object:
 
 
 def test_a_key_that_asks_cannot_log_in() -> None:
-    """SMTP cannot ask anybody, so such a key may not even authenticate."""
+    """SMTP cannot ask for a confirmation, so such a key may not even authenticate."""
     world = world_of(AgentSettings(recipients=("*",)))
     with pytest.raises(ServiceError) as refusal:
         SmtpSubmission(world.ports).authenticate(world.live)
@@ -102,7 +102,7 @@ def test_a_full_account_takes_nothing_from_the_key() -> None:
 
 @pytest.mark.parametrize("when", ["before", "after"])
 def test_a_fault_at_any_call_keeps_both_quotas(when: str) -> None:
-    """Whatever call fails, both quotas count what was accepted, or are too strict by one.
+    """If any call fails, both quotas count what was accepted, or are too strict by one.
 
     The reservation itself may be counted although its answer is lost: that is too strict as well.
     """

@@ -8,7 +8,7 @@ _SECONDS = 300.0
 
 
 def p99(hanging: int, *, watches: bool = True) -> float:
-    """Return p99 of the waits at a quick endpoint, beside events for one that hangs."""
+    """Return p99 of the waits at a quick endpoint, while events go to one that hangs."""
     service = WebhookService(watches=watches)
     quick = service.add_endpoint(0.1)
     random = Random(2)  # noqa: S311  no secret

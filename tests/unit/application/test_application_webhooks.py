@@ -274,7 +274,7 @@ def test_rotations_at_the_same_time_are_both_kept(
 
 
 def test_a_test_is_queued(of: UseCasesOfWebhooks) -> None:
-    """A test goes to the endpoint, whichever types it chose."""
+    """A test goes to the endpoint, even if its types lack it."""
     endpoint_id = of.create("email.bounced")
     tested = of.replays.test(ACCOUNT, endpoint_id)
     assert (tested.type, tested.endpoint_id, tested.at) == ("webhook.test", str(endpoint_id), NOW)

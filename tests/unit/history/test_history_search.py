@@ -54,8 +54,8 @@ class FailingIndexWrites:
 
 
 def requests(rng: random.Random) -> PageRequest:
-    nobody, begins_alike = RecipientTerm("x@y.example"), RecipientTerm("ann", is_prefix=True)
-    recipients = [None, ANN, BOB, begins_alike, nobody]
+    absent, prefix = RecipientTerm("x@y.example"), RecipientTerm("ann", is_prefix=True)
+    recipients = [None, ANN, BOB, prefix, absent]
     tags = [TagTerm(name, value) for tag in TAGS for name, value in tag.items()]
     recipient = rng.choice(recipients)
     tag = rng.choice(tags) if recipient is None or rng.random() < 0.3 else None
@@ -143,7 +143,7 @@ def test_a_search_that_would_read_too_much_is_refused(request_: PageRequest, fie
 
 @pytest.mark.parametrize("shards", [1, 2])
 def test_a_repeated_batch_does_not_bring_an_erased_recipient_back(shards: int) -> None:
-    """Whatever is repeated, the index ends without the erased address and with the others."""
+    """If any batch is repeated, the index ends without the erased address and with the others."""
     world = SearchWorld(shards=shards)
     sent = world.send_to("Ann@example.com", "bob@example.com", tags={"order": "1"})
     world.add_event(sent, EventKind.SENT)

@@ -62,9 +62,9 @@ def test_each_subset_has_rollups_of_its_own(shards: int) -> None:
     days(world, 3)
     assert equals_recount(world)
     assert wrong_items(world) == 0
-    nobody = Subset(SubsetKind.KEY, "key_3")
+    unused = Subset(SubsetKind.KEY, "key_3")
     window = (milliseconds(START), milliseconds(world.now), Bucket.DAY)
-    assert world.analytics(*window, nobody).total.count == 0
+    assert world.analytics(*window, unused).total.count == 0
     assert len(subset_partitions(world)) == len(SUBSETS)
 
 

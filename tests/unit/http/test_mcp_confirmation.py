@@ -1,4 +1,4 @@
-"""Without a confirmation a key that asks sends nothing, whatever its agent tries."""
+"""Without a confirmation a key that asks sends nothing, by any route."""
 
 import json
 from contextlib import suppress

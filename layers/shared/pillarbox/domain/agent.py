@@ -69,7 +69,7 @@ class AgentSettings:
 
 
 def confirmation_required() -> ServiceError:
-    """Return the error of a send that nobody confirmed."""
+    """Return the error of a send that needs a confirmation and has none."""
     return ServiceError(
         "confirmation_required",
         "Somebody must confirm each send of this key, and only the MCP server can ask. Nothing"

@@ -119,7 +119,7 @@ class Principal:
         return f"{self.account.account_id}#{self.key.key_id}"
 
     def check_confirmed(self, *, by_agent: bool, confirmed: bool) -> None:
-        """Refuse a send that somebody must confirm and nobody did.
+        """Refuse a send that needs a confirmation and has none.
 
         Args:
             by_agent: whether it came over MCP. There, a key without settings asks as well.

@@ -261,7 +261,7 @@ class Message:
         )
 
     def _without_person(self, event: Event) -> Event:
-        """Return an event without what may name an erased recipient. Our own texts name nobody."""
+        """Return an event without texts that may name an erased recipient; our own texts stay."""
         is_known = event.recipient is None or self.has_recipient(event.recipient)
         return replace(
             event,

@@ -34,7 +34,7 @@ class WebhookType(StrEnum):
     WEBHOOK_TEST = "webhook.test"
 
 
-#: What an endpoint can choose. A test goes to the endpoint that is tested, whatever it chose.
+#: The types that an endpoint can choose. A test is sent even if the endpoint did not choose it.
 SELECTABLE_TYPES: Final = frozenset(WebhookType) - {WebhookType.WEBHOOK_TEST}
 
 

@@ -17,7 +17,7 @@ from pillarbox.domain.webhook import WebhookSecret
 
 _PREFIX: Final = "whsec_"
 _SECRET_BYTES: Final = 32
-#: How long an old secret signs beside the new one.
+#: How long an old secret still signs after a rotation.
 ROTATION: Final = timedelta(hours=24)
 #: Each rotation adds a signature for a day. More rotations end the oldest secret early.
 MAX_SECRETS: Final = 4

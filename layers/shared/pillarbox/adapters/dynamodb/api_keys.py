@@ -1,7 +1,7 @@
 """API keys: each is stored under the digest of its text and in its account's list.
 
-Keys of older releases may still be in the first table (`former_keys.py`). Whatever reads both
-tables reads the first table first, as the migration moves records away from there.
+Keys of older releases may still be in the first table (`former_keys.py`). Code that
+reads both tables reads the first one first, because the migration moves records from there.
 """
 
 from collections.abc import Iterable

@@ -16,11 +16,11 @@ from pillarbox.domain.webhook import DueTask, EndpointDrain, OwnerNotice, Webhoo
 _MINUTE: Final = timedelta(minutes=1)
 #: How far back the first pass looks; the timer runs since before there were tasks.
 _FIRST_LOOK: Final = timedelta(minutes=10)
-#: After an outage the minutes that were missed are made up for in steps of so many.
+#: The most minutes of an outage that one pass makes up for.
 _MINUTES_AT_A_TIME: Final = 120
-#: In one part.
+#: The most tasks in one part.
 _TASKS: Final = 100
-#: DynamoDB deletes a task that nobody queued.
+#: DynamoDB deletes a task that no pass has queued by then.
 _KEPT: Final = timedelta(days=7)
 _DRAIN: Final = "drain"
 _NOTICE: Final = "notice-"

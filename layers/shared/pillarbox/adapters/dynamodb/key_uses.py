@@ -1,7 +1,7 @@
 """When each API key last sent a message.
 
-Each use is an item of its own beside the key, so that the writer needs no right to change keys and
-no write can meet a revocation.
+Each use is an item of its own and not a part of the key, so that the writer needs no right to
+change keys, and no write can meet a revocation.
 """
 
 from collections.abc import Mapping

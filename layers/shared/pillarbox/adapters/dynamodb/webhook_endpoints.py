@@ -1,7 +1,7 @@
 """The webhook endpoints of each account, in the table of identities.
 
-Beside its endpoints an account has the set of their ids. Each addition and removal changes the
-set and the endpoint in one transaction, so parallel requests cannot add too many.
+One more item has the set of their ids. Each addition and removal changes the set and the
+endpoint in one transaction, so parallel requests cannot add too many.
 """
 
 from collections.abc import Sequence
@@ -98,7 +98,7 @@ class DynamoWebhookEndpoints:
         old: tuple[WebhookSecret, ...],
         new: tuple[WebhookSecret, ...],
     ) -> bool:
-        """Set the secrets, if nobody else has set them since they were read."""
+        """Set the secrets, unless they have changed since they were read."""
         return self._set(
             account_id,
             endpoint_id,

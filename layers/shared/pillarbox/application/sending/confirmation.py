@@ -2,9 +2,9 @@
 
 A token says that this service showed this request, for this key, at a time. Its secret is the text
 of the key, which the service gets with each request and stores nowhere. So there is no other
-secret to keep or to rotate, and a token ends with its key. Whoever has the key could make a token
-without the service, but could as well ask for one: a token protects from a model that skips the
-question, not from a program that has the key.
+secret to keep or to rotate, and a token ends with its key. A program that has the key could make
+a token itself, but it could also ask for one. A token protects against a model that skips the
+question, not against such a program.
 """
 
 import hashlib

@@ -50,7 +50,7 @@ class DueTasks:
         for notice in notices:
             try:
                 self.notices.send(notice)
-            except Exception as error:  # noqa: BLE001  webhooks must go on, whatever it is
+            except Exception as error:  # noqa: BLE001  a failed notice must not stop webhooks
                 errors.append(error)
                 now = self.clock()
                 if now - notice.at < _NOTICE_KEPT:
