@@ -320,7 +320,7 @@ class Simulation:
         self._record(message, EventKind.COMPLAINED, now)
 
 
-def _search_change(message: Message) -> tuple[None, Message | None]:
+def _search_change(message: Message, _: Message | None) -> tuple[None, Message | None]:
     """Return what the search index sees: only the first revision of a message."""
     return None, None if message.revision else message
 

@@ -117,7 +117,7 @@ def cost_of_indexing(rate: float, seconds: float) -> float:
     """Return the index's write units per message with one recipient and no tags."""
     table, engine = metered_table()
     indexing = SearchIndexing[Message](
-        lambda message: (None, None if message.revision else message), DynamoSearchIndex(table)
+        lambda message, _: (None, None if message.revision else message), DynamoSearchIndex(table)
     )
     changes = changes_of(rate, seconds)
     position = 0
@@ -126,7 +126,7 @@ def cost_of_indexing(rate: float, seconds: float) -> float:
         batch = [message for at, message in changes[position : position + BATCH] if at < end]
         merged: SearchChanges = {}
         for message in batch:
-            merged |= indexing.changes(message)[1]
+            merged |= indexing.changes(message, message)[1]
         indexing.index.change(ACCOUNT, merged)
         position += len(batch)
     return engine.write_units / (rate * seconds)

@@ -4,12 +4,9 @@ from functools import cached_property
 from typing import Any
 
 from botocore.exceptions import ClientError
-from moto.dynamodb.exceptions import ConditionalCheckFailed
-from moto.dynamodb.models import DynamoDBBackend
 
 from pillarbox.adapters.dynamodb.table import Table
-
-_KEYS = ("pk", "sk")
+from tests.fakes.quick_tables import QuickTables
 
 
 class QuickTable(Table):
@@ -20,27 +17,10 @@ class QuickTable(Table):
     """
 
     def __init__(self) -> None:
-        super().__init__("quick")
+        self._tables = QuickTables()
+        super().__init__(self._tables.table.name)
         self.reads = self.writes = 0
         self.fails = False
-        self._engine = DynamoDBBackend("us-east-1", "123456789012")
-        self._engine.create_table(
-            self.name,
-            schema=[
-                {"AttributeName": name, "KeyType": key_type}
-                for name, key_type in zip(_KEYS, ("HASH", "RANGE"), strict=True)
-            ],
-            throughput=None,
-            attr=[{"AttributeName": name, "AttributeType": "S"} for name in _KEYS],
-            global_indexes=None,
-            indexes=None,
-            streams=None,
-            billing_mode="PAY_PER_REQUEST",
-            sse_specification=None,
-            tags=[],
-            deletion_protection_enabled=None,
-            warm_throughput=None,
-        )
 
     @cached_property
     def client(self) -> Any:
@@ -49,28 +29,12 @@ class QuickTable(Table):
     def get_item(self, **request: Any) -> dict[str, Any]:
         self._check()
         self.reads += 1
-        item = self._engine.get_item(self.name, request["Key"])
-        return {"Item": item.to_json()["Attributes"]} if item else {}
+        return self._tables.get_item(**request)
 
     def update_item(self, **request: Any) -> dict[str, Any]:
         self._check()
         self.writes += 1
-        try:
-            item = self._engine.update_item(
-                self.name,
-                request["Key"],
-                update_expression=request["UpdateExpression"],
-                expression_attribute_names=request.get("ExpressionAttributeNames", {}),
-                expression_attribute_values=request.get("ExpressionAttributeValues", {}),
-                condition_expression=request.get("ConditionExpression"),
-            )
-        except ConditionalCheckFailed as failure:
-            stored = self._engine.get_item(self.name, request["Key"])
-            error: Any = {"Error": {"Code": "ConditionalCheckFailedException"}}
-            if stored:
-                error["Item"] = stored.to_json()["Attributes"]
-            raise ClientError(error, "UpdateItem") from failure
-        return {"Attributes": item.to_json()["Attributes"]}
+        return self._tables.update_item(**request)
 
     def _check(self) -> None:
         if self.fails:

@@ -1,6 +1,7 @@
 """The implementations of the ports that these tests run on."""
 
 import pytest
+from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb.table import Table
 from tests.aws import Aws, aws
@@ -20,3 +21,17 @@ def ports(request: pytest.FixtureRequest) -> Ports:
 def table(aws: Aws) -> Table:
     """Return the table, for tests of the adapters alone."""
     return Table(aws.table)
+
+
+@pytest.fixture
+def refusing_queue(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let SQS say that it refused the first message of each batch."""
+    call = BaseClient._make_api_call  # type: ignore[attr-defined]
+
+    def refuse_one(client: BaseClient, operation: str, parameters: object) -> object:
+        response = call(client, operation, parameters)
+        if operation == "SendMessageBatch":
+            response["Failed"] = [{"Id": "0", "Code": "InternalError", "SenderFault": False}]
+        return response
+
+    monkeypatch.setattr(BaseClient, "_make_api_call", refuse_one)

@@ -4,7 +4,6 @@ from datetime import UTC, datetime, timedelta
 
 import boto3
 import pytest
-from botocore.client import BaseClient
 
 from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
@@ -23,11 +22,6 @@ from tests.fakes.builders import ACCOUNT, event, message
 AT = datetime(2026, 11, 22, 4, 30, tzinfo=UTC)
 TASK = SweepTask(account_id=ACCOUNT, pass_at=AT, step=SweepStep.OVERDUE)
 MARK = RebuildMark(ACCOUNT, 1_795_312_800_000, AT)
-
-
-@pytest.fixture
-def table(aws: Aws) -> Table:
-    return Table(aws.table)
 
 
 def pending(table: Table, since: datetime, until: datetime) -> tuple[list[Message], int]:
@@ -106,17 +100,9 @@ def test_many_tasks_are_queued_once_each(aws: Aws) -> None:
     assert attributes["ApproximateNumberOfMessages"] == "1011"
 
 
-def test_a_refused_task_is_an_error(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("refusing_queue")
+def test_a_refused_task_is_an_error(aws: Aws) -> None:
     """If the queue refuses a task of a batch, the pass fails, so that it is begun again."""
-    call = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def refuse_one(client: BaseClient, operation: str, parameters: object) -> object:
-        response = call(client, operation, parameters)
-        if operation == "SendMessageBatch":
-            response["Failed"] = [{"Id": "0", "Code": "InternalError", "SenderFault": False}]
-        return response
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", refuse_one)
     with pytest.raises(Unavailable):
         SqsSweepTasks(aws.queue_url).put_all([TASK])
 

@@ -290,17 +290,9 @@ def test_the_endpoint_is_the_message_group(aws: Aws, monkeypatch: pytest.MonkeyP
     assert groups == [ENDPOINT, "endpoint-2"]
 
 
-def test_a_refused_task_is_an_error(aws: Aws, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("refusing_queue")
+def test_a_refused_task_is_an_error(aws: Aws) -> None:
     """If the queue refuses a task of a batch, the caller fails and tries again."""
-    call = BaseClient._make_api_call  # type: ignore[attr-defined]
-
-    def refuse_one(client: BaseClient, operation: str, parameters: object) -> object:
-        response = call(client, operation, parameters)
-        if operation == "SendMessageBatch":
-            response["Failed"] = [{"Id": "0", "Code": "InternalError", "SenderFault": False}]
-        return response
-
-    monkeypatch.setattr(BaseClient, "_make_api_call", refuse_one)
     with pytest.raises(Unavailable):
         SqsWebhookQueue(aws.queue_url).put_all([event()])
 

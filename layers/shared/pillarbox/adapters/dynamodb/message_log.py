@@ -101,20 +101,26 @@ def read_change(record: Mapping[str, Any]) -> Message | None:
     return _message_in(image)
 
 
-def read_search_change(record: Mapping[str, Any]) -> tuple[Message | None, Message | None]:
+def read_search_change(
+    record: Mapping[str, Any], changed: Message | None
+) -> tuple[Message | None, Message | None]:
     """Return a message before and after the change in a record of the table's stream.
 
     Both are None if the search index does not depend on the change: most changes are events.
 
+    Args:
+        record: the record.
+        changed: what `read_change` returned for it.
+
     Raises:
-        UnreadableChange: An image is not one that this version of the service writes.
+        UnreadableChange: The old image is not one that this version of the service writes.
     """
     old, new = (record["dynamodb"].get(name) for name in ("OldImage", "NewImage"))
     if not any(image and keys.is_message(image) for image in (old, new)):
         return None, None
     if old and new and all(old.get(name) == new.get(name) for name in _SEARCHED):
         return None, None
-    return _message_in(old) if old else None, _message_in(new) if new else None
+    return _message_in(old) if old else None, changed
 
 
 def _message_in(image: Item) -> Message:

@@ -137,7 +137,9 @@ class Aggregation[Record]:
         for position, record in enumerate(records):
             try:
                 message = self._read(record)
-                searched, search = self._search.changes(record) if self._search else ("", {})
+                searched, search = (
+                    self._search.changes(record, message) if self._search else ("", {})
+                )
             except UnreadableChange as change:
                 errors.append(change)
                 if change.created is None:

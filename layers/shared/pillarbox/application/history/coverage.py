@@ -79,11 +79,8 @@ class CoverageReader:
 
         With a subset, cover only its messages. It has rollups of its own and no other entries.
         """
-        newest_entry = self._ledger.newest_entry(
-            account_id, self._tuning.max_stream_lag // timedelta(milliseconds=1)
-        )
-        newest_indexed = newest_entry.created if newest_entry else None
-        recent, until = self._read_recent(account_id, created, newest_indexed, shards)
+        newest_entry, indexed_until = read_newest_entry(self._ledger, account_id, self._tuning)
+        recent, until = self._read_recent(account_id, created, indexed_until, shards)
 
         def entries_created(time_range: TimeRange) -> list[IndexEntry]:
             entries = self._ledger.entries_created(account_id, time_range)
@@ -119,16 +116,13 @@ class CoverageReader:
         self,
         account_id: str,
         created: TimeRange,
-        newest_indexed: int | None,
+        indexed_until: int,
         shards: int | None,
     ) -> tuple[list[Message], int]:
         """Read the records of messages that may have no entry yet or are still changing.
 
         Return them, and the time before which to read the ledger.
         """
-        delay = self._tuning.max_write_delay // timedelta(milliseconds=1)
-        # All messages created before this time have an entry.
-        indexed_until = 0 if newest_indexed is None else newest_indexed - delay
         settled_until = milliseconds(self._clock() - self._tuning.settling_time)
         ledger_until = min(indexed_until, settled_until)
         since = max(created.since, ledger_until)
@@ -178,6 +172,15 @@ class CoverageReader:
     ) -> list[Rollup]:
         rollups = self._ledger.rollups(account_id, granularity, created, subset)
         return sorted(rollups, key=lambda rollup: rollup.start, reverse=True)
+
+
+def read_newest_entry(
+    ledger: Ledger, account_id: str, tuning: Tuning
+) -> tuple[IndexEntry | None, int]:
+    """Return the newest entry, and the time before which all messages have an entry."""
+    millisecond = timedelta(milliseconds=1)
+    newest = ledger.newest_entry(account_id, tuning.max_stream_lag // millisecond)
+    return newest, newest.created - tuning.max_write_delay // millisecond if newest else 0
 
 
 def _rolled_up_until(until: int, newest: IndexEntry) -> int:

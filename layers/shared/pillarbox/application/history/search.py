@@ -5,9 +5,9 @@ Newer ones are found in their records, so that a client finds its own sends at o
 """
 
 from collections.abc import Sequence
-from datetime import timedelta
 from uuid import UUID
 
+from pillarbox.application.history.coverage import read_newest_entry
 from pillarbox.application.history.page import Page, PageRequest, SortBy
 from pillarbox.application.history.ports import Ledger, SearchIndex
 from pillarbox.application.history.tuning import Tuning
@@ -67,9 +67,8 @@ class RecordSearch:
 
     def indexed_until(self, account_id: str) -> int:
         """Return the time before which all messages were created that are surely in the index."""
-        milliseconds = timedelta(milliseconds=1)
-        newest = self._ledger.newest_entry(account_id, self._tuning.max_stream_lag // milliseconds)
-        return newest.created - self._tuning.max_write_delay // milliseconds if newest else 0
+        _, until = read_newest_entry(self._ledger, account_id, self._tuning)
+        return until
 
     def find(
         self, account_id: str, term: SearchTerm, created: TimeRange, shards: int | None

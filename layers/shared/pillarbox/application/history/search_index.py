@@ -25,17 +25,20 @@ class SearchIndexing[Record]:
     the changes of a message in order, so the last one decides, however often they are repeated.
 
     Args:
-        read: returns the message in a record before and after its change; both are None if the
-            index does not depend on the change.
+        read: returns the message in a record before and after its change, from the record and
+            the message after it; both are None if the index does not depend on the change.
         index: the index.
     """
 
-    read: Callable[[Record], tuple[Message | None, Message | None]]
+    read: Callable[[Record, Message | None], tuple[Message | None, Message | None]]
     index: SearchIndex
 
-    def changes(self, record: Record) -> tuple[str, SearchChanges]:
-        """Return the account and the changes that a record makes; no account if it makes none."""
-        before, after = self.read(record)
+    def changes(self, record: Record, message: Message | None) -> tuple[str, SearchChanges]:
+        """Return the account and the changes that a record makes; no account if it makes none.
+
+        `message` is the message after the change; None if it was deleted.
+        """
+        before, after = self.read(record, message)
         changed = after or before
         if changed is None:
             return "", {}

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.sending.confirmation import (
     CONFIRMATION_TIME,
@@ -61,7 +61,7 @@ class _Send:
     """
 
     call: ToolCall
-    request: Any
+    body_hash: str
     idempotency_key: str
     token: tuple[TokenKind, str] | None
 
@@ -70,7 +70,7 @@ class _Send:
         return SendConfirmation(
             key_text=self.call.key_text,
             tool=self.call.tool,
-            body_hash=self.request.body_hash,
+            body_hash=self.body_hash,
             idempotency_key=self.idempotency_key,
         )
 
@@ -86,7 +86,7 @@ class _Send:
             ValidationFailed: on `idempotencyKey`.
         """
         hour = moment.astimezone(UTC).isoformat()[: len("2026-11-22T13")]
-        key = self.idempotency_key or f"{self.request.body_hash}:{hour}"
+        key = self.idempotency_key or f"{self.body_hash}:{hour}"
         try:
             return idempotency_digest(f"MCP {self.call.tool}", [key])
         except ValidationFailed as failed:
@@ -167,7 +167,7 @@ def _run(
     answered, token = _answer(call, controls)
     if answered and token is None:
         return tool_result({"status": "declined", "message": _DECLINED}) | {"isError": True}
-    send = _Send(call, request, controls.idempotency_key or "", token)
+    send = _Send(call, request.body_hash, controls.idempotency_key or "", token)
     confirmed_at = send.confirmed_at
     digest = send.digest(confirmed_at or call.now)
     try:
