@@ -107,11 +107,6 @@ class AttemptResult:
     took: timedelta | None = None
     retry_after: timedelta | None = None
 
-    @property
-    def succeeded(self) -> bool:
-        """Whether the endpoint has the event."""
-        return self.delivery.state is DeliveryState.DELIVERED
-
 
 class Attempts:
     """Posts events and records the results, in an order in which a crash loses nothing.

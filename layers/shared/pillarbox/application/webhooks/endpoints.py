@@ -20,7 +20,6 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhook import (
     ALL_TYPES,
     MAX_ENDPOINTS,
-    MAX_URL,
     SELECTABLE_TYPES,
     EndpointDrain,
     EndpointHealth,
@@ -30,6 +29,7 @@ from pillarbox.domain.webhook import (
     is_delivery_id,
 )
 from pillarbox.domain.webhook_signature import new_secret, rotated
+from pillarbox.domain.webhook_url import MAX_URL
 
 #: How often a change is tried again that met another one.
 _TRIES: Final = 5
