@@ -98,6 +98,11 @@ class EndpointHealth:
         return EndpointHealth(open_since=self.open_since or now, probe_at=now)
 
 
+def is_enabled(endpoint: WebhookEndpoint, health: EndpointHealth) -> bool:
+    """Return whether neither the tenant nor the service disabled an endpoint."""
+    return endpoint.enabled and health.disabled_at is None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WebhookEvent:
     """A thing that happened, for one endpoint.

@@ -27,6 +27,7 @@ from pillarbox.domain.webhook import (
     WebhookEndpoint,
     WebhookSecret,
     is_delivery_id,
+    is_enabled,
 )
 from pillarbox.domain.webhook_signature import new_secret, rotated
 from pillarbox.domain.webhook_url import MAX_URL
@@ -67,7 +68,7 @@ class EndpointState:
     @property
     def enabled(self) -> bool:
         """Whether events are sent: neither the tenant nor the service disabled the endpoint."""
-        return self.endpoint.enabled and self.health.disabled_at is None
+        return is_enabled(self.endpoint, self.health)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
