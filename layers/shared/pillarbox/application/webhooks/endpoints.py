@@ -180,7 +180,10 @@ class Webhooks:
         Raises:
             ServiceError: `webhook_not_found`.
         """
-        if not self.endpoints.remove(account_id, str(endpoint_id)):
+        existed = self.endpoints.remove(account_id, str(endpoint_id))
+        # Also if there was no endpoint: an earlier request may have failed here.
+        self.healths.remove(account_id, str(endpoint_id))
+        if not existed:
             raise webhook_not_found()
 
     def rotate(self, account_id: str, endpoint_id: UUID) -> EndpointState:
