@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessibility import violations
-from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.chromium import PATIENCE
 from tests.integration.local.local_ses import LocalSes
 from tests.integration.local.webhook_posts import PostWebhook, post_webhook
 
@@ -19,12 +19,6 @@ type Open = Callable[..., Page]
 
 #: A text that would run if it were shown as HTML.
 ALIVE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture
