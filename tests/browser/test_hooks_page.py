@@ -120,6 +120,18 @@ def test_a_payload_is_only_text(page: Open, post_webhook: PostWebhook) -> None:
     expect(receiver).to_have_title("/hooks/shop")
 
 
+def test_no_character_reverses_a_payload(page: Open, post_webhook: PostWebhook) -> None:
+    """Characters that change the direction of text are shown as their JSON escapes."""
+    controls = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    escapes = "".join(f"\\u{ord(control):04x}" for control in controls)
+    post_webhook(body=f'{{"type": "email.sent", "a": "{controls}gpj"}}'.encode())
+    receiver = page()
+    receiver.locator(".row").click()
+    for tab in ("Payload", "Body"):
+        receiver.get_by_role("tab", name=tab).click()
+        expect(receiver.locator("#view")).to_contain_text(f'"a": "{escapes}gpj"')
+
+
 def test_the_keyboard_goes_through_list_and_tabs(page: Open, post_webhook: PostWebhook) -> None:
     """Arrow keys open the newest and the next webhook, Escape closes, and tabs take arrows."""
     post_webhook("email.sent")

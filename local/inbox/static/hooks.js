@@ -3,6 +3,7 @@
 
 import {
   $, copyable, copyHint, el, headerTable, json, listen, makeTabs, markOpen, openId, showRows, takeKeys,
+  visible,
 } from "./page.js";
 
 const SIGNATURES = {
@@ -137,9 +138,9 @@ function verdict() {
 
 const showTab = makeTabs(["payload", "headers", "body"], (tab) => {
   const views = {
-    payload: () => el("pre", { textContent: pretty(webhook.body) }),
+    payload: () => el("pre", { textContent: visible(pretty(webhook.body)) }),
     headers: () => headerTable(webhook.headers),
-    body: () => el("pre", { className: "raw", textContent: webhook.body }),
+    body: () => el("pre", { className: "raw", textContent: visible(webhook.body) }),
   };
   $("view").replaceChildren(views[tab]());
 });

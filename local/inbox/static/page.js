@@ -39,6 +39,12 @@ export function copyable(text) {
   return button;
 }
 
+// The characters that change the direction of text, as JSON escapes. So they reverse nothing.
+export function visible(text) {
+  const escape = (character) => "\\u" + character.charCodeAt(0).toString(16).padStart(4, "0");
+  return text.replace(/\p{Bidi_Control}/gu, escape);
+}
+
 function showConnection(state, text) {
   $("live").dataset.state = state;
   $("live").textContent = text;
