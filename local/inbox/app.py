@@ -5,7 +5,6 @@ shown as a document. The Host header is checked so that no web page can read mai
 its own (DNS rebinding), and requests from the pages of other servers are refused.
 """
 
-import json
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Annotated, Final
@@ -19,7 +18,7 @@ from starlette.exceptions import HTTPException
 from starlette.middleware import Middleware
 from starlette.middleware.trustedhost import TrustedHostMiddleware
 from starlette.requests import Request
-from starlette.responses import FileResponse, JSONResponse, Response, StreamingResponse
+from starlette.responses import FileResponse, JSONResponse, Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 
@@ -27,6 +26,7 @@ from local.guard import SameOrigin
 from local.inbox.deliveries import deliveries_of
 from local.inbox.extracts import codes_of, links_of, preview_of
 from local.inbox.hooks import SecretsOf, WebhookReceivers, invalid, no_secrets
+from local.inbox.live_events import live_event, live_response
 from local.inbox.reading import part_content, view_of
 from local.inbox.selection import SelectedMails, Selection, page_of
 from local.inbox.waiting import look_until_found
@@ -204,23 +204,17 @@ class _Inbox:
 
     async def live_events(self, _request: Request) -> Response:
         """Send server-sent events: `mail` and `refused` with a list item, `deleted`, `cleared`."""
-        return StreamingResponse(
-            self._events(),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store"},
-        )
+        return live_response(self._events())
 
     async def _events(self) -> AsyncIterator[str]:
-        yield ": listening\n\n"
         async for mail in self._mailbox.arrivals():
             if isinstance(mail, str):
-                yield f"event: deleted\ndata: {json.dumps({'id': mail})}\n\n"
+                yield live_event("deleted", {"id": mail})
             elif mail is None:
-                yield "event: cleared\ndata: {}\n\n"
+                yield live_event("cleared", {})
             else:
                 item = await run_in_threadpool(summary, mail)
-                event = "mail" if mail.refusal is None else "refused"
-                yield f"event: {event}\ndata: {json.dumps(item)}\n\n"
+                yield live_event("mail" if mail.refusal is None else "refused", item)
 
     async def show_hint(self, _request: Request) -> Response:
         """Return the command that sends a first email."""

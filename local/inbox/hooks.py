@@ -4,7 +4,6 @@ A payload is untrusted, as mail is: the page shows it as text only.
 """
 
 import asyncio
-import json
 import re
 import time
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -21,10 +20,10 @@ from starlette.responses import (
     JSONResponse,
     RedirectResponse,
     Response,
-    StreamingResponse,
 )
 from starlette.routing import Route
 
+from local.inbox.live_events import live_event, live_response
 from local.inbox.selection import MAX_WAIT, aware
 from local.inbox.signatures import check_signature
 from local.inbox.waiting import look_until_found
@@ -223,19 +222,14 @@ class WebhookReceivers:
 
     async def live_events(self, _request: Request) -> Response:
         """Send server-sent events: `webhook` with a list item, and `cleared`."""
-        return StreamingResponse(
-            self._events(),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store"},
-        )
+        return live_response(self._events())
 
     async def _events(self) -> AsyncIterator[str]:
-        yield ": listening\n\n"
         async for webhook in self._store.arrivals():
             if webhook is None:
-                yield "event: cleared\ndata: {}\n\n"
+                yield live_event("cleared", {})
             else:
-                yield f"event: webhook\ndata: {json.dumps(webhook_summary(webhook))}\n\n"
+                yield live_event("webhook", webhook_summary(webhook))
 
 
 def webhook_summary(webhook: ReceivedWebhook) -> dict[str, Json]:

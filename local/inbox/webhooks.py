@@ -1,16 +1,15 @@
 """The webhooks that the stack's receivers got, and how the receivers answer."""
 
-import asyncio
 import json
 from collections import deque
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
 from typing import Any, Final, Literal
 
 from local.inbox.signatures import Signature
+from local.listeners import Listeners
 
 type AnswerMode = Literal["ok", "error", "slow", "gone"]
 
@@ -86,12 +85,12 @@ class WebhookStore:
         self.hint = ""
         #: The command that points an endpoint at `RECEIVER`, for a receiver without one.
         self.endpoint_hint = ""
-        self.closing = asyncio.Event()
+        self._listeners = Listeners[ReceivedWebhook | None]()
+        self.closing = self._listeners.closing
         self._keep = keep
         self._keep_bytes = keep_bytes
         self._webhooks: deque[ReceivedWebhook] = deque()
         self._answers: dict[str, ReceiverAnswer] = {}
-        self._listeners: set[asyncio.Queue[ReceivedWebhook | None]] = set()
 
     def add(self, webhook: ReceivedWebhook) -> None:
         """Keep a webhook, drop the oldest over the limits, and notify the listeners."""
@@ -101,7 +100,7 @@ class WebhookStore:
             and len(self._webhooks) > 1
         ):
             self._webhooks.popleft()
-        self._notify(webhook)
+        self._listeners.notify(webhook)
 
     def newest_first(self) -> list[ReceivedWebhook]:
         return list(self._webhooks)[::-1]
@@ -120,7 +119,7 @@ class WebhookStore:
         """Delete the webhooks of a receiver, or all, and send None to the listeners."""
         kept = [each for each in self._webhooks if receiver and each.receiver != receiver]
         self._webhooks = deque(kept)
-        self._notify(None)
+        self._listeners.notify(None)
 
     def answer(self, receiver: str) -> ReceiverAnswer:
         return self._answers.get(receiver, ReceiverAnswer())
@@ -136,28 +135,13 @@ class WebhookStore:
             self._answers[receiver] = replace(answer, times=left) if left else ReceiverAnswer()
         return answer
 
-    async def arrivals(self) -> AsyncGenerator[ReceivedWebhook | None]:
+    def arrivals(self) -> AsyncGenerator[ReceivedWebhook | None]:
         """Yield each new webhook, and None when some are deleted."""
-        queue: asyncio.Queue[ReceivedWebhook | None] = asyncio.Queue()
-        self._listeners.add(queue)
-        if self.closing.is_set():
-            queue.shutdown()
-        try:
-            with suppress(asyncio.QueueShutDown):
-                while True:
-                    yield await queue.get()
-        finally:
-            self._listeners.discard(queue)
+        return self._listeners.arrivals()
 
     def close(self) -> None:
         """End live updates and slow answers, so that the server can stop."""
-        self.closing.set()
-        for listener in self._listeners:
-            listener.shutdown()
-
-    def _notify(self, webhook: ReceivedWebhook | None) -> None:
-        for listener in self._listeners:
-            listener.put_nowait(webhook)
+        self._listeners.close()
 
 
 def _member(value: Any, name: str) -> Any:  # noqa: ANN401  JSON

@@ -4,14 +4,13 @@ All writes happen on the event loop that serves the applications. Worker threads
 use copies.
 """
 
-import asyncio
 from collections import OrderedDict, deque
 from collections.abc import AsyncGenerator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import Final, Literal
 
+from local.listeners import Listeners
 from local.ses.rate_limit import RateLimit
 
 type Outcome = Literal[
@@ -143,7 +142,8 @@ class MailStore:
         self.account_id = account_id
         #: The command that sends a first email; the empty inbox shows it. The stack sets it.
         self.hint = ""
-        self.closing = asyncio.Event()
+        self._listeners = Listeners[CapturedMail | str | None]()
+        self.closing = self._listeners.closing
         self.suppressions: dict[str, SuppressedDestination] = {}
         self.configuration_sets: dict[str, StoredConfigurationSet] = {}
         #: MAIL FROM domains by identity.
@@ -156,7 +156,6 @@ class MailStore:
         self._sent: deque[tuple[datetime, int]] = deque()
         self._identities: dict[str, bool] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
-        self._listeners: set[asyncio.Queue[CapturedMail | str | None]] = set()
 
     # Emails
 
@@ -171,8 +170,7 @@ class MailStore:
             self._bytes -= len(dropped.raw)
         if mail.refusal is None:
             self._sent.append((mail.received_at, len(mail.destination.addresses)))
-        for listener in self._listeners:
-            listener.put_nowait(mail)
+        self._listeners.notify(mail)
 
     def get(self, mail_id: str) -> CapturedMail | None:
         return self._mails.get(mail_id)
@@ -190,34 +188,21 @@ class MailStore:
         if (mail := self._mails.pop(mail_id, None)) is None:
             return
         self._bytes -= len(mail.raw)
-        for listener in self._listeners:
-            listener.put_nowait(mail_id)
+        self._listeners.notify(mail_id)
 
     def clear(self) -> None:
         """Delete all emails and send None to the listeners."""
         self._mails.clear()
         self._bytes = 0
-        for listener in self._listeners:
-            listener.put_nowait(None)
+        self._listeners.notify(None)
 
-    async def arrivals(self) -> AsyncGenerator[CapturedMail | str | None]:
+    def arrivals(self) -> AsyncGenerator[CapturedMail | str | None]:
         """Yield each new mail, the id of each deleted one, and None when all are deleted."""
-        queue: asyncio.Queue[CapturedMail | str | None] = asyncio.Queue()
-        self._listeners.add(queue)
-        if self.closing.is_set():
-            queue.shutdown()
-        try:
-            with suppress(asyncio.QueueShutDown):
-                while True:
-                    yield await queue.get()
-        finally:
-            self._listeners.discard(queue)
+        return self._listeners.arrivals()
 
     def close(self) -> None:
         """End live updates and delayed responses, so that the servers can stop."""
-        self.closing.set()
-        for listener in self._listeners:
-            listener.shutdown()
+        self._listeners.close()
 
     def sent_last_24_hours(self) -> int:
         """Return the number of recipients of the emails accepted in the last 24 hours."""

@@ -9,7 +9,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.accessibility import violations
-from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.chromium import PATIENCE
 from tests.integration.local.local_ses import LocalSes
 from tests.integration.local.webhook_posts import PostWebhook, post_webhook
 
@@ -19,12 +19,6 @@ type Open = Callable[..., Page]
 
 #: A text that would run if it were shown as HTML.
 ALIVE = "<img src=x onerror=\"document.title='owned'\"><script>document.title='owned'</script>"
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture
@@ -124,6 +118,18 @@ def test_a_payload_is_only_text(page: Open, post_webhook: PostWebhook) -> None:
         expect(receiver.locator("#view")).to_contain_text("onerror")
         assert receiver.locator("main img[src=x], main script").count() == 0
     expect(receiver).to_have_title("/hooks/shop")
+
+
+def test_no_character_reverses_a_payload(page: Open, post_webhook: PostWebhook) -> None:
+    """Characters that change the direction of text are shown as their JSON escapes."""
+    controls = "\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
+    escapes = "".join(f"\\u{ord(control):04x}" for control in controls)
+    post_webhook(body=f'{{"type": "email.sent", "a": "{controls}gpj"}}'.encode())
+    receiver = page()
+    receiver.locator(".row").click()
+    for tab in ("Payload", "Body"):
+        receiver.get_by_role("tab", name=tab).click()
+        expect(receiver.locator("#view")).to_contain_text(f'"a": "{escapes}gpj"')
 
 
 def test_the_keyboard_goes_through_list_and_tabs(page: Open, post_webhook: PostWebhook) -> None:

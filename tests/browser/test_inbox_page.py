@@ -13,7 +13,7 @@ from playwright.sync_api import Browser, FloatRect, Page, expect
 
 from local.ses.store import Behaviour
 from tests.browser.accessibility import violations
-from tests.browser.chromium import PATIENCE, chromium
+from tests.browser.chromium import PATIENCE
 from tests.integration.local.local_ses import LocalSes
 
 type Rgb = tuple[int, int, int]
@@ -23,12 +23,6 @@ type Send = Callable[..., str]
 LOGO: Final = (1, 200, 3)
 LIGHT: Final = (250, 240, 230)
 DARK: Final = (10, 20, 30)
-
-
-@pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    with chromium() as browser:
-        yield browser
 
 
 @pytest.fixture

@@ -131,6 +131,9 @@ class FakeEndpointHealths:
         self.healths[account_id, endpoint_id] = new
         return True
 
+    def remove(self, account_id: str, endpoint_id: str) -> None:
+        self.healths.pop((account_id, endpoint_id), None)
+
 
 @dataclass
 class FakeWebhookDeliveries:

@@ -199,6 +199,17 @@ def test_health_is_replaced_if_it_has_not_changed(ports: WebhookPorts) -> None:
     assert ports.healths.get(ACCOUNT, "endpoint-2") == healthy
 
 
+def test_health_is_removed(ports: WebhookPorts) -> None:
+    """Without its record an endpoint is healthy; to remove it again changes nothing."""
+    healthy, failing = EndpointHealth(), EndpointHealth(failing_since=NOW, failures=1)
+    for endpoint_id in (ENDPOINT, "endpoint-2"):
+        assert ports.healths.replace(ACCOUNT, endpoint_id, healthy, failing)
+    for _ in range(2):
+        ports.healths.remove(ACCOUNT, ENDPOINT)
+        assert ports.healths.get(ACCOUNT, ENDPOINT) == healthy
+    assert ports.healths.get(ACCOUNT, "endpoint-2") == failing
+
+
 def test_waiting_events_are_read_oldest_first(ports: WebhookPorts) -> None:
     """The same event waits once, and a removed one no more."""
     events = [event(9, 0), event(3, 1), event(5, 2)]

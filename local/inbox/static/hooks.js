@@ -1,9 +1,11 @@
 // The page of a receiver of webhooks: a live list of what it got, and one open webhook.
 // A payload is shown as text only.
 
-import { $, copyable, day, el, headerTable, json, showConnection } from "./page.js";
+import {
+  $, copyable, copyHint, el, headerTable, json, listen, makeTabs, markOpen, openId, showRows, takeKeys,
+  visible,
+} from "./page.js";
 
-const TABS = ["payload", "headers", "body"];
 const SIGNATURES = {
   valid: "Valid",
   invalid: "Invalid: signed with another secret, or changed",
@@ -24,10 +26,8 @@ const answerPath = `/hooks/${encodeURIComponent(receiver)}/answer`;
 let items = null; // the items of GET /webhooks, newest first; null before the first response
 let webhook = null; // the open webhook, from GET /webhooks/{id}
 let requested = 0; // number of the newest request for the list
-let chosenTab = "payload"; // kept when another webhook is opened
 const unseen = new Set();
 
-const openId = () => decodeURIComponent(location.hash.slice(1));
 
 // The list
 
@@ -41,18 +41,7 @@ async function load() {
 }
 
 function showList() {
-  const rows = [];
-  let last = null;
-  for (const item of items) {
-    const received = new Date(item.receivedAt);
-    if (day(received) !== last) {
-      last = day(received);
-      rows.push(el("h2", { className: "day", textContent: last }));
-    }
-    rows.push(row(item, received));
-  }
-  $("list").replaceChildren(...rows);
-  $("clear").hidden = items.length === 0;
+  showRows(items, row);
   showState();
 }
 
@@ -122,14 +111,7 @@ async function open() {
     unseen.delete(id);
     showWebhook();
   }
-  for (const link of $("list").querySelectorAll(".row")) {
-    const current = link.dataset.id === webhook?.id;
-    link.toggleAttribute("aria-current", current);
-    if (!current) continue;
-    link.setAttribute("aria-current", "true");
-    link.classList.remove("new");
-    link.scrollIntoView({ block: "nearest" });
-  }
+  markOpen(webhook?.id);
   showState();
 }
 
@@ -154,20 +136,14 @@ function verdict() {
   return el("span", { className, textContent: SIGNATURES[webhook.signature] });
 }
 
-function showTab() {
-  for (const name of TABS) {
-    $(`tab-${name}`).setAttribute("aria-selected", String(name === chosenTab));
-    $(`tab-${name}`).tabIndex = name === chosenTab ? 0 : -1;
-  }
-  $("view").setAttribute("aria-labelledby", `tab-${chosenTab}`);
-  $("view").scrollTop = 0;
+const showTab = makeTabs(["payload", "headers", "body"], (tab) => {
   const views = {
-    payload: () => el("pre", { textContent: pretty(webhook.body) }),
+    payload: () => el("pre", { textContent: visible(pretty(webhook.body)) }),
     headers: () => headerTable(webhook.headers),
-    body: () => el("pre", { className: "raw", textContent: webhook.body }),
+    body: () => el("pre", { className: "raw", textContent: visible(webhook.body) }),
   };
-  $("view").replaceChildren(views[chosenTab]());
-}
+  $("view").replaceChildren(views[tab]());
+});
 
 function pretty(body) {
   try {
@@ -198,72 +174,34 @@ for (const input of document.querySelectorAll("input[name=mode]")) {
 
 // Navigation
 
-function move(step) {
-  if (!items?.length) return;
-  const at = items.findIndex((item) => item.id === webhook?.id);
-  const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), items.length - 1);
-  location.hash = encodeURIComponent(items[to].id);
-}
-
-document.addEventListener("keydown", (event) => {
-  if (event.altKey || event.ctrlKey || event.metaKey) return;
-  const step = { ArrowDown: 1, ArrowUp: -1, j: 1, k: -1 }[event.key];
-  if (step && event.target.type !== "radio") {
-    event.preventDefault();
-    move(step);
-  } else if (event.key === "Escape") {
-    location.hash = "";
-  }
-});
-
-document.querySelector(".tabs").addEventListener("keydown", (event) => {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!step) return;
-  chosenTab = TABS.at((TABS.indexOf(chosenTab) + step) % TABS.length);
-  showTab();
-  $(`tab-${chosenTab}`).focus();
-});
-
-for (const tab of TABS) {
-  $(`tab-${tab}`).addEventListener("click", () => {
-    chosenTab = tab;
-    showTab();
-  });
-}
+takeKeys(() => items, () => webhook?.id);
 $("clear").addEventListener("click", () =>
   fetch(`/webhooks?receiver=${encodeURIComponent(receiver)}`, { method: "DELETE" }),
 );
-$("copy-hint").addEventListener("click", () =>
-  navigator.clipboard.writeText($("hint").querySelector("pre").textContent),
-);
+copyHint();
 addEventListener("hashchange", open);
 
 // Live updates
 
-function listen() {
-  const live = new EventSource("/webhooks/events");
-  live.addEventListener("open", async () => {
-    showConnection("live", "Live");
+$("name").textContent = `/hooks/${receiver}`;
+listen(
+  "/webhooks/events",
+  async () => {
     load(); // includes webhooks that arrived while the connection was down
     showAnswer(await json(answerPath));
-  });
-  live.addEventListener("error", () => showConnection("lost", "Disconnected"));
-  live.addEventListener("webhook", async (event) => {
-    const item = JSON.parse(event.data);
-    if (item.receiver !== receiver) return;
-    unseen.add(item.id);
-    load();
-    showAnswer(await json(answerPath)); // one with a limit counts down
-  });
-  live.addEventListener("cleared", () => {
-    unseen.clear();
-    load();
-  });
-  // A browser keeps left pages in its cache, and allows few connections to one server.
-  addEventListener("pagehide", () => live.close(), { once: true });
-}
-
-$("name").textContent = `/hooks/${receiver}`;
-addEventListener("pageshow", (event) => event.persisted && listen());
-listen();
+  },
+  {
+    webhook: async (event) => {
+      const item = JSON.parse(event.data);
+      if (item.receiver !== receiver) return;
+      unseen.add(item.id);
+      load();
+      showAnswer(await json(answerPath)); // one with a limit counts down
+    },
+    cleared: () => {
+      unseen.clear();
+      load();
+    },
+  },
+);
 open();

@@ -1,19 +1,18 @@
 // The inbox page: a live list of the emails, and one open email.
 
-import { $, copyable, day, el, headerTable, json, showConnection } from "./page.js";
+import {
+  $, copyable, copyHint, el, headerTable, json, listen, makeTabs, markOpen, openId, showRows, takeKeys,
+} from "./page.js";
 
-const TABS = ["html", "text", "headers", "attachments", "raw"];
 const RAW_SHOWN = 500_000; // characters; more makes the page slow, and the whole file can be downloaded
 
 let items = null; // the items of GET /messages, newest first; null before the first response
 let mail = null; // the open mail, from GET /messages/{id}
 let requested = 0; // number of the newest request for the list
 let answered = 0; // number of the newest request with a response
-let chosenTab = "html"; // kept when another mail is opened
 const unseen = new Set();
 
 const path = (id) => `/messages/${encodeURIComponent(id)}`;
-const openId = () => decodeURIComponent(location.hash.slice(1));
 
 function size(bytes) {
   if (bytes < 1000) return `${bytes} bytes`;
@@ -35,18 +34,7 @@ async function load() {
 }
 
 function showList() {
-  const rows = [];
-  let last = null;
-  for (const item of items) {
-    const received = new Date(item.receivedAt);
-    if (day(received) !== last) {
-      last = day(received);
-      rows.push(el("h2", { className: "day", textContent: last }));
-    }
-    rows.push(row(item, received));
-  }
-  $("list").replaceChildren(...rows);
-  $("clear").hidden = items.length === 0;
+  showRows(items, row);
   showState();
 }
 
@@ -144,14 +132,7 @@ async function open() {
     unseen.delete(id);
     showMail();
   }
-  for (const link of $("list").querySelectorAll(".row")) {
-    const current = link.dataset.id === mail?.id;
-    link.toggleAttribute("aria-current", current);
-    if (!current) continue;
-    link.setAttribute("aria-current", "true");
-    link.classList.remove("new");
-    link.scrollIntoView({ block: "nearest" });
-  }
+  markOpen(mail?.id);
   showState();
 }
 
@@ -191,18 +172,10 @@ function recipient(delivery) {
   return el("span", { className: "address" }, address, " ", label);
 }
 
-function showTab() {
-  const usable = (tab) => !$(`tab-${tab}`).disabled;
-  const tab = usable(chosenTab) ? chosenTab : TABS.find(usable);
-  for (const name of TABS) {
-    $(`tab-${name}`).setAttribute("aria-selected", String(name === tab));
-    $(`tab-${name}`).tabIndex = name === tab ? 0 : -1;
-  }
-  $("view").setAttribute("aria-labelledby", `tab-${tab}`);
+const showTab = makeTabs(["html", "text", "headers", "attachments", "raw"], (tab) => {
   $("view").classList.toggle("framed", tab === "html");
   $("switches").hidden = tab !== "html";
   $("remote").hidden = !mail.remoteImages;
-  $("view").scrollTop = 0;
   const views = {
     html: frame,
     text,
@@ -211,7 +184,7 @@ function showTab() {
     raw,
   };
   $("view").replaceChildren(...views[tab]());
-}
+});
 
 function frame() {
   const remote = $("remote").getAttribute("aria-pressed") === "true" ? "?remote=1" : "";
@@ -281,45 +254,7 @@ function raw() {
 
 // Navigation
 
-function move(step) {
-  if (!items?.length) return;
-  const at = items.findIndex((item) => item.id === mail?.id);
-  const to = at < 0 ? 0 : Math.min(Math.max(at + step, 0), items.length - 1);
-  location.hash = encodeURIComponent(items[to].id);
-}
-
-document.addEventListener("keydown", (event) => {
-  if (event.altKey || event.ctrlKey || event.metaKey) return;
-  const typing = event.target === $("search");
-  const step = { ArrowDown: 1, ArrowUp: -1, ...(typing ? {} : { j: 1, k: -1 }) }[event.key];
-  if (step && event.target.type !== "radio") {
-    event.preventDefault();
-    move(step);
-  } else if (event.key === "/" && !typing) {
-    event.preventDefault();
-    $("search").select();
-  } else if (event.key === "Escape") {
-    if (!typing) location.hash = "";
-    else if (!$("search").value) $("search").blur();
-  }
-});
-
-document.querySelector(".tabs").addEventListener("keydown", (event) => {
-  const step = { ArrowRight: 1, ArrowLeft: -1 }[event.key];
-  if (!step) return;
-  const usable = TABS.filter((tab) => !$(`tab-${tab}`).disabled);
-  const at = usable.findIndex((tab) => $(`tab-${tab}`) === document.activeElement);
-  chosenTab = usable.at((at + step) % usable.length);
-  showTab();
-  $(`tab-${chosenTab}`).focus();
-});
-
-for (const tab of TABS) {
-  $(`tab-${tab}`).addEventListener("click", () => {
-    chosenTab = tab;
-    showTab();
-  });
-}
+takeKeys(() => items, () => mail?.id);
 for (const input of document.querySelectorAll(".switches input")) {
   input.checked = (localStorage.getItem(input.name) ?? (input.defaultChecked && input.value)) === input.value;
   input.addEventListener("change", () => {
@@ -334,50 +269,39 @@ $("remote").addEventListener("click", () => {
   showTab();
 });
 $("clear").addEventListener("click", () => fetch("/messages", { method: "DELETE" }));
-$("copy-hint").addEventListener("click", () =>
-  navigator.clipboard.writeText($("hint").querySelector("pre").textContent),
-);
+copyHint();
 $("search").addEventListener("input", load);
 addEventListener("hashchange", open);
 
 // Live updates
 
-function listen() {
-  const live = new EventSource("/events");
-  live.addEventListener("open", () => {
-    showConnection("live", "Live");
-    load(); // includes mail that arrived while the connection was down
-  });
-  live.addEventListener("error", () => showConnection("lost", "Disconnected"));
-  const arrived = (event) => {
-    const item = JSON.parse(event.data);
-    unseen.add(item.id);
-    if (items === null || requested !== answered || $("search").value.trim()) load();
-    else if (items[0]?.id !== item.id) {
-      items.unshift(item);
-      showList();
-    }
-  };
-  live.addEventListener("mail", arrived);
-  live.addEventListener("refused", arrived);
-  live.addEventListener("deleted", (event) => {
+function arrived(event) {
+  const item = JSON.parse(event.data);
+  unseen.add(item.id);
+  if (items === null || requested !== answered || $("search").value.trim()) load();
+  else if (items[0]?.id !== item.id) {
+    items.unshift(item);
+    showList();
+  }
+}
+
+// The list includes mail that arrived while the connection was down.
+listen("/events", load, {
+  mail: arrived,
+  refused: arrived,
+  deleted: (event) => {
     const { id } = JSON.parse(event.data);
     unseen.delete(id);
     if (mail?.id === id) location.hash = "";
     load();
-  });
-  live.addEventListener("cleared", () => {
+  },
+  cleared: () => {
     answered = ++requested; // ignore a list that was requested before
     items = [];
     mail = null;
     unseen.clear();
     location.hash = "";
     showList();
-  });
-  // A browser keeps left pages in its cache, and allows few connections to one server.
-  addEventListener("pagehide", () => live.close(), { once: true });
-}
-
-addEventListener("pageshow", (event) => event.persisted && listen());
-listen();
+  },
+});
 open();

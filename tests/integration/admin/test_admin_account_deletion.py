@@ -90,6 +90,19 @@ def test_an_account_is_deleted_with_everything_of_it(
     assert refusal(lambda: run("account", "delete", account, "--yes")) == (1, "account_not_found")
 
 
+def test_nothing_stays_of_an_endpoint_that_was_deleted_before(
+    run: Operator, table: Table, account: str
+) -> None:
+    """The health goes with its endpoint: the account's deletion no longer knows the endpoint."""
+    hook = run("webhook", "create", "--account", account, "http://127.0.0.1:9000/")["id"]
+    failing = EndpointHealth(failing_since=datetime.now(UTC))
+    DynamoEndpointHealths(table).replace(account, hook, EndpointHealth(), failing)
+    run("webhook", "remove", "--account", account, hook, "--yes")
+    suspend(table, account)
+    run("account", "delete", account, "--yes")
+    assert [item for item in all_items(table) if account in str(item)] == []
+
+
 def test_an_interrupted_deletion_goes_on(
     run: Operator, table: Table, account: str, tmp_path: Any
 ) -> None:

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Any
+from unittest import mock
 from uuid import UUID
 
 import pytest
@@ -17,7 +18,7 @@ from pillarbox.application.webhooks.replays import (
     ReplayResult,
     WebhookReplays,
 )
-from pillarbox.domain.errors import ServiceError, ValidationFailed
+from pillarbox.domain.errors import ServiceError, Unavailable, ValidationFailed
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import EventKind, Message
 from pillarbox.domain.webhook import (
@@ -159,6 +160,22 @@ def test_a_deleted_endpoint_leaves_its_account_marked(of: UseCasesOfWebhooks) ->
     of.webhooks.delete(ACCOUNT, of.create())
     assert of.endpoints.endpoints == {}
     assert of.accounts.marked == {ACCOUNT}
+
+
+def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) -> None:
+    """A deletion that failed before it came to the health ends when it is repeated, with a 404."""
+    endpoint_id, failing = of.create(), EndpointHealth(failures=1)
+    of.healths.replace(ACCOUNT, str(endpoint_id), EndpointHealth(), failing)
+    with (
+        mock.patch.object(of.healths, "remove", side_effect=Unavailable("data store")),
+        pytest.raises(Unavailable),
+    ):
+        of.webhooks.delete(ACCOUNT, endpoint_id)
+    assert of.healths.healths == {(ACCOUNT, str(endpoint_id)): failing}
+    with pytest.raises(ServiceError) as refused:
+        of.webhooks.delete(ACCOUNT, endpoint_id)
+    assert code_of(refused) == "webhook_not_found"
+    assert of.healths.healths == {}
 
 
 def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:

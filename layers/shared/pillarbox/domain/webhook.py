@@ -13,8 +13,6 @@ from uuid import UUID
 from pillarbox.domain.statistics import milliseconds
 
 MAX_ENDPOINTS: Final = 10
-#: In characters.
-MAX_URL: Final = 2048
 #: In the list of an endpoint's types: all types except `email.accepted`.
 ALL_TYPES: Final = "*"
 
@@ -98,6 +96,11 @@ class EndpointHealth:
         if self.disabled_at is None:
             return self
         return EndpointHealth(open_since=self.open_since or now, probe_at=now)
+
+
+def is_enabled(endpoint: WebhookEndpoint, health: EndpointHealth) -> bool:
+    """Return whether neither the tenant nor the service disabled an endpoint."""
+    return endpoint.enabled and health.disabled_at is None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

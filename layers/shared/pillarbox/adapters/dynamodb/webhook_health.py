@@ -44,6 +44,10 @@ class DynamoEndpointHealths:
             return failure.item is not None and failure.item["health"] == _attribute(new)
         return True
 
+    def remove(self, account_id: str, endpoint_id: str) -> None:
+        """Delete the record."""
+        self._table.delete(keys.endpoint_health(account_id, endpoint_id))
+
 
 def _attribute(health: EndpointHealth) -> dict[str, object]:
     values = {field.name: getattr(health, field.name) for field in fields(health)}

@@ -16,6 +16,7 @@ from uuid import UUID
 from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, in_parallel, make_client, service_errors
+from pillarbox.adapters.sqs.batches import MAX_ENTRIES, send_batch
 from pillarbox.adapters.sqs.job_format import (
     fits_inline,
     read_job,
@@ -34,8 +35,7 @@ if TYPE_CHECKING:
 
 #: SQS keeps a message invisible for at most 12 hours from its receipt.
 _MAX_VISIBILITY: Final = timedelta(hours=11)
-#: SQS accepts ten messages and 1 MiB in one request; jobs are ASCII.
-_MAX_ENTRIES: Final = 10
+#: SQS accepts 1 MiB in one request; jobs are ASCII.
 _MAX_REQUEST_BYTES: Final = 1_000_000
 
 
@@ -90,15 +90,15 @@ class SqsJobs:
     def _send_batch(self, batch: "tuple[str, Sequence[_Entry]]") -> list[str]:
         """Send jobs in one request and return the ids of those that SQS did not accept."""
         queue_url, entries = batch
-        with service_errors("queue"):
-            response = self._sqs.send_message_batch(
-                QueueUrl=queue_url,
-                Entries=[
-                    {"Id": entry.id, "MessageBody": entry.text, "MessageGroupId": entry.account_id}
-                    for entry in entries
-                ],
-            )
-        return [failure["Id"] for failure in response.get("Failed", ())]
+        failures = send_batch(
+            self._sqs,
+            queue_url,
+            [
+                {"Id": entry.id, "MessageBody": entry.text, "MessageGroupId": entry.account_id}
+                for entry in entries
+            ],
+        )
+        return [failure["Id"] for failure in failures]
 
     def _text(self, job: Job, mail: Mail) -> str:
         payload = write_payload(mail)
@@ -171,7 +171,7 @@ def _batches(entries: Sequence[_Entry]) -> Iterator[Sequence[_Entry]]:
     batch: list[_Entry] = []
     size = 0
     for entry in entries:
-        if batch and (len(batch) == _MAX_ENTRIES or size + len(entry.text) > _MAX_REQUEST_BYTES):
+        if batch and (len(batch) == MAX_ENTRIES or size + len(entry.text) > _MAX_REQUEST_BYTES):
             yield batch
             batch, size = [], 0
         batch.append(entry)

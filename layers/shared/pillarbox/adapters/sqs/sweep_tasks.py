@@ -1,24 +1,21 @@
 """The queue of sweep tasks, and the form of its messages."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from functools import cached_property
 from itertools import batched
 from typing import TYPE_CHECKING, Any, Final
 
-from pillarbox.adapters.aws import in_parallel, make_client, service_errors
+from pillarbox.adapters.aws import make_client
+from pillarbox.adapters.sqs.batches import send_all
 from pillarbox.application.delivery.ports import SweepStep, SweepTask
 from pillarbox.application.history.ports import RebuildMark
-from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.statistics import milliseconds, to_datetime
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-_NAME: Final = "queue"
 _VERSION: Final = 1
-#: SQS accepts ten messages in one request.
-_MAX_ENTRIES: Final = 10
 #: Tasks that are made before they are queued: ten requests for each of ten threads.
 _TASKS_AT_A_TIME: Final = 1_000
 
@@ -38,21 +35,16 @@ class SqsSweepTasks:
         """Queue tasks in batches of ten, some of them at the same time."""
         count = 0
         for group in batched(tasks, _TASKS_AT_A_TIME, strict=False):
-            in_parallel(self._send_batch, [*batched(group, _MAX_ENTRIES, strict=False)])
+            send_all(
+                self._sqs,
+                self._queue_url,
+                (
+                    {"Id": str(number), "MessageBody": write_task(task)}
+                    for number, task in enumerate(group)
+                ),
+            )
             count += len(group)
         return count
-
-    def _send_batch(self, tasks: Sequence[SweepTask]) -> None:
-        with service_errors(_NAME):
-            response = self._sqs.send_message_batch(
-                QueueUrl=self._queue_url,
-                Entries=[
-                    {"Id": str(number), "MessageBody": write_task(task)}
-                    for number, task in enumerate(tasks)
-                ],
-            )
-        if response.get("Failed"):
-            raise Unavailable(_NAME, aws_error=response["Failed"][0]["Code"])
 
     def read(self, text: str) -> SweepTask:
         """Read the task in a message of the queue.

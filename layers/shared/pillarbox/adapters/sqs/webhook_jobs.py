@@ -1,26 +1,22 @@
 """The queue of webhook events to post and of endpoints to drain, and the form of its messages."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from datetime import timedelta
 from functools import cached_property
-from itertools import batched
 from math import ceil
 from typing import TYPE_CHECKING, Any, Final
 from uuid import UUID
 
-from pillarbox.adapters.aws import in_parallel, make_client, service_errors
-from pillarbox.domain.errors import Unavailable
+from pillarbox.adapters.aws import make_client
+from pillarbox.adapters.sqs.batches import send_all
 from pillarbox.domain.statistics import milliseconds, to_datetime
 from pillarbox.domain.webhook import EndpointDrain, WebhookEvent, WebhookTask, WebhookType
 
 if TYPE_CHECKING:
     from mypy_boto3_sqs import SQSClient
 
-_NAME: Final = "queue"
 _VERSION: Final = 1
-#: SQS accepts ten messages in one request.
-_MAX_ENTRIES: Final = 10
 
 
 class SqsWebhookQueue:
@@ -37,27 +33,19 @@ class SqsWebhookQueue:
     def put_all(self, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)) -> None:
         """Queue tasks in batches of ten, some of them at the same time."""
         seconds = ceil(delay.total_seconds())
-        in_parallel(
-            lambda batch: self._send_batch(batch, seconds),
-            [*batched(tasks, _MAX_ENTRIES, strict=False)],
+        send_all(
+            self._sqs,
+            self._queue_url,
+            (
+                {
+                    "Id": str(number),
+                    "MessageBody": write_task(task),
+                    "MessageGroupId": task.endpoint_id,
+                    "DelaySeconds": seconds,
+                }
+                for number, task in enumerate(tasks)
+            ),
         )
-
-    def _send_batch(self, tasks: Sequence[WebhookTask], seconds: int) -> None:
-        with service_errors(_NAME):
-            response = self._sqs.send_message_batch(
-                QueueUrl=self._queue_url,
-                Entries=[
-                    {
-                        "Id": str(number),
-                        "MessageBody": write_task(task),
-                        "MessageGroupId": task.endpoint_id,
-                        "DelaySeconds": seconds,
-                    }
-                    for number, task in enumerate(tasks)
-                ],
-            )
-        if response.get("Failed"):
-            raise Unavailable(_NAME, aws_error=response["Failed"][0]["Code"])
 
     def read(self, text: str) -> WebhookTask:
         """Read the task in a message of the queue.

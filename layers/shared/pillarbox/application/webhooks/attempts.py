@@ -44,6 +44,8 @@ from pillarbox.domain.webhook_signature import signed_headers
 
 #: SQS hides a message for at most 15 minutes. The timer has longer waits.
 _MAX_DELAY: Final = timedelta(minutes=15)
+#: A task may come so much too early, by the clocks of two machines.
+EARLY: Final = timedelta(seconds=2)
 #: Longer than a worker runs. So a notice is due after the health that it is about was written.
 _NOTICE_DELAY: Final = timedelta(minutes=2)
 #: How often a change of the health is tried again that met another one.
@@ -106,11 +108,6 @@ class AttemptResult:
     delivery: WebhookDelivery
     took: timedelta | None = None
     retry_after: timedelta | None = None
-
-    @property
-    def succeeded(self) -> bool:
-        """Whether the endpoint has the event."""
-        return self.delivery.state is DeliveryState.DELIVERED
 
 
 class Attempts:

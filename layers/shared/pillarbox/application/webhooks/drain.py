@@ -10,6 +10,7 @@ from functools import partial
 from typing import Final
 
 from pillarbox.application.webhooks.attempts import (
+    EARLY,
     AttemptResult,
     Attempts,
     PostingPorts,
@@ -23,6 +24,7 @@ from pillarbox.domain.webhook import (
     WebhookDelivery,
     WebhookEndpoint,
     WebhookEvent,
+    is_enabled,
 )
 
 _AT_A_TIME: Final = 5
@@ -30,8 +32,6 @@ _AT_A_TIME: Final = 5
 #: random part makes each lease another one.
 _LEASE: Final = timedelta(seconds=60)
 _RANDOM_LEASE: Final = timedelta(seconds=10)
-#: A probe may come so much too early, by the clocks of two machines.
-_EARLY: Final = timedelta(seconds=2)
 #: Posts that take no longer do not make an endpoint slow.
 _QUICK: Final = timedelta(seconds=1)
 
@@ -60,12 +60,9 @@ class Drains:
         )
         ports.queue.put_all([drain_of(endpoint)])
 
-    def run(self, task: EndpointDrain) -> str:
+    def run(self, task: EndpointDrain, endpoint: WebhookEndpoint) -> str:
         """Post the next events that wait, and queue the task that follows."""
         ports = self._ports
-        endpoint = ports.endpoints.get(task.account_id, task.endpoint_id)
-        if endpoint is None:
-            return "endpoint_deleted"
         lease = ports.clock() + _LEASE + _RANDOM_LEASE * ports.random()
         lease = lease.replace(microsecond=lease.microsecond // 1000 * 1000)
         refusal: str | None = None
@@ -89,11 +86,11 @@ class Drains:
     ) -> str | None:
         """Return why a task must not post, or None if it may."""
         now = self._ports.clock()
-        if not endpoint.enabled or health.disabled_at is not None:
+        if not is_enabled(endpoint, health):
             return "endpoint_disabled"
         if health.drain_until not in {None, task.lease} and now < (health.drain_until or now):
             return "drained_by_another"
-        if health.open_since and health.probe_at and now < health.probe_at - _EARLY:
+        if health.open_since and health.probe_at and now < health.probe_at - EARLY:
             return "before_probe"
         return None
 

@@ -20,7 +20,6 @@ from pillarbox.domain.ids import new_id
 from pillarbox.domain.webhook import (
     ALL_TYPES,
     MAX_ENDPOINTS,
-    MAX_URL,
     SELECTABLE_TYPES,
     EndpointDrain,
     EndpointHealth,
@@ -28,8 +27,10 @@ from pillarbox.domain.webhook import (
     WebhookEndpoint,
     WebhookSecret,
     is_delivery_id,
+    is_enabled,
 )
 from pillarbox.domain.webhook_signature import new_secret, rotated
+from pillarbox.domain.webhook_url import MAX_URL
 
 #: How often a change is tried again that met another one.
 _TRIES: Final = 5
@@ -67,7 +68,7 @@ class EndpointState:
     @property
     def enabled(self) -> bool:
         """Whether events are sent: neither the tenant nor the service disabled the endpoint."""
-        return self.endpoint.enabled and self.health.disabled_at is None
+        return is_enabled(self.endpoint, self.health)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -179,7 +180,10 @@ class Webhooks:
         Raises:
             ServiceError: `webhook_not_found`.
         """
-        if not self.endpoints.remove(account_id, str(endpoint_id)):
+        existed = self.endpoints.remove(account_id, str(endpoint_id))
+        # Also if there was no endpoint: an earlier request may have failed here.
+        self.healths.remove(account_id, str(endpoint_id))
+        if not existed:
             raise webhook_not_found()
 
     def rotate(self, account_id: str, endpoint_id: UUID) -> EndpointState:

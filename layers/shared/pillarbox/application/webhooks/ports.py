@@ -95,6 +95,10 @@ class EndpointHealths(Protocol):
         """Write an endpoint's health; return False if it is no longer `old`."""
         ...
 
+    def remove(self, account_id: str, endpoint_id: str) -> None:
+        """Remove the health of an endpoint, if there is a record."""
+        ...
+
 
 class WebhookDeliveries(Protocol):
     """The log of deliveries (first table); records expire 30 days after the event."""

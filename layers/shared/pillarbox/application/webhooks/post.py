@@ -8,6 +8,7 @@ from functools import partial
 from typing import Final
 
 from pillarbox.application.webhooks.attempts import (
+    EARLY,
     AttemptResult,
     Attempts,
     PostingPorts,
@@ -25,13 +26,12 @@ from pillarbox.domain.webhook import (
     WebhookEvent,
     WebhookTask,
     WebhookType,
+    is_enabled,
 )
 
 #: An endpoint that has so many events of a batch for so long is slow.
 _SLOW_POSTS: Final = 5
 PATIENCE: Final = timedelta(seconds=1)
-#: A repeated task may come so much too early, by the clocks of two machines.
-_EARLY: Final = timedelta(seconds=2)
 #: After so long without a due probe its task is replaced.
 _PROBE_OVERDUE: Final = timedelta(minutes=1)
 #: A slow endpoint whose drain has not begun after so long gets another one.
@@ -70,7 +70,7 @@ class WebhookWorker:
             if found is None:
                 return "endpoint_deleted"
             if isinstance(task, EndpointDrain):
-                return self._drains.run(task)
+                return self._drains.run(task, found[0])
             return self._handle_event(task, *found)
 
         def note_slow_endpoints(running: Sequence[int]) -> None:
@@ -127,7 +127,7 @@ class WebhookWorker:
         if delivery.state is not DeliveryState.WAITING:
             return True
         next_at = delivery.next_at
-        return next_at is not None and next_at > self._ports.clock() + _EARLY
+        return next_at is not None and next_at > self._ports.clock() + EARLY
 
     def _let_wait(
         self, endpoint: WebhookEndpoint, delivery: WebhookDelivery, *, is_stored: bool
@@ -147,7 +147,7 @@ class WebhookWorker:
         return "waiting"
 
     def _must_drain(self, endpoint: WebhookEndpoint, health: EndpointHealth) -> bool:
-        if not endpoint.enabled or health.disabled_at is not None:
+        if not is_enabled(endpoint, health):
             return False
         now = self._ports.clock()
         if health.open_since is not None:

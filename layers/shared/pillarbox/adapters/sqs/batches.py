@@ -1,0 +1,44 @@
+"""Requests that put several messages into a queue."""
+
+from collections.abc import Iterable, Sequence
+from itertools import batched
+from typing import TYPE_CHECKING, Final
+
+from pillarbox.adapters.aws import in_parallel, service_errors
+from pillarbox.domain.errors import Unavailable
+
+if TYPE_CHECKING:
+    from mypy_boto3_sqs import SQSClient
+    from mypy_boto3_sqs.type_defs import (
+        BatchResultErrorEntryTypeDef,
+        SendMessageBatchRequestEntryTypeDef,
+    )
+
+_NAME: Final = "queue"
+#: SQS accepts ten messages in one request.
+MAX_ENTRIES: Final = 10
+
+
+def send_batch(
+    sqs: "SQSClient", queue_url: str, entries: Sequence["SendMessageBatchRequestEntryTypeDef"]
+) -> Sequence["BatchResultErrorEntryTypeDef"]:
+    """Send messages in one request, and return what SQS says about those it did not accept."""
+    with service_errors(_NAME):
+        response = sqs.send_message_batch(QueueUrl=queue_url, Entries=entries)
+    return response.get("Failed", ())
+
+
+def send_all(
+    sqs: "SQSClient", queue_url: str, entries: Iterable["SendMessageBatchRequestEntryTypeDef"]
+) -> None:
+    """Send small messages, ten in one request and several requests at the same time.
+
+    Raises:
+        Unavailable: SQS did not accept all of them.
+    """
+
+    def send(batch: Sequence["SendMessageBatchRequestEntryTypeDef"]) -> None:
+        if failures := send_batch(sqs, queue_url, batch):
+            raise Unavailable(_NAME, aws_error=failures[0]["Code"])
+
+    in_parallel(send, [*batched(entries, MAX_ENTRIES, strict=False)])
