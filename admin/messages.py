@@ -10,7 +10,7 @@ from admin.progress import progress
 from admin.session import connected
 from admin.times import HELP, parse_time
 from admin.views import View, event_view, message_row, message_view, time_text
-from pillarbox.application.validation import search_recipient
+from pillarbox.application.history.terms import search_recipient
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.search import RecipientTerm

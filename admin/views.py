@@ -4,7 +4,6 @@ import re
 from datetime import UTC, datetime
 
 from pillarbox.application.accounts.keys import IssuedKey
-from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.accounts.senders import AccountSender
 from pillarbox.domain.account import Account
 from pillarbox.domain.agent import AgentSettings
@@ -12,6 +11,7 @@ from pillarbox.domain.errors import Json
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.message import Event, Message
 from pillarbox.domain.quota import Limits, WindowUsage
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 
 type View = dict[str, Json]

@@ -7,7 +7,7 @@ from typing import Final
 from uuid import UUID
 
 from admin.operations.ports import AnnouncedAddresses, MessageRewrite
-from pillarbox.application.accounts.ports import AccountRecords, Suppression, SuppressionRecords
+from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.accounts.suppressions import MANUAL
 from pillarbox.application.history.ports import SearchEntry, SearchIndex
 from pillarbox.application.history.tuning import STANDARD, Tuning
@@ -17,7 +17,7 @@ from pillarbox.domain.erasure import erase_recipient
 from pillarbox.domain.message import Message
 from pillarbox.domain.search import RecipientTerm, SearchTerm, terms_of
 from pillarbox.domain.statistics import END_OF_TIME, milliseconds
-from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.suppression import Suppression, hashed_mailbox
 
 #: Records that are read by their ids at a time.
 _BATCH: Final = 100

@@ -9,14 +9,14 @@ from typing import Final, TextIO
 from uuid import UUID
 
 from pillarbox.application.accounts.lookup import find_account
-from pillarbox.application.accounts.ports import AccountRecords, Suppression, SuppressionRecords
+from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.accounts.suppressions import MANUAL
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.ids import is_uuid
-from pillarbox.domain.suppression import is_hashed
+from pillarbox.domain.suppression import Suppression, is_hashed
 
 _COLUMNS: Final = ("address", "reason", "createdAt", "messageId")
 _REASONS: Final = ("bounced", "complained", MANUAL)

@@ -6,10 +6,10 @@ from datetime import datetime, timedelta
 from typing import Any
 from uuid import UUID
 
-from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.ports import ScanPage
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.ids import new_id
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.webhook import (
     ALL_TYPES,
     DueTask,

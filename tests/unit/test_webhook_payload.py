@@ -4,8 +4,8 @@ import json
 from typing import Any
 from uuid import UUID
 
-from pillarbox.application.accounts.ports import Suppression
 from pillarbox.domain.message import Event, EventKind, MessageOrigin
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.webhook_events import (
     events_of,
     suppression_added,

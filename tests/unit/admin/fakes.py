@@ -5,11 +5,12 @@ from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from uuid import UUID
 
-from pillarbox.application.accounts.ports import AccountChanges, Suppression
+from pillarbox.application.accounts.ports import AccountChanges
 from pillarbox.application.templates.ports import DeleteResult
 from pillarbox.domain.account import Account, Suspension
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 
 NOW = datetime(2026, 3, 14, 15, 9, 26, 535_000, UTC)

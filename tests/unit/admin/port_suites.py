@@ -11,7 +11,6 @@ from pillarbox.application.accounts.ports import (
     AccountChanges,
     AccountRecords,
     KeyRecords,
-    Suppression,
     SuppressionRecords,
 )
 from pillarbox.application.templates.ports import DeleteResult, TemplateRecords
@@ -20,6 +19,7 @@ from pillarbox.domain.brand import Brand
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import PRESET_SCOPES, ApiKey, KeyType, Preset
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.template import SavedTemplate
 from tests.unit.admin.fakes import ACCOUNT, NOW, OTHER_ACCOUNT
 

@@ -6,14 +6,11 @@ from typing import Final
 from pillarbox.domain.address import (
     AddressSyntaxError,
     domain_of,
-    is_address_start,
-    mailbox_key,
     parse_address,
 )
 from pillarbox.domain.errors import FieldError, ValidationFailed
 from pillarbox.domain.header_text import UNSAFE, is_header_safe
 from pillarbox.domain.quota import Limits
-from pillarbox.domain.search import RecipientTerm
 
 MAX_NAME: Final = 128
 #: Far above any SES quota, and small enough for JSON parsers that read numbers as doubles.
@@ -88,20 +85,6 @@ def normalize_address(text: str) -> str:
         return parse_address(text, to_a_label)
     except AddressSyntaxError as error:
         raise ValidationFailed(FieldError("address", str(error), "invalid_address")) from error
-
-
-def search_recipient(text: str) -> RecipientTerm:
-    """Return what a recipient to search for means: an address, or with a final * its start.
-
-    Raises:
-        AddressSyntaxError: with a reason in plain words.
-    """
-    if not text.endswith("*"):
-        return RecipientTerm(mailbox_key(parse_address(text, to_a_label)))
-    start = mailbox_key(text[:-1])
-    if not is_address_start(start):
-        raise AddressSyntaxError("must have the start of an address before the *")
-    return RecipientTerm(start, is_prefix=True)
 
 
 def normalize_sender(text: str) -> str:

@@ -2,9 +2,25 @@
 
 import hashlib
 import re
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Final
+from uuid import UUID
 
 _HASHED: Final = re.compile(r"sha256:[0-9a-f]{64}")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Suppression:
+    """A mailbox that an account must not send to; `message_id` is the message that caused it.
+
+    `address` is a hash (`hashed_mailbox`) if the address itself was erased.
+    """
+
+    address: str
+    reason: str
+    at: datetime
+    message_id: UUID | None = None
 
 
 def hashed_mailbox(account_id: str, mailbox: str) -> str:

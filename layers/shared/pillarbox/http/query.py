@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.queries import Bucket
-from pillarbox.application.validation import search_recipient
+from pillarbox.application.history.terms import search_recipient
 from pillarbox.domain.address import AddressSyntaxError
 from pillarbox.domain.errors import FieldError, ValidationFailed, cut
 from pillarbox.domain.ids import is_uuid

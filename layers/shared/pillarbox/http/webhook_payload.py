@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Final, TypedDict
 
-from pillarbox.application.accounts.ports import Suppression
 from pillarbox.domain.message import MEANINGS, Event, EventKind, Message, Status
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.webhook import WebhookEvent
 from pillarbox.domain.webhook_events import AccountEvent
 from pillarbox.http.replies import timestamp

@@ -8,8 +8,7 @@ from uuid import UUID
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
-from pillarbox.application.accounts.ports import Suppression
-from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.suppression import Suppression, hashed_mailbox
 
 
 class DynamoSuppressions:

@@ -7,12 +7,12 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Protocol
-from uuid import UUID
 
 from pillarbox.domain.account import NO_LIMITS, Account, Plan, Suspension
 from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.suppression import Suppression
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -127,19 +127,6 @@ class SenderIdentities(Protocol):
         link.
         """
         ...
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Suppression:
-    """A mailbox that an account must not send to; `message_id` is the message that caused it.
-
-    `address` is a hash (`domain.suppression`) if the address itself was erased.
-    """
-
-    address: str
-    reason: str
-    at: datetime
-    message_id: UUID | None = None
 
 
 class SuppressionRecords(Protocol):

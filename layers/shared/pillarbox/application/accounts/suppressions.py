@@ -5,12 +5,12 @@ from dataclasses import dataclass
 from typing import Final
 
 from pillarbox.application.accounts.lookup import find_account
-from pillarbox.application.accounts.ports import AccountRecords, Suppression, SuppressionRecords
+from pillarbox.application.accounts.ports import AccountRecords, SuppressionRecords
 from pillarbox.application.ports import Clock
 from pillarbox.application.validation import normalize_address
 from pillarbox.domain.address import mailbox_key
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.suppression import hashed_mailbox
+from pillarbox.domain.suppression import Suppression, hashed_mailbox
 
 #: The reason of a suppression that no bounce or complaint caused.
 MANUAL: Final = "manual"

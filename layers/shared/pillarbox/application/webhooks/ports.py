@@ -8,9 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Protocol
 
-from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.ports import ScanPage
 from pillarbox.domain.message import Message
+from pillarbox.domain.suppression import Suppression
 from pillarbox.domain.webhook import (
     DueTask,
     EndpointHealth,
