@@ -87,6 +87,14 @@ _WEBHOOK_TYPES: Final = {
     "description": f'`["{ALL_TYPES}"]`, which means all types except `email.accepted`, or a list'
     " of types.",
     "items": {"type": "string", "enum": [ALL_TYPES, *sorted(SELECTABLE_TYPES)]},
+    "allOf": [
+        {
+            "anyOf": [
+                {"title": "all", "items": {"const": ALL_TYPES}},
+                {"title": "a list", "items": {"enum": sorted(SELECTABLE_TYPES)}},
+            ]
+        }
+    ],
     "minItems": 1,
     "maxItems": len(SELECTABLE_TYPES),
 }
