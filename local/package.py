@@ -1,8 +1,11 @@
 """Packages the code for this machine, as `sam build` and `sam package` do for AWS.
 
-Each function and the layer become an archive with byte code, and the template names each archive
-by its S3 URI in the engine. The name of an archive contains a hash of its sources, so that only
-changed code is packaged again.
+Each function becomes an archive with byte code, and the template names each archive by its S3 URI
+in the engine. The name of an archive contains a hash of its sources, so that only changed code is
+packaged again.
+
+The engine unpacks the layer again for each process of a function: 2,000 files, which it takes
+long to write and to delete. So the layer's archive only leads to folders that all of them share.
 """
 
 import hashlib
@@ -14,7 +17,7 @@ import subprocess
 import sys
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
@@ -26,7 +29,11 @@ from local.private import restrict_folder
 BUCKET: Final = "pillarbox-deployment"
 
 # Increase this number when the packaging itself changes.
-_FORMAT: Final = b"3"
+_FORMAT: Final = b"4"
+#: Where a layer may have packages, for Lambda and for the engine.
+_SITE_PACKAGES: Final = (
+    f"python/lib/python{sys.version_info.major}.{sys.version_info.minor}/site-packages"
+)
 _UV: Final = template.ROOT / ".uv" / "bin" / "uv"
 
 
@@ -64,9 +71,9 @@ def package(build: Path, root: Path = template.ROOT) -> Package:
             properties["CodeUri"] = f"s3://{BUCKET}/{archive.name}"
         elif resource["Type"] == "AWS::Serverless::LayerVersion":
             content = root / properties["ContentUri"]
-            dependencies = _install(build, content)
-            archive = _archive(build, content, dependencies)
-            keep.add(dependencies)
+            folders = (_code(build, content), _install(build, content))
+            archive = _layer_archive(build, folders)
+            keep.update(folders)
             properties["ContentUri"] = f"s3://{BUCKET}/{archive.name}"
         else:
             continue
@@ -147,28 +154,45 @@ def _run(*command: str | Path, environment: Mapping[str, str] | None = None) -> 
         raise PackagingFailed(process.stderr)
 
 
-def _archive(build: Path, source: Path, dependencies: Path | None = None) -> Path:
-    """Put the source files and their byte code into an archive; return its path.
-
-    With dependencies it is the archive of a layer, and all files are under `python/`.
-    """
-    digest = _digest(source)
-    if dependencies:
-        digest.update(dependencies.name.encode())
-    target = build / f"{source.name}-{digest.hexdigest()[:16]}.zip"
+def _archive(build: Path, source: Path) -> Path:
+    """Put the source files of a function and their byte code into an archive; return its path."""
+    target = build / f"{source.name}-{_digest(source).hexdigest()[:16]}.zip"
     if target.exists():
         return target
-    staging = build / f"{source.name}.unfinished"
-    shutil.rmtree(staging, ignore_errors=True)
-    shutil.copytree(source, staging, ignore=shutil.ignore_patterns("__pycache__"))
-    _compile(staging)
+    code = _code(build, source)
     unfinished = target.with_suffix(".unfinished")
     with zipfile.ZipFile(unfinished, "w") as archive:
-        for folder in filter(None, (staging, dependencies)):
-            for path in filter(Path.is_file, folder.rglob("*")):
-                name = path.relative_to(folder)
-                archive.write(path, f"python/{name}" if dependencies else name)
-    shutil.rmtree(staging)
+        for path in filter(Path.is_file, code.rglob("*")):
+            archive.write(path, path.relative_to(code))
+    shutil.rmtree(code)
+    unfinished.rename(target)
+    return target
+
+
+def _code(build: Path, source: Path) -> Path:
+    """Copy the source files and compile them; return the folder of the copy."""
+    target = build / f"{source.name}-{_digest(source).hexdigest()[:16]}"
+    if target.exists():
+        return target
+    unfinished = build / f"{source.name}.unfinished"
+    shutil.rmtree(unfinished, ignore_errors=True)
+    shutil.copytree(source, unfinished, ignore=shutil.ignore_patterns("__pycache__"))
+    _compile(unfinished)
+    restrict_folder(unfinished)
+    unfinished.rename(target)
+    return target
+
+
+def _layer_archive(build: Path, folders: Sequence[Path]) -> Path:
+    """Make the archive of a layer that puts the folders at the start of Python's path."""
+    line = f"import sys; sys.path[:0] = {[str(folder.resolve()) for folder in folders]!r}\n"
+    target = build / f"layer-{hashlib.sha256(line.encode()).hexdigest()[:16]}.zip"
+    if target.exists():
+        return target
+    unfinished = target.with_suffix(".unfinished")
+    with zipfile.ZipFile(unfinished, "w") as archive:
+        # Lambda, too, reads the .pth files of this folder.
+        archive.writestr(f"{_SITE_PACKAGES}/layer.pth", line)
     unfinished.rename(target)
     return target
 

@@ -19,7 +19,13 @@ from pillarbox.http.models import (
     SendBatchRequest,
     SendEmailRequest,
 )
-from pillarbox.http.query import AnalyticsQuery, DeliveriesQuery, MessagesQuery, TemplatesQuery
+from pillarbox.http.query import (
+    SLUG,
+    AnalyticsQuery,
+    DeliveriesQuery,
+    MessagesQuery,
+    TemplatesQuery,
+)
 from pillarbox.http.webhooks import (
     ChangeWebhookRequest,
     CreateWebhookRequest,
@@ -87,6 +93,14 @@ _WEBHOOK_TYPES: Final = {
     "description": f'`["{ALL_TYPES}"]`, which means all types except `email.accepted`, or a list'
     " of types.",
     "items": {"type": "string", "enum": [ALL_TYPES, *sorted(SELECTABLE_TYPES)]},
+    "allOf": [
+        {
+            "anyOf": [
+                {"title": "all", "items": {"const": ALL_TYPES}},
+                {"title": "a list", "items": {"enum": sorted(SELECTABLE_TYPES)}},
+            ]
+        }
+    ],
     "minItems": 1,
     "maxItems": len(SELECTABLE_TYPES),
 }
@@ -234,6 +248,10 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
             "description": "Only messages from the saved template with this id, or from the starter"
             " template with this slug. One that the account does not have has no messages. Not"
             " together with `key`.",
+            "anyOf": [
+                {"type": "string", "format": "uuid"},
+                {"type": "string", "pattern": f"^{SLUG}$"},
+            ],
             "examples": ["password_reset"],
         },
     },

@@ -8,7 +8,7 @@ from typing import Final
 
 import pytest
 import uvicorn
-from playwright.sync_api import ConsoleMessage, Locator, Page, Position, expect
+from playwright.sync_api import Browser, ConsoleMessage, Locator, Page, Position, expect
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import Receive, Scope, Send
@@ -77,11 +77,17 @@ def address(api: Api) -> Iterator[str]:
     assert not thread.is_alive()
 
 
-@pytest.fixture
-def page(address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
-    """Return the page, in the colour scheme of the test's parameter, by default light."""
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
     with chromium() as browser:
-        page = browser.new_page(color_scheme=getattr(request, "param", "light"))
+        yield browser
+
+
+@pytest.fixture
+def page(browser: Browser, address: str, request: pytest.FixtureRequest) -> Iterator[Page]:
+    """Return the page, in the colour scheme of the test's parameter, by default light."""
+    with browser.new_context(color_scheme=getattr(request, "param", "light")) as context:
+        page = context.new_page()
         page.set_viewport_size({"width": 1280, "height": 900})
         page.set_default_timeout(PATIENCE)
         page.goto(f"{address}/docs")

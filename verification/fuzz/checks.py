@@ -11,11 +11,15 @@ _BEYOND_SCHEMA: Final = frozenset(
     {
         "duplicate",  # two attachments with one contentId
         "invalid_address",  # syntax beyond JSON Schema's format
+        "invalid_cursor",  # a text that no page had as its nextCursor
+        "invalid_tag",  # the same as in tags, after the name and a colon
+        "invalid_tags",  # more bytes than all may have, a blank at an end, nothing visible
         "invalid_timestamp",  # a leap second, a year before 1
         "invalid_type",  # a variable whose type does not fit its place in the template
         "invalid_url",
         "missing_variable",
         "not_after_from",
+        "not_with_key",  # two parameters of one query
         "too_deep",
         "too_large",
         "window_too_long",

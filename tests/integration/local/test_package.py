@@ -1,9 +1,11 @@
 """The archives contain what Lambda gets, and are reused."""
 
+import subprocess
+import sys
 import zipfile
 from pathlib import Path
 
-from local.package import _archive
+from local.package import _archive, _code, _layer_archive
 
 
 def _project(folder: Path) -> Path:
@@ -42,11 +44,23 @@ def test_an_archive_is_reused(tmp_path: Path) -> None:
     assert _archive(build, source) != first
 
 
-def test_a_layer_is_under_python(tmp_path: Path) -> None:
-    """A layer's sources and dependencies are in python/, which Lambda adds to the path."""
+def test_a_layer_leads_to_shared_folders(tmp_path: Path) -> None:
+    """A process that reads the layer imports its code first, and its dependencies after that."""
     build = tmp_path / "build"
     (build / "dependencies" / "wheel").mkdir(parents=True)
     (build / "dependencies" / "wheel" / "__init__.py").touch()
-    names = zipfile.ZipFile(_archive(build, _project(tmp_path), build / "dependencies")).namelist()
-    assert {"python/app.py", "python/wheel/__init__.py"} <= set(names)
-    assert all(name.startswith("python/") for name in names)
+    (build / "dependencies" / "app.py").write_text("shadowed = True\n")
+    code = _code(build, _project(tmp_path))
+    archive = _layer_archive(build, (code, build / "dependencies"))
+    zipfile.ZipFile(archive).extractall(tmp_path / "opt")
+    (packages,) = (tmp_path / "opt" / "python" / "lib").glob("python3.13/site-packages")
+    program = f"import site; site.addsitedir({str(packages)!r}); import app, wheel; "
+    program += "print(app.__file__, wheel.__file__)"
+    process = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, check=True, cwd=tmp_path
+    )
+    assert process.stdout.split() == [
+        str(code / "app.py"),
+        str(build / "dependencies" / "wheel" / "__init__.py"),
+    ]
+    assert (code / "__pycache__" / "app.cpython-313.pyc").is_file()

@@ -19,6 +19,7 @@ from openapi.generate import GENERATED, ROOT
 from openapi.operation import Operation
 from openapi.operations import OPERATIONS
 from openapi.requests import BASE64, CONTENT_ID, HEADER_TEXT
+from pillarbox.application.webhooks.endpoints import check_types
 from pillarbox.domain.attachment import is_canonical_base64
 from pillarbox.domain.errors import CODES, ServiceError, ValidationFailed
 from pillarbox.domain.filename import FILENAME_PATTERN
@@ -208,6 +209,32 @@ def test_the_modes_are_in_the_schema(body: dict[str, Any], *, fits: bool) -> Non
     expected = nullcontext() if fits else pytest.raises(ValidationError)
     with expected:
         check(schema, {"to": "a@b.example"} | body)
+
+
+@pytest.mark.parametrize(
+    ("types", "fits"),
+    [
+        (["*"], True),
+        (["*", "*"], True),
+        (["email.bounced"], True),
+        (["email.bounced", "email.failed"], True),
+        (["*", "email.bounced"], False),
+        (["email.bounced", "*"], False),
+        (["webhook.test"], False),
+        ([], False),
+    ],
+)
+@pytest.mark.parametrize(
+    "request_name", ["CreateWebhookRequest", "ChangeWebhookRequest", "ReplayWebhookRequest"]
+)
+def test_the_choice_of_types_is_in_the_schema(
+    request_name: str, types: list[str], *, fits: bool
+) -> None:
+    """Types match the schema exactly if the service accepts them: "*" stands alone."""
+    assert (check_types("types", types) == []) is fits
+    expected = nullcontext() if fits else pytest.raises(ValidationError)
+    with expected:
+        check(_SCHEMAS[request_name]["properties"]["types"], types)
 
 
 boundary_text = st.text(

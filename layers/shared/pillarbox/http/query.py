@@ -56,8 +56,11 @@ _TIMESTAMP: Final = re.compile(
 _TIMESTAMP_ERROR: Final = (
     "must be an ISO 8601 timestamp, such as 2026-01-31T12:00:00Z (write a + as %2B)"
 )
+#: The form of a starter template's slug.
+SLUG: Final = "[a-z][a-z0-9_]{0,63}"
+
 _KEY_ID: Final = re.compile(KEY_ID, re.ASCII)
-_SLUG: Final = re.compile(r"[a-z][a-z0-9_]{0,63}", re.ASCII)
+_SLUG: Final = re.compile(SLUG, re.ASCII)
 _WHOLE_NUMBER: Final = re.compile(r"-?[0-9]{1,99}")
 
 
