@@ -50,6 +50,7 @@ class FakeWebhookEndpoints:
 
     endpoints: dict[tuple[str, str], WebhookEndpoint] = field(default_factory=dict)
     replayed: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    requests: dict[str, tuple[datetime, int]] = field(default_factory=dict)
 
     def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
         if len(self.of_account(endpoint.account_id)) >= most:
@@ -98,6 +99,16 @@ class FakeWebhookEndpoints:
         if key not in self.endpoints or self.replayed.get(key, now - pause) > now - pause:
             return False
         self.replayed[key] = now
+        return True
+
+    def count_request(self, account_id: str, now: datetime, most: int) -> bool:
+        now = now.replace(second=0, microsecond=0)
+        minute, count = self.requests.get(account_id, (now, 0))
+        if minute < now:
+            minute, count = now, 0
+        if count >= most:
+            return False
+        self.requests[account_id] = minute, count + 1
         return True
 
     def remove(self, account_id: str, endpoint_id: str) -> bool:

@@ -113,6 +113,32 @@ def test_replays_by_time_have_a_pause_between(endpoints: WebhookEndpoints) -> No
     assert endpoints.get(ACCOUNT, stored.endpoint_id) == stored
 
 
+def test_requests_of_an_account_are_counted_by_the_minute(endpoints: WebhookEndpoints) -> None:
+    """The count ends with the minute, whichever endpoint exists; each account has its own."""
+    stored = endpoint()
+    endpoints.add(stored, 2)
+    endpoints.add(endpoint(OTHER_ACCOUNT), 2)
+    counted = [endpoints.count_request(ACCOUNT, at(second), 2) for second in (0, 1, 33, 34, 93)]
+    assert counted == [True, True, False, True, True]
+    assert endpoints.remove(ACCOUNT, stored.endpoint_id)
+    another = endpoint(created_at=at(1))
+    endpoints.add(another, 2)
+    assert not endpoints.count_request(ACCOUNT, at(93), 2)
+    assert not endpoints.count_request(ACCOUNT, at(33), 2), "a clock that is behind"
+    assert endpoints.count_request(OTHER_ACCOUNT, at(93), 2)
+    assert endpoints.of_account(ACCOUNT) == [another]
+
+
+def test_parallel_requests_do_not_exceed_the_count(aws: Aws) -> None:
+    """Of 16 requests at the same time in a new minute exactly ten are counted."""
+    endpoints = DynamoWebhookEndpoints(Table(aws.identities))
+    endpoints.add(endpoint(), 1)
+    assert endpoints.count_request(ACCOUNT, at(0), 10)
+    with ThreadPoolExecutor(16) as pool:
+        counted = list(pool.map(lambda _: endpoints.count_request(ACCOUNT, at(60), 10), range(16)))
+    assert sum(counted) == 10
+
+
 def test_parallel_additions_do_not_exceed_the_maximum(aws: Aws) -> None:
     """Of 14 additions at the same time exactly ten succeed, and ten endpoints exist."""
     endpoints = DynamoWebhookEndpoints(Table(aws.identities))

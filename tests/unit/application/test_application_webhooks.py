@@ -103,8 +103,8 @@ class UseCasesOfWebhooks:
             clock=lambda: self.now,
         )
 
-    def create(self, *types: str) -> UUID:
-        state = self.webhooks.create(ACCOUNT, URL, types or ["*"])
+    def create(self, *types: str, account_id: str = ACCOUNT) -> UUID:
+        state = self.webhooks.create(account_id, URL, types or ["*"])
         return UUID(state.endpoint.endpoint_id)
 
     @property
@@ -400,6 +400,39 @@ def test_only_emails_are_replayed_by_time(
         )
     assert errors_of(refused) == [("types", code)]
     assert of.endpoints.replayed == {}
+
+
+def test_tests_and_replays_of_an_account_have_a_limit(
+    of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third of a minute is 429 on any endpoint and queues nothing; another account's is not."""
+    monkeypatch.setattr("pillarbox.application.webhooks.replays.REQUESTS_A_MINUTE", 2)
+    first, second = of.create(), of.create()
+    of.now = at(15)
+    delivery = WebhookDelivery(
+        event=webhook_test(ACCOUNT, NOW).for_endpoint(str(first)), state=DeliveryState.DELIVERED
+    )
+    of.deliveries.put(delivery)
+    of.replays.test(ACCOUNT, first)
+    of.replays.replay(ACCOUNT, first, delivery.event.delivery_id)
+    for refused_call in (
+        lambda: of.replays.test(ACCOUNT, second),
+        lambda: of.replays.replay(ACCOUNT, first, delivery.event.delivery_id),
+    ):
+        with pytest.raises(ServiceError) as refused:
+            refused_call()
+        assert code_of(refused) == "rate_limit_exceeded"
+        assert refused.value.headers == {
+            "RateLimit-Limit": "2",
+            "RateLimit-Remaining": "0",
+            "RateLimit-Reset": "19",
+        }
+    assert len(of.queued) == 2
+    neighbour = of.create(account_id=OTHER_ACCOUNT)
+    of.replays.test(OTHER_ACCOUNT, neighbour)
+    of.now = at(60)
+    of.replays.test(ACCOUNT, second)
+    assert len(of.queued) == 4
 
 
 def test_replays_by_time_are_a_minute_apart(of: UseCasesOfWebhooks) -> None:

@@ -1,12 +1,14 @@
 """The webhook endpoints of each account, in the table of identities.
 
 Beside its endpoints an account has the set of their ids. Each addition and removal changes the
-set and the endpoint in one transaction, so parallel requests cannot add too many.
+set and the endpoint in one transaction, so parallel requests cannot add too many. The item of the
+set also counts the tests and replays of a minute, so a new endpoint does not begin a new count.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
@@ -20,6 +22,10 @@ from pillarbox.adapters.dynamodb.attributes import (
 from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, TransactionConditionsFailed
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhook import WebhookEndpoint, WebhookSecret
+
+_MINUTE: Final = 60_000  # milliseconds
+#: Another request may begin a minute between two writes.
+_TRIES: Final = 2
 
 
 class DynamoWebhookEndpoints:
@@ -119,6 +125,34 @@ class DynamoWebhookEndpoints:
             " AND (attribute_not_exists(replayed) OR replayed <= :before)",
             values={":now": to_milliseconds(now), ":before": to_milliseconds(now - pause)},
         )
+
+    def count_request(self, account_id: str, now: datetime, most: int) -> bool:
+        """Add one to the count of the minute, or begin the count of a later minute with one."""
+        key, minute = keys.webhook_endpoint_ids(account_id), to_milliseconds(now) // _MINUTE
+        for _ in range(_TRIES):
+            try:
+                # A function whose clock is behind counts in the minute of the others.
+                self._table.update(
+                    key,
+                    "SET post_count = post_count + :one",
+                    condition="post_minute >= :minute AND post_count < :most",
+                    values={":one": 1, ":minute": minute, ":most": most},
+                )
+            except ConditionFailed as failure:
+                if (failure.item or {}).get("post_minute", -1) >= minute:
+                    return False
+            else:
+                return True
+            # If another request begins the minute now, this one is added to it.
+            with suppress(ConditionFailed):
+                self._table.update(
+                    key,
+                    "SET post_count = :one, post_minute = :minute",
+                    condition="attribute_not_exists(post_minute) OR post_minute < :minute",
+                    values={":one": 1, ":minute": minute},
+                )
+                return True
+        return False
 
     def remove(self, account_id: str, endpoint_id: str) -> bool:
         """Delete an endpoint and remove its id from the set."""

@@ -77,6 +77,13 @@ class WebhookEndpoints(Protocol):
         """Note that a replay by time begins; return False if one began less than `pause` ago."""
         ...
 
+    def count_request(self, account_id: str, now: datetime, most: int) -> bool:
+        """Count a test or a replay; return False if the account has `most` in this minute.
+
+        Call it only for an account that has an endpoint.
+        """
+        ...
+
     def remove(self, account_id: str, endpoint_id: str) -> bool:
         """Remove an endpoint; return False if there was none."""
         ...
