@@ -100,6 +100,16 @@ def test_a_deleted_endpoint_changes_nothing(service: Service) -> None:
     assert _invokes(_send(service, account))
 
 
+def test_only_announced_changes_of_domains_invoke(service: Service) -> None:
+    """The first state of a sender domain does not pass; a state with the time of a change does."""
+    account = service.account()
+    first = keys.sender_domain(account, "shop.example") | to_item({"state": "pending"})
+    changed = first | to_item({"state": "verified", "changed": "2026-01-01T00:00:00.000Z"})
+    assert not any(_invokes(first, event) for event in ("INSERT", "MODIFY", "REMOVE"))
+    assert _invokes(changed, "INSERT")
+    assert _invokes(changed)
+
+
 def test_suppressions_and_pauses_are_always_announced(service: Service) -> None:
     """A new suppression and a suspended account pass; other changes of both do not."""
     account = service.account()

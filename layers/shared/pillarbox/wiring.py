@@ -255,9 +255,13 @@ class Wiring:
     @cached_property
     def sweep(self) -> "Sweep":
         """Find what got stuck, account by account."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sender_domains import DynamoSenderDomains
         from pillarbox.adapters.s3_spool import S3Spool
+        from pillarbox.adapters.ses.identities import SesIdentities
+        from pillarbox.application.accounts.sender_domains import SenderDomains
         from pillarbox.application.delivery.sweep import Sweep
 
         return Sweep(
@@ -265,6 +269,12 @@ class Wiring:
             messages=DynamoMessages(self.table),
             spool=S3Spool(self.settings.spool_bucket),
             statistics=self.ledger_check,
+            look_at_domains=SenderDomains(
+                accounts=DynamoAccounts(self.table),
+                records=DynamoSenderDomains(self.table),
+                provider=SesIdentities(),
+                clock=utc_now,
+            ).look,
             tasks=self.sweep_tasks,
             clock=utc_now,
         )
