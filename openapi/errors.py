@@ -202,7 +202,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="There is no such message.",
     ),
     "route_not_found": ErrorText(
-        when="The path does not exist.",
+        when="The path does not exist, or the operator switched webhooks off.",
         remedy="Correct the path; each begins with `/api/v1/`.",
         message="There is no such route.",
     ),

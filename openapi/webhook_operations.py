@@ -56,7 +56,7 @@ WEBHOOKS: Final = (
         response=WebhookWithSecret,
         status=201,
         response_example=examples.WEBHOOK_WITH_SECRET,
-        errors=("webhook_limit_exceeded",),
+        errors=("webhook_limit_exceeded", "route_not_found"),
         links={"test_webhook": {"webhook_id": "$response.body#/id"}},
     ),
     Operation(

@@ -426,6 +426,7 @@ class Wiring:
             poster=self.webhook_poster,
             queue=self.webhooks_queue,
             clock=utc_now,
+            switched_on=self.settings.webhooks,
         )
 
     @cached_property
@@ -532,6 +533,7 @@ class Wiring:
             queue=self.webhooks_queue,
             log=DynamoMessageLog(self.table),
             clock=utc_now,
+            switched_on=self.settings.webhooks,
         )
 
 

@@ -402,6 +402,26 @@ def test_only_emails_are_replayed_by_time(
     assert of.endpoints.replayed == {}
 
 
+def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebhooks) -> None:
+    """The error says that the operator switched them off; a deletion still works."""
+    endpoint_id = of.create()
+    replays = replace(of.replays, switched_on=False)
+    webhooks = replace(of.webhooks, switched_on=False)
+    for call in (
+        lambda: webhooks.create(ACCOUNT, URL, ["*"]),
+        lambda: replays.test(ACCOUNT, endpoint_id),
+        lambda: replays.replay(ACCOUNT, endpoint_id, "x"),
+        lambda: replays.replay_all(ACCOUNT, endpoint_id, ReplayRequest(since=NOW, until=at(1))),
+    ):
+        with pytest.raises(ServiceError) as refused:
+            call()
+        assert (refused.value.status, code_of(refused)) == (404, "route_not_found")
+        assert "operator" in refused.value.message
+    assert (of.queued, len(of.endpoints.endpoints)) == ([], 1)
+    webhooks.delete(ACCOUNT, endpoint_id)
+    assert of.endpoints.endpoints == {}
+
+
 def test_tests_and_replays_of_an_account_have_a_limit(
     of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
 ) -> None:

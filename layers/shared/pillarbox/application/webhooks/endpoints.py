@@ -42,6 +42,11 @@ def webhook_not_found() -> ServiceError:
     return ServiceError("webhook_not_found", "The account has no such webhook endpoint.")
 
 
+def webhooks_are_off() -> ServiceError:
+    """Return the error for what would be posted while the operator switched webhooks off."""
+    return ServiceError("route_not_found", "The operator of this service switched webhooks off.")
+
+
 def check_types(field: str, types: Iterable[str]) -> list[FieldError]:
     """Return what is wrong with a choice of types."""
     chosen = set(types)
@@ -123,6 +128,8 @@ class Webhooks:
     poster: WebhookPoster
     queue: WebhookQueue
     clock: Clock
+    #: False if the operator switched webhooks off: then nothing would be posted.
+    switched_on: bool = True
 
     def create(self, account_id: str, url: str, types: Sequence[str]) -> EndpointState:
         """Create an endpoint with a new secret.
@@ -132,8 +139,10 @@ class Webhooks:
 
         Raises:
             ValidationFailed: on `url` and `types`.
-            ServiceError: `webhook_limit_exceeded`.
+            ServiceError: `webhook_limit_exceeded`; `route_not_found`, if webhooks are off.
         """
+        if not self.switched_on:
+            raise webhooks_are_off()
         self._check(url, types)
         now = self.clock()
         endpoint = WebhookEndpoint(

@@ -8,7 +8,11 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.application.webhooks.endpoints import check_types, webhook_not_found
+from pillarbox.application.webhooks.endpoints import (
+    check_types,
+    webhook_not_found,
+    webhooks_are_off,
+)
 from pillarbox.application.webhooks.ports import WebhookDeliveries, WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
@@ -60,12 +64,14 @@ class WebhookReplays:
     queue: WebhookQueue
     log: MessageLog
     clock: Clock
+    #: As in `Webhooks`.
+    switched_on: bool = True
 
     def test(self, account_id: str, endpoint_id: UUID) -> WebhookEvent:
         """Queue a test for an endpoint.
 
         Raises:
-            ServiceError: `webhook_not_found`, `rate_limit_exceeded`.
+            ServiceError: `webhook_not_found`, `route_not_found`, `rate_limit_exceeded`.
         """
         endpoint = self._endpoint(account_id, endpoint_id)
         self._count(account_id)
@@ -77,7 +83,8 @@ class WebhookReplays:
         """Queue the event of one delivery again, with the same id. Its attempts start over.
 
         Raises:
-            ServiceError: `webhook_not_found`, `delivery_not_found`, `rate_limit_exceeded`.
+            ServiceError: `webhook_not_found`, `route_not_found`, `delivery_not_found` or
+                `rate_limit_exceeded`.
         """
         self._endpoint(account_id, endpoint_id)
         delivery = None
@@ -99,7 +106,7 @@ class WebhookReplays:
 
         Raises:
             ValidationFailed: on `types`.
-            ServiceError: `webhook_not_found`, `rate_limit_exceeded`.
+            ServiceError: `webhook_not_found`, `route_not_found`, `rate_limit_exceeded`.
         """
         endpoint = self._endpoint(account_id, endpoint_id)
         if request.types is not None:
@@ -114,6 +121,9 @@ class WebhookReplays:
         return ReplayResult(queued=len(events), rest=rest)
 
     def _endpoint(self, account_id: str, endpoint_id: UUID) -> WebhookEndpoint:
+        """Return the endpoint to which something is to be posted."""
+        if not self.switched_on:
+            raise webhooks_are_off()
         endpoint = self.endpoints.get(account_id, str(endpoint_id))
         if endpoint is None:
             raise webhook_not_found()
