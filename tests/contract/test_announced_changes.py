@@ -91,12 +91,14 @@ def test_the_mail_of_a_batch_is_announced(service: Service) -> None:
     assert [_invokes(record, "INSERT") for record in records] == [True, True]
 
 
-def test_a_deleted_endpoint_changes_nothing(service: Service) -> None:
-    """After the last endpoint of an account its mail still passes."""
+def test_the_last_endpoint_ends_announcements(service: Service) -> None:
+    """Mail that is accepted after the last endpoint is gone does not pass, until there is one again."""
     account = service.account()
     webhook = _create_webhook(service, account)
     api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
     assert api.raw("DELETE", f"/webhooks/{webhook}").status == 204
+    assert not _invokes(_send(service, account))
+    _create_webhook(service, account)
     assert _invokes(_send(service, account))
 
 

@@ -20,10 +20,10 @@ from botocore.client import BaseClient
 from local import template
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
@@ -46,6 +46,7 @@ from tests.contract.test_backend_down import no_answer
 from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import message
+from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
@@ -300,7 +301,7 @@ def _sweep(service: Service, recorded: Calls) -> None:
     account = service.account()
     services = wiring.services()
     services.table.put(keys.account_list(account))
-    DynamoAccounts(services.table).set_has_webhooks(account)
+    DynamoWebhookEndpoints(services.identities, services.table).add(endpoint(account), 1)
     boto3.client("sesv2").create_email_identity(EmailIdentity=domain_of(SENDER))
     Api(service.key(account)).send(_LARGE | {"tags": {"order": "7"}})
     now = wiring.utc_now()

@@ -6,7 +6,6 @@ import pytest
 
 from pillarbox import wiring
 from pillarbox.adapters.dynamodb import keys
-from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
@@ -117,7 +116,6 @@ def test_changes_of_a_sender_domain_are_posted(
     """A sweep notices each change of the state at SES; a repeated record has the same id."""
     path, table = WebhookPath(service), wiring.services().table
     table.put(keys.account_list(path.account))
-    DynamoAccounts(table).set_has_webhooks(path.account)
     states: dict[str, DomainState] = {}
     monkeypatch.setattr(SesIdentities, "state", lambda _, name: states.get(name))
     key = keys.sender_domain(path.account, domain_of(SENDER))

@@ -406,7 +406,7 @@ class Wiring:
         from pillarbox.application.webhooks.endpoints import WebhookQueries
 
         return WebhookQueries(
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
         )
@@ -414,14 +414,12 @@ class Wiring:
     @cached_property
     def webhooks(self) -> "Webhooks":
         """Write webhook endpoints."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
         from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
         from pillarbox.application.webhooks.endpoints import Webhooks
 
         return Webhooks(
-            accounts=DynamoAccounts(self.table),
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             poster=self.webhook_poster,
             queue=self.webhooks_queue,
@@ -446,7 +444,7 @@ class Wiring:
         return Announcement(
             account_of=changed_account,
             read=added_events,
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             queue=self.webhooks_queue,
             clock=utc_now,
         )
@@ -469,7 +467,7 @@ class Wiring:
         from pillarbox.application.webhooks.post import WebhookWorker
 
         ports = PostingPorts(
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
             waiting=DynamoWaitingEvents(self.table, utc_now),
@@ -511,7 +509,7 @@ class Wiring:
         jobs = SqsJobs(self.settings.jobs_queue_url, urgent_queue_url="", bucket="")
         return OwnerNotices(
             accounts=DynamoAccounts(self.table),
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             jobs=jobs,
             messages=DynamoMessages(self.table),
@@ -528,7 +526,7 @@ class Wiring:
         from pillarbox.application.webhooks.replays import WebhookReplays
 
         return WebhookReplays(
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
             queue=self.webhooks_queue,
             log=DynamoMessageLog(self.table),

@@ -3,7 +3,6 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
 from uuid import UUID
 
 import pytest
@@ -33,14 +32,12 @@ from pillarbox.domain.webhook_events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 from tests.fakes.webhooks import (
     FakeEndpointHealths,
-    FakeWebhookAccounts,
     FakeWebhookDeliveries,
     FakeWebhookEndpoints,
     FakeWebhookPoster,
     FakeWebhookQueue,
     endpoint,
 )
-from tests.fakes.world import Fault, Gate, GatedPort, Killed
 from tests.unit.admin.fakes import OTHER_ACCOUNT
 
 URL = "https://shop.example/hooks"
@@ -78,7 +75,6 @@ class UseCasesOfWebhooks:
 
     def __init__(self) -> None:
         self.now = NOW
-        self.accounts = FakeWebhookAccounts()
         self.endpoints = FakeWebhookEndpoints()
         self.healths = FakeEndpointHealths()
         self.deliveries = FakeWebhookDeliveries()
@@ -88,7 +84,6 @@ class UseCasesOfWebhooks:
             endpoints=self.endpoints, healths=self.healths, deliveries=self.deliveries
         )
         self.webhooks = Webhooks(
-            accounts=self.accounts,
             endpoints=self.endpoints,
             healths=self.healths,
             poster=FakeWebhookPoster(),
@@ -135,30 +130,6 @@ def test_an_endpoint_is_created_with_a_secret(of: UseCasesOfWebhooks) -> None:
     assert [secret.expires_at for secret in created.secrets] == [None]
     assert of.queries.of_account(ACCOUNT) == [state]
     assert of.queries.get(ACCOUNT, UUID(created.endpoint_id)) == state
-
-
-def test_a_stored_endpoint_has_a_marked_account() -> None:
-    """After a kill at any call no endpoint is stored whose account is not marked."""
-    seen = set()
-    for when in ("before", "after"):
-        for position in range(2):
-            of = UseCasesOfWebhooks()
-            gate = Gate()
-            gate.fault = Fault(position, when, Killed())
-            ports: Any = {
-                name: GatedPort(gate, name, getattr(of, name)) for name in ("accounts", "endpoints")
-            }
-            with pytest.raises(Killed):
-                replace(of.webhooks, **ports).create(ACCOUNT, URL, ["*"])
-            seen.add((ACCOUNT in of.accounts.marked, bool(of.endpoints.endpoints)))
-    assert seen == {(False, False), (True, False), (True, True)}
-
-
-def test_a_deleted_endpoint_leaves_its_account_marked(of: UseCasesOfWebhooks) -> None:
-    """The mark stays, because another endpoint may be created at the same time."""
-    of.webhooks.delete(ACCOUNT, of.create())
-    assert of.endpoints.endpoints == {}
-    assert of.accounts.marked == {ACCOUNT}
 
 
 def test_the_eleventh_endpoint_is_refused(of: UseCasesOfWebhooks) -> None:

@@ -9,7 +9,6 @@ from pillarbox.application.ports import Clock, ScanPage
 from pillarbox.application.webhooks.ports import (
     EndpointChanges,
     EndpointHealths,
-    WebhookAccounts,
     WebhookDeliveries,
     WebhookEndpoints,
     WebhookPoster,
@@ -122,7 +121,6 @@ class WebhookQueries:
 class Webhooks:
     """Write the endpoints of accounts."""
 
-    accounts: WebhookAccounts
     endpoints: WebhookEndpoints
     healths: EndpointHealths
     poster: WebhookPoster
@@ -134,8 +132,8 @@ class Webhooks:
     def create(self, account_id: str, url: str, types: Sequence[str]) -> EndpointState:
         """Create an endpoint with a new secret.
 
-        The account is marked first. So once an endpoint exists, all messages are announced that are
-        accepted by who reads the account from then on.
+        Once it exists, all messages are announced that are accepted by who reads the account from
+        then on.
 
         Raises:
             ValidationFailed: on `url` and `types`.
@@ -154,7 +152,6 @@ class Webhooks:
             enabled=True,
             created_at=now,
         )
-        self.accounts.set_has_webhooks(account_id)
         if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
             raise ServiceError(
                 "webhook_limit_exceeded",
