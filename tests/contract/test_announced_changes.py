@@ -92,7 +92,7 @@ def test_the_mail_of_a_batch_is_announced(service: Service) -> None:
 
 
 def test_the_last_endpoint_ends_announcements(service: Service) -> None:
-    """Mail that is accepted after the last endpoint is gone does not pass, until there is one again."""
+    """Mail that is accepted after the last endpoint is gone does not pass; a new one ends that."""
     account = service.account()
     webhook = _create_webhook(service, account)
     api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))

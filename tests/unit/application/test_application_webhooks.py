@@ -1,6 +1,6 @@
 """The use cases for webhook endpoints, over fakes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from uuid import UUID
@@ -406,10 +406,11 @@ def test_tests_and_replays_of_an_account_have_a_limit(
     of.deliveries.put(delivery)
     of.replays.test(ACCOUNT, first)
     of.replays.replay(ACCOUNT, first, delivery.event.delivery_id)
-    for refused_call in (
+    calls: list[Callable[[], object]] = [
         lambda: of.replays.test(ACCOUNT, second),
         lambda: of.replays.replay(ACCOUNT, first, delivery.event.delivery_id),
-    ):
+    ]
+    for refused_call in calls:
         with pytest.raises(ServiceError) as refused:
             refused_call()
         assert code_of(refused) == "rate_limit_exceeded"
