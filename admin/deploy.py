@@ -122,7 +122,12 @@ def roll_out(  # noqa: PLR0913  the same as the command
     chosen = _complete(chosen, deployed)
     if stack:
         _check_rotation(stack)
-    _show([*preflight.check_firewall(deployed, chosen)])
+    _show(
+        [
+            *preflight.check_firewall(deployed, chosen),
+            *preflight.check_webhooks(deployed, chosen),
+        ]
+    )
     for line in parameters.differences(deployed or _read_defaults(), chosen):
         typer.echo(f"parameter {line}", err=True)
     execute(run, ["make", "build"])

@@ -243,6 +243,7 @@ class OperatorWiring(Wiring):
             preview_sender=settings.preview_sender,
             workers=settings.delivery_concurrency,
             reserve=settings.delivery_reserve,
+            webhooks=settings.webhooks,
         )
 
     @cached_property

@@ -197,14 +197,15 @@ def _timer() -> float:
     return _TICKS / 1e6 * (units + PRICES["invocation"].dollars)
 
 
-def idle(*, all_alarms: bool = False, metrics: int = 1) -> Bill:
+def idle(*, all_alarms: bool = False, metrics: int = 1, with_webhooks: bool = True) -> Bill:
     """Return a month without any mail. The sweep alone reports a custom metric."""
+    queues = _queues() if with_webhooks else _queues() - _queues("WithWebhooks")
     alarms = alarm_metrics(None) + (alarm_metrics("WithAllAlarms") if all_alarms else 0)
     return {
         "Alarms": alarms * PRICES["alarm"].dollars,
-        "Polling the queues": _queues() * _EMPTY_RECEIVES / 1e6 * PRICES["sqs"].dollars,
+        "Polling the queues": queues * _EMPTY_RECEIVES / 1e6 * PRICES["sqs"].dollars,
         "Custom metrics": metrics * PRICES["metric"].dollars,
-        "Timer of webhooks": _timer(),
+        "Timer of webhooks": _timer() if with_webhooks else 0.0,
     }
 
 
@@ -217,10 +218,12 @@ def alarm_metrics(condition: str | None) -> int:
     )
 
 
-def _queues() -> int:
-    """Return how many queues Lambda polls."""
+def _queues(condition: str | None = None) -> int:
+    """Return how many queues Lambda polls: all, or those that a condition switches off."""
+    switch = {"Fn::If": [condition, True, False]}
     return sum(
         event["Type"] == "SQS"
+        and (condition is None or event["Properties"].get("Enabled") == switch)
         for function in _resources("AWS::Serverless::Function")
         for event in function["Properties"]["Events"].values()
     )
@@ -302,8 +305,13 @@ def tables() -> dict[str, str]:
             _with_sum([webhooks()]),
         ),
         "idle": _table(
-            ("a month without mail", "`AlarmSet=essential`", "`AlarmSet=all`"),
-            _with_sum([idle(), idle(all_alarms=True)]),
+            (
+                "a month without mail",
+                "`Webhooks=off`",
+                "`AlarmSet=essential`",
+                "`AlarmSet=all`",
+            ),
+            _with_sum([idle(with_webhooks=False), idle(), idle(all_alarms=True)]),
         ),
         "relay": _table(
             (

@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from local.guard import KEY_HEADER
+from local.guard import KEY_HEADER, ORIGIN_HEADER
 from local.route import Origin, Route
 from local.template import Template
 from pillarbox.domain.errors import ServiceError
@@ -166,8 +166,9 @@ class Edge:
             and not value.startswith("AWS4-")
             # The engine's guard refuses what browsers add.
             and not name.startswith("sec-fetch-")
-            and name not in {"origin", KEY_HEADER}
+            and name not in {"origin", KEY_HEADER, ORIGIN_HEADER}
         ]
+        headers += [(ORIGIN_HEADER, value) for value in request.headers.getlist("origin")]
         if "gzip" in request.headers.get("content-encoding", "").lower():
             # The engine decompresses gzip and API Gateway does not. So compress the body again,
             # and give the inner coding its other name (RFC 9110 section 8.4.1.3).

@@ -19,6 +19,8 @@ type App = Callable[[Any, Receive, Send], Awaitable[None]]
 
 #: The header in which the edge sends the access key id: its requests are not signed for AWS.
 KEY_HEADER: Final = "x-pillarbox-access-key-id"
+#: The header in which the edge sends a caller's `Origin`, which the guard itself would refuse.
+ORIGIN_HEADER: Final = "x-pillarbox-origin"
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _PORT: Final = re.compile(r":\d+\Z")
@@ -134,8 +136,7 @@ class SignedRequests:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http" and self._passes(scope):
-            key_header = KEY_HEADER.encode()
-            headers = [item for item in scope["headers"] if item[0].lower() != key_header]
+            headers = [*_without_edge(scope)]
             await self._app({**scope, "headers": headers}, receive, send)
         else:
             await _refuse(scope, send)
@@ -177,6 +178,15 @@ def _access_key_ids(scope: Scope) -> Iterator[str]:
     query = parse_qs(scope["query_string"].decode("latin-1"))
     for credential in query.get("X-Amz-Credential", ()):
         yield credential.partition("/")[0]
+
+
+def _without_edge(scope: Scope) -> Iterator[tuple[bytes, bytes]]:
+    """Yield the headers as the caller of the edge sent them."""
+    for name, value in scope["headers"]:
+        if name.lower() == ORIGIN_HEADER.encode():
+            yield b"origin", value
+        elif name.lower() != KEY_HEADER.encode():
+            yield name, value
 
 
 def _fields(scope: Scope) -> Iterator[tuple[str, str]]:

@@ -202,7 +202,7 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         message="There is no such message.",
     ),
     "route_not_found": ErrorText(
-        when="The path does not exist.",
+        when="The path does not exist, or the operator switched webhooks off.",
         remedy="Correct the path; each begins with `/api/v1/`.",
         message="There is no such route.",
     ),
@@ -271,7 +271,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "rate_limit_exceeded": ErrorText(
         when="The account's limit for this minute is reached, too many of its messages were"
         " refused or repeated in this minute, an IP address or a key sends too many requests,"
-        " or one of them has too many large requests in progress.",
+        " one of them has too many large requests in progress, or too many tests or replays of"
+        " webhooks were asked for.",
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",

@@ -4,6 +4,7 @@ from typing import Final
 
 from openapi import examples
 from openapi.operation import Operation
+from pillarbox.application.webhooks.replays import REQUESTS_A_MINUTE
 from pillarbox.domain.key import WEBHOOKS_READ, WEBHOOKS_WRITE
 from pillarbox.http.query import DeliveriesQuery
 from pillarbox.http.webhook_types import (
@@ -21,6 +22,10 @@ from pillarbox.http.webhooks import (
 )
 
 _NOT_FOUND: Final = ("webhook_not_found", "route_not_found")
+_LIMIT: Final = (
+    f"An account can have {REQUESTS_A_MINUTE} tests and replays of single deliveries a minute;"
+    " more are 429 `rate_limit_exceeded`."
+)
 
 WEBHOOKS: Final = (
     Operation(
@@ -51,7 +56,7 @@ WEBHOOKS: Final = (
         response=WebhookWithSecret,
         status=201,
         response_example=examples.WEBHOOK_WITH_SECRET,
-        errors=("webhook_limit_exceeded",),
+        errors=("webhook_limit_exceeded", "route_not_found"),
         links={"test_webhook": {"webhook_id": "$response.body#/id"}},
     ),
     Operation(
@@ -116,7 +121,8 @@ WEBHOOKS: Final = (
         path="/v1/webhooks/{webhook_id}/test",
         tag="Webhooks",
         summary="Test a webhook endpoint",
-        description="Sends an event `webhook.test` to the endpoint, even if its `types` lack it.",
+        description="Sends an event `webhook.test` to the endpoint, even if its `types` lack it."
+        f" {_LIMIT}",
         scope=WEBHOOKS_WRITE,
         response=QueuedEvent,
         status=202,
@@ -151,7 +157,7 @@ WEBHOOKS: Final = (
         path="/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
         tag="Webhooks",
         summary="Replay a delivery",
-        description="Sends the event again, with the same `webhook-id`.",
+        description=f"Sends the event again, with the same `webhook-id`. {_LIMIT}",
         scope=WEBHOOKS_WRITE,
         response=QueuedEvent,
         status=202,

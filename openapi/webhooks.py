@@ -6,7 +6,7 @@ from typing import Any, Final, Literal, TypedDict
 from openapi.schemas import Schemas
 from pillarbox.domain.webhook import WebhookType
 from pillarbox.http.reply_types import Timestamp, Uuid
-from pillarbox.http.webhook_payload import EmailEventData, SuppressionData
+from pillarbox.http.webhook_payload import DomainData, EmailEventData, SuppressionData
 
 type EmailType = Literal[
     "email.accepted",
@@ -33,6 +33,14 @@ class SuppressionEvent(TypedDict):
     type: Literal["suppression.added"]
     timestamp: Timestamp
     data: SuppressionData
+
+
+class DomainEvent(TypedDict):
+    """The provider verified a sender domain of the account, or no longer does."""
+
+    type: Literal["domain.verified", "domain.failed"]
+    timestamp: Timestamp
+    data: DomainData
 
 
 class EndpointData(TypedDict):
@@ -68,6 +76,14 @@ _EVENTS: Final[Mapping[WebhookType, tuple[str, type]]] = {
         "An address bounced permanently or complained, or was added by hand.",
         SuppressionEvent,
     ),
+    WebhookType.DOMAIN_VERIFIED: (
+        "The provider verified a sender domain of the account. It is noticed within about an hour.",
+        DomainEvent,
+    ),
+    WebhookType.DOMAIN_FAILED: (
+        "The provider found no DNS records of a sender domain, or sends for it no longer.",
+        DomainEvent,
+    ),
     WebhookType.ACCOUNT_PAUSED: ("The operator suspended the account.", AccountEventBody),
     WebhookType.WEBHOOK_TEST: ("Somebody tests the endpoint.", AccountEventBody),
 }
@@ -94,6 +110,7 @@ _EXAMPLES: Final[Mapping[type, Mapping[str, Any]]] = {
         "reason": "bounced",
         "messageId": _EMAIL["messageId"],
     },
+    DomainEvent: {"domain": "shop.example"},
     AccountEventBody: {"endpointId": "019b7998-4c00-7000-8000-000000000003"},
 }
 #: Changes of the example for some types.

@@ -36,6 +36,7 @@ class Doctor:
         preview_sender: the address that preview keys send from.
         workers: how many functions deliver at the same time, for each of the two queues.
         reserve: how many functions Lambda reserves for them; 0 for none.
+        webhooks: whether the stack posts webhooks.
     """
 
     provider: ProviderAccount
@@ -54,6 +55,7 @@ class Doctor:
     preview_sender: str
     workers: int
     reserve: int
+    webhooks: bool = True
 
     def run(
         self,
@@ -119,6 +121,9 @@ class Doctor:
         production = self.table.read().deletion_protection
         yield from checks.check_concurrency(limit, workers, production=production)
         yield checks.check_reserve(workers, self.reserve)
+        if not self.webhooks:
+            message = "Webhooks are off: no endpoint receives anything, and none can be created."
+            yield Finding("functions", Verdict.PASS, message)
 
     def _check_alarms(self) -> Iterator[Finding]:
         now = self.clock()

@@ -135,6 +135,18 @@ def check_firewall(deployed: Parameters, chosen: Parameters) -> Iterator[Finding
         )
 
 
+def check_webhooks(deployed: Parameters, chosen: Parameters) -> Iterator[Finding]:
+    """Say what ends if webhooks are switched off in a stack that has them."""
+    if chosen["Webhooks"] == "off" and deployed and deployed.get("Webhooks", "on") == "on":
+        yield Finding(
+            "webhooks",
+            Verdict.WARN,
+            "Webhooks=off: endpoints that exist receive nothing any more, and none can be created.",
+            "Tell the owners of endpoints first (`pillarbox webhook list`). If you switch webhooks"
+            " on again within a day, what happened in between is posted then.",
+        )
+
+
 def check_relay(needs: RelayNeeds, parameters: Parameters) -> Iterator[Finding]:
     """Check that the relay's image and certificate exist."""
     image, certificate = parameters["RelayImage"], parameters["RelayCertificate"]

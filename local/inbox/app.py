@@ -33,7 +33,7 @@ from local.inbox.waiting import look_until_found
 from local.inbox.webhooks import WebhookStore
 from local.reference.app import reference_routes
 from local.ses.events import timestamp
-from local.ses.store import Behaviour, CapturedMail, MailStore, Mode
+from local.ses.store import Behaviour, CapturedMail, IdentityStatus, MailStore, Mode
 from pillarbox.domain.errors import Json
 
 _STATIC: Final = Path(__file__).parent / "static"
@@ -64,6 +64,14 @@ class _BehaviourBody(BaseModel):
     events: bool = True
 
 
+class _IdentityBody(BaseModel):
+    """The body of PUT /identities/NAME."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    status: IdentityStatus
+
+
 def inbox_app(
     mailbox: MailStore, webhooks: WebhookStore, secrets_of: SecretsOf = no_secrets
 ) -> Starlette:
@@ -90,6 +98,7 @@ def inbox_app(
             Route("/hint", inbox.show_hint),
             Route("/behaviour", inbox.get_behaviour),
             Route("/behaviour", inbox.put_behaviour, methods=["PUT"]),
+            Route("/identities/{name}", inbox.put_identity, methods=["PUT"]),
             *WebhookReceivers(webhooks, secrets_of, _PAGE_POLICY).routes,
             Mount("/static", StaticFiles(directory=_STATIC)),
             *reference_routes(_document),
@@ -234,6 +243,16 @@ class _Inbox:
         behaviour = Behaviour(**body.model_dump())
         self._mailbox.set_behaviour(behaviour, request.query_params.get("recipient"))
         return JSONResponse(_behaviour(behaviour))
+
+    async def put_identity(self, request: Request) -> Response:
+        """Change whether SES has verified an address or a domain."""
+        try:
+            body = _IdentityBody.model_validate_json(await request.body())
+        except ValidationError as error:
+            raise invalid(error) from error
+        if not self._mailbox.set_identity_status(request.path_params["name"], body.status):
+            raise HTTPException(404, "SES has no such identity.")
+        return JSONResponse(body.model_dump())
 
     def _mail(self, request: Request) -> CapturedMail:
         mail = self._mailbox.get(request.path_params["id"])

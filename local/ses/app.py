@@ -183,12 +183,13 @@ class _Api:
 
     async def get_identity(self, request: Request) -> Response:
         identity: str = request.path_params["identity"]
-        verified = self._mailbox.identity_verified(identity)
-        if verified is None:
+        status = self._mailbox.identity_status(identity)
+        if status is None:
             raise not_found(f"Email identity {identity} does not exist.")
+        verified = status == "SUCCESS"
         details: dict[str, Json] = {
             "FeedbackForwardingStatus": False,
-            "VerificationStatus": "SUCCESS" if verified else "PENDING",
+            "VerificationStatus": status,
             "MailFromAttributes": self._mail_from(identity, verified=verified),
             "Policies": {},
             "Tags": [],

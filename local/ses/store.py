@@ -37,6 +37,9 @@ type Mode = Literal[
     "take-then-timeout",
 ]
 
+#: `VerificationStatus` of GetEmailIdentity.
+type IdentityStatus = Literal["SUCCESS", "PENDING", "FAILED"]
+
 #: Event types that the stand-in publishes, by their names in the API.
 EVENT_TYPES: Final = frozenset({"SEND", "DELIVERY", "BOUNCE", "COMPLAINT", "REJECT"})
 
@@ -154,7 +157,7 @@ class MailStore:
         self._mails: OrderedDict[str, CapturedMail] = OrderedDict()
         self._bytes = 0
         self._sent: deque[tuple[datetime, int]] = deque()
-        self._identities: dict[str, bool] = {}
+        self._identities: dict[str, IdentityStatus] = {}
         self._behaviours: dict[str | None, Behaviour] = {}
 
     # Emails
@@ -221,8 +224,15 @@ class MailStore:
         """
         domain = identity.rpartition("@")[2].lower()
         verified = not f".{domain}".endswith(".unverified.example")
-        self._identities[_comparable(identity)] = verified
+        self._identities[_comparable(identity)] = "SUCCESS" if verified else "PENDING"
         return verified
+
+    def set_identity_status(self, identity: str, status: IdentityStatus) -> bool:
+        """Change the status of an identity; return False if it does not exist."""
+        if self.identity_status(identity) is None:
+            return False
+        self._identities[_comparable(identity)] = status
+        return True
 
     def delete_identity(self, identity: str) -> bool:
         """Delete an identity; return False if it does not exist."""
@@ -231,18 +241,23 @@ class MailStore:
 
     def identity_verified(self, identity: str) -> bool | None:
         """Return whether an identity is verified, or None if it does not exist."""
+        status = self.identity_status(identity)
+        return None if status is None else status == "SUCCESS"
+
+    def identity_status(self, identity: str) -> IdentityStatus | None:
+        """Return the status of an identity, or None if it does not exist."""
         return self._identities.get(_comparable(identity))
 
     def identities(self) -> dict[str, bool]:
         """Return each identity in order of name, with whether it is verified."""
-        return dict(sorted(self._identities.items()))
+        return {name: status == "SUCCESS" for name, status in sorted(self._identities.items())}
 
     def may_send_from(self, address: str) -> bool:
         """Return whether the address, its domain or a parent domain is verified."""
         address = _comparable(address)
         labels = address.rpartition("@")[2].split(".")
         names = [address, *(".".join(labels[start:]) for start in range(len(labels)))]
-        return any(self._identities.get(name) for name in names)
+        return any(self._identities.get(name) == "SUCCESS" for name in names)
 
     # Configuration sets
 

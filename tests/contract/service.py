@@ -219,7 +219,7 @@ class Service:
     def webhook(self, account_id: str) -> str:
         """Store an endpoint, in place of the oldest if there are too many; return its id."""
         stored = endpoint(account_id, url=HOOK_URL, created_at=wiring.utc_now())
-        endpoints = DynamoWebhookEndpoints(wiring.services().identities)
+        endpoints = DynamoWebhookEndpoints(wiring.services().identities, wiring.services().table)
         while not endpoints.add(stored, MAX_ENDPOINTS - 1):  # so that a test can add one
             endpoints.remove(account_id, endpoints.of_account(account_id)[0].endpoint_id)
         return stored.endpoint_id

@@ -91,13 +91,25 @@ def test_the_mail_of_a_batch_is_announced(service: Service) -> None:
     assert [_invokes(record, "INSERT") for record in records] == [True, True]
 
 
-def test_a_deleted_endpoint_changes_nothing(service: Service) -> None:
-    """After the last endpoint of an account its mail still passes."""
+def test_the_last_endpoint_ends_announcements(service: Service) -> None:
+    """Mail that is accepted after the last endpoint is gone does not pass; a new one ends that."""
     account = service.account()
     webhook = _create_webhook(service, account)
     api = Api(service.key(account, Preset.CUSTOM, scopes=SCOPES))
     assert api.raw("DELETE", f"/webhooks/{webhook}").status == 204
+    assert not _invokes(_send(service, account))
+    _create_webhook(service, account)
     assert _invokes(_send(service, account))
+
+
+def test_only_announced_changes_of_domains_invoke(service: Service) -> None:
+    """The first state of a sender domain does not pass; a state with the time of a change does."""
+    account = service.account()
+    first = keys.sender_domain(account, "shop.example") | to_item({"state": "pending"})
+    changed = first | to_item({"state": "verified", "changed": "2026-01-01T00:00:00.000Z"})
+    assert not any(_invokes(first, event) for event in ("INSERT", "MODIFY", "REMOVE"))
+    assert _invokes(changed, "INSERT")
+    assert _invokes(changed)
 
 
 def test_suppressions_and_pauses_are_always_announced(service: Service) -> None:

@@ -23,9 +23,11 @@ from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.ledger import DynamoLedger
 from pillarbox.adapters.dynamodb.rebuild_marks import DynamoRebuildMarks
 from pillarbox.adapters.dynamodb.records import message_item
+from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
 from pillarbox.application.history.ports import RebuildMark
 from pillarbox.application.templates.authoring import TemplateSource
+from pillarbox.domain.address import domain_of
 from pillarbox.domain.agent import AgentSettings
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.key import SCOPES, Preset
@@ -39,11 +41,12 @@ from tests.contract.bodies import attachment, otp, raw_html
 from tests.contract.client import Api, Invocation
 from tests.contract.mcp import McpClient
 from tests.contract.operations import OPERATIONS
-from tests.contract.service import Service, queue_record
+from tests.contract.service import SENDER, Service, queue_record
 from tests.contract.test_backend_down import no_answer
 from tests.contract.test_messages import DELIVERED, HARD, event
 from tests.contract.webhook_path import WebhookPath
 from tests.fakes.builders import message
+from tests.fakes.webhooks import endpoint
 from tests.iam import AwsRequest
 
 _RESOURCES: Final[dict[str, Any]] = template.load()["Resources"]
@@ -298,6 +301,8 @@ def _sweep(service: Service, recorded: Calls) -> None:
     account = service.account()
     services = wiring.services()
     services.table.put(keys.account_list(account))
+    DynamoWebhookEndpoints(services.identities, services.table).add(endpoint(account), 1)
+    boto3.client("sesv2").create_email_identity(EmailIdentity=domain_of(SENDER))
     Api(service.key(account)).send(_LARGE | {"tags": {"order": "7"}})
     now = wiring.utc_now()
     hour = Granularity.HOUR.start(milliseconds(now))

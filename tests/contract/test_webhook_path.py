@@ -2,13 +2,21 @@
 
 import json
 
+import pytest
+
 from pillarbox import wiring
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, to_item
 from pillarbox.adapters.dynamodb.suppressions import DynamoSuppressions
 from pillarbox.adapters.dynamodb.webhook_deliveries import DynamoWebhookDeliveries
+from pillarbox.adapters.ses.identities import SesIdentities
 from pillarbox.application.webhooks.ports import PostResult
+from pillarbox.domain.address import domain_of
+from pillarbox.domain.sender_domain import DomainState
 from pillarbox.domain.suppression import hashed_mailbox
 from pillarbox.domain.webhook import DeliveryState, WebhookType
-from tests.contract.service import Service
+from tests.contract.client import Invocation, handler
+from tests.contract.service import SENDER, Service
 from tests.contract.webhook_path import CONTACT, WebhookPath
 from tests.fakes.builders import PREVIEW_SENDER
 
@@ -100,3 +108,38 @@ def test_a_hash_of_an_erased_address_is_not_announced(service: Service) -> None:
     path.work()
     types = sorted(json.loads(body)["type"] for body in path.posted)
     assert types == ["account.paused", "email.bounced"]
+
+
+def test_changes_of_a_sender_domain_are_posted(
+    service: Service, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A sweep notices each change of the state at SES; a repeated record has the same id."""
+    path, table = WebhookPath(service), wiring.services().table
+    table.put(keys.account_list(path.account))
+    states: dict[str, DomainState] = {}
+    monkeypatch.setattr(SesIdentities, "state", lambda _, name: states.get(name))
+    key = keys.sender_domain(path.account, domain_of(SENDER))
+    old: Item | None = None
+    for state in (DomainState.PENDING, DomainState.VERIFIED, DomainState.FAILED):
+        states[domain_of(SENDER)] = state
+        for _ in range(2):  # the second pass finds nothing new
+            handler("sweep_messages")({}, Invocation())
+            tasks = service.sweep_tasks()
+            handler("sweep_account")({"Records": tasks}, Invocation(seconds_left=300))
+            new = to_item(table.get(key) or {})
+            images = {"Keys": key, "NewImage": new} | ({"OldImage": old} if old else {})
+            record = {"eventName": "MODIFY", "dynamodb": images}
+            for _ in range(2):
+                handler("announce_events")({"Records": [record]}, Invocation())
+                path.work()
+            old = new
+    table.delete(keys.account_list(path.account))
+    bodies = [json.loads(body) for body in path.posted]
+    assert [(body["type"], body["data"]) for body in bodies] == [
+        ("domain.verified", {"domain": domain_of(SENDER)}),
+        ("domain.failed", {"domain": domain_of(SENDER)}),
+    ]
+    stored = DynamoWebhookDeliveries(table).newest_first(
+        path.account, path.endpoint.endpoint_id, 20, None
+    )
+    assert {delivery.event.domain for delivery in stored.items} == {domain_of(SENDER)}

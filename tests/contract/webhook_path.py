@@ -54,7 +54,9 @@ class WebhookPath:
         self.endpoint: WebhookEndpoint = endpoint(
             self.account, url=self.url, secrets=(new_secret(wiring.utc_now()),)
         )
-        DynamoWebhookEndpoints(wiring.services().identities).add(self.endpoint, 10)
+        DynamoWebhookEndpoints(wiring.services().identities, wiring.services().table).add(
+            self.endpoint, 10
+        )
         self.healths = DynamoEndpointHealths(wiring.services().table)
 
     @contextmanager

@@ -6,6 +6,7 @@ import subprocess
 from typing import Any
 from uuid import uuid4
 
+import httpx
 import pytest
 
 from tests.needs import missing
@@ -44,6 +45,17 @@ def official(stack: dict[str, Any], key: str, mode: str, answer: str, to: str) -
     )
     assert done.returncode == 0, done.stderr
     return json.loads(done.stdout)
+
+
+@pytest.mark.stack
+def test_the_local_stack_refuses_browsers_as_aws_does(stack: dict[str, Any], key: str) -> None:
+    """A request to the MCP server with an Origin is 403, and without one it is answered."""
+    url, headers = f"{stack['base_url']}/api/v1/mcp", {"X-API-Key": key, "User-Agent": "test/1.0"}
+    ping = {"jsonrpc": "2.0", "id": 1, "method": "ping"}
+    for more, status in (({"Origin": "https://evil.example"}, 403), ({}, 200)):
+        answer = httpx.post(url, json=ping, headers=headers | more, timeout=PATIENCE)
+        assert answer.status_code == status, answer.text
+        assert ("client_blocked" in answer.text) is (status == 403)
 
 
 @pytest.mark.stack

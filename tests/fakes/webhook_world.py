@@ -69,7 +69,6 @@ class WebhookWorld:
 
     def __post_init__(self) -> None:
         self.store = stores.Store()
-        self.accounts = webhooks.FakeWebhookAccounts()
         self.endpoints = webhooks.FakeWebhookEndpoints()
         self.healths = webhooks.FakeEndpointHealths()
         self.deliveries = webhooks.FakeWebhookDeliveries()
@@ -153,7 +152,6 @@ class WebhookWorld:
 
     def add_endpoint(self, **changes: Any) -> WebhookEndpoint:
         added = webhooks.endpoint(**changes)
-        self.accounts.set_has_webhooks(added.account_id)
         self.endpoints.add(added, 10)
         return added
 
@@ -171,7 +169,7 @@ class WebhookWorld:
         """
         key = (message.account_id, message.message_id)
         old = self.store.messages.get(key)
-        accepted = replace(message, announced=message.account_id in self.accounts.marked)
+        accepted = replace(message, announced=message.account_id in self.endpoints.marked)
         new = (old or accepted).with_events(events)
         self.store.messages[key] = new
         if new is not old and new.announced:

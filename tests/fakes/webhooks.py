@@ -46,15 +46,18 @@ def endpoint(account_id: str = ACCOUNT, **changes: Any) -> WebhookEndpoint:
 
 @dataclass
 class FakeWebhookEndpoints:
-    """Implements `webhooks.ports.WebhookEndpoints`."""
+    """Implements `webhooks.ports.WebhookEndpoints`; `marked` has the accounts with a mark."""
 
     endpoints: dict[tuple[str, str], WebhookEndpoint] = field(default_factory=dict)
     replayed: dict[tuple[str, str], datetime] = field(default_factory=dict)
+    marked: set[str] = field(default_factory=set)
+    requests: dict[str, tuple[datetime, int]] = field(default_factory=dict)
 
     def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
         if len(self.of_account(endpoint.account_id)) >= most:
             return False
         self.endpoints[endpoint.account_id, endpoint.endpoint_id] = endpoint
+        self.marked.add(endpoint.account_id)
         return True
 
     def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
@@ -100,18 +103,21 @@ class FakeWebhookEndpoints:
         self.replayed[key] = now
         return True
 
+    def count_request(self, account_id: str, now: datetime, most: int) -> bool:
+        now = now.replace(second=0, microsecond=0)
+        minute, count = self.requests.get(account_id, (now, 0))
+        if minute < now:
+            minute, count = now, 0
+        if count >= most:
+            return False
+        self.requests[account_id] = minute, count + 1
+        return True
+
     def remove(self, account_id: str, endpoint_id: str) -> bool:
-        return self.endpoints.pop((account_id, endpoint_id), None) is not None
-
-
-@dataclass
-class FakeWebhookAccounts:
-    """Implements `webhooks.ports.WebhookAccounts` for accounts that exist."""
-
-    marked: set[str] = field(default_factory=set)
-
-    def set_has_webhooks(self, account_id: str) -> None:
-        self.marked.add(account_id)
+        removed = self.endpoints.pop((account_id, endpoint_id), None)
+        if removed and not self.of_account(account_id):
+            self.marked.discard(account_id)
+        return removed is not None
 
 
 @dataclass

@@ -6,16 +6,21 @@ from datetime import timedelta
 
 import pytest
 
+from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
 from pillarbox.adapters.dynamodb.table import Table
 from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
 from pillarbox.application.webhooks.ports import EndpointChanges, WebhookEndpoints
 from pillarbox.domain.webhook import MAX_ENDPOINTS, WebhookSecret
 from tests.aws import Aws
-from tests.fakes.builders import ACCOUNT, NOW, at
+from tests.fakes.builders import ACCOUNT, NOW, account, at
 from tests.fakes.webhooks import FakeWebhookEndpoints, endpoint
 
 OTHER_ACCOUNT = "acct00000002"
 MINUTE = timedelta(minutes=1)
+
+
+def _adapter(aws: Aws) -> DynamoWebhookEndpoints:
+    return DynamoWebhookEndpoints(Table(aws.identities), Table(aws.table))
 
 
 @pytest.fixture(params=["fake", "adapter"])
@@ -23,7 +28,7 @@ def endpoints(request: pytest.FixtureRequest) -> WebhookEndpoints:
     """Return the fake, then the adapter."""
     if request.param == "fake":
         return FakeWebhookEndpoints()
-    return DynamoWebhookEndpoints(Table(request.getfixturevalue("aws").identities))
+    return _adapter(request.getfixturevalue("aws"))
 
 
 def test_an_endpoint_is_read_as_it_was_added(endpoints: WebhookEndpoints) -> None:
@@ -113,9 +118,87 @@ def test_replays_by_time_have_a_pause_between(endpoints: WebhookEndpoints) -> No
     assert endpoints.get(ACCOUNT, stored.endpoint_id) == stored
 
 
+def test_requests_of_an_account_are_counted_by_the_minute(endpoints: WebhookEndpoints) -> None:
+    """The count ends with the minute, whichever endpoint exists; each account has its own."""
+    stored = endpoint()
+    endpoints.add(stored, 2)
+    endpoints.add(endpoint(OTHER_ACCOUNT), 2)
+    counted = [endpoints.count_request(ACCOUNT, at(second), 2) for second in (0, 1, 33, 34, 93)]
+    assert counted == [True, True, False, True, True]
+    assert endpoints.remove(ACCOUNT, stored.endpoint_id)
+    another = endpoint(created_at=at(1))
+    endpoints.add(another, 2)
+    assert not endpoints.count_request(ACCOUNT, at(93), 2)
+    assert not endpoints.count_request(ACCOUNT, at(33), 2), "a clock that is behind"
+    assert endpoints.count_request(OTHER_ACCOUNT, at(93), 2)
+    assert endpoints.of_account(ACCOUNT) == [another]
+
+
+def test_parallel_requests_do_not_exceed_the_count(aws: Aws) -> None:
+    """Of 16 requests at the same time in a new minute exactly ten are counted."""
+    endpoints = _adapter(aws)
+    endpoints.add(endpoint(), 1)
+    assert endpoints.count_request(ACCOUNT, at(0), 10)
+    with ThreadPoolExecutor(16) as pool:
+        counted = list(pool.map(lambda _: endpoints.count_request(ACCOUNT, at(60), 10), range(16)))
+    assert sum(counted) == 10
+
+
+def test_an_account_is_marked_while_it_has_an_endpoint(aws: Aws) -> None:
+    """The first endpoint sets the mark and the last one removes it; another account has its own."""
+    accounts, endpoints = DynamoAccounts(Table(aws.table)), _adapter(aws)
+    for account_id in (ACCOUNT, OTHER_ACCOUNT):
+        accounts.add(replace(account(), account_id=account_id))
+
+    def marked() -> list[bool]:
+        return [each.has_webhooks for each in accounts.all()]
+
+    stored = [endpoint(created_at=at(n)) for n in range(2)]
+    seen = [marked()]
+    for one in stored:
+        assert endpoints.add(one, 2)
+        seen.append(marked())
+    assert not endpoints.add(endpoint(), 2)
+    for one in stored:
+        assert endpoints.remove(ACCOUNT, one.endpoint_id)
+        seen.append(marked())
+    assert not endpoints.remove(ACCOUNT, stored[0].endpoint_id)
+    assert seen == [[False, False], [True, False], [True, False], [True, False], [False, False]]
+    assert endpoints.add(stored[0], 1)
+    assert marked() == [True, False]
+
+
+def test_no_endpoint_goes_without_the_mark(aws: Aws) -> None:
+    """Endpoints come and go at the same time; whenever one is left, its account is marked."""
+    accounts, endpoints = DynamoAccounts(Table(aws.table)), _adapter(aws)
+    accounts.add(account())
+
+    def add_and_remove(number: int) -> None:
+        new = [endpoint(created_at=at(10 * number + n)) for n in range(4)]
+        for one in new:
+            endpoints.add(one, 99)
+            stored = accounts.get(ACCOUNT)
+            assert stored is not None
+            assert stored.has_webhooks, "it has this endpoint"
+            endpoints.remove(ACCOUNT, one.endpoint_id)
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(add_and_remove, range(4))) == [None] * 4
+    assert endpoints.of_account(ACCOUNT) == []
+
+
+def test_the_mark_creates_no_account(aws: Aws) -> None:
+    """An endpoint of an account that was just deleted leaves no record of an account."""
+    accounts, endpoints, stored = DynamoAccounts(Table(aws.table)), _adapter(aws), endpoint()
+    assert endpoints.add(stored, 1)
+    assert accounts.get(ACCOUNT) is None
+    assert endpoints.remove(ACCOUNT, stored.endpoint_id)
+    assert accounts.get(ACCOUNT) is None
+
+
 def test_parallel_additions_do_not_exceed_the_maximum(aws: Aws) -> None:
     """Of 14 additions at the same time exactly ten succeed, and ten endpoints exist."""
-    endpoints = DynamoWebhookEndpoints(Table(aws.identities))
+    endpoints = _adapter(aws)
     new = [endpoint(created_at=at(n)) for n in range(14)]
     with ThreadPoolExecutor(len(new)) as pool:
         added = list(pool.map(lambda one: endpoints.add(one, MAX_ENDPOINTS), new))
@@ -127,7 +210,7 @@ def test_parallel_additions_do_not_exceed_the_maximum(aws: Aws) -> None:
 
 def test_an_addition_whose_response_was_lost_succeeds(aws: Aws) -> None:
     """A repetition of an addition finds the endpoint, and changes nothing."""
-    endpoints, stored = DynamoWebhookEndpoints(Table(aws.identities)), endpoint()
+    endpoints, stored = _adapter(aws), endpoint()
     assert endpoints.add(stored, 2)
     assert endpoints.add(stored, 2)
     assert endpoints.add(stored, 1)

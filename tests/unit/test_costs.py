@@ -26,10 +26,11 @@ def test_the_page_has_the_computed_tables(name: str) -> None:
 
 
 def test_an_idle_month_costs_at_most_3_dollars_without_webhooks() -> None:
-    """The goal holds without any free tier but for webhooks; detail in the alarms costs more."""
-    idle = costs.idle()
-    polling = idle["Polling the queues"] / 5  # one of five queues is that of webhooks
-    assert sum(idle.values()) - polling - idle["Timer of webhooks"] <= 3
+    """The goal holds without any free tier with `Webhooks=off`; webhooks and alarms cost more."""
+    idle, off = costs.idle(), costs.idle(with_webhooks=False)
+    assert sum(off.values()) <= 3
+    assert off["Timer of webhooks"] == 0
+    assert off["Polling the queues"] == pytest.approx(idle["Polling the queues"] * 4 / 5)
     assert sum(idle.values()) <= 3.3
     assert sum(costs.idle(all_alarms=True).values()) > 3
 

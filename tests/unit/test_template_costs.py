@@ -107,6 +107,27 @@ def test_each_metric_is_shown_by_an_alarm_or_the_dashboard() -> None:
     assert shown == METRICS
 
 
+def test_webhooks_can_be_switched_off() -> None:
+    """Without them Lambda polls no queue and no stream for them, and no timer runs."""
+    assert _SOURCE["Parameters"]["Webhooks"]["Default"] == "on"
+    assert _condition("WithWebhooks") == {"Fn::Equals": [{"Ref": "Webhooks"}, "on"]}
+    sources = {
+        f"{function}.{name}": event["Properties"]
+        for function, resource in _SOURCE["Resources"].items()
+        if resource["Type"] == "AWS::Serverless::Function"
+        for name, event in resource["Properties"].get("Events", {}).items()
+    }
+    switch = {"Fn::If": ["WithWebhooks", True, False]}
+    switched = {name for name, properties in sources.items() if properties.get("Enabled") == switch}
+    assert switched == {"AnnounceEvents.Changes", "PostWebhooks.Tasks"}
+    # SAM takes any text for true in `Enabled` of a schedule, and passes `State` on.
+    timer = sources["EnqueueDue.EachMinute"]
+    assert timer["State"] == {"Fn::If": ["WithWebhooks", "ENABLED", "DISABLED"]}
+    assert "Enabled" not in timer
+    variables = _SOURCE["Resources"]["WriteWebhooks"]["Properties"]["Environment"]["Variables"]
+    assert variables["PILLARBOX_WEBHOOKS"] == {"Ref": "Webhooks"}
+
+
 def test_traces_are_off() -> None:
     """X-Ray traces nothing unless `Tracing` is on."""
     assert _SOURCE["Parameters"]["Tracing"]["Default"] == "off"

@@ -115,6 +115,13 @@ def flag(text: str) -> bool:
     return text in {"true", "1"}
 
 
+def switch(text: str) -> bool:
+    """Parse `on` or `off`."""
+    if text not in {"on", "off"}:
+        raise ValueError("on or off")
+    return text == "on"
+
+
 def server(text: str) -> tuple[str, int] | None:
     """Parse `host:port`; an empty text is None."""
     if not text:
@@ -218,6 +225,13 @@ class Settings:
         "the queue of events for webhook endpoints",
         ("functions", "command", "local"),
         output="WebhooksQueueUrl",
+    )
+    webhooks = Setting(
+        switch,
+        "whether accounts can have webhook endpoints",
+        ("functions", "command"),
+        default="on",  # a stack of an older release has no such parameter
+        parameter="Webhooks",
     )
     webhooks_dead_letters_url = Setting(
         str,

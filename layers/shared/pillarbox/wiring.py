@@ -255,9 +255,13 @@ class Wiring:
     @cached_property
     def sweep(self) -> "Sweep":
         """Find what got stuck, account by account."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.message_log import DynamoMessageLog
         from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.sender_domains import DynamoSenderDomains
         from pillarbox.adapters.s3_spool import S3Spool
+        from pillarbox.adapters.ses.identities import SesIdentities
+        from pillarbox.application.accounts.sender_domains import SenderDomains
         from pillarbox.application.delivery.sweep import Sweep
 
         return Sweep(
@@ -265,6 +269,12 @@ class Wiring:
             messages=DynamoMessages(self.table),
             spool=S3Spool(self.settings.spool_bucket),
             statistics=self.ledger_check,
+            look_at_domains=SenderDomains(
+                accounts=DynamoAccounts(self.table),
+                records=DynamoSenderDomains(self.table),
+                provider=SesIdentities(),
+                clock=utc_now,
+            ).look,
             tasks=self.sweep_tasks,
             clock=utc_now,
         )
@@ -396,7 +406,7 @@ class Wiring:
         from pillarbox.application.webhooks.endpoints import WebhookQueries
 
         return WebhookQueries(
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
         )
@@ -404,18 +414,17 @@ class Wiring:
     @cached_property
     def webhooks(self) -> "Webhooks":
         """Write webhook endpoints."""
-        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
         from pillarbox.adapters.dynamodb.webhook_endpoints import DynamoWebhookEndpoints
         from pillarbox.adapters.dynamodb.webhook_health import DynamoEndpointHealths
         from pillarbox.application.webhooks.endpoints import Webhooks
 
         return Webhooks(
-            accounts=DynamoAccounts(self.table),
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             poster=self.webhook_poster,
             queue=self.webhooks_queue,
             clock=utc_now,
+            switched_on=self.settings.webhooks,
         )
 
     @cached_property
@@ -435,7 +444,7 @@ class Wiring:
         return Announcement(
             account_of=changed_account,
             read=added_events,
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             queue=self.webhooks_queue,
             clock=utc_now,
         )
@@ -458,7 +467,7 @@ class Wiring:
         from pillarbox.application.webhooks.post import WebhookWorker
 
         ports = PostingPorts(
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
             waiting=DynamoWaitingEvents(self.table, utc_now),
@@ -500,7 +509,7 @@ class Wiring:
         jobs = SqsJobs(self.settings.jobs_queue_url, urgent_queue_url="", bucket="")
         return OwnerNotices(
             accounts=DynamoAccounts(self.table),
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             healths=DynamoEndpointHealths(self.table),
             jobs=jobs,
             messages=DynamoMessages(self.table),
@@ -517,11 +526,12 @@ class Wiring:
         from pillarbox.application.webhooks.replays import WebhookReplays
 
         return WebhookReplays(
-            endpoints=DynamoWebhookEndpoints(self.identities),
+            endpoints=DynamoWebhookEndpoints(self.identities, self.table),
             deliveries=DynamoWebhookDeliveries(self.table),
             queue=self.webhooks_queue,
             log=DynamoMessageLog(self.table),
             clock=utc_now,
+            switched_on=self.settings.webhooks,
         )
 
 

@@ -10,6 +10,8 @@ from mypy_boto3_sesv2 import SESV2Client
 from local.ses.errors import SesError
 from local.ses.sending import SesSendEmailRequest, accept
 from local.ses.store import MailStore
+from pillarbox.adapters.ses.identities import SesIdentities
+from pillarbox.domain.sender_domain import DomainState
 from tests.integration.local.local_ses import RAW, LocalSes
 
 Send = Callable[..., str]
@@ -188,6 +190,33 @@ def test_identities_can_be_created_and_deleted(ses: SESV2Client) -> None:
         ses.get_email_identity(EmailIdentity="new@domain.example")
     with pytest.raises(ses.exceptions.NotFoundException):
         ses.delete_email_identity(EmailIdentity="new@domain.example")
+
+
+def test_the_state_of_a_domain_follows_its_identity(
+    local_ses: LocalSes, inbox: httpx.Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """PUT /identities changes what SES reports; a verified parent domain verifies a domain."""
+    monkeypatch.setenv("AWS_ENDPOINT_URL_SESV2", local_ses.ses_url)
+    for name in ("AWS_ACCESS_KEY_ID", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "local")
+    monkeypatch.setenv("AWS_DEFAULT_REGION", "us-east-1")
+    domains = SesIdentities()
+    assert domains.state("mail.shop.example") is None
+    local_ses.mailbox.create_identity("mail.shop.example")
+    for status, state in (
+        ("FAILED", DomainState.FAILED),
+        ("PENDING", DomainState.PENDING),
+        ("SUCCESS", DomainState.VERIFIED),
+        ("FAILED", DomainState.FAILED),
+    ):
+        changed = inbox.put("/identities/mail.shop.example", json={"status": status})
+        assert (changed.status_code, changed.json()) == (200, {"status": status})
+        assert domains.state("mail.shop.example") is state
+    local_ses.mailbox.create_identity("shop.example")
+    assert domains.state("mail.shop.example") is DomainState.VERIFIED
+    absent = inbox.put("/identities/other.example", json={"status": "FAILED"})
+    wrong = inbox.put("/identities/shop.example", json={"status": "failed"})
+    assert (absent.status_code, wrong.status_code) == (404, 422)
 
 
 def test_unverified_example_stays_pending(ses: SESV2Client) -> None:

@@ -150,6 +150,24 @@ def test_a_new_stack_has_no_firewall_to_remove() -> None:
 
 
 @pytest.mark.parametrize(
+    ("before", "after", "verdict"),
+    [
+        ({"Webhooks": "on"}, "off", ["warn"]),
+        ({"AlarmSet": "all"}, "off", ["warn"]),  # a stack of an older release
+        ({"Webhooks": "off"}, "off", []),
+        ({"Webhooks": "off"}, "on", []),
+        ({"Webhooks": "on"}, "on", []),
+        ({}, "off", []),  # a new stack
+    ],
+)
+def test_what_ends_with_webhooks_is_said(
+    before: dict[str, str], after: str, verdict: list[str]
+) -> None:
+    """Who switches webhooks off in a stack that has them is told what ends."""
+    assert verdicts(list(preflight.check_webhooks(before, {"Webhooks": after}))) == verdict
+
+
+@pytest.mark.parametrize(
     ("image", "certificate", "expected"),
     [
         (True, True, ["pass", "pass"]),

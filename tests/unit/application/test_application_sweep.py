@@ -41,6 +41,8 @@ class Case:
         #: The results of the next checks of statistics; after them nothing is wrong.
         self.checks: list[CheckResult] = []
         self.accounts = [ACCOUNT]
+        #: The accounts whose sender domains were looked at.
+        self.looked_at: list[str] = []
 
     def message(self, age: timedelta, **changes: Any) -> Message:
         message = builders.message(message_id=new_id(NOW - age), **changes)
@@ -72,6 +74,7 @@ class Case:
             messages=stores.FakeMessages(self.store),
             spool=self,
             statistics=self,
+            look_at_domains=self.looked_at.append,
             tasks=self,
             clock=lambda: NOW,
         )
@@ -232,6 +235,15 @@ def test_each_account_is_a_task(case: Case) -> None:
         (ACCOUNT, SweepStep.SPOOL, None),
     ]
     assert {task.pass_at for task in case.queued} == {NOW}
+
+
+def test_each_pass_looks_at_the_sender_domains_of_an_account(case: Case) -> None:
+    """A pass looks once, after everything else."""
+    case.run()
+    assert case.looked_at == [ACCOUNT]
+    case.begin()
+    case.do(case.queued[0], pages=3)
+    assert case.looked_at == [ACCOUNT]
 
 
 @pytest.mark.parametrize("pages", [1, 2, 3])

@@ -2,13 +2,14 @@
 
 from collections.abc import Callable, Iterable
 from contextlib import suppress
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
 
 from pillarbox.application.webhooks.ports import EndpointChanges, PostResult
 from pillarbox.domain.errors import ServiceError
-from pillarbox.domain.ids import new_id
+from pillarbox.domain.ids import new_id, shard_count, shard_of
 from pillarbox.domain.mail import Mail, SavedBody
 from pillarbox.domain.message import EventKind, SendRoute
 from pillarbox.domain.webhook import OwnerNotice
@@ -233,3 +234,29 @@ def test_a_fault_at_any_call_sends_each_email_once(
         world.gate.fault = Fault(position, when, error)  # type: ignore[arg-type]
         run(world, hours)
         assert subjects(world) == expected, (position, call)
+
+
+@pytest.mark.parametrize(("before", "after"), [(1, 8), (2, 8), (8, 64)])
+def test_more_shards_between_two_tries_double_no_email(before: int, after: int) -> None:
+    """The id of the email stays the same if the number of shards is raised after a failed try."""
+    world = failing(GONE)
+    sharded = account(contact=CONTACT, shards=before, sharded_from=NOW - HOUR)
+    world.store.accounts[ACCOUNT] = sharded
+    failed: list[str] = []
+
+    def refuse(call: str) -> None:
+        if call == "messages.commit" and not failed:
+            failed.append(call)
+            # The first raise applies from a later hour on, as `first_sharding` says.
+            since = NOW + HOUR if before == 1 else sharded.sharded_from
+            world.store.accounts[ACCOUNT] = replace(sharded, shards=after, sharded_from=since)
+            raise ServiceError("service_unavailable", "planted")
+
+    world.gate.watch = refuse
+    world.settle(HOUR)
+    assert failed
+    assert len(world.store.queue) == 2
+    assert len({job.message_id for job in world.store.queue}) == 1
+    (notice,) = (m for m in world.store.messages.values() if m.origin.route is SendRoute.NOTICE)
+    assert (shard_count(notice.message_id) > 1) is (before > 1)
+    assert shard_of(notice.message_id) < 2

@@ -83,7 +83,6 @@ def test_an_enabled_endpoint_receives_what_waits() -> None:
     assert world.accepted == {}
     world.answer = lambda _url, _id: PostResult(status_code=200)
     webhooks = Webhooks(
-        accounts=world.accounts,
         endpoints=world.endpoints,
         healths=world.healths,
         poster=world.poster,

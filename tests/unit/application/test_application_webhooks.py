@@ -1,9 +1,8 @@
 """The use cases for webhook endpoints, over fakes."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import Any
 from unittest import mock
 from uuid import UUID
 
@@ -34,14 +33,12 @@ from pillarbox.domain.webhook_events import webhook_test
 from tests.fakes.builders import ACCOUNT, NOW, at, event, message
 from tests.fakes.webhooks import (
     FakeEndpointHealths,
-    FakeWebhookAccounts,
     FakeWebhookDeliveries,
     FakeWebhookEndpoints,
     FakeWebhookPoster,
     FakeWebhookQueue,
     endpoint,
 )
-from tests.fakes.world import Fault, Gate, GatedPort, Killed
 from tests.unit.admin.fakes import OTHER_ACCOUNT
 
 URL = "https://shop.example/hooks"
@@ -79,7 +76,6 @@ class UseCasesOfWebhooks:
 
     def __init__(self) -> None:
         self.now = NOW
-        self.accounts = FakeWebhookAccounts()
         self.endpoints = FakeWebhookEndpoints()
         self.healths = FakeEndpointHealths()
         self.deliveries = FakeWebhookDeliveries()
@@ -89,7 +85,6 @@ class UseCasesOfWebhooks:
             endpoints=self.endpoints, healths=self.healths, deliveries=self.deliveries
         )
         self.webhooks = Webhooks(
-            accounts=self.accounts,
             endpoints=self.endpoints,
             healths=self.healths,
             poster=FakeWebhookPoster(),
@@ -104,8 +99,8 @@ class UseCasesOfWebhooks:
             clock=lambda: self.now,
         )
 
-    def create(self, *types: str) -> UUID:
-        state = self.webhooks.create(ACCOUNT, URL, types or ["*"])
+    def create(self, *types: str, account_id: str = ACCOUNT) -> UUID:
+        state = self.webhooks.create(account_id, URL, types or ["*"])
         return UUID(state.endpoint.endpoint_id)
 
     @property
@@ -136,30 +131,6 @@ def test_an_endpoint_is_created_with_a_secret(of: UseCasesOfWebhooks) -> None:
     assert [secret.expires_at for secret in created.secrets] == [None]
     assert of.queries.of_account(ACCOUNT) == [state]
     assert of.queries.get(ACCOUNT, UUID(created.endpoint_id)) == state
-
-
-def test_a_stored_endpoint_has_a_marked_account() -> None:
-    """After a kill at any call no endpoint is stored whose account is not marked."""
-    seen = set()
-    for when in ("before", "after"):
-        for position in range(2):
-            of = UseCasesOfWebhooks()
-            gate = Gate()
-            gate.fault = Fault(position, when, Killed())
-            ports: Any = {
-                name: GatedPort(gate, name, getattr(of, name)) for name in ("accounts", "endpoints")
-            }
-            with pytest.raises(Killed):
-                replace(of.webhooks, **ports).create(ACCOUNT, URL, ["*"])
-            seen.add((ACCOUNT in of.accounts.marked, bool(of.endpoints.endpoints)))
-    assert seen == {(False, False), (True, False), (True, True)}
-
-
-def test_a_deleted_endpoint_leaves_its_account_marked(of: UseCasesOfWebhooks) -> None:
-    """The mark stays, because another endpoint may be created at the same time."""
-    of.webhooks.delete(ACCOUNT, of.create())
-    assert of.endpoints.endpoints == {}
-    assert of.accounts.marked == {ACCOUNT}
 
 
 def test_the_health_of_an_endpoint_is_deleted_with_it(of: UseCasesOfWebhooks) -> None:
@@ -417,6 +388,60 @@ def test_only_emails_are_replayed_by_time(
         )
     assert errors_of(refused) == [("types", code)]
     assert of.endpoints.replayed == {}
+
+
+def test_nothing_is_created_or_posted_while_webhooks_are_off(of: UseCasesOfWebhooks) -> None:
+    """The error says that the operator switched them off; a deletion still works."""
+    endpoint_id = of.create()
+    replays = replace(of.replays, switched_on=False)
+    webhooks = replace(of.webhooks, switched_on=False)
+    for call in (
+        lambda: webhooks.create(ACCOUNT, URL, ["*"]),
+        lambda: replays.test(ACCOUNT, endpoint_id),
+        lambda: replays.replay(ACCOUNT, endpoint_id, "x"),
+        lambda: replays.replay_all(ACCOUNT, endpoint_id, ReplayRequest(since=NOW, until=at(1))),
+    ):
+        with pytest.raises(ServiceError) as refused:
+            call()
+        assert (refused.value.status, code_of(refused)) == (404, "route_not_found")
+        assert "operator" in refused.value.message
+    assert (of.queued, len(of.endpoints.endpoints)) == ([], 1)
+    webhooks.delete(ACCOUNT, endpoint_id)
+    assert of.endpoints.endpoints == {}
+
+
+def test_tests_and_replays_of_an_account_have_a_limit(
+    of: UseCasesOfWebhooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The third of a minute is 429 on any endpoint and queues nothing; another account's is not."""
+    monkeypatch.setattr("pillarbox.application.webhooks.replays.REQUESTS_A_MINUTE", 2)
+    first, second = of.create(), of.create()
+    of.now = at(15)
+    delivery = WebhookDelivery(
+        event=webhook_test(ACCOUNT, NOW).for_endpoint(str(first)), state=DeliveryState.DELIVERED
+    )
+    of.deliveries.put(delivery)
+    of.replays.test(ACCOUNT, first)
+    of.replays.replay(ACCOUNT, first, delivery.event.delivery_id)
+    calls: list[Callable[[], object]] = [
+        lambda: of.replays.test(ACCOUNT, second),
+        lambda: of.replays.replay(ACCOUNT, first, delivery.event.delivery_id),
+    ]
+    for refused_call in calls:
+        with pytest.raises(ServiceError) as refused:
+            refused_call()
+        assert code_of(refused) == "rate_limit_exceeded"
+        assert refused.value.headers == {
+            "RateLimit-Limit": "2",
+            "RateLimit-Remaining": "0",
+            "RateLimit-Reset": "19",
+        }
+    assert len(of.queued) == 2
+    neighbour = of.create(account_id=OTHER_ACCOUNT)
+    of.replays.test(OTHER_ACCOUNT, neighbour)
+    of.now = at(60)
+    of.replays.test(ACCOUNT, second)
+    assert len(of.queued) == 4
 
 
 def test_replays_by_time_are_a_minute_apart(of: UseCasesOfWebhooks) -> None:

@@ -7,7 +7,15 @@ from typing import Any, Final
 import httpx
 import pytest
 
-from local.guard import KEY_HEADER, App, JsonBodies, LoopbackHost, SameOrigin, SignedRequests
+from local.guard import (
+    KEY_HEADER,
+    ORIGIN_HEADER,
+    App,
+    JsonBodies,
+    LoopbackHost,
+    SameOrigin,
+    SignedRequests,
+)
 
 KEY: Final = "AKIA0123456789"
 SIGNED: Final = (
@@ -161,6 +169,13 @@ def test_the_access_key_id_goes_no_further() -> None:
     response = ask(SignedRequests(echo, KEY), {KEY_HEADER: KEY, "X-Other": "1"})
     assert "x-other" in response.text
     assert KEY_HEADER not in response.text
+
+
+def test_a_callers_origin_reaches_the_functions() -> None:
+    """What the edge sends in its own header is `Origin` again behind the guard."""
+    response = ask(SignedRequests(echo, KEY), {KEY_HEADER: KEY, ORIGIN_HEADER: "http://a.example"})
+    assert ORIGIN_HEADER not in response.text
+    assert "origin" in response.text.split()
 
 
 def test_no_websocket_passes() -> None:

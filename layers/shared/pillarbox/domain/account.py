@@ -91,8 +91,8 @@ class Account:
     indexed: bool = False
     #: Whether some of its suppressions are only hashes of addresses, which need a second look-up.
     hashed_suppressions: bool = False
-    #: Whether it has or had webhook endpoints. It stays set when the last endpoint is deleted, so
-    #: that no endpoint that is created at the same time goes without.
+    #: Whether it has webhook endpoints. It may stay set when the last two are deleted at the same
+    #: time, and is never missing while there is one.
     has_webhooks: bool = False
     #: Where the service writes to the account's owner. Accounts of older versions have none.
     contact: str | None = None

@@ -28,6 +28,8 @@ class WebhookType(StrEnum):
     EMAIL_COMPLAINED = "email.complained"
     EMAIL_FAILED = "email.failed"
     SUPPRESSION_ADDED = "suppression.added"
+    DOMAIN_VERIFIED = "domain.verified"
+    DOMAIN_FAILED = "domain.failed"
     ACCOUNT_PAUSED = "account.paused"
     WEBHOOK_TEST = "webhook.test"
 
@@ -121,6 +123,8 @@ class WebhookEvent:
     message_id: UUID | None = None
     #: The suppressed address, for `suppression.added` only.
     address: str | None = None
+    #: The sender domain, for `domain.verified` and `domain.failed` only.
+    domain: str | None = None
     #: When somebody asked for the event again. It is posted, unless it was since then.
     replayed_at: datetime | None = None
 

@@ -7,6 +7,7 @@ from typing import Final
 from uuid import UUID, uuid5
 
 from pillarbox.domain.message import Event, EventKind, Message, SendRoute
+from pillarbox.domain.sender_domain import DomainState
 from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.webhook import ALL_TYPES, WebhookEndpoint, WebhookEvent, WebhookType
 
@@ -22,6 +23,10 @@ _TYPES: Final = {
     EventKind.COMPLAINED: WebhookType.EMAIL_COMPLAINED,
     EventKind.FAILED: WebhookType.EMAIL_FAILED,
     EventKind.UNCERTAIN: WebhookType.EMAIL_FAILED,
+}
+_DOMAIN_TYPES: Final = {
+    DomainState.VERIFIED: WebhookType.DOMAIN_VERIFIED,
+    DomainState.FAILED: WebhookType.DOMAIN_FAILED,
 }
 #: An endpoint receives these only if its list names them.
 _ONLY_BY_NAME: Final = frozenset({WebhookType.EMAIL_ACCEPTED, WebhookType.WEBHOOK_TEST})
@@ -42,6 +47,8 @@ class AccountEvent:
     recipient: str | None = None
     #: The suppressed address, for `suppression.added` only.
     address: str | None = None
+    #: The sender domain, for `domain.verified` and `domain.failed` only.
+    domain: str | None = None
 
     def event_id(self, endpoint_id: str) -> UUID:
         """Return the id of the event for one endpoint, the same each time.
@@ -52,7 +59,8 @@ class AccountEvent:
         if self.kind is not None:
             parts: tuple[object, ...] = (self.message_id, self.kind.value, self.recipient or "")
         else:
-            parts = (self.type.value, self.account_id, self.address or "", milliseconds(self.at))
+            about = self.address or self.domain or ""
+            parts = (self.type.value, self.account_id, about, milliseconds(self.at))
         return uuid5(_NAMESPACE, "\n".join(map(str, (*parts, endpoint_id))))
 
     def for_endpoint(self, endpoint_id: str) -> WebhookEvent:
@@ -65,6 +73,7 @@ class AccountEvent:
             at=self.at,
             message_id=self.message_id,
             address=self.address,
+            domain=self.domain,
         )
 
 
@@ -125,6 +134,16 @@ def suppression_added(
 def account_paused(account_id: str, at: datetime) -> AccountEvent:
     """Return the event that the operator suspended the account."""
     return AccountEvent(type=WebhookType.ACCOUNT_PAUSED, account_id=account_id, at=at)
+
+
+def domain_changed(
+    account_id: str, domain: str, state: DomainState, at: datetime
+) -> AccountEvent | None:
+    """Return the event that the provider verified a sender domain, or no longer does."""
+    webhook_type = _DOMAIN_TYPES.get(state)
+    if webhook_type is None:
+        return None
+    return AccountEvent(type=webhook_type, account_id=account_id, at=at, domain=domain)
 
 
 def webhook_test(account_id: str, at: datetime) -> AccountEvent:

@@ -47,6 +47,12 @@ class SuppressionData(TypedDict):
     messageId: str | None
 
 
+class DomainData(TypedDict):
+    """The `data` of `domain.verified` and `domain.failed`."""
+
+    domain: str
+
+
 class WebhookPayloads:
     """Implements `webhooks.ports.PayloadWriter`."""
 
@@ -82,7 +88,10 @@ class WebhookPayloads:
         return _write(event.type, event.at, data)
 
     def plain(self, event: WebhookEvent) -> bytes:
-        """Write the payload of `account.paused` and `webhook.test`."""
+        """Write the payload of `account.paused`, `domain.*` and `webhook.test`."""
+        if event.domain is not None:
+            data: DomainData = {"domain": event.domain}
+            return _write(event.type, event.at, data)
         return _write(event.type, event.at, {"endpointId": event.endpoint_id})
 
 

@@ -6,11 +6,14 @@ from typing import Any
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import from_item, from_text
 from pillarbox.adapters.dynamodb.records import account_of, message_of
+from pillarbox.adapters.dynamodb.sender_domains import sender_domain_of
 from pillarbox.adapters.dynamodb.suppressions import suppression_of
+from pillarbox.domain.sender_domain import SenderDomain
 from pillarbox.domain.suppression import is_hashed
 from pillarbox.domain.webhook_events import (
     AccountEvent,
     account_paused,
+    domain_changed,
     new_events,
     suppression_added,
 )
@@ -44,4 +47,16 @@ def added_events(record: Mapping[str, Any]) -> Sequence[AccountEvent]:
             return [suppression_added(account_id, added.address, added.at, added.message_id)]
         case "ACCT" if "suspended" in new and not (old and "suspended" in old):
             return [account_paused(account_of(new).account_id, from_text(new["suspended"]))]
+        case "DOMAIN":
+            return _domain_changes(account_id, sender_domain_of(old) if old else None, new)
     return ()
+
+
+def _domain_changes(
+    account_id: str, old: SenderDomain | None, image: Mapping[str, Any]
+) -> Sequence[AccountEvent]:
+    new = sender_domain_of(image)
+    if new.changed_at is None or (old and old.changed_at == new.changed_at):
+        return []
+    event = domain_changed(account_id, new.name, new.state, new.changed_at)
+    return [event] if event else []

@@ -18,7 +18,7 @@ _BATCH: Final = 100
 
 
 class DynamoAccounts:
-    """Implements `accounts.ports.AccountRecords` and `webhooks.ports.WebhookAccounts`."""
+    """Implements `accounts.ports.AccountRecords`."""
 
     def __init__(self, table: Table, *, keys_moved: bool = True) -> None:
         """Store the table.
@@ -104,10 +104,6 @@ class DynamoAccounts:
     def set_hashed_suppressions(self, account_id: str) -> None:
         """Set the attribute, if the account exists."""
         self._set(account_id, "hashed_suppressions")
-
-    def set_has_webhooks(self, account_id: str) -> None:
-        """Set the attribute, if the account exists; it is all that `write_webhooks` may change."""
-        self._set(account_id, "has_webhooks")
 
     def _set(self, account_id: str, name: str) -> None:
         self._update(

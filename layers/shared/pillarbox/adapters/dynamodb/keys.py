@@ -24,6 +24,7 @@ Older releases had API keys in the first table (`former_keys.py`). It has all ot
 | of an agent's key | QUOTA#<account> | <key id>     |
 | use of a key| USED#<account>      | <key id>       |
 | suppression | SUP#<account>       | <address>      |
+| sender domain | DOMAIN#<account>  | <domain>       |
 | template    | TPL#<account>       | <template id>  |
 | heartbeat   | PULSE               | -              |
 | seen event  | SEEN#<account>#<message id> | -      |
@@ -117,6 +118,11 @@ def quota(sender_id: str) -> Item:
 def suppression(account_id: str, address: str = "") -> Item:
     """Return the key of an address's suppression; without an address, of the account's list."""
     return _key(f"SUP#{account_id}", address)
+
+
+def sender_domain(account_id: str, name: str = "") -> Item:
+    """Return the key of what is known about a sender domain; without one, of the account's."""
+    return _key(f"DOMAIN#{account_id}", name)
 
 
 def template(account_id: str, template_id: UUID | None = None) -> Item:

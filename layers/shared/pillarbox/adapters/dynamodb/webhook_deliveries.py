@@ -113,6 +113,7 @@ def event_attributes(event: WebhookEvent) -> dict[str, object]:
         "type": event.type.value,
         "message": str(event.message_id) if event.message_id else None,
         "address": event.address,
+        "domain": event.domain,
     }
 
 
@@ -127,6 +128,7 @@ def event_of(item: Mapping[str, Any], account_id: str, endpoint_id: str) -> Webh
         at=from_milliseconds(int(moment)),
         message_id=UUID(item["message"]) if "message" in item else None,
         address=item.get("address"),
+        domain=item.get("domain"),
     )
 
 

@@ -1,12 +1,16 @@
 """The webhook endpoints of each account, in the table of identities.
 
 One more item has the set of their ids. Each addition and removal changes the set and the
-endpoint in one transaction, so parallel requests cannot add too many.
+endpoint in one transaction, so parallel requests cannot add too many. The same transaction sets
+or removes the mark `has_webhooks` of the account, in the first table, so an account with an
+endpoint always has the mark. The item of the set also counts the tests and replays of a minute,
+so a new endpoint does not start a new count.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from datetime import datetime, timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any, Final
 
 from pillarbox.adapters.dynamodb import keys
 from pillarbox.adapters.dynamodb.attributes import (
@@ -21,37 +25,52 @@ from pillarbox.adapters.dynamodb.table import ConditionFailed, Table, Transactio
 from pillarbox.application.webhooks.ports import EndpointChanges
 from pillarbox.domain.webhook import WebhookEndpoint, WebhookSecret
 
+if TYPE_CHECKING:
+    from mypy_boto3_dynamodb.type_defs import TransactWriteItemTypeDef, UpdateTypeDef
+
+_MINUTE: Final = 60_000  # milliseconds
+#: Another request may begin a minute between two writes.
+_TRIES: Final = 2
+
 
 class DynamoWebhookEndpoints:
     """Implements `webhooks.ports.WebhookEndpoints`.
 
     Args:
         table: the table of identities.
+        accounts: the first table, of which only the mark is written.
     """
 
-    def __init__(self, table: Table) -> None:
+    def __init__(self, table: Table, accounts: Table) -> None:
         self._table = table
+        self._accounts = accounts
 
     def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
         """Put an endpoint and add its id to the set, which then has at most `most`."""
+        put: TransactWriteItemTypeDef = {
+            "Put": {
+                "TableName": self._table.name,
+                "Item": _item(endpoint),
+                "ConditionExpression": "attribute_not_exists(pk)",
+            }
+        }
+        ids = self._ids_update(
+            endpoint.account_id,
+            endpoint.endpoint_id,
+            "ADD",
+            condition="attribute_not_exists(ids) OR size(ids) < :most",
+            values={":most": most},
+        )
+        mark = self._mark_update(endpoint.account_id, "SET has_webhooks = :true")
         try:
-            self._change_with_ids(
-                endpoint.account_id,
-                endpoint.endpoint_id,
-                "ADD",
-                condition="attribute_not_exists(ids) OR size(ids) < :most",
-                values={":most": most},
-                write={
-                    "Put": {
-                        "TableName": self._table.name,
-                        "Item": _item(endpoint),
-                        "ConditionExpression": "attribute_not_exists(pk)",
-                    }
-                },
-            )
+            try:
+                self._table.transact([ids, put, mark])
+            except TransactionConditionsFailed as failure:
+                if [*failure.failed] != [False, False, True]:
+                    raise
+                self._table.transact([ids, put])
         except TransactionConditionsFailed as failure:
-            _, exists = failure.failed
-            return exists  # after a lost response, because ids are random
+            return failure.failed[1]  # after a lost response, because ids are random
         return True
 
     def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
@@ -120,38 +139,69 @@ class DynamoWebhookEndpoints:
             values={":now": to_milliseconds(now), ":before": to_milliseconds(now - pause)},
         )
 
+    def count_request(self, account_id: str, now: datetime, most: int) -> bool:
+        """Add one to the count of the minute, or begin the count of a later minute with one."""
+        key, minute = keys.webhook_endpoint_ids(account_id), to_milliseconds(now) // _MINUTE
+        for _ in range(_TRIES):
+            try:
+                # A function whose clock is behind counts in the minute of the others.
+                self._table.update(
+                    key,
+                    "SET post_count = post_count + :one",
+                    condition="post_minute >= :minute AND post_count < :most",
+                    values={":one": 1, ":minute": minute, ":most": most},
+                )
+            except ConditionFailed as failure:
+                if (failure.item or {}).get("post_minute", -1) >= minute:
+                    return False
+            else:
+                return True
+            # If another request begins the minute now, this one is added to it.
+            with suppress(ConditionFailed):
+                self._table.update(
+                    key,
+                    "SET post_count = :one, post_minute = :minute",
+                    condition="attribute_not_exists(post_minute) OR post_minute < :minute",
+                    values={":one": 1, ":minute": minute},
+                )
+                return True
+        return False
+
     def remove(self, account_id: str, endpoint_id: str) -> bool:
-        """Delete an endpoint and remove its id from the set."""
+        """Delete an endpoint and remove its id from the set, and the mark with the last id."""
+        delete: TransactWriteItemTypeDef = {
+            "Delete": {
+                "TableName": self._table.name,
+                "Key": keys.webhook_endpoint(account_id, endpoint_id),
+                "ConditionExpression": "attribute_exists(pk)",
+            }
+        }
+        last = self._ids_update(account_id, endpoint_id, "DELETE", condition="ids = :ids")
+        mark = self._mark_update(account_id, "REMOVE has_webhooks")
         try:
-            self._change_with_ids(
-                account_id,
-                endpoint_id,
-                "DELETE",
-                write={
-                    "Delete": {
-                        "TableName": self._table.name,
-                        "Key": keys.webhook_endpoint(account_id, endpoint_id),
-                        "ConditionExpression": "attribute_exists(pk)",
-                    }
-                },
-            )
+            try:
+                self._table.transact([last, delete, mark])
+            except TransactionConditionsFailed as failure:
+                if failure.failed[1]:
+                    raise
+                # It is not the last one, or there is no account.
+                self._table.transact([self._ids_update(account_id, endpoint_id, "DELETE"), delete])
         except TransactionConditionsFailed:
             return False
         return True
 
-    def _change_with_ids(  # noqa: PLR0913  the parts of the transaction
+    def _ids_update(
         self,
         account_id: str,
         endpoint_id: str,
         action: str,
         *,
-        write: dict[str, Any],
         condition: str | None = None,
-        values: dict[str, object] | None = None,
-    ) -> None:
-        """Change the set of ids and an endpoint in one transaction."""
+        values: Mapping[str, object] | None = None,
+    ) -> "TransactWriteItemTypeDef":
+        """Return the write that adds an id to the set of ids or deletes it."""
         given: dict[str, object] = {":ids": {endpoint_id}, **(values or {})}
-        update: dict[str, Any] = {
+        update: UpdateTypeDef = {
             "TableName": self._table.name,
             "Key": keys.webhook_endpoint_ids(account_id),
             "UpdateExpression": f"{action} ids :ids",
@@ -161,7 +211,19 @@ class DynamoWebhookEndpoints:
         }
         if condition:
             update["ConditionExpression"] = condition
-        self._table.transact([{"Update": update}, write])  # type: ignore[typeddict-item, list-item]
+        return {"Update": update}
+
+    def _mark_update(self, account_id: str, expression: str) -> "TransactWriteItemTypeDef":
+        """Return the write that sets or removes the mark of an account, if there is one."""
+        update: UpdateTypeDef = {
+            "TableName": self._accounts.name,
+            "Key": keys.account(account_id),
+            "UpdateExpression": expression,
+            "ConditionExpression": "attribute_exists(pk)",
+        }
+        if ":true" in expression:
+            update["ExpressionAttributeValues"] = {":true": {"BOOL": True}}
+        return {"Update": update}
 
     def _set(
         self,

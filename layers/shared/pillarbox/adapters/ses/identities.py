@@ -7,13 +7,15 @@ from botocore.exceptions import ClientError
 
 from pillarbox.adapters.aws import code_of, make_client, service_errors
 from pillarbox.domain.address import domain_of
+from pillarbox.domain.sender_domain import DomainState
 
 if TYPE_CHECKING:
     from mypy_boto3_sesv2 import SESV2Client
+    from mypy_boto3_sesv2.type_defs import GetEmailIdentityResponseTypeDef
 
 
 class SesIdentities:
-    """Implements `accounts.ports.SenderIdentities`."""
+    """Implements `accounts.ports.SenderIdentities` and `accounts.ports.DomainStates`."""
 
     @cached_property
     def _ses(self) -> "SESV2Client":
@@ -27,20 +29,36 @@ class SesIdentities:
         identities"). They need no identity of their own, and often no mailbox receives email there.
         """
         verified = self._verified(address)
-        if verified or any(map(self._verified, _domains(address))):
+        if verified or any(map(self._verified, _domains(domain_of(address)))):
             return True
         return self._create(address) if verified is None else False
 
+    def state(self, name: str) -> DomainState | None:
+        """Look at the domain, then at its parent domains until one of them is verified."""
+        found: DomainState | None = None
+        for domain in _domains(name):
+            response = self._get(domain)
+            if response is None:
+                continue
+            if response["VerifiedForSendingStatus"]:
+                return DomainState.VERIFIED
+            failed = response.get("VerificationStatus") == "FAILED"
+            found = found or (DomainState.FAILED if failed else DomainState.PENDING)
+        return found
+
     def _verified(self, identity: str) -> bool | None:
         """Return whether an identity is verified; None if SES does not know it."""
+        response = self._get(identity)
+        return None if response is None else response["VerifiedForSendingStatus"]
+
+    def _get(self, identity: str) -> "GetEmailIdentityResponseTypeDef | None":
         try:
             with service_errors("provider of mail delivery"):
-                response = self._ses.get_email_identity(EmailIdentity=identity)
+                return self._ses.get_email_identity(EmailIdentity=identity)
         except ClientError as error:
             if code_of(error) == "NotFoundException":
                 return None
             raise
-        return response["VerifiedForSendingStatus"]
 
     def _create(self, address: str) -> bool:
         try:
@@ -53,6 +71,7 @@ class SesIdentities:
         return response["VerifiedForSendingStatus"]
 
 
-def _domains(address: str) -> list[str]:
-    labels = domain_of(address).split(".")
+def _domains(name: str) -> list[str]:
+    """Return a domain and its parent domains, without the top-level domain."""
+    labels = name.split(".")
     return [".".join(labels[start:]) for start in range(len(labels) - 1)]

@@ -71,6 +71,8 @@ def write_task(task: WebhookTask) -> str:
             fields["message"] = str(task.message_id)
         if task.address is not None:
             fields["address"] = task.address
+        if task.domain is not None:
+            fields["domain"] = task.domain
         if task.replayed_at is not None:
             fields["replayed"] = milliseconds(task.replayed_at)
     return json.dumps(fields, separators=(",", ":"))
@@ -97,5 +99,6 @@ def read_task(text: str) -> WebhookTask:
         at=to_datetime(fields["at"]),
         message_id=UUID(fields["message"]) if "message" in fields else None,
         address=fields.get("address"),
+        domain=fields.get("domain"),
         replayed_at=to_datetime(fields["replayed"]) if "replayed" in fields else None,
     )

@@ -12,6 +12,7 @@ from pillarbox.domain.account import NO_LIMITS, Account, Plan, Suspension
 from pillarbox.domain.brand import NO_BRAND, Brand
 from pillarbox.domain.key import ApiKey
 from pillarbox.domain.quota import Limits
+from pillarbox.domain.sender_domain import DomainState, SenderDomain
 from pillarbox.domain.suppression import Suppression
 
 
@@ -180,6 +181,29 @@ class DomainIdentities(Protocol):
 
     def set_mail_from(self, name: str, mail_from: str) -> None:
         """Set the domain of the envelope sender for a known domain."""
+        ...
+
+
+class DomainStates(Protocol):
+    """The states of sender domains at the provider."""
+
+    def state(self, name: str) -> DomainState | None:
+        """Read the state of a domain, which is verified if a parent domain is.
+
+        Return None if the provider knows neither it nor a parent domain.
+        """
+        ...
+
+
+class SenderDomainRecords(Protocol):
+    """What is known about the sender domains of accounts."""
+
+    def of_account(self, account_id: str) -> Iterable[SenderDomain]:
+        """Read the records of an account with strong consistency."""
+        ...
+
+    def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
+        """Write a record; return False if it is no longer `old` (None: there is one)."""
         ...
 
 

@@ -48,11 +48,12 @@ class AccountIds(Protocol):
 
 
 class SweepStep(StrEnum):
-    """A step of a sweep task. The first three belong together, in this order."""
+    """A step of a sweep task. The first four belong together, in this order."""
 
     OVERDUE = "overdue"
     HOPELESS = "hopeless"
     STATISTICS = "statistics"
+    DOMAINS = "domains"
     #: Only for accounts that have objects in the spool.
     SPOOL = "spool"
     #: Only for hours that are marked.

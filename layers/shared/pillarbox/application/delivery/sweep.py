@@ -1,5 +1,7 @@
 """Find messages, spool objects and statistics that got stuck; report and repair them.
 
+The last step of an account looks at its sender domains.
+
 There is no index for this, because every message would pay for it. Message ids sort by time,
 so one pass reads the messages of a few short time ranges and nothing else. Each account is a task
 of its own, and a task that runs out of time continues in a further one, so no pass is too large.
@@ -30,6 +32,7 @@ SETTLED: Final = RECORD_WAIT * 4
 _NEXT_STEP: Final = {
     SweepStep.OVERDUE: SweepStep.HOPELESS,
     SweepStep.HOPELESS: SweepStep.STATISTICS,
+    SweepStep.STATISTICS: SweepStep.DOMAINS,
 }
 
 
@@ -69,6 +72,8 @@ class Sweep:
     messages: Messages
     spool: Spool
     statistics: StatisticsCheck
+    #: `accounts.sender_domains.SenderDomains.look`, with an account's id.
+    look_at_domains: Callable[[str], None]
     tasks: SweepTasks
     clock: Clock
 
@@ -101,6 +106,9 @@ class Sweep:
                 return report, _rest(task, pending.next)
             case SweepStep.STATISTICS | SweepStep.REBUILD:
                 return self._check_statistics(task)
+            case SweepStep.DOMAINS:
+                self.look_at_domains(task.account_id)
+                return SweepReport(), None
             case SweepStep.SPOOL:
                 return self._clear_spool(task)
 

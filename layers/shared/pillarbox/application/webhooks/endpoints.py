@@ -9,7 +9,6 @@ from pillarbox.application.ports import Clock, ScanPage
 from pillarbox.application.webhooks.ports import (
     EndpointChanges,
     EndpointHealths,
-    WebhookAccounts,
     WebhookDeliveries,
     WebhookEndpoints,
     WebhookPoster,
@@ -41,6 +40,11 @@ _MAX_SHOWN: Final = 64
 def webhook_not_found() -> ServiceError:
     """Return the error for an endpoint that the account does not have."""
     return ServiceError("webhook_not_found", "The account has no such webhook endpoint.")
+
+
+def webhooks_are_off() -> ServiceError:
+    """Return the error for what would be posted while the operator switched webhooks off."""
+    return ServiceError("route_not_found", "The operator of this service switched webhooks off.")
 
 
 def check_types(field: str, types: Iterable[str]) -> list[FieldError]:
@@ -118,23 +122,26 @@ class WebhookQueries:
 class Webhooks:
     """Write the endpoints of accounts."""
 
-    accounts: WebhookAccounts
     endpoints: WebhookEndpoints
     healths: EndpointHealths
     poster: WebhookPoster
     queue: WebhookQueue
     clock: Clock
+    #: False if the operator switched webhooks off: then nothing would be posted.
+    switched_on: bool = True
 
     def create(self, account_id: str, url: str, types: Sequence[str]) -> EndpointState:
         """Create an endpoint with a new secret.
 
-        The account is marked first. So once an endpoint exists, all messages are announced that are
-        accepted by who reads the account from then on.
+        Once it exists, all messages are announced that are accepted by who reads the account from
+        then on.
 
         Raises:
             ValidationFailed: on `url` and `types`.
-            ServiceError: `webhook_limit_exceeded`.
+            ServiceError: `webhook_limit_exceeded`; `route_not_found`, if webhooks are off.
         """
+        if not self.switched_on:
+            raise webhooks_are_off()
         self._check(url, types)
         now = self.clock()
         endpoint = WebhookEndpoint(
@@ -146,7 +153,6 @@ class Webhooks:
             enabled=True,
             created_at=now,
         )
-        self.accounts.set_has_webhooks(account_id)
         if not self.endpoints.add(endpoint, MAX_ENDPOINTS):
             raise ServiceError(
                 "webhook_limit_exceeded",

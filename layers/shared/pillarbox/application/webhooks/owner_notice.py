@@ -24,6 +24,9 @@ from pillarbox.domain.webhook import EndpointHealth, OwnerNotice, WebhookEndpoin
 from pillarbox.domain.webhook_retries import DISABLE_AFTER
 from pillarbox.rendering.notice import notice_source
 
+#: In an account with several shards, the ids of notices have the least such number. So they stay
+#: the same if the account's number is raised between two tries.
+_SHARDS: Final = 2
 _WHERE_ERRORS_ARE: Final = "GET /v1/webhooks/{id}/deliveries shows the error of each delivery."
 
 
@@ -53,7 +56,8 @@ class OwnerNotices:
         if endpoint is None or not _is_current(notice, health):
             return
         name = f"{notice.endpoint_id} {milliseconds(notice.at)}"
-        message_id = named_id(name, notice.at, account.shards_at(notice.at))
+        shards = min(account.shards_at(notice.at), _SHARDS)
+        message_id = named_id(name, notice.at, shards)
         if self.messages.get(account.account_id, message_id) is not None:
             return
         mail = _mail(self.sender, account, account.contact, endpoint, health)

@@ -32,19 +32,14 @@ class EndpointChanges:
     enabled: bool | None = None
 
 
-class WebhookAccounts(Protocol):
-    """The accounts, which say whether their messages are announced."""
-
-    def set_has_webhooks(self, account_id: str) -> None:
-        """Store that an account may have endpoints; without effect if there is no such account."""
-        ...
-
-
 class WebhookEndpoints(Protocol):
     """The endpoints of each account, with their secrets (table `Identities`)."""
 
     def add(self, endpoint: WebhookEndpoint, most: int) -> bool:
-        """Store a new endpoint; return False if the account has `most` endpoints already."""
+        """Store a new endpoint; return False if the account has `most` endpoints already.
+
+        Mark the account (`has_webhooks`) at the same moment, so that its messages are announced.
+        """
         ...
 
     def get(self, account_id: str, endpoint_id: str) -> WebhookEndpoint | None:
@@ -77,8 +72,19 @@ class WebhookEndpoints(Protocol):
         """Note that a replay by time begins; return False if one began less than `pause` ago."""
         ...
 
+    def count_request(self, account_id: str, now: datetime, most: int) -> bool:
+        """Count a test or a replay; return False if the account has `most` in this minute.
+
+        Call it only for an account that has an endpoint.
+        """
+        ...
+
     def remove(self, account_id: str, endpoint_id: str) -> bool:
-        """Remove an endpoint; return False if there was none."""
+        """Remove an endpoint; return False if there was none.
+
+        With the last endpoint the account's mark goes at the same moment. It may stay if two
+        endpoints are removed at the same time.
+        """
         ...
 
 

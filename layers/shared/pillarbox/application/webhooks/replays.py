@@ -8,11 +8,16 @@ from typing import Final
 from uuid import UUID
 
 from pillarbox.application.ports import Clock, MessageLog
-from pillarbox.application.webhooks.endpoints import check_types, webhook_not_found
+from pillarbox.application.webhooks.endpoints import (
+    check_types,
+    webhook_not_found,
+    webhooks_are_off,
+)
 from pillarbox.application.webhooks.ports import WebhookDeliveries, WebhookEndpoints, WebhookQueue
 from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
 from pillarbox.domain.ids import created_at
 from pillarbox.domain.message import Message
+from pillarbox.domain.quota import whole_seconds, window_end
 from pillarbox.domain.statistics import milliseconds
 from pillarbox.domain.webhook import ALL_TYPES, WebhookEndpoint, WebhookEvent, is_delivery_id
 from pillarbox.domain.webhook_events import events_of, receives, webhook_test
@@ -22,6 +27,8 @@ from pillarbox.domain.webhook_events import events_of, receives, webhook_test
 #: without an end.
 MAX_REPLAYED: Final = 10_000
 REPLAY_PAUSE: Final = timedelta(minutes=1)
+#: An account may ask for so many tests and replays of one delivery in a minute.
+REQUESTS_A_MINUTE: Final = 60
 #: How the types of events begin that are in the records of messages.
 _EMAIL: Final = "email."
 #: The precision of the times of messages.
@@ -57,14 +64,17 @@ class WebhookReplays:
     queue: WebhookQueue
     log: MessageLog
     clock: Clock
+    #: As in `Webhooks`.
+    switched_on: bool = True
 
     def test(self, account_id: str, endpoint_id: UUID) -> WebhookEvent:
         """Queue a test for an endpoint.
 
         Raises:
-            ServiceError: `webhook_not_found`.
+            ServiceError: `webhook_not_found`, `route_not_found`, `rate_limit_exceeded`.
         """
         endpoint = self._endpoint(account_id, endpoint_id)
+        self._count(account_id)
         event = webhook_test(account_id, self.clock()).for_endpoint(endpoint.endpoint_id)
         self.queue.put_all([event])
         return event
@@ -73,7 +83,8 @@ class WebhookReplays:
         """Queue the event of one delivery again, with the same id. Its attempts start over.
 
         Raises:
-            ServiceError: `webhook_not_found`, `delivery_not_found`.
+            ServiceError: `webhook_not_found`, `route_not_found`, `delivery_not_found` or
+                `rate_limit_exceeded`.
         """
         self._endpoint(account_id, endpoint_id)
         delivery = None
@@ -81,6 +92,7 @@ class WebhookReplays:
             delivery = self.deliveries.get(account_id, str(endpoint_id), delivery_id)
         if delivery is None:
             raise ServiceError("delivery_not_found", "The endpoint has no such delivery.")
+        self._count(account_id)
         self.queue.put_all([replace(delivery.event, replayed_at=self.clock())])
         return delivery.event
 
@@ -94,7 +106,7 @@ class WebhookReplays:
 
         Raises:
             ValidationFailed: on `types`.
-            ServiceError: `webhook_not_found`, `rate_limit_exceeded`.
+            ServiceError: `webhook_not_found`, `route_not_found`, `rate_limit_exceeded`.
         """
         endpoint = self._endpoint(account_id, endpoint_id)
         if request.types is not None:
@@ -109,10 +121,24 @@ class WebhookReplays:
         return ReplayResult(queued=len(events), rest=rest)
 
     def _endpoint(self, account_id: str, endpoint_id: UUID) -> WebhookEndpoint:
+        """Return the endpoint to which something is to be posted."""
+        if not self.switched_on:
+            raise webhooks_are_off()
         endpoint = self.endpoints.get(account_id, str(endpoint_id))
         if endpoint is None:
             raise webhook_not_found()
         return endpoint
+
+    def _count(self, account_id: str) -> None:
+        """Count a request of the account's limit, which has one window for all endpoints."""
+        now = self.clock()
+        if not self.endpoints.count_request(account_id, now, REQUESTS_A_MINUTE):
+            raise _too_many(
+                f"An account can have {REQUESTS_A_MINUTE} tests and replays of a delivery in a"
+                " minute. Replay a time range instead.",
+                REQUESTS_A_MINUTE,
+                window_end("minute", now) - now,
+            )
 
     def _begin(self, endpoint: WebhookEndpoint) -> datetime:
         """Note that a replay begins, and return the time."""
@@ -121,13 +147,21 @@ class WebhookReplays:
             endpoint.account_id, endpoint.endpoint_id, now, REPLAY_PAUSE
         ):
             seconds = round(REPLAY_PAUSE.total_seconds())
-            raise ServiceError(
-                "rate_limit_exceeded",
-                f"An endpoint can have one replay by time in {seconds} seconds.",
-                headers={"RateLimit-Limit": "1", "RateLimit-Remaining": "0"}
-                | {"RateLimit-Reset": str(seconds)},
-            )
+            message = f"An endpoint can have one replay by time in {seconds} seconds."
+            raise _too_many(message, 1, REPLAY_PAUSE)
         return now
+
+
+def _too_many(message: str, limit: int, resets_in: timedelta) -> ServiceError:
+    return ServiceError(
+        "rate_limit_exceeded",
+        message,
+        headers={
+            "RateLimit-Limit": str(limit),
+            "RateLimit-Remaining": "0",
+            "RateLimit-Reset": str(whole_seconds(resets_in)),
+        },
+    )
 
 
 def _check_email_types(types: frozenset[str]) -> None:

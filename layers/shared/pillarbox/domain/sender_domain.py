@@ -1,0 +1,60 @@
+"""The state of a sender domain at the provider, and when it changed."""
+
+from dataclasses import dataclass
+from datetime import datetime
+from enum import StrEnum
+
+
+class DomainState(StrEnum):
+    """Whether the provider sends for a domain."""
+
+    VERIFIED = "verified"
+    #: The provider searches for the DNS records.
+    PENDING = "pending"
+    #: It found no records, or it sends for the domain no longer.
+    FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class SenderDomain:
+    """What is known about a sender domain of an account.
+
+    `changed_at` is when the service noticed the last change that is announced. None means that
+    there was none: the state is the first one that the service saw.
+    """
+
+    name: str
+    state: DomainState
+    changed_at: datetime | None = None
+
+
+def next_known(
+    known: SenderDomain | None,
+    name: str,
+    observed: DomainState | None,
+    *,
+    was_verified: bool,
+    now: datetime,
+) -> SenderDomain | None:
+    """Return what is known after a look at the provider, or None if nothing is new.
+
+    Args:
+        known: what was known.
+        name: the domain.
+        observed: its state; None if the provider does not know it.
+        was_verified: whether a sender of the domain was verified. It decides, at the first look
+            only, whether a verified domain is a change.
+        now: the time.
+    """
+    if known is None:
+        if observed is None:
+            return None
+        is_change = observed is DomainState.VERIFIED and not was_verified
+        return SenderDomain(name, observed, now if is_change else None)
+    state = observed or known.state
+    if known.state is DomainState.VERIFIED and observed is not DomainState.VERIFIED:
+        state = DomainState.FAILED  # also if the identity is gone, or is a new one
+    if state is known.state:
+        return None
+    is_change = state is not DomainState.PENDING
+    return SenderDomain(name, state, now if is_change else known.changed_at)

@@ -1,0 +1,98 @@
+"""The look at the sender domains of an account, over fakes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from pillarbox.application.accounts.sender_domains import SenderDomains
+from pillarbox.domain.errors import Unavailable
+from pillarbox.domain.sender_domain import DomainState, SenderDomain
+from tests.fakes.builders import ACCOUNT, NOW, account, at
+from tests.unit.admin.fakes import FakeAccounts
+
+VERIFIED, PENDING = DomainState.VERIFIED, DomainState.PENDING
+
+
+@dataclass
+class Look:
+    """An account, what is known about its domains, and the provider."""
+
+    senders: Mapping[str, bool]
+    states: dict[str, DomainState] = field(default_factory=dict)
+    known: dict[str, SenderDomain] = field(default_factory=dict)
+    asked: list[str] = field(default_factory=list)
+    has_webhooks: bool = True
+    fails: bool = False
+
+    def state(self, name: str) -> DomainState | None:
+        self.asked.append(name)
+        if self.fails:
+            raise Unavailable("provider")
+        return self.states.get(name)
+
+    def of_account(self, account_id: str) -> list[SenderDomain]:
+        assert account_id == ACCOUNT
+        return [*self.known.values()]
+
+    def replace(self, account_id: str, old: SenderDomain | None, new: SenderDomain) -> bool:
+        assert account_id == ACCOUNT
+        if self.known.get(new.name) != old:
+            return False
+        self.known[new.name] = new
+        return True
+
+    def __call__(self, seconds: int = 0) -> None:
+        stored = replace(account(), senders=self.senders, has_webhooks=self.has_webhooks)
+        SenderDomains(
+            accounts=FakeAccounts({ACCOUNT: stored}),
+            records=self,
+            provider=self,
+            clock=lambda: at(seconds),
+        ).look(ACCOUNT)
+
+
+SENDERS = {"ann@shop.example": True, "bob@shop.example": False, "ann@new.example": False}
+
+
+def test_each_domain_is_asked_for_once() -> None:
+    """Two senders of a domain are one question; the first state is stored without an event."""
+    look = Look(SENDERS, {"shop.example": VERIFIED, "new.example": PENDING})
+    look()
+    assert look.asked == ["new.example", "shop.example"]
+    assert [*look.known.values()] == [
+        SenderDomain("new.example", PENDING),
+        SenderDomain("shop.example", VERIFIED),
+    ]
+
+
+def test_an_account_without_an_endpoint_asks_nothing() -> None:
+    """The provider is asked only for accounts that may have an endpoint."""
+    look = Look(SENDERS, {"shop.example": VERIFIED}, has_webhooks=False)
+    look()
+    assert (look.asked, look.known) == ([], {})
+
+
+def test_a_change_is_stored_once() -> None:
+    """The time of a change stays in later looks, so its event keeps its id."""
+    look = Look(SENDERS, {"new.example": PENDING})
+    for seconds, state in ((0, PENDING), (60, VERIFIED), (120, VERIFIED)):
+        look.states["new.example"] = state
+        look(seconds)
+    assert look.known == {"new.example": SenderDomain("new.example", VERIFIED, at(60))}
+
+
+def test_an_answer_that_is_missing_changes_nothing() -> None:
+    """If the provider is out of reach, nothing is stored and nothing is raised."""
+    known = {"shop.example": SenderDomain("shop.example", VERIFIED, NOW)}
+    look = Look(SENDERS, known=dict(known), fails=True)
+    look(60)
+    assert look.known == known
+    assert len(look.asked) == 1
+
+
+def test_an_absent_account_is_no_error() -> None:
+    """The account may be deleted while its task waits."""
+    look = Look({})
+    SenderDomains(accounts=FakeAccounts(), records=look, provider=look, clock=lambda: NOW).look(
+        ACCOUNT
+    )
+    assert look.asked == []
