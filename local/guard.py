@@ -19,6 +19,8 @@ type App = Callable[[Any, Receive, Send], Awaitable[None]]
 
 #: The header in which the edge sends the access key id: its requests are not signed for AWS.
 KEY_HEADER: Final = "x-pillarbox-access-key-id"
+#: Before the name of a field that a browser sent to the edge. The functions get its plain name.
+BROWSER_PREFIX: Final = "x-pillarbox-browser-"
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _PORT: Final = re.compile(r":\d+\Z")
@@ -134,8 +136,12 @@ class SignedRequests:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http" and self._passes(scope):
-            key_header = KEY_HEADER.encode()
-            headers = [item for item in scope["headers"] if item[0].lower() != key_header]
+            key_header, prefix = KEY_HEADER.encode(), BROWSER_PREFIX.encode()
+            headers = [
+                (name.lower().removeprefix(prefix), value)
+                for name, value in scope["headers"]
+                if name.lower() != key_header
+            ]
             await self._app({**scope, "headers": headers}, receive, send)
         else:
             await _refuse(scope, send)

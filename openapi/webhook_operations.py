@@ -3,7 +3,7 @@
 from typing import Final
 
 from openapi import examples
-from openapi.operation import Operation
+from openapi.operation import KEY_OR_SESSION, Operation
 from pillarbox.domain.key import WEBHOOKS_READ, WEBHOOKS_WRITE
 from pillarbox.http.query import DeliveriesQuery
 from pillarbox.http.webhook_types import (
@@ -25,6 +25,7 @@ _NOT_FOUND: Final = ("webhook_not_found", "route_not_found")
 WEBHOOKS: Final = (
     Operation(
         id="list_webhooks",
+        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks",
@@ -38,6 +39,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="create_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks",
@@ -56,6 +58,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="get_webhook",
+        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks/{webhook_id}",
@@ -69,6 +72,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="change_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="patch",
         path="/v1/webhooks/{webhook_id}",
@@ -86,6 +90,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="delete_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="delete",
         path="/v1/webhooks/{webhook_id}",
@@ -97,6 +102,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="rotate_webhook_secret",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/rotate",
@@ -111,6 +117,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="test_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/test",
@@ -125,6 +132,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="list_webhook_deliveries",
+        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks/{webhook_id}/deliveries",
@@ -146,6 +154,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="replay_webhook_delivery",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
@@ -160,6 +169,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="replay_webhook_events",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/replay",
