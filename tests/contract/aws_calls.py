@@ -20,6 +20,7 @@ QUEUES: Final = {
     "urgent": "UrgentJobsQueue",
     "sweep": "SweepQueue",
     "webhooks": "WebhooksQueue",
+    "codes": "CodesQueue",
     "dead": "JobsDeadLetters",
     "events": "EventsQueue",
     "events_dead": "EventsDeadLetters",
