@@ -16,7 +16,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from local.guard import KEY_HEADER, ORIGIN_HEADER
+from local.guard import BROWSER_PREFIX, KEY_HEADER
 from local.route import Origin, Route
 from local.template import Template
 from pillarbox.domain.errors import ServiceError
@@ -41,6 +41,8 @@ _HOP_BY_HOP: Final = frozenset(
         "upgrade",
     }
 )
+#: What signing in asks of a browser.
+_FROM_BROWSER: Final = frozenset({"origin", "sec-fetch-site"})
 
 
 class GatewayResponses:
@@ -164,11 +166,14 @@ class Edge:
             # The engine would treat a request that is signed for AWS as a call to itself.
             and not name.startswith("x-amz-")
             and not value.startswith("AWS4-")
-            # The engine's guard refuses what browsers add.
-            and not name.startswith("sec-fetch-")
-            and name not in {"origin", KEY_HEADER, ORIGIN_HEADER}
+            and not name.startswith("x-pillarbox-")
         ]
-        headers += [(ORIGIN_HEADER, value) for value in request.headers.getlist("origin")]
+        # The engine's guard refuses what browsers add, and passes it on under another name.
+        headers = [
+            (f"{BROWSER_PREFIX}{name}" if name in _FROM_BROWSER else name, value)
+            for name, value in headers
+            if name in _FROM_BROWSER or not name.startswith("sec-fetch-")
+        ]
         if "gzip" in request.headers.get("content-encoding", "").lower():
             # The engine decompresses gzip and API Gateway does not. So compress the body again,
             # and give the inner coding its other name (RFC 9110 section 8.4.1.3).
@@ -186,6 +191,8 @@ class Edge:
         client = request.client.host if request.client else "127.0.0.1"
         headers = [item for item in headers if item[0] != "x-forwarded-for"]
         headers.append(("x-forwarded-for", client))
+        headers.append(("x-pillarbox-client", client))
+        headers.append(("x-pillarbox-host", request.headers.get("host", "")))
         headers.append((KEY_HEADER, self._access_key_id))
         target = f"{self._stage.raw_path.decode()}{path.removeprefix('/api')}"
         if query := request.scope["query_string"].decode("latin-1"):

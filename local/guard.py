@@ -19,8 +19,8 @@ type App = Callable[[Any, Receive, Send], Awaitable[None]]
 
 #: The header in which the edge sends the access key id: its requests are not signed for AWS.
 KEY_HEADER: Final = "x-pillarbox-access-key-id"
-#: The header in which the edge sends a caller's `Origin`, which the guard itself would refuse.
-ORIGIN_HEADER: Final = "x-pillarbox-origin"
+#: Before the name of a field that a browser sent to the edge. The functions get its plain name.
+BROWSER_PREFIX: Final = "x-pillarbox-browser-"
 
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _PORT: Final = re.compile(r":\d+\Z")
@@ -136,7 +136,12 @@ class SignedRequests:
         if scope["type"] == "lifespan":
             await self._app(scope, receive, send)
         elif scope["type"] == "http" and self._passes(scope):
-            headers = [*_without_edge(scope)]
+            key_header, prefix = KEY_HEADER.encode(), BROWSER_PREFIX.encode()
+            headers = [
+                (name.lower().removeprefix(prefix), value)
+                for name, value in scope["headers"]
+                if name.lower() != key_header
+            ]
             await self._app({**scope, "headers": headers}, receive, send)
         else:
             await _refuse(scope, send)
@@ -178,15 +183,6 @@ def _access_key_ids(scope: Scope) -> Iterator[str]:
     query = parse_qs(scope["query_string"].decode("latin-1"))
     for credential in query.get("X-Amz-Credential", ()):
         yield credential.partition("/")[0]
-
-
-def _without_edge(scope: Scope) -> Iterator[tuple[bytes, bytes]]:
-    """Yield the headers as the caller of the edge sent them."""
-    for name, value in scope["headers"]:
-        if name.lower() == ORIGIN_HEADER.encode():
-            yield b"origin", value
-        elif name.lower() != KEY_HEADER.encode():
-            yield name, value
 
 
 def _fields(scope: Scope) -> Iterator[tuple[str, str]]:

@@ -37,7 +37,7 @@ from local.logs import follow_logs
 from local.package import build_layer, package
 from local.private import make_private, write_private
 from local.reference.app import ApiReference
-from local.seed import TEMPLATE_ID, seed
+from local.seed import TEMPLATE_ID, seed, sign_in_link
 from local.ses.app import ses_app
 from local.ses.store import MailStore
 from pillarbox.settings import ANY_HOST, PREFIX, Settings, read_stack
@@ -140,6 +140,8 @@ async def _run(settings: StackSettings, console: Console) -> int:
             "AWS_ENDPOINT_URL_SESV2": urls["ses"],
             Settings.dns_servers.variable: f"{dns_host}:{dns_port}",
             Settings.local_webhooks.variable: "true",
+            # The template knows only the address of a distribution.
+            Settings.api_url.variable: urls["edge"],
         }
         engine = Engine(settings.state, int(urls["engine"].rpartition(":")[2]), endpoints)
         # From here on, an AWS SDK in this process calls the engine and never the user's account.
@@ -154,8 +156,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
         parts.push_async_callback(engine.stop)
         packaged, _ = await asyncio.gather(packaging, engine.start())
         outputs = await asyncio.to_thread(engine.deploy, packaged)
-        # The template knows only the address of a distribution.
-        environment |= read_stack(outputs, {}) | {Settings.api_url.variable: urls["edge"]}
+        environment |= read_stack(outputs, {}) | endpoints
         wiring = OperatorWiring(Settings(environment))
 
         await parts.enter_async_context(follow_logs(engine.client("logs"), settings.log))
@@ -220,6 +221,7 @@ async def _run(settings: StackSettings, console: Console) -> int:
                 "port": int(urls["smtp"].rpartition(":")[2]),
                 "certificate": str(certificate),
             },
+            "dashboard_link": await asyncio.to_thread(sign_in_link, wiring, keys.accounts["live"]),
             "keys": keys.texts,
             "accounts": keys.accounts,
             "template_id": TEMPLATE_ID,

@@ -189,6 +189,14 @@ def for_engine(translated: Template) -> Template:
             properties["BinaryMediaTypes"] = body["x-amazon-apigateway-binary-media-types"]
         elif resource["Type"] == "AWS::Lambda::EventSourceMapping":
             properties.pop("ScalingConfig", None)
+        elif resource["Type"] == "AWS::Lambda::Function":
+            # The engine's environment has the address of the local edge.
+            environment = properties.get("Environment", {})
+            environment["Variables"] = {
+                name: value
+                for name, value in environment.get("Variables", {}).items()
+                if '"Edge' not in json.dumps(value) and "${Edge" not in json.dumps(value)
+            }
         elif resource["Type"] == "AWS::IAM::Role":
             for policy in properties["Policies"]:
                 for statement in policy["PolicyDocument"]["Statement"]:

@@ -5,8 +5,16 @@ from collections.abc import Iterable, Mapping
 from importlib.metadata import version
 from typing import Any, Final
 
-from openapi.errors import COMMON_HEADERS, ERRORS, EVERYWHERE, example_of, headers_of, response_of
-from openapi.operation import Operation
+from openapi.errors import (
+    COMMON_HEADERS,
+    ERRORS,
+    EVERYWHERE,
+    OF_CREDENTIALS,
+    example_of,
+    headers_of,
+    response_of,
+)
+from openapi.operation import COOKIE, KEY, SESSION, Operation
 from openapi.operations import OPERATIONS, PATH_PARAMETERS
 from openapi.schemas import Schemas
 from openapi.webhooks import PAYLOADS, webhooks
@@ -17,7 +25,8 @@ from pillarbox.http.reply_types import ErrorEnvelope
 _DESCRIPTION: Final = """\
 One-to-one transactional email: receipts, password resets, magic links, one-time codes.
 
-Every request has an API key in `X-API-Key` and a `User-Agent` that names the application.
+Every request has an API key in `X-API-Key` and a `User-Agent` that names the application. Some
+routes also take a session of the dashboard, and those below `/v1/session` only that.
 Every error has the same envelope with a stable `code`. Every response of the service has an
 `X-Request-Id`; only the firewall's own and CloudFront's own responses may lack it.
 `{base_url}/api/v1/v1/…` is the same as `{base_url}/api/v1/…`.
@@ -28,6 +37,7 @@ _TAGS: Final = {
     "Starter templates": "Built-in templates.",
     "Saved templates": "Templates that were saved for the account.",
     "API key": "The key that a program uses.",
+    "Sessions": "Signing in to the dashboard.",
     "Webhooks": "Addresses of your application that learn what happens to emails.",
 }
 _HEADERS: Final = {
@@ -40,6 +50,11 @@ _HEADERS: Final = {
         "description": "No cache may keep a response.",
         "required": True,
         "schema": {"type": "string", "enum": ["no-store"]},
+    },
+    "Set-Cookie": {
+        "description": "Stores the session's cookie, or deletes it.",
+        "required": True,
+        "schema": {"type": "string"},
     },
     "Idempotent-Replay": {
         "description": "Present if this is the stored response to an earlier request.",
@@ -129,19 +144,31 @@ def document() -> dict[str, Any]:
                 "variables": {"base_url": {"default": "http://127.0.0.1:8080"}},
             }
         ],
-        "security": [{"ApiKey": []}],
+        "security": [{KEY: []}],
         "tags": [{"name": name, "description": text} for name, text in _TAGS.items()],
         "paths": dict(paths),
         "webhooks": webhooks(schemas),
         "components": {
             "securitySchemes": {
-                "ApiKey": {
+                KEY: {
                     "type": "apiKey",
                     "in": "header",
                     "name": "X-API-Key",
                     "description": "`bx_live_…` or `bx_preview_…`. A key in `Authorization`"
                     " is ignored.",
-                }
+                },
+                SESSION: {
+                    "type": "http",
+                    "scheme": "bearer",
+                    "description": "`pbs_…`, the access token of a session in the dashboard. It"
+                    " is for one account and has the permissions of the user's role there.",
+                },
+                COOKIE: {
+                    "type": "apiKey",
+                    "in": "cookie",
+                    "name": "__Host-pillarbox",
+                    "description": "The cookie of a session. No other route takes it.",
+                },
             },
             "headers": _HEADERS,
             "examples": {code: example_of(code) for code in ERRORS},
@@ -160,6 +187,8 @@ def _operation(operation: Operation, schemas: Schemas) -> dict[str, Any]:
         "description": operation.description
         + (f"\n\nThe key needs the permission `{operation.scope}`." if operation.scope else ""),
     }
+    if operation.security != (KEY,):
+        described["security"] = [{name: []} for name in operation.security]
     if operation.scope:
         described["x-required-permission"] = operation.scope
     if parameters := [*_parameters(operation, schemas)]:
@@ -209,12 +238,9 @@ def _parameter_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
-    names = [*COMMON_HEADERS]
-    if operation.idempotent:
-        names += ["Idempotent-Replay", "RateLimit-Policy", "RateLimit"]
     success: dict[str, Any] = {
         "description": "The request succeeded.",
-        "headers": headers_of(names),
+        "headers": headers_of(_success_headers(operation)),
     }
     if operation.response:
         schema = schemas.reference(operation.response)
@@ -228,9 +254,8 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
             target: {"operationId": target, "parameters": dict(parameters)}
             for target, parameters in operation.links.items()
         }
-    own = (*operation.errors, *(["scope_required"] if operation.scope else []))
     by_status: dict[int, list[str]] = defaultdict(list)
-    for code in dict.fromkeys((*EVERYWHERE, *own)):
+    for code in _error_codes(operation):
         by_status[CODES[code][0]].append(code)
     if operation.rpc:
         for status in _RPC_ERRORS:
@@ -249,3 +274,18 @@ def _responses(operation: Operation, schemas: Schemas) -> dict[str, Any]:
                 "content": {"application/json": content},
             }
     return {operation.success: success} | errors
+
+
+def _success_headers(operation: Operation) -> Iterable[str]:
+    yield from COMMON_HEADERS
+    if operation.idempotent:
+        yield from ("Idempotent-Replay", "RateLimit-Policy", "RateLimit")
+    if operation.sets_cookie:
+        yield "Set-Cookie"
+
+
+def _error_codes(operation: Operation) -> Iterable[str]:
+    """Return the codes that an operation may answer with, each once."""
+    of_credentials = (code for name in operation.security for code in OF_CREDENTIALS[name])
+    of_scope = ["scope_required"] if operation.scope else []
+    return dict.fromkeys((*of_credentials, *EVERYWHERE, *operation.errors, *of_scope))

@@ -11,15 +11,13 @@ from dataclasses import dataclass
 from http import HTTPStatus
 from typing import Final
 
+from openapi.operation import COOKIE, KEY, SESSION
 from pillarbox.domain.errors import CODES, Json
 
 #: The headers of every response.
 COMMON_HEADERS: Final = ("X-Request-Id", "Cache-Control")
 #: Any request may get these, on any route: from a function, the gateway or the firewall.
 EVERYWHERE: Final = (
-    "missing_api_key",
-    "invalid_api_key",
-    "account_suspended",
     "client_blocked",
     "method_not_allowed",
     "request_too_large",
@@ -28,6 +26,12 @@ EVERYWHERE: Final = (
     "internal_error",
     "service_unavailable",
 )
+#: Any request may get these because of what shows who calls: a key, a session or a cookie.
+OF_CREDENTIALS: Final[Mapping[str, tuple[str, ...]]] = {
+    KEY: ("missing_api_key", "invalid_api_key", "account_suspended"),
+    SESSION: ("invalid_session",),
+    COOKIE: ("invalid_session", "cross_site_request"),
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,6 +143,35 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
         remedy="Copy the whole key, or ask the operator for a new one.",
         message="The API key is not valid: it is unknown, revoked or incomplete. The header"
         " X-API-Key has one whole key, without Bearer.",
+    ),
+    "invalid_session": ErrorText(
+        when="The access token of a session or the cookie is missing, unknown, expired, or of a"
+        " session that has ended.",
+        remedy="Exchange the cookie for a new access token. If that fails, sign in again.",
+        message="There is no such session, or it has ended. Sign in again.",
+    ),
+    "invalid_code": ErrorText(
+        when="The code is wrong, used or older than ten minutes, its flow had five attempts or was"
+        " begun in another browser, or the link is used or expired. The response is the same for"
+        " an address that is nobody's.",
+        remedy="Ask for a new code in the same browser.",
+        message="The code does not work: it is wrong, used or too old, or is for another browser.",
+    ),
+    "session_required": ErrorText(
+        when="The route is for users of the dashboard, and the request has an API key.",
+        remedy="Sign in to the dashboard.",
+        message="API keys cannot be used here: sign in to the dashboard.",
+    ),
+    "cross_site_request": ErrorText(
+        when="A request that needs or sets the cookie has another `Origin` than the API, no"
+        " `Sec-Fetch-Site: same-origin`, or another content type than JSON.",
+        remedy="Send it from a page of the dashboard.",
+        message="Only the dashboard's own pages may send this, as JSON.",
+    ),
+    "session_not_found": ErrorText(
+        when="The user has no session with the id.",
+        remedy="Correct the id, which `GET /v1/session` lists.",
+        message="You have no such session.",
     ),
     "scope_required": ErrorText(
         when="The key does not have the required permission.",
@@ -271,8 +304,8 @@ ERRORS: Final[Mapping[str, ErrorText]] = {
     "rate_limit_exceeded": ErrorText(
         when="The account's limit for this minute is reached, too many of its messages were"
         " refused or repeated in this minute, an IP address or a key sends too many requests,"
-        " one of them has too many large requests in progress, or too many tests or replays of"
-        " webhooks were asked for.",
+        " one of them has too many large requests in progress, too many tests or replays of"
+        " webhooks were asked for, or an address or a network asked for too many one-time codes.",
         about_details="`details.limit_per_minute` is the account's limit.",
         remedy="Wait until the next minute (`RateLimit-Reset`, in seconds)."
         " There is no `Retry-After`.",
@@ -320,6 +353,11 @@ OPERATOR_ERRORS: Final[Mapping[str, ErrorText]] = {
         when="Operators only: the account does not exist.",
         remedy="Correct the id; `pillarbox account list` shows all accounts.",
         message="There is no such account: `pillarbox account list` shows all.",
+    ),
+    "member_not_found": ErrorText(
+        when="Operators only: no user has the address, or it is no member of the account.",
+        remedy="Correct the address; `pillarbox member list` shows all members.",
+        message="Nobody has this address: `pillarbox member list` shows all members.",
     ),
     "key_not_found": ErrorText(
         when="Operators only: the key does not exist.",

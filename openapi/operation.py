@@ -2,9 +2,15 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final
 
 from pillarbox.http.wire import WireModel
+
+#: The names of the security schemes.
+KEY: Final = "ApiKey"
+SESSION: Final = "Session"
+COOKIE: Final = "SessionCookie"
+KEY_OR_SESSION: Final = (KEY, SESSION)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -20,6 +26,10 @@ class Operation:
     #: The folder of its function, if it is not the id.
     shared_function: str = ""
     scope: str | None = None
+    #: What it takes: the names of security schemes, one of which is enough.
+    security: tuple[str, ...] = (KEY,)
+    #: Whether a success sets or deletes the cookie.
+    sets_cookie: bool = False
     query: type[WireModel] | None = None
     body: Any = None
     body_required: bool = True

@@ -4,8 +4,9 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from openapi import examples
-from openapi.operation import Operation
+from openapi.operation import KEY_OR_SESSION, Operation
 from openapi.requests import STARTER_SLUG
+from openapi.session_operations import SESSIONS
 from openapi.webhook_operations import WEBHOOKS
 from pillarbox.domain.key import (
     EMAILS_READ,
@@ -38,6 +39,7 @@ PATH_PARAMETERS: Final[Mapping[str, tuple[Mapping[str, Any], str]]] = {
     "slug": (STARTER_SLUG, "A starter template's slug."),
     "webhook_id": (_UUID, "The endpoint's id."),
     "delivery_id": ({"type": "string"}, "The `id` of a delivery."),
+    "session_id": ({"type": "string"}, "The `id` of a session."),
 }
 
 #: The errors that both ways of sending have (contract 4.1).
@@ -50,6 +52,7 @@ _QUOTAS: Final = ("rate_limit_exceeded", "daily_limit_exceeded", "monthly_limit_
 OPERATIONS: Final = (
     Operation(
         id="list_messages",
+        security=KEY_OR_SESSION,
         method="get",
         path="/v1/emails",
         tag="Emails",
@@ -64,6 +67,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="get_analytics",
+        security=KEY_OR_SESSION,
         method="get",
         path="/v1/emails/analytics",
         tag="Emails",
@@ -130,6 +134,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="get_message",
+        security=KEY_OR_SESSION,
         method="get",
         path="/v1/emails/{message_id}",
         tag="Emails",
@@ -169,6 +174,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="list_starter_templates",
+        security=KEY_OR_SESSION,
         method="get",
         path="/v1/starter-templates",
         tag="Starter templates",
@@ -181,6 +187,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="preview_starter_template",
+        security=KEY_OR_SESSION,
         method="post",
         path="/v1/starter-templates/{slug}/preview",
         tag="Starter templates",
@@ -196,6 +203,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="list_templates",
+        security=KEY_OR_SESSION,
         method="get",
         path="/v1/templates",
         tag="Saved templates",
@@ -212,6 +220,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="get_template",
+        security=KEY_OR_SESSION,
         method="get",
         path="/v1/templates/{id}",
         tag="Saved templates",
@@ -224,6 +233,7 @@ OPERATIONS: Final = (
     ),
     Operation(
         id="delete_template",
+        security=KEY_OR_SESSION,
         method="delete",
         path="/v1/templates/{id}",
         tag="Saved templates",
@@ -233,6 +243,7 @@ OPERATIONS: Final = (
         scope=TEMPLATES_WRITE,
         errors=("template_not_found", "route_not_found", "template_in_use"),
     ),
+    *SESSIONS,
     *WEBHOOKS,
 )
 

@@ -26,6 +26,12 @@ from pillarbox.http.query import (
     MessagesQuery,
     TemplatesQuery,
 )
+from pillarbox.http.sessions import (
+    CodeRequestBody,
+    EndSessionsQuery,
+    SignInRequest,
+    TokenRequest,
+)
 from pillarbox.http.webhooks import (
     ChangeWebhookRequest,
     CreateWebhookRequest,
@@ -263,6 +269,19 @@ FIELDS: Final[Mapping[type[WireModel], Mapping[str, Mapping[str, Any]]]] = {
         "limit": {"description": "The maximum number of items."},
         "cursor": {"description": "The `nextCursor` of the page before."},
     },
+    CodeRequestBody: {"email": ADDRESS | {"description": "Where the code is to go."}},
+    SignInRequest: {
+        "flow": {"description": "The `flow` of the request for the code."},
+        "code": {"description": "The six digits of the email."},
+        "link": {"description": "The text of a one-time link, in place of flow and code."},
+    },
+    TokenRequest: {
+        "account": {
+            "description": "The id of one of the user's accounts. By default the one whose member"
+            " the user is longest."
+        },
+    },
+    EndSessionsQuery: {"all": {"description": "Whether all sessions of the user end."}},
     CreateWebhookRequest: {"url": _WEBHOOK_URL, "types": _WEBHOOK_TYPES},
     ChangeWebhookRequest: {
         "url": _WEBHOOK_URL,
@@ -343,6 +362,35 @@ RULES: Final[Mapping[type[WireModel], Mapping[str, Any]]] = {
     },
     SendBatchRequest: {"description": "Up to 100 emails."},
     PreviewRequest: {"description": "Values for the preview."},
+    CodeRequestBody: {"description": "A request for a one-time code."},
+    SignInRequest: {
+        "description": "Give either `flow` and `code`, or `link`.",
+        "allOf": [
+            {
+                "anyOf": [
+                    {
+                        "title": "by code",
+                        "required": ["flow", "code"],
+                        "properties": {
+                            "flow": {"type": "string"},
+                            "code": {"type": "string"},
+                            "link": {"type": "null"},
+                        },
+                    },
+                    {
+                        "title": "by link",
+                        "required": ["link"],
+                        "properties": {
+                            "flow": {"type": "null"},
+                            "code": {"type": "null"},
+                            "link": {"type": "string"},
+                        },
+                    },
+                ]
+            }
+        ],
+    },
+    TokenRequest: {"description": "The account that an access token is for."},
     CreateWebhookRequest: {"description": "A new endpoint."},
     ChangeWebhookRequest: {"description": "Changes to an endpoint. Null leaves a field as it is."},
     ReplayWebhookRequest: {"description": "A time range of emails, and types of their events."},

@@ -29,12 +29,19 @@ _PUBLISHED_NAMES: Final = {
     "DeliveryItem": "WebhookDelivery",
     "DeliveryPage": "WebhookDeliveryPage",
     "QueuedEvent": "QueuedWebhookEvent",
+    "AccessItem": "AccessToken",
+    "CodeRequestBody": "CodeRequest",
+    "FlowItem": "SignInFlow",
+    "SessionItem": "Session",
+    "UserItem": "User",
     "ReplayedEvents": "WebhookReplay",
 }
 #: For users of the API: the docstrings of these classes are for readers of the code.
 _ENUMS: Final = {
     "DeliveryState": "Whether the event arrived, another attempt follows, or none does.",
     "WebhookType": "The type of an event.",
+    "Plan": "The plan of an account.",
+    "Role": "What a user is in an account.",
     "Bucket": "The length of time that one row of analytics covers.",
     "ErrorType": "A kind of error.",
     "EventKind": "What can happen to a message or to one of its recipients.",

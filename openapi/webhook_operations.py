@@ -3,7 +3,7 @@
 from typing import Final
 
 from openapi import examples
-from openapi.operation import Operation
+from openapi.operation import KEY_OR_SESSION, Operation
 from pillarbox.application.webhooks.replays import REQUESTS_A_MINUTE
 from pillarbox.domain.key import WEBHOOKS_READ, WEBHOOKS_WRITE
 from pillarbox.http.query import DeliveriesQuery
@@ -30,6 +30,7 @@ _LIMIT: Final = (
 WEBHOOKS: Final = (
     Operation(
         id="list_webhooks",
+        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks",
@@ -43,6 +44,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="create_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks",
@@ -61,6 +63,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="get_webhook",
+        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks/{webhook_id}",
@@ -74,6 +77,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="change_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="patch",
         path="/v1/webhooks/{webhook_id}",
@@ -91,6 +95,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="delete_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="delete",
         path="/v1/webhooks/{webhook_id}",
@@ -102,6 +107,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="rotate_webhook_secret",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/rotate",
@@ -116,6 +122,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="test_webhook",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/test",
@@ -131,6 +138,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="list_webhook_deliveries",
+        security=KEY_OR_SESSION,
         shared_function="read_webhooks",
         method="get",
         path="/v1/webhooks/{webhook_id}/deliveries",
@@ -152,6 +160,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="replay_webhook_delivery",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/deliveries/{delivery_id}/replay",
@@ -166,6 +175,7 @@ WEBHOOKS: Final = (
     ),
     Operation(
         id="replay_webhook_events",
+        security=KEY_OR_SESSION,
         shared_function="write_webhooks",
         method="post",
         path="/v1/webhooks/{webhook_id}/replay",

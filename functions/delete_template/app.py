@@ -3,7 +3,7 @@
 from pillarbox.domain.key import TEMPLATES_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import Reply, reply_nothing
-from pillarbox.http.requests import read_api_key, read_uuid
+from pillarbox.http.requests import read_credential, read_uuid
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,8 +11,8 @@ app = build_app()
 
 @app.delete("/v1/templates/<template_id>")
 def delete_template(template_id: str) -> Reply:
-    principal = services().authentication.authenticate(
-        read_api_key(app.current_event), TEMPLATES_WRITE
+    principal = services().caller_authentication.authenticate(
+        read_credential(app.current_event), TEMPLATES_WRITE
     )
     services().template_library.delete(principal.account.account_id, read_uuid(template_id, "id"))
     return reply_nothing()

@@ -4,7 +4,7 @@ from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import AnalyticsQuery, read_query
 from pillarbox.http.replies import Reply, analytics_result, reply
-from pillarbox.http.requests import read_api_key
+from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services
 
 app = build_app()
@@ -12,7 +12,9 @@ app = build_app()
 
 @app.get("/v1/emails/analytics")
 def get_analytics() -> Reply:
-    principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
+    principal = services().caller_authentication.authenticate(
+        read_credential(app.current_event), EMAILS_READ
+    )
     query = read_query(app.current_event, AnalyticsQuery)
     account = principal.account
     analytics = services().history_queries.analytics(

@@ -3,7 +3,7 @@
 from pillarbox.domain.key import EMAILS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import Reply, message_detail, reply
-from pillarbox.http.requests import read_api_key, read_uuid
+from pillarbox.http.requests import read_credential, read_uuid
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,7 +11,9 @@ app = build_app()
 
 @app.get("/v1/emails/<message_id>")
 def get_message(message_id: str) -> Reply:
-    principal = services().authentication.authenticate(read_api_key(app.current_event), EMAILS_READ)
+    principal = services().caller_authentication.authenticate(
+        read_credential(app.current_event), EMAILS_READ
+    )
     return reply(
         message_detail(
             services().message_lookup.get(principal, read_uuid(message_id, "message_id"))

@@ -3,7 +3,7 @@
 from pillarbox.application.templates.starters import list_starters
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import Reply, reply, starter_item
-from pillarbox.http.requests import read_api_key
+from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services
 
 app = build_app()
@@ -11,7 +11,7 @@ app = build_app()
 
 @app.get("/v1/starter-templates")
 def list_starter_templates() -> Reply:
-    services().authentication.authenticate(read_api_key(app.current_event))
+    services().caller_authentication.authenticate(read_credential(app.current_event))
     return reply([starter_item(starter) for starter in list_starters()])
 
 

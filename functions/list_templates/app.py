@@ -4,7 +4,7 @@ from pillarbox.domain.key import TEMPLATES_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import TemplatesQuery, read_query
 from pillarbox.http.replies import Reply, reply_page, template_item
-from pillarbox.http.requests import read_api_key
+from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services
 
 app = build_app()
@@ -12,8 +12,8 @@ app = build_app()
 
 @app.get("/v1/templates")
 def list_templates() -> Reply:
-    principal = services().authentication.authenticate(
-        read_api_key(app.current_event), TEMPLATES_READ
+    principal = services().caller_authentication.authenticate(
+        read_credential(app.current_event), TEMPLATES_READ
     )
     query = read_query(app.current_event, TemplatesQuery)
     page = services().template_library.page(

@@ -4,7 +4,7 @@ from pillarbox.application.templates.starters import preview_starter
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.bodies import read_preview
 from pillarbox.http.replies import Reply, preview_result, reply
-from pillarbox.http.requests import read_api_key
+from pillarbox.http.requests import read_credential
 from pillarbox.wiring import services, utc_now
 
 app = build_app()
@@ -12,7 +12,7 @@ app = build_app()
 
 @app.post("/v1/starter-templates/<slug>/preview")
 def preview_starter_template(slug: str) -> Reply:
-    principal = services().authentication.authenticate(read_api_key(app.current_event))
+    principal = services().caller_authentication.authenticate(read_credential(app.current_event))
     values = read_preview(app.current_event)
     return reply(preview_result(preview_starter(slug, values, principal.account, utc_now())))
 

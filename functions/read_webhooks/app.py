@@ -4,7 +4,7 @@ from pillarbox.domain.key import WEBHOOKS_READ
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.query import DeliveriesQuery, read_query
 from pillarbox.http.replies import Reply, reply
-from pillarbox.http.requests import read_api_key, read_uuid
+from pillarbox.http.requests import read_credential, read_uuid
 from pillarbox.http.webhook_replies import delivery_page, webhook_item, webhook_list
 from pillarbox.wiring import services
 
@@ -35,8 +35,9 @@ def list_deliveries(webhook_id: str) -> Reply:
 
 
 def _account_id() -> str:
-    key = read_api_key(app.current_event)
-    return services().authentication.authenticate(key, WEBHOOKS_READ).account.account_id
+    credential = read_credential(app.current_event)
+    principal = services().caller_authentication.authenticate(credential, WEBHOOKS_READ)
+    return principal.account.account_id
 
 
 lambda_handler = entrypoint(app)

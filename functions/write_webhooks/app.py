@@ -1,9 +1,10 @@
 """POST, PATCH and DELETE /v1/webhooks…: change an account's webhook endpoints, and replay."""
 
-from pillarbox.domain.key import WEBHOOKS_WRITE, Principal
+from pillarbox.domain.account import Account
+from pillarbox.domain.key import WEBHOOKS_WRITE
 from pillarbox.http.app import build_app, entrypoint
 from pillarbox.http.replies import Reply, reply, reply_nothing
-from pillarbox.http.requests import read_api_key, read_uuid
+from pillarbox.http.requests import read_credential, read_uuid
 from pillarbox.http.webhook_replies import (
     queued_event,
     replay_result,
@@ -18,7 +19,7 @@ app = build_app()
 
 @app.post("/v1/webhooks")
 def create_webhook() -> Reply:
-    account_id = _authenticate().account.account_id
+    account_id = _account().account_id
     body = read_new_endpoint(app.current_event)
     return reply(
         webhook_with_secret(services().webhooks.create(account_id, body.url, body.types)), 201
@@ -27,35 +28,35 @@ def create_webhook() -> Reply:
 
 @app.patch("/v1/webhooks/<webhook_id>")
 def change_webhook(webhook_id: str) -> Reply:
-    account_id = _authenticate().account.account_id
+    account_id = _account().account_id
     endpoint_id, changes = read_uuid(webhook_id, "webhook_id"), read_changes(app.current_event)
     return reply(webhook_item(services().webhooks.change(account_id, endpoint_id, changes)))
 
 
 @app.delete("/v1/webhooks/<webhook_id>")
 def delete_webhook(webhook_id: str) -> Reply:
-    account_id = _authenticate().account.account_id
+    account_id = _account().account_id
     services().webhooks.delete(account_id, read_uuid(webhook_id, "webhook_id"))
     return reply_nothing()
 
 
 @app.post("/v1/webhooks/<webhook_id>/rotate")
 def rotate_secret(webhook_id: str) -> Reply:
-    account_id = _authenticate().account.account_id
+    account_id = _account().account_id
     state = services().webhooks.rotate(account_id, read_uuid(webhook_id, "webhook_id"))
     return reply(webhook_with_secret(state))
 
 
 @app.post("/v1/webhooks/<webhook_id>/test")
 def test_webhook(webhook_id: str) -> Reply:
-    account_id = _authenticate().account.account_id
+    account_id = _account().account_id
     event = services().webhook_replays.test(account_id, read_uuid(webhook_id, "webhook_id"))
     return reply(queued_event(event), 202)
 
 
 @app.post("/v1/webhooks/<webhook_id>/deliveries/<delivery_id>/replay")
 def replay_delivery(webhook_id: str, delivery_id: str) -> Reply:
-    account_id = _authenticate().account.account_id
+    account_id = _account().account_id
     event = services().webhook_replays.replay(
         account_id, read_uuid(webhook_id, "webhook_id"), delivery_id
     )
@@ -64,7 +65,7 @@ def replay_delivery(webhook_id: str, delivery_id: str) -> Reply:
 
 @app.post("/v1/webhooks/<webhook_id>/replay")
 def replay_events(webhook_id: str) -> Reply:
-    account = _authenticate().account
+    account = _account()
     endpoint_id = read_uuid(webhook_id, "webhook_id")
     request = read_replay(app.current_event, utc_now())
     result = services().webhook_replays.replay_all(
@@ -73,9 +74,9 @@ def replay_events(webhook_id: str) -> Reply:
     return reply(replay_result(result), 202)
 
 
-def _authenticate() -> Principal:
-    key = read_api_key(app.current_event)
-    return services().authentication.authenticate(key, WEBHOOKS_WRITE)
+def _account() -> Account:
+    credential = read_credential(app.current_event)
+    return services().caller_authentication.authenticate(credential, WEBHOOKS_WRITE).account
 
 
 lambda_handler = entrypoint(app)

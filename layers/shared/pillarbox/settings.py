@@ -182,7 +182,7 @@ class Settings:
     table = Setting(str, "the DynamoDB table", _SENDING, output="TableName")
     identities_table = Setting(
         str,
-        "the DynamoDB table of API keys and secrets",
+        "the DynamoDB table of API keys, secrets, users and sessions",
         _SENDING,
         output="IdentitiesTableName",
     )
@@ -238,6 +238,9 @@ class Settings:
         "the queue of events for webhook endpoints that failed too often",
         ("command", "local"),
         output="WebhooksDeadLettersUrl",
+    )
+    codes_queue_url = Setting(
+        str, "the queue of one-time codes", ("functions", "local"), output="CodesQueueUrl"
     )
     spool_bucket = Setting(str, "the bucket of the spool", _SENDING, output="SpoolBucketName")
     configuration_set = Setting(
@@ -339,7 +342,10 @@ class Settings:
 
     stack = Setting(str, "the name of the stack", ("command",))
     api_url = Setting(
-        str, "the API's address, without /api/v1", ("command", "local"), output="ApiUrl"
+        str,
+        "the address of API and dashboard, without /api/v1",
+        ("functions", "command", "local"),
+        output="ApiUrl",
     )
     relay = Setting(server, "the relay as host:port, if there is one", ("command",), default="")
     relay_certificate = Setting(

@@ -18,6 +18,7 @@ from pillarbox.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from pillarbox.adapters.sqs.code_requests import SqsCodeRequests
     from pillarbox.adapters.sqs.jobs import SqsJobs
     from pillarbox.adapters.sqs.sweep_tasks import SqsSweepTasks
     from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
@@ -37,6 +38,13 @@ if TYPE_CHECKING:
     from pillarbox.application.sending.batch import BatchSend
     from pillarbox.application.sending.single import SingleSend
     from pillarbox.application.sending.smtp import SmtpSubmission
+    from pillarbox.application.sign_in.authentication import (
+        CallerAuthentication,
+        SessionAuthentication,
+    )
+    from pillarbox.application.sign_in.code_mail import CodeMail
+    from pillarbox.application.sign_in.sign_in import SignIn
+    from pillarbox.application.sign_in.team import Team
     from pillarbox.application.templates.authoring import TemplateAuthoring
     from pillarbox.application.templates.saved import TemplateLibrary
     from pillarbox.application.webhooks.announce import Announcement
@@ -71,7 +79,7 @@ class Wiring:
 
     @cached_property
     def identities(self) -> Table:
-        """The table of API keys and secrets."""
+        """The table of API keys, secrets, users and sessions."""
         return Table(self.settings.identities_table)
 
     @cached_property
@@ -87,8 +95,87 @@ class Wiring:
 
     @cached_property
     def authentication(self) -> Authentication:
-        """Authenticate the caller of a route that reads."""
+        """Authenticate the caller of a route that takes keys only."""
         return Authentication(DynamoDirectory(self.table, self.identities))
+
+    @cached_property
+    def caller_authentication(self) -> "CallerAuthentication":
+        """Authenticate the caller of a route that takes keys and sessions."""
+        from pillarbox.application.sign_in.authentication import CallerAuthentication
+
+        return CallerAuthentication(self.authentication, self.session_authentication)
+
+    @cached_property
+    def session_authentication(self) -> "SessionAuthentication":
+        """Authenticate the caller of a route that takes sessions only."""
+        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
+        from pillarbox.application.sign_in.authentication import SessionAuthentication
+
+        return SessionAuthentication(DynamoSessions(self.identities, self.table), utc_now)
+
+    @cached_property
+    def sign_in(self) -> "SignIn":
+        """Sign users in."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows, DynamoSignInCounts
+        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.application.sign_in.sign_in import SignIn
+
+        return SignIn(
+            users=DynamoUsers(self.identities),
+            members=DynamoMembers(self.identities),
+            accounts=DynamoAccounts(self.table),
+            sessions=DynamoSessions(self.identities, self.table),
+            flows=DynamoFlows(self.identities),
+            counts=DynamoSignInCounts(self.identities),
+            queue=self.code_requests,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def code_requests(self) -> "SqsCodeRequests":
+        """The queue of one-time codes."""
+        from pillarbox.adapters.sqs.code_requests import SqsCodeRequests
+
+        return SqsCodeRequests(self.settings.codes_queue_url)
+
+    @cached_property
+    def code_mail(self) -> "CodeMail":
+        """Send one-time codes."""
+        from pillarbox.adapters.dynamodb.messages import DynamoMessages
+        from pillarbox.adapters.dynamodb.users import DynamoUsers
+        from pillarbox.adapters.sqs.jobs import SqsJobs
+        from pillarbox.application.sign_in.code_mail import CodeMail
+
+        # A code is small and always urgent, so it needs neither spool nor the other queue.
+        jobs = SqsJobs("", self.settings.urgent_jobs_queue_url, bucket="")
+        return CodeMail(
+            users=DynamoUsers(self.identities),
+            jobs=jobs,
+            messages=DynamoMessages(self.table),
+            sender=self.settings.preview_sender,
+            base_url=self.settings.api_url,
+            clock=utc_now,
+        )
+
+    @cached_property
+    def team(self) -> "Team":
+        """Work on users and members, for the operator."""
+        from pillarbox.adapters.dynamodb.accounts import DynamoAccounts
+        from pillarbox.adapters.dynamodb.sessions import DynamoSessions
+        from pillarbox.adapters.dynamodb.sign_in import DynamoFlows
+        from pillarbox.adapters.dynamodb.users import DynamoMembers, DynamoUsers
+        from pillarbox.application.sign_in.team import Team
+
+        return Team(
+            users=DynamoUsers(self.identities),
+            members=DynamoMembers(self.identities),
+            accounts=DynamoAccounts(self.table),
+            sessions=DynamoSessions(self.identities, self.table),
+            flows=DynamoFlows(self.identities),
+            clock=utc_now,
+        )
 
     @cached_property
     def caller_lookup(self) -> "CallerLookup":

@@ -11,7 +11,7 @@ import pytest
 
 from local import template
 from local.edge import Edge, FrontOrigin, StageOrigin
-from local.guard import KEY_HEADER, ORIGIN_HEADER
+from local.guard import BROWSER_PREFIX, KEY_HEADER
 from local.route import Route
 from pillarbox.domain.errors import ServiceError
 from tests.unit.local.test_route import AGENTS
@@ -266,12 +266,13 @@ def test_an_unreachable_engine_is_service_unavailable(failure: type[Exception]) 
 def test_the_stage_gets_the_access_key_id_and_nothing_of_a_browser() -> None:
     """What the engine's guard refuses stays behind, and a client cannot send the id itself."""
     browser = {"Origin": "http://edge", "Sec-Fetch-Site": "same-origin", "Origin-Trial": "x"}
-    answer = ask(echo, headers=browser | {KEY_HEADER: "guess", ORIGIN_HEADER: "http://guess"})
+    own = f"{BROWSER_PREFIX}origin"
+    answer = ask(echo, headers=browser | {KEY_HEADER: "guess", own: "http://guess"})
     headers = answer.json()["headers"]
     assert [value for name, value in headers if name == KEY_HEADER] == [_STAGE.access_key_id]
     assert {"origin", "sec-fetch-site"}.isdisjoint(name for name, _ in headers)
     assert ["origin-trial", "x"] in headers
-    assert [value for name, value in headers if name == ORIGIN_HEADER] == ["http://edge"]
+    assert [value for name, value in headers if name == own] == ["http://edge"]
 
 
 @pytest.mark.parametrize(

@@ -8,8 +8,8 @@ import httpx
 import pytest
 
 from local.guard import (
+    BROWSER_PREFIX,
     KEY_HEADER,
-    ORIGIN_HEADER,
     App,
     JsonBodies,
     LoopbackHost,
@@ -172,9 +172,11 @@ def test_the_access_key_id_goes_no_further() -> None:
 
 
 def test_a_callers_origin_reaches_the_functions() -> None:
-    """What the edge sends in its own header is `Origin` again behind the guard."""
-    response = ask(SignedRequests(echo, KEY), {KEY_HEADER: KEY, ORIGIN_HEADER: "http://a.example"})
-    assert ORIGIN_HEADER not in response.text
+    """What the edge passes on under another name is `Origin` again behind the guard."""
+    response = ask(
+        SignedRequests(echo, KEY), {KEY_HEADER: KEY, f"{BROWSER_PREFIX}origin": "http://a.example"}
+    )
+    assert BROWSER_PREFIX not in response.text
     assert "origin" in response.text.split()
 
 

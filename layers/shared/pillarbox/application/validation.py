@@ -75,16 +75,16 @@ def check_limits(limits: Limits) -> None:
         raise ValidationFailed(*errors)
 
 
-def normalize_address(text: str) -> str:
+def normalize_address(text: str, field: str = "address") -> str:
     """Return the normalized form of an address, with its domain in lower-case A-labels.
 
     Raises:
-        ValidationFailed: on `address`.
+        ValidationFailed: on the field.
     """
     try:
         return parse_address(text, to_a_label)
     except AddressSyntaxError as error:
-        raise ValidationFailed(FieldError("address", str(error), "invalid_address")) from error
+        raise ValidationFailed(FieldError(field, str(error), "invalid_address")) from error
 
 
 def normalize_sender(text: str) -> str:

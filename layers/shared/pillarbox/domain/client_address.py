@@ -1,7 +1,11 @@
 """The address of a client, as limits count it."""
 
 from functools import lru_cache
-from ipaddress import IPv6Address, ip_address, ip_network
+from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
+from typing import Final
+
+#: Bits of the networks that a provider usually gives to one customer.
+_BLOCKS: Final = {4: 24, 6: 48}
 
 
 @lru_cache
@@ -10,10 +14,26 @@ def network_of(address: str) -> str:
 
     An IPv4 address that is mapped to IPv6 counts as itself. Text that is no address returns "".
     """
+    parsed = _parse(address)
+    if isinstance(parsed, IPv6Address):
+        return str(ip_network((int(parsed), 64), strict=False))
+    return str(parsed or "")
+
+
+def block_of(address: str) -> str:
+    """Return the block of a public address: 24 bits of IPv4 or 48 bits of IPv6.
+
+    This machine's own addresses have none, and neither has text that is no address.
+    """
+    parsed = _parse(address)
+    if parsed is None or parsed.is_loopback:
+        return ""
+    return str(ip_network((parsed, _BLOCKS[parsed.version]), strict=False))
+
+
+def _parse(address: str) -> IPv4Address | IPv6Address | None:
     try:
         parsed = ip_address(address)
     except ValueError:
-        return ""
-    if not isinstance(parsed, IPv6Address):
-        return str(parsed)
-    return str(parsed.ipv4_mapped or ip_network((int(parsed), 64), strict=False))
+        return None
+    return (parsed.ipv4_mapped if isinstance(parsed, IPv6Address) else None) or parsed

@@ -48,9 +48,9 @@ def reply(
     return Response(status, _JSON, _write(body), headers=dict(headers or {}))
 
 
-def reply_nothing() -> Reply:
+def reply_nothing(headers: Mapping[str, str] | None = None) -> Reply:
     """Reply 204, which has no body."""
-    return Response(204, body="")
+    return Response(204, body="", headers=dict(headers or {}))
 
 
 def reply_page[Item](items: Iterable[Item], total: int, *, skip: int, limit: int) -> Reply:

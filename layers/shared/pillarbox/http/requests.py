@@ -14,6 +14,7 @@ from pillarbox.application.authentication import ParsedKey, invalid_api_key, par
 from pillarbox.domain import idempotency
 from pillarbox.domain.errors import FieldError, Json, ServiceError, ValidationFailed
 from pillarbox.domain.ids import NOT_A_UUID, is_uuid
+from pillarbox.domain.session import ACCESS_TOKEN_PREFIX, SessionToken, parse_access_token
 from pillarbox.http.json_body import parse_json
 
 #: The types of the bodies that forms of HTML have, and those of curl without a header.
@@ -51,6 +52,25 @@ def read_api_key(event: APIGatewayProxyEvent) -> str:
             "missing_api_key", f"The header X-API-Key is missing. Send the API key in it{hint}."
         )
     return keys[0]
+
+
+def read_credential(event: APIGatewayProxyEvent) -> str | SessionToken:
+    """Return the text of the API key or, without a key, the session in Authorization.
+
+    Raises:
+        ServiceError: `missing_api_key`, `invalid_api_key`, `invalid_session`.
+    """
+    if not header_values(event, "x-api-key"):
+        tokens = bearer_tokens(event)
+        if any(token.startswith(ACCESS_TOKEN_PREFIX) for token in tokens):
+            return parse_access_token(tokens[0] if len(tokens) == 1 else "")
+    return read_api_key(event)
+
+
+def bearer_tokens(event: APIGatewayProxyEvent) -> list[str]:
+    """Return what follows `Bearer` in the values of Authorization (RFC 6750 section 2.1)."""
+    values = (value.split() for value in header_values(event, "authorization"))
+    return [parts[1] for parts in values if len(parts) == 2 and parts[0].lower() == "bearer"]  # noqa: PLR2004  a scheme and a token
 
 
 def parse_api_key(event: APIGatewayProxyEvent) -> ParsedKey:

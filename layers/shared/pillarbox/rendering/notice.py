@@ -1,4 +1,4 @@
-"""The template of the service's own emails to owners of accounts; it renders as a saved one."""
+"""The templates of the service's own emails. They render as saved ones."""
 
 from functools import cache
 from pathlib import Path
@@ -6,5 +6,18 @@ from pathlib import Path
 
 @cache
 def notice_source() -> str:
-    """Return the template: it has a title, paragraphs, and the names of endpoint and account."""
-    return (Path(__file__).parent / "notice.html").read_text(encoding="utf-8")
+    """Return the template of notices to owners of accounts.
+
+    It has a title, paragraphs, and the names of endpoint and account.
+    """
+    return _read("notice")
+
+
+@cache
+def code_source() -> str:
+    """Return the template of a one-time code. It has the starter's words, and a link."""
+    return _read("sign_in")
+
+
+def _read(name: str) -> str:
+    return (Path(__file__).parent / f"{name}.html").read_text(encoding="utf-8")

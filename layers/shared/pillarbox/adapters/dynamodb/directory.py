@@ -45,7 +45,9 @@ class DynamoDirectory:
             if self._identities and key_digest is not None
             else None
         )
-        found = self._table.get_all(requested, key_requested)
+        found = self._table.get_all(
+            requested, (key_requested[0], [key_requested[1]]) if key_requested else None
+        )
         items = {(item["pk"], item["sk"]): item for item in found}
 
         def item(key: dict[str, Any]) -> dict[str, Any] | None:

@@ -1,8 +1,8 @@
 """The keys of the tables. No other module knows the form of a key.
 
 A partition key starts with the type of its records; `pk` and `sk` are strings. The table
-`Identities` has what proves who calls, and the secrets of webhooks. Of the functions only
-`write_webhooks` may write there, and only endpoints.
+`Identities` has what proves who calls, and the secrets of webhooks. Of the functions only two may
+write there: `write_webhooks` endpoints, and `sign_in` what signing in needs.
 
 | record      | pk                  | sk             |
 |-------------|---------------------|----------------|
@@ -10,6 +10,14 @@ A partition key starts with the type of its records; `pk` and `sk` are strings. 
 | key list    | KEYS#<account>      | <key id>       |
 | webhook endpoint | HOOK#<account> | <endpoint id>  |
 | its account's ids | HOOK#<account> | -             |
+| user        | USER#<digest of the address> | -    |
+| member      | TEAM#<account>      | <user>         |
+| membership  | OF#<user>           | <account>      |
+| session     | SESS#<user>         | <session>      |
+| access token | SESS#<user>        | <session>#<sha256> |
+| flow        | FLOW#<digest of the address> | -    |
+| link for one use | LINK#<sha256>     | -              |
+| count of codes | COUNT#<subject>#<seconds>#<window> | - |
 
 Older releases had API keys in the first table (`former_keys.py`). It has all others:
 
@@ -62,7 +70,9 @@ from pillarbox.domain.statistics import Granularity, Subset, TimeRange
 #: The sort key of records that are alone under their partition key.
 _ALONE: Final = "-"
 #: The kinds of records in `Identities`.
-_IDENTITIES: Final = frozenset({"HOOK", "KEY", "KEYS"})
+_IDENTITIES: Final = frozenset(
+    {"COUNT", "FLOW", "HOOK", "KEY", "KEYS", "LINK", "OF", "SESS", "TEAM", "USER"}
+)
 #: The latest moment that a message id can contain (RFC 9562 section 5.7), in milliseconds.
 LATEST: Final = 2**48 - 1
 #: Sorts after every character of an address.
@@ -143,6 +153,51 @@ def webhook_endpoint_ids(account_id: str) -> Item:
 def webhook_endpoints(account_id: str) -> tuple[Item, Item]:
     """Return the lowest and the highest key of an account's endpoints, whose ids are UUIDs."""
     return _key(f"HOOK#{account_id}", "0"), _key(f"HOOK#{account_id}", "g")
+
+
+def user(digest: str) -> Item:
+    """Return the key of the user whose address has a digest."""
+    return _key(f"USER#{digest}")
+
+
+def member(account_id: str, user_id: str = "") -> Item:
+    """Return the key of a member of an account; without an id, of all of them."""
+    return _key(f"TEAM#{account_id}", user_id)
+
+
+def membership(user_id: str, account_id: str = "") -> Item:
+    """Return the key of a user's membership of an account; without an id, of all of them."""
+    return _key(f"OF#{user_id}", account_id)
+
+
+def session(user_id: str, session_id: str = "") -> Item:
+    """Return the key of a session; without an id, of all sessions and access tokens of a user."""
+    return _key(f"SESS#{user_id}", session_id)
+
+
+def access_token(user_id: str, session_id: str, digest: str) -> Item:
+    """Return the key of an access token of a session."""
+    return _key(f"SESS#{user_id}", f"{session_id}#{digest}")
+
+
+def is_session(item: Mapping[str, Any]) -> bool:
+    """Return whether an item of a user's sessions is one, and not an access token."""
+    return "#" not in item["sk"]
+
+
+def flow(digest: str) -> Item:
+    """Return the key of the flow of an address's digest."""
+    return _key(f"FLOW#{digest}")
+
+
+def link(digest: str) -> Item:
+    """Return the key of a one-time link."""
+    return _key(f"LINK#{digest}")
+
+
+def sign_in_count(subject: str, seconds: int, window: int) -> Item:
+    """Return the key of the count of a subject in a window of so many seconds."""
+    return _key(f"COUNT#{subject}#{seconds}#{window}")
 
 
 def heartbeat() -> Item:

@@ -85,18 +85,18 @@ class Table:
         return from_item(response["Item"]) if "Item" in response else None
 
     def get_all(
-        self, keys: Sequence[Item], of_another: "tuple[Table, Item] | None" = None
+        self, keys: Sequence[Item], of_another: "tuple[Table, Sequence[Item]] | None" = None
     ) -> list[dict[str, Any]]:
         """Read items with strong consistency, in any order; absent items are left out.
 
         Args:
             keys: the keys of this table.
-            of_another: another table and a key of it, for the same request.
+            of_another: another table and keys of it, for the same request.
         """
         named = [(self.name, key) for key in keys]
         if of_another:
-            other, key = of_another
-            named.insert(0, (other.name, key))
+            other, of_other = of_another
+            named = [(other.name, key) for key in of_other] + named
         batches = [named[start : start + _BATCH] for start in range(0, len(named), _BATCH)]
         return [item for batch in in_parallel(self._get_batch, batches) for item in batch]
 

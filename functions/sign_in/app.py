@@ -1,0 +1,80 @@
+"""POST, GET and DELETE /v1/session…: sign in to the dashboard, and end sessions."""
+
+from pillarbox.domain.session import SessionPrincipal, parse_cookie
+from pillarbox.domain.sign_in import parse_flow
+from pillarbox.http.app import build_app, entrypoint
+from pillarbox.http.replies import Reply, reply, reply_nothing
+from pillarbox.http.session_replies import access_item, flow_item, session_list
+from pillarbox.http.sessions import (
+    check_same_origin,
+    client_address,
+    cookie_header,
+    no_cookie_header,
+    read_all,
+    read_code_request,
+    read_cookie,
+    read_session,
+    read_sign_in,
+    read_token_request,
+    user_agent,
+)
+from pillarbox.wiring import services
+
+app = build_app()
+
+
+@app.post("/v1/session/codes")
+def request_code() -> Reply:
+    address = read_code_request(app.current_event)
+    flow = services().sign_in.request_code(address, client_address(app.current_event))
+    return reply(flow_item(flow), 202)
+
+
+@app.post("/v1/session")
+def sign_in() -> Reply:
+    check_same_origin(app.current_event)
+    body, agent = read_sign_in(app.current_event), user_agent(app.current_event)
+    if body.link is not None:
+        issued = services().sign_in.with_link(body.link, agent)
+    else:
+        issued = services().sign_in.with_code(parse_flow(body.flow or ""), body.code or "", agent)
+    return reply(access_item(issued.access), headers=cookie_header(issued.cookie))
+
+
+@app.post("/v1/session/token")
+def exchange_cookie() -> Reply:
+    check_same_origin(app.current_event)
+    cookie = read_cookie(app.current_event)
+    account_id = read_token_request(app.current_event)
+    access = services().sign_in.exchange(parse_cookie(cookie), account_id)
+    return reply(access_item(access), headers=cookie_header(cookie))
+
+
+@app.get("/v1/session")
+def list_sessions() -> Reply:
+    principal = _principal()
+    sessions = services().sign_in.sessions_of(principal)
+    return reply(session_list(sessions, principal.session.session_id))
+
+
+@app.delete("/v1/session")
+def end_sessions() -> Reply:
+    principal = _principal()
+    if read_all(app.current_event):
+        services().sign_in.end_all(principal)
+    else:
+        services().sign_in.end(principal, principal.session.session_id)
+    return reply_nothing(no_cookie_header())
+
+
+@app.delete("/v1/session/<session_id>")
+def end_session(session_id: str) -> Reply:
+    services().sign_in.end(_principal(), session_id)
+    return reply_nothing()
+
+
+def _principal() -> SessionPrincipal:
+    return services().session_authentication.authenticate(read_session(app.current_event))
+
+
+lambda_handler = entrypoint(app)

@@ -1,0 +1,118 @@
+"""Users, and their memberships in accounts."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pillarbox.adapters.dynamodb import keys
+from pillarbox.adapters.dynamodb.attributes import Item, from_text, to_item, to_text
+from pillarbox.adapters.dynamodb.table import ConditionFailed, Table
+from pillarbox.domain.role import Role
+from pillarbox.domain.session import Member, User, user_digest
+
+
+class DynamoUsers:
+    """Implements `sign_in.ports.Users`."""
+
+    def __init__(self, identities: Table) -> None:
+        self._identities = identities
+
+    def get(self, address: str) -> User | None:
+        """Read one user with strong consistency."""
+        item = self._identities.get(keys.user(user_digest(address)))
+        return _user_of(item) if item else None
+
+    def add(self, user: User) -> User:
+        """Put a user, or return the existing one."""
+        item = keys.user(user_digest(user.address)) | to_item(
+            {"id": user.user_id, "address": user.address, "operator": user.operator or None}
+        )
+        try:
+            self._identities.put(item, condition="attribute_not_exists(pk)")
+        except ConditionFailed as failure:
+            if failure.item:
+                return _user_of(failure.item)
+        return user
+
+    def set_operator(self, address: str, *, operator: bool) -> User | None:
+        """Set one attribute of a user that exists."""
+        try:
+            item = self._identities.update(
+                keys.user(user_digest(address)),
+                "SET #operator = :operator",
+                condition="attribute_exists(pk)",
+                names={"#operator": "operator"},
+                values={":operator": operator},
+            )
+        except ConditionFailed:
+            return None
+        return _user_of(item)
+
+
+class DynamoMembers:
+    """Implements `sign_in.ports.Members`. A member has an item of its account and of its user."""
+
+    def __init__(self, identities: Table) -> None:
+        self._identities = identities
+
+    def put(self, member: Member) -> None:
+        """Put both items; after a failure, putting the member again repairs the other."""
+        places = (
+            keys.member(member.account_id, member.user_id),
+            keys.membership(member.user_id, member.account_id),
+        )
+        self._identities.write_all(puts=[place | member_item(member) for place in places])
+
+    def remove(self, account_id: str, user_id: str) -> bool:
+        """Delete both items, the one that gives the right first."""
+        try:
+            self._identities.delete(
+                keys.member(account_id, user_id), condition="attribute_exists(pk)"
+            )
+            existed = True
+        except ConditionFailed:
+            existed = False
+        self._identities.delete(keys.membership(user_id, account_id))
+        return existed
+
+    def of_account(self, account_id: str) -> Sequence[Member]:
+        """Read the account's items."""
+        return _by_time(self._identities.query(keys.member(account_id)))
+
+    def of_user(self, user_id: str) -> Sequence[Member]:
+        """Read the user's items."""
+        return _by_time(self._identities.query(keys.membership(user_id)))
+
+
+def member_item(member: Member) -> Item:
+    """Write a member without its key."""
+    return to_item(
+        {
+            "account": member.account_id,
+            "user": member.user_id,
+            "address": member.address,
+            "role": member.role.value,
+            "added": to_text(member.added_at),
+            "invited_by": member.invited_by,
+        }
+    )
+
+
+def member_of(item: Mapping[str, Any]) -> Member:
+    """Read a member."""
+    return Member(
+        account_id=item["account"],
+        user_id=item["user"],
+        address=item["address"],
+        role=Role(item["role"]),
+        added_at=from_text(item["added"]),
+        invited_by=item.get("invited_by"),
+    )
+
+
+def _by_time(items: Any) -> list[Member]:  # noqa: ANN401  decoded items
+    members = map(member_of, items)
+    return sorted(members, key=lambda one: (one.added_at, one.account_id, one.user_id))
+
+
+def _user_of(item: Mapping[str, Any]) -> User:
+    return User(user_id=item["id"], address=item["address"], operator=item.get("operator", False))

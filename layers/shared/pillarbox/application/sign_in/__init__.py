@@ -1,0 +1,1 @@
+"""Signing in to the dashboard: codes, links, sessions and the members of accounts."""

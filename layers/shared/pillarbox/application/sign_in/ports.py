@@ -1,0 +1,139 @@
+"""What signing in needs from the outside world."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Protocol
+
+from pillarbox.domain.account import Account
+from pillarbox.domain.session import Access, Member, Session, SessionToken, User
+from pillarbox.domain.sign_in import CodeRequest, Flow, FlowToken
+
+
+class Users(Protocol):
+    """The people who can sign in, by their address in any letter case."""
+
+    def get(self, address: str) -> User | None:
+        """Read a user consistently."""
+        ...
+
+    def add(self, user: User) -> User:
+        """Store a new user, or return the one that has the address."""
+        ...
+
+    def set_operator(self, address: str, *, operator: bool) -> User | None:
+        """Change whether a user is an operator; return None if there is no such user."""
+        ...
+
+
+class Members(Protocol):
+    """Which user has which role in which account."""
+
+    def put(self, member: Member) -> None:
+        """Store a member, in place of the role that the user has there."""
+        ...
+
+    def remove(self, account_id: str, user_id: str) -> bool:
+        """Remove a user from an account; return False if it was no member."""
+        ...
+
+    def of_account(self, account_id: str) -> Sequence[Member]:
+        """Read an account's members, the oldest first."""
+        ...
+
+    def of_user(self, user_id: str) -> Sequence[Member]:
+        """Read a user's memberships, the oldest first."""
+        ...
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionResult:
+    """The result of one read for an access token; each part is None if it is absent."""
+
+    session: Session | None
+    access: Access | None
+    member: Member | None
+    account: Account | None
+
+
+class Sessions(Protocol):
+    """Sessions and their access tokens. Without its session a token is not valid."""
+
+    def add(self, session: Session) -> None:
+        """Store a new session."""
+        ...
+
+    def add_access(self, access: Access) -> None:
+        """Store a new access token."""
+        ...
+
+    def get(self, user_id: str, session_id: str) -> Session | None:
+        """Read a session consistently."""
+        ...
+
+    def touch(self, session: Session) -> bool:
+        """Store when a session was last used; return False if it has ended."""
+        ...
+
+    def look_up(self, token: SessionToken) -> SessionResult:
+        """Read all that an access token needs, together and consistently."""
+        ...
+
+    def of_user(self, user_id: str) -> Sequence[Session]:
+        """Read a user's sessions, the newest first; some may have expired."""
+        ...
+
+    def remove(self, user_id: str, session_id: str) -> bool:
+        """Delete a session; return False if there is none."""
+        ...
+
+    def remove_all(self, user_id: str) -> None:
+        """Delete a user's sessions and access tokens."""
+        ...
+
+
+class Flows(Protocol):
+    """Flows, at most one of each address, and one-time links."""
+
+    def put(self, flow: Flow) -> None:
+        """Store a flow in place of the one that the address has."""
+        ...
+
+    def attempt(self, token: FlowToken, most: int, now: datetime) -> Flow | None:
+        """Count one attempt and return the flow.
+
+        Return None, and count nothing, if the flow has another secret, has expired, was finished
+        or had so many attempts.
+        """
+        ...
+
+    def finish(self, flow: Flow) -> bool:
+        """End a flow after a right code. Of several calls only one returns True."""
+        ...
+
+    def put_link(self, digest: str, address: str, expires_at: datetime) -> None:
+        """Store a one-time link by the digest of its text."""
+        ...
+
+    def redeem_link(self, digest: str, now: datetime) -> str | None:
+        """Use a link up and return its address; None if it is absent, used or expired."""
+        ...
+
+
+class SignInCounts(Protocol):
+    """Counts of requests in windows of the clock."""
+
+    def count(self, subject: str, window: timedelta, most: int, now: datetime) -> bool:
+        """Count one request of a subject in its current window.
+
+        Return False, and count nothing, if the window has so many.
+        """
+        ...
+
+
+class CodeRequests(Protocol):
+    """The queue of codes to send."""
+
+    def put(self, request: CodeRequest) -> None:
+        """Queue a request."""
+        ...

@@ -1,0 +1,205 @@
+"""Sign in with a one-time code or link, and exchange the cookie for access tokens.
+
+An address that is nobody's makes the same calls and gets the same bytes as a user's: the code is
+queued, and a worker finds out whom it belongs to.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.ports import Clock
+from pillarbox.application.sign_in.ports import (
+    CodeRequests,
+    Flows,
+    Members,
+    Sessions,
+    SignInCounts,
+    Users,
+)
+from pillarbox.application.validation import normalize_address
+from pillarbox.domain.account import Account
+from pillarbox.domain.client_address import block_of
+from pillarbox.domain.errors import FieldError, ServiceError, ValidationFailed
+from pillarbox.domain.role import Role
+from pillarbox.domain.session import (
+    SERVICE_ACCOUNT_ID,
+    Session,
+    SessionPrincipal,
+    SessionToken,
+    User,
+    digest_of,
+    invalid_session,
+    new_access,
+    new_session,
+)
+from pillarbox.domain.sign_in import (
+    HOUR,
+    MAX_ATTEMPTS,
+    MINUTE,
+    PER_ADDRESS,
+    PER_BLOCK,
+    PER_BLOCK_AND_MINUTE,
+    FlowToken,
+    invalid_code,
+    new_flow,
+)
+
+
+@dataclass(frozen=True, slots=True)
+class AccountAccess:
+    """An account that a user may choose, and the user's role in it."""
+
+    account: Account
+    role: Role
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IssuedAccess:
+    """A new access token for one of the user's accounts, or for none if there is none."""
+
+    text: str
+    user: User
+    chosen: AccountAccess | None
+    accounts: Sequence[AccountAccess]
+
+
+@dataclass(frozen=True, slots=True)
+class IssuedSession:
+    """A new session: the text of its cookie, and a first access token."""
+
+    cookie: str
+    access: IssuedAccess
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignIn:
+    """Signs users in."""
+
+    users: Users
+    members: Members
+    accounts: AccountRecords
+    sessions: Sessions
+    flows: Flows
+    counts: SignInCounts
+    queue: CodeRequests
+    clock: Clock
+
+    def request_code(self, address: str, client: str) -> FlowToken:
+        """Begin a flow, and queue its code.
+
+        Args:
+            address: where the code is to go.
+            client: the IP address of the caller.
+
+        Raises:
+            ValidationFailed: on `email`.
+            ServiceError: `rate_limit_exceeded`.
+        """
+        address, now = normalize_address(address, "email"), self.clock()
+        token, flow, request = new_flow(address, now)
+        limits = [(f"address#{token.user_digest}", HOUR, PER_ADDRESS)]
+        if block := block_of(client):
+            # First, so that one block cannot use up the codes of an address beyond its own limit.
+            subject = f"block#{block}"
+            limits[:0] = [(subject, MINUTE, PER_BLOCK_AND_MINUTE), (subject, HOUR, PER_BLOCK)]
+        for subject, window, most in limits:
+            if not self.counts.count(subject, window, most, now):
+                message = "Too many codes were requested. Try again later."
+                raise ServiceError("rate_limit_exceeded", message)
+        self.flows.put(flow)
+        self.queue.put(request)
+        return token
+
+    def with_code(self, token: FlowToken, code: str, agent: str) -> IssuedSession:
+        """Sign in with the code of a flow. Each call is an attempt.
+
+        Raises:
+            ServiceError: `invalid_code`.
+        """
+        flow = self.flows.attempt(token, MAX_ATTEMPTS, self.clock())
+        if flow is None or not flow.accepts(token, code) or not self.flows.finish(flow):
+            raise invalid_code()
+        return self._begin(flow.address, agent)
+
+    def with_link(self, text: str, agent: str) -> IssuedSession:
+        """Sign in with a one-time link of the operator's command.
+
+        Raises:
+            ServiceError: `invalid_code`.
+        """
+        address = self.flows.redeem_link(digest_of(text), self.clock())
+        if address is None:
+            raise invalid_code()
+        return self._begin(address, agent)
+
+    def exchange(self, cookie: SessionToken, account_id: str | None) -> IssuedAccess:
+        """Issue an access token for a cookie, and note that the session was used.
+
+        Args:
+            cookie: the parsed cookie.
+            account_id: one of the user's accounts; by default the oldest membership.
+
+        Raises:
+            ServiceError: `invalid_session`.
+            ValidationFailed: on `account`: it is none of the user's.
+        """
+        now = self.clock()
+        session = self.sessions.get(cookie.user_id, cookie.session_id)
+        if session is None or session.digest != cookie.digest or now >= session.expires_at:
+            raise invalid_session()
+        user = self.users.get(session.address)
+        if user is None or user.user_id != session.user_id:
+            raise invalid_session()
+        session = replace(session, used_at=now)
+        if not self.sessions.touch(session):
+            raise invalid_session()
+        return self._issue(session, user, account_id)
+
+    def sessions_of(self, principal: SessionPrincipal) -> Sequence[Session]:
+        """Return the sessions of a caller that have not expired, the newest first."""
+        now = self.clock()
+        found = self.sessions.of_user(principal.session.user_id)
+        return [session for session in found if now < session.expires_at]
+
+    def end(self, principal: SessionPrincipal, session_id: str) -> None:
+        """End one session of a caller.
+
+        Raises:
+            ServiceError: `session_not_found`.
+        """
+        if not self.sessions.remove(principal.session.user_id, session_id):
+            raise ServiceError("session_not_found", "You have no such session.")
+
+    def end_all(self, principal: SessionPrincipal) -> None:
+        """End all sessions of a caller."""
+        self.sessions.remove_all(principal.session.user_id)
+
+    def _begin(self, address: str, agent: str) -> IssuedSession:
+        user = self.users.get(address)
+        if user is None:
+            raise invalid_code()
+        session, cookie = new_session(user, agent, self.clock())
+        self.sessions.add(session)
+        return IssuedSession(cookie, self._issue(session, user, None))
+
+    def _issue(self, session: Session, user: User, account_id: str | None) -> IssuedAccess:
+        choices = [
+            AccountAccess(account, member.role)
+            for member in self.members.of_user(user.user_id)
+            if (account := self.accounts.get(member.account_id))
+        ]
+        chosen = next(
+            (one for one in choices if account_id in {None, one.account.account_id}), None
+        )
+        if chosen is None and account_id is not None:
+            error = FieldError("account", "is not an account of yours", "unknown_account")
+            raise ValidationFailed(error)
+        access, text = new_access(
+            session,
+            chosen.account.account_id if chosen else SERVICE_ACCOUNT_ID,
+            self.clock(),
+            operator=user.operator,
+        )
+        self.sessions.add_access(access)
+        return IssuedAccess(text=text, user=user, chosen=chosen, accounts=choices)

@@ -1,0 +1,108 @@
+"""Add and remove the users of accounts, and create one-time links: the operator's part."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from pillarbox.application.accounts.lookup import find_account
+from pillarbox.application.accounts.ports import AccountRecords
+from pillarbox.application.ports import Clock
+from pillarbox.application.sign_in.ports import Flows, Members, Sessions, Users
+from pillarbox.application.validation import normalize_address
+from pillarbox.domain.errors import ServiceError
+from pillarbox.domain.ids import new_token
+from pillarbox.domain.role import Role
+from pillarbox.domain.session import USER_ID_LENGTH, Member, User, digest_of
+from pillarbox.domain.sign_in import LINK_TIME, new_link
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Team:
+    """The users of the dashboard, their roles, and links with which they sign in."""
+
+    users: Users
+    members: Members
+    accounts: AccountRecords
+    sessions: Sessions
+    flows: Flows
+    clock: Clock
+
+    def add_user(self, address: str) -> User:
+        """Return the user of an address; create it if it is new.
+
+        Raises:
+            ValidationFailed: on `address`.
+        """
+        address = normalize_address(address)
+        return self.users.add(User(user_id=new_token(USER_ID_LENGTH), address=address))
+
+    def add_member(self, account_id: str, address: str, role: Role) -> Member:
+        """Give a user a role in an account, in place of the one that it has there.
+
+        Raises:
+            ValidationFailed: on `address`.
+            ServiceError: `account_not_found`.
+        """
+        find_account(self.accounts, account_id)
+        user = self.add_user(address)
+        member = Member(
+            account_id=account_id,
+            user_id=user.user_id,
+            address=user.address,
+            role=role,
+            added_at=self.clock(),
+        )
+        self.members.put(member)
+        return member
+
+    def members_of(self, account_id: str) -> Sequence[Member]:
+        """Return an account's members, the oldest first.
+
+        Raises:
+            ServiceError: `account_not_found`.
+        """
+        find_account(self.accounts, account_id)
+        return self.members.of_account(account_id)
+
+    def remove_member(self, account_id: str, address: str) -> None:
+        """Remove a user from an account. Its sessions lose the account at once.
+
+        Raises:
+            ValidationFailed: on `address`.
+            ServiceError: `account_not_found`, `member_not_found`.
+        """
+        find_account(self.accounts, account_id)
+        user = self.users.get(normalize_address(address))
+        if user is None or not self.members.remove(account_id, user.user_id):
+            raise _member_not_found()
+
+    def set_operator(self, address: str, *, operator: bool) -> User:
+        """Make a user an operator of the service, or end that and all of its sessions.
+
+        Raises:
+            ValidationFailed: on `address`.
+            ServiceError: `member_not_found`, if nobody has the address whose rights are to end.
+        """
+        if operator:
+            self.add_user(address)
+        user = self.users.set_operator(normalize_address(address), operator=operator)
+        if user is None:
+            raise _member_not_found()
+        if not operator:
+            self.sessions.remove_all(user.user_id)
+        return user
+
+    def new_link(self, address: str) -> str:
+        """Return the text of a one-time link for a user, which is created if it is new.
+
+        Raises:
+            ValidationFailed: on `address`.
+        """
+        user, text = self.add_user(address), new_link()
+        self.flows.put_link(digest_of(text), user.address, self.clock() + LINK_TIME)
+        return text
+
+
+def _member_not_found() -> ServiceError:
+    return ServiceError(
+        "member_not_found", "Nobody has this address: `pillarbox member list` shows all members."
+    )
