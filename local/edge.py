@@ -123,6 +123,8 @@ class Edge:
         except ServiceError as error:
             return refusal(error)
         path = self._route.canonical(request.scope["raw_path"].decode("latin-1"))
+        if self._route.is_home(path):
+            return Response(status_code=302, headers={"location": "/app/"})
         if not path.startswith("/api/") or re.search(r"/\.{1,2}(/|$)", path):
             return self._gateway.response("MISSING_AUTHENTICATION_TOKEN")
         length = request.headers.get("content-length")

@@ -23,6 +23,7 @@ from admin.wiring import OperatorWiring
 from front.protocol import Protocol
 from local import banner, containers, front, processes, relay, template
 from local.containers import ContainerGateway
+from local.dashboard import Dashboard
 from local.dns import DnsServer, answering_udp
 from local.edge import INTEGRATION_TIMEOUT, Edge, StageOrigin
 from local.endpoint_secrets import EndpointSecrets
@@ -209,7 +210,10 @@ async def _run(settings: StackSettings, console: Console) -> int:
         )
         receiver = f"{urls['inbox']}/hooks/{SEEDED_RECEIVER}"
         await asyncio.to_thread(seed, wiring, mailbox, keys, receiver)
-        edge = ApiReference(Edge(template.load(), stage, front_origin, client), keys.texts["live"])
+        rules = template.load()
+        edge = Dashboard(
+            ApiReference(Edge(rules, stage, front_origin, client), keys.texts["live"]), rules
+        )
         await parts.enter_async_context(_serving(edge, sockets["edge"], settings.names))
         state = _this_process() | {
             "base_url": urls["edge"],
