@@ -5,16 +5,15 @@ const UNITS: [Intl.RelativeTimeFormatUnit, number][] = [
   ["hour", 3_600],
   ["minute", 60],
 ];
-const ago = new Intl.RelativeTimeFormat("en", { numeric: "always", style: "short" });
+const ago = new Intl.RelativeTimeFormat("en-GB", { numeric: "always", style: "short" });
 const WEEK = 7 * 86_400;
 
-export const count = (value: number) => value.toLocaleString("en");
+export const count = (value: number) => value.toLocaleString("en-GB");
 
 /** Return a fraction as a percentage; a small one keeps two digits that say something. */
 export function percent(fraction: number): string {
   const value = fraction * 100;
-  const digits = value === 0 || value === 100 ? 0 : value < 0.1 ? 2 : 1;
-  return `${value.toFixed(digits)} %`;
+  return `${value.toLocaleString("en-GB", { maximumFractionDigits: value < 0.1 ? 2 : 1 })} %`;
 }
 
 /** Return how long ago a time was, or its date if that is more than a week. */
@@ -27,17 +26,17 @@ export function relative(time: string, now = Date.now()): string {
 }
 
 export function day(time: string | Date): string {
-  return new Date(time).toLocaleDateString("en", { day: "numeric", month: "short", year: "numeric" });
+  return new Date(time).toLocaleDateString("en-GB", { day: "numeric", month: "short", year: "numeric" });
 }
 
 export function clock(time: string | Date): string {
-  return new Date(time).toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit", hour12: false });
+  return new Date(time).toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit" });
 }
 
 /** Return date and time to the millisecond, as an incident needs it. */
 export function exact(time: string): string {
   const when = new Date(time);
   const milliseconds = String(when.getMilliseconds()).padStart(3, "0");
-  const text = when.toLocaleTimeString("en", { hour: "2-digit", minute: "2-digit", second: "2-digit", hour12: false });
+  const text = when.toLocaleTimeString("en-GB", { hour: "2-digit", minute: "2-digit", second: "2-digit" });
   return `${day(when)}, ${text}.${milliseconds}`;
 }

@@ -129,12 +129,12 @@ function names(timestamp: string, range: RangeName): { label: string; tick: stri
   const time = new Date(timestamp);
   if (range === "31d") {
     // Days are days in UTC.
-    const text = time.toLocaleDateString("en", { day: "numeric", month: "short", timeZone: "UTC" });
+    const text = time.toLocaleDateString("en-GB", { day: "numeric", month: "short", timeZone: "UTC" });
     return { label: text, tick: time.getUTCDate() % 5 === 1 ? text : "" };
   }
-  const text = time.toLocaleDateString("en", { day: "numeric", month: "short" });
+  const text = time.toLocaleDateString("en-GB", { day: "numeric", month: "short" });
   if (range === "24h") return { label: `${text}, ${clock(time)}`, tick: time.getHours() % 4 ? "" : clock(time) };
-  const weekday = time.toLocaleDateString("en", { weekday: "short", day: "numeric" });
+  const weekday = time.toLocaleDateString("en-GB", { weekday: "short", day: "numeric" });
   return { label: `${text}, from ${clock(time)}`, tick: time.getHours() < 6 ? weekday : "" };
 }
 
@@ -233,7 +233,7 @@ function Errors({ of: figures }: { of: Analytics }) {
   );
 }
 
-const WINDOWS: Record<string, string> = {
+const WINDOWS = {
   month: "Emails this month",
   day: "Emails today",
   recipients: "Recipients today",
@@ -241,30 +241,30 @@ const WINDOWS: Record<string, string> = {
 
 function Quota() {
   const caller = useResource("me", (signal) => call("GET /v1/me", { signal }));
-  const limits = caller.data?.limits.filter(({ name }) => name in WINDOWS).reverse() ?? [];
+  const limits = caller.data?.limits ?? [];
   return (
     <section class="card">
       <h2>Quota</h2>
       <Trouble of={caller} />
-      {limits.map((limit) => (
-        <Meter of={limit} key={limit.name} />
-      ))}
+      {Object.entries(WINDOWS).map(([name, title]) =>
+        limits.filter((limit) => limit.name === name).map((limit) => <Meter title={title} of={limit} key={name} />),
+      )}
     </section>
   );
 }
 
-function Meter({ of: { name, limit, used, resetsAt } }: { of: LimitState }) {
+function Meter({ title, of: { limit, used, resetsAt } }: { title: string; of: LimitState }) {
   const left = limit === null ? 1 : (limit - used) / Math.max(limit, 1);
   return (
     <div class="quota">
       <p>
-        <span>{WINDOWS[name]}</span>
+        <span>{title}</span>
         <b>
           {count(used)}
           {limit !== null && ` of ${count(limit)}`}
         </b>
       </p>
-      {limit !== null && <meter aria-label={WINDOWS[name]} class={left < 0.1 ? "short" : undefined} max={limit || 1} value={used} />}
+      {limit !== null && <progress aria-label={title} class={left < 0.1 ? "short" : undefined} max={limit || 1} value={used} />}
       <p class="hint">{limit === null ? "No limit" : <>Starts again <Time at={resetsAt} /></>}</p>
     </div>
   );

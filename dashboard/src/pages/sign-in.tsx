@@ -113,7 +113,7 @@ function WithCode({ email, onCode, onLeave }: { email: string; onCode: (code: st
           pattern="[0-9]{6}"
           maxLength={6}
           value={code}
-          onInput={(event) => setCode(event.currentTarget.value.replace(/\D/g, ""))}
+          onInput={(event) => setCode((event.currentTarget.value = event.currentTarget.value.replace(/\D/g, "")))}
         />
       </Field>
       <button class="button primary" disabled={busy}>

@@ -59,7 +59,7 @@ export function Bars({ summary, series, bars }: Properties) {
                   ) : null;
                 })}
                 {bar.tick && (
-                  <text class="axis" x={`${width * (index + 0.5)}%`} y={HEIGHT - 6} text-anchor={anchor(index, bars.length)}>
+                  <text class="axis" x={`${width * (index + 0.5)}%`} y={HEIGHT - 6} text-anchor="middle">
                     {bar.tick}
                   </text>
                 )}
@@ -123,12 +123,7 @@ export function Bars({ summary, series, bars }: Properties) {
   );
 }
 
-function anchor(index: number, bars: number): "start" | "middle" | "end" {
-  if (index === 0) return "start";
-  return index === bars - 1 ? "end" : "middle";
-}
-
-/** Return the next number that is easy to read: 1, 2 or 5 times a power of ten, doubled once. */
+/** Return the next number that is easy to read. */
 function roundUp(value: number): number {
   const power = 10 ** Math.floor(Math.log10(value));
   return [1, 2, 4, 5, 6, 8, 10].map((step) => step * power).find((step) => step >= value) ?? value;

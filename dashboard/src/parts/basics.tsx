@@ -96,7 +96,7 @@ export function Tags({ tags }: { tags: Record<string, string> }) {
     <>
       {Object.entries(tags).map(([name, value]) => (
         <span class="tag" key={name}>
-          {name}:{value}
+          {` ${name}:${value}`}
         </span>
       ))}
     </>
