@@ -41,7 +41,9 @@ def api_types(document: Schema) -> str:
         for method in _METHODS
         if method in item
     ]
-    return "\n".join([_HEADER, *schemas, f"export interface Operations {{\n{''.join(operations)}}}\n"])
+    return "\n".join(
+        [_HEADER, *schemas, f"export interface Operations {{\n{''.join(operations)}}}\n"]
+    )
 
 
 def _operation(operation: Schema) -> str:
@@ -75,12 +77,8 @@ def _type(schema: Schema) -> str:
             return " | ".join(json.dumps(value) for value in values)
         case {"anyOf": list(choices)} | {"oneOf": list(choices)}:
             return " | ".join(dict.fromkeys(_type(choice) for choice in choices))
-        case {"allOf": list(parts)}:
-            return " & ".join(f"({_type(part)})" for part in parts)
         case {"type": "array"}:
             return f"({_type(schema.get('items', {}))})[]"
-        case {"type": list(names)}:
-            return " | ".join(_type({**schema, "type": name}) for name in names)
         case {"type": str(name)} if name in _SIMPLE:
             return _SIMPLE[name]
         case _ if not schema.keys() - {"description", "title", "default", "examples"}:

@@ -1,12 +1,14 @@
 """Opens the dashboard of the running local stack as a user who is signed in."""
 
 import json
-from collections.abc import Callable
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from playwright.sync_api import Browser, BrowserContext, Page, Request, Route
 
 from tests.browser.chromium import PATIENCE
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _VIOLATIONS: Final = """
 window.violations = [];

@@ -19,7 +19,7 @@ _BRIDGE: Final = Path(__file__).with_name("firefox_bridge.cjs")
 def firefox() -> Iterator[Browser]:
     """Run the system's Firefox until the block ends.
 
-    It ignores `color_scheme` of a page; a page with a switch of its own has dark colours through it.
+    It ignores `color_scheme`; a page is dark only through a switch of its own.
     """
     options = f"{os.environ.get('NODE_OPTIONS', '')} --require {_BRIDGE}".strip()
     with mock.patch.dict(os.environ, {"NODE_OPTIONS": options}), sync_playwright() as playwright:

@@ -66,6 +66,7 @@ OUTER_PARTS: Final[dict[str, set[str]]] = {
         "pillarbox.domain",
         "pillarbox.wiring",
     },
+    "dashboard": set(),
     "front": {
         "pillarbox.settings",
         "pillarbox.domain",
