@@ -157,6 +157,7 @@ function FilterBar({ filters, onChange }: { filters: Filters; onChange: (changes
         <input ref={field} type="search" placeholder="Recipient or message id" autocomplete="off" spellcheck={false} value={text} onInput={(event) => setText(event.currentTarget.value)} onBlur={find} />
         <kbd aria-hidden="true">/</kbd>
       </label>
+      <button class="hidden" tabIndex={-1}>Search</button>
       <label class="choice">
         <span class="hidden">Status</span>
         <select {...input("status")}>
