@@ -361,7 +361,12 @@ def test_a_hidden_page_asks_for_nothing(user: User, emails: dict[str, str]) -> N
 
 def _wait_until(page: Page, number: Callable[[], int], wanted: int) -> None:
     """Wait until a number is reached, while the browser goes on."""
-    wait_for(lambda: page.wait_for_timeout(50) or number() == wanted)
+
+    def look() -> bool:
+        page.wait_for_timeout(50)
+        return number() == wanted
+
+    wait_for(look)
 
 
 def test_two_tabs_show_two_accounts(user: User) -> None:
