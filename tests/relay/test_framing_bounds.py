@@ -85,7 +85,8 @@ def test_an_overlong_line_is_skipped_in_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    "octets", [b"\n", b"\0", b"\r\r", b"\rx", b"a\n", b"a\0", b"a\rb", b"abc\n", b"abc\0"]
+    "octets",
+    [b"\n", b"\0", b"\r\r", b"\rx", b"a\n", b"a\0", b"a\rb", b"abc\n", b"abc\0", b"\nx", b"a\0b"],
 )
 def test_a_bare_control_is_seen_before_the_end_of_its_line(octets: bytes) -> None:
     """A bare control is refused at once; a CR at the end of what has arrived may get its LF."""
