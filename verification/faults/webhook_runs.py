@@ -42,7 +42,7 @@ from tests.contract.client import Invocation, handler
 from tests.contract.service import queue_record
 from tests.fakes import builders, webhooks
 from tests.fakes.webhook_world import beyond_patience, one_after_another
-from verification.faults.enumeration import Plan, at_each_call, describe
+from verification.faults.enumeration import FaultsOf, Plan, at_each_call, describe
 from verification.faults.processes import Process
 from verification.faults.report import RunResult
 from verification.faults.system import System
@@ -53,14 +53,17 @@ _RESOURCES: Final = template.load()["Resources"]
 _VISIBILITY: Final[int] = _RESOURCES["WebhooksQueue"]["Properties"]["VisibilityTimeout"]
 _POST: Final = "endpoint.POST"
 #: One of each kind for the code above the SDK, which other runs try in every way.
-_FAULTS: Final = (
+_FAULTS_OF_ANY_CALL: Final = (
     Fault(Kind.ERROR, "before", lasting=True),
     Fault(Kind.ERROR, "after", lasting=True),
     Fault(Kind.TIMEOUT, "after"),
-    Fault(Kind.PARTLY, "before"),
-    Fault(Kind.PARTLY, "after"),
     Fault(Kind.KILL, "before"),
     Fault(Kind.KILL, "after"),
+)
+_FAULTS: Final = (
+    *_FAULTS_OF_ANY_CALL,
+    Fault(Kind.PARTLY, "before"),
+    Fault(Kind.PARTLY, "after"),
 )
 _MINUTE: Final = timedelta(minutes=1)
 _OK: Final = PostResult(status_code=200)
@@ -93,18 +96,35 @@ PATHS: Final = (
 )
 
 
+def _faults_of(call: str) -> Sequence[Fault]:
+    return [fault for fault in _FAULTS if fault in faults_of(call)]
+
+
 def webhook_runs(
-    system: System, path: WebhookPath, faults: Sequence[Fault] = _FAULTS
+    system: System, path: WebhookPath, faults: FaultsOf = _faults_of
 ) -> Iterator[RunResult]:
     """Run each fault at the first and the last call from each place of a path."""
-
-    def faults_of_call(call: str) -> Sequence[Fault]:
-        return [fault for fault in faults if fault in faults_of(call)]
 
     def run(plan: Plan) -> RunResult:
         return _Run(system, path).run(plan)
 
-    return at_each_call(system.wire, run, faults_of_call, ends_only=True)
+    return at_each_call(system.wire, run, faults, ends_only=True)
+
+
+def refused_tasks(system: System, path: WebhookPath) -> Iterator[RunResult]:
+    """Let the queue refuse the tasks at each place of a path."""
+    refusal = Fault(Kind.ERROR, "before", lasting=True)
+    return webhook_runs(
+        system, path, lambda call: [refusal] if call == "sqs.SendMessageBatch" else ()
+    )
+
+
+def random_webhook_faults(system: System, seed: int) -> Iterator[RunResult]:
+    """Run random faults at random calls of random paths, without end."""
+    draw = Random(seed)  # noqa: S311  a repeatable schedule, not a secret
+    while True:
+        path, fault = draw.choice(PATHS), draw.choice(_FAULTS_OF_ANY_CALL)
+        yield _Run(system, path).run({draw.randrange(100): fault})
 
 
 class _Run:
