@@ -218,7 +218,7 @@ class _Run:
         )
         return [(kind, str(new.message_id), recipient) for kind, recipient in events]
 
-    def _announce(self, changes: list[Mapping[str, Any]]) -> None:
+    def _announce(self, changes: Sequence[Mapping[str, Any]]) -> None:
         """Pass the changes to the function until it succeeds, as Lambda does."""
 
         def on_end(process: Process) -> None:
