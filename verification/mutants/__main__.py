@@ -91,8 +91,8 @@ MODULES: Final = {
     "application/history/search_index.py": f"{_HISTORY}_search.py",
     "application/webhooks/announce.py": f"{_WEBHOOK}_announcements.py {_WEBHOOK}_worker.py"
     f" {_WEBHOOK}_faults.py",
-    "application/webhooks/attempts.py": f"{_WEBHOOK}_worker.py {_WEBHOOK}_replays.py"
-    f" {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
+    "application/webhooks/attempts.py": f"{_WEBHOOK}_attempts.py {_WEBHOOK}_worker.py"
+    f" {_WEBHOOK}_replays.py {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
     "application/webhooks/enqueue_due.py": f"{_WEBHOOK}_due.py {_WEBHOOK}_notices.py"
     f" {_WEBHOOK}_faults.py",
     "consumer.py": "tests/unit/test_consumer.py",
