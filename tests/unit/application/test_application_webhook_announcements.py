@@ -6,9 +6,6 @@ from dataclasses import dataclass, field
 from datetime import timedelta
 from unittest.mock import Mock
 
-import pytest
-
-from pillarbox.application.webhooks import announce
 from pillarbox.application.webhooks.announce import CACHED, Announcement
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.webhook import WebhookEndpoint
@@ -66,9 +63,8 @@ def test_the_endpoints_of_an_account_are_read_twice_a_minute() -> None:
     assert timedelta(seconds=30) == CACHED
 
 
-def test_few_accounts_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
-    """If as many accounts are known as may be, all are read again."""
-    monkeypatch.setattr(announce, "_MAX_ACCOUNTS", 2)
+def test_ten_thousand_accounts_are_remembered() -> None:
+    """With one account more, all are read again, so the memory has a bound."""
     endpoints = _CountedEndpoints()
     announcement = Announcement[str](
         account_of=str,
@@ -77,10 +73,11 @@ def test_few_accounts_are_remembered(monkeypatch: pytest.MonkeyPatch) -> None:
         queue=FakeWebhookQueue(),
         clock=lambda: NOW,
     )
-    announcement.apply(["a", "b", "a", "b"])
-    assert endpoints.reads == {"a": 1, "b": 1}
-    announcement.apply(["c", "a", "c"])
-    assert endpoints.reads == {"a": 2, "b": 1, "c": 1}
+    accounts = [str(number) for number in range(10_000)]
+    announcement.apply([*accounts, *accounts])
+    assert endpoints.reads.total() == 10_000
+    announcement.apply(["one more", *accounts[:9], "one more"])
+    assert endpoints.reads.total() == 10_010
 
 
 def test_a_batch_that_cannot_be_queued_is_repeated_from_its_start() -> None:
