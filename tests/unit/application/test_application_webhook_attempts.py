@@ -149,7 +149,7 @@ def test_a_change_of_the_health_is_tried_twenty_times(meetings: int, *, succeeds
 def test_a_change_that_changes_nothing_is_not_written() -> None:
     """A health that stays the same costs no write."""
     world, endpoint, _ = one_event()
-    ports_of(world).change_health(endpoint, lambda health: health)
+    ports_of(world).change_health(endpoint, replace)
     assert "healths.replace" not in world.gate.calls
 
 
