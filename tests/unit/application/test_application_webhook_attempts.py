@@ -6,7 +6,13 @@ from datetime import timedelta
 
 import pytest
 
-from pillarbox.application.webhooks.attempts import AttemptResult, Attempts, PostingPorts, drain_of
+from pillarbox.application.webhooks.attempts import (
+    AttemptResult,
+    Attempts,
+    PostingPorts,
+    drain_of,
+    events_wait,
+)
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import Unavailable
 from pillarbox.domain.message import EventKind
@@ -19,7 +25,7 @@ from pillarbox.domain.webhook import (
     WebhookEndpoint,
 )
 from pillarbox.domain.webhook_events import events_of
-from tests.fakes.builders import event, message
+from tests.fakes.builders import NOW, event, message
 from tests.fakes.webhook_world import WebhookWorld
 
 MINUTE, MILLISECOND = timedelta(minutes=1), timedelta(milliseconds=1)
@@ -266,6 +272,31 @@ def test_a_success_ends_the_failures(health: Callable[..., EndpointHealth], drai
     Attempts(ports_of(world)).post(endpoint, seen, delivery)
     assert world.healths.get(*key) == EndpointHealth(drain_until=seen.drain_until)
     assert world.queue.tasks == [(drain_of(endpoint), timedelta(0))] * drains
+
+
+@pytest.mark.parametrize(
+    ("enabled", "health", "waits"),
+    [
+        (True, EndpointHealth(), False),
+        (True, EndpointHealth(failing_since=NOW, failures=4), False),
+        (True, EndpointHealth(open_since=NOW), True),
+        (True, EndpointHealth(slow_since=NOW), True),
+        (True, EndpointHealth(disabled_at=NOW), True),
+        (False, EndpointHealth(), True),
+        (False, EndpointHealth(open_since=NOW), True),
+    ],
+)
+def test_when_events_wait(health: EndpointHealth, *, enabled: bool, waits: bool) -> None:
+    """They wait if the owner or the service disabled the endpoint, or if it fails or is slow."""
+    world = WebhookWorld()
+    endpoint = world.add_endpoint(enabled=enabled)
+    assert events_wait(endpoint, health) == waits
+    world.healths.healths[endpoint.account_id, endpoint.endpoint_id] = health
+    sent = world.change(message(), event(EventKind.SENT, 1))
+    world.deliver_again(events_of(sent)[-1].for_endpoint(endpoint.endpoint_id))
+    world.stream.clear()
+    world.settle(timedelta(0))
+    assert world.outcomes["waiting" if waits else "delivered"] == 1
 
 
 def test_a_success_of_a_sound_endpoint_writes_no_health() -> None:
