@@ -3,9 +3,11 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any, cast
 
 import pytest
 
+from pillarbox.application.accounts.ports import Suppression
 from pillarbox.application.webhooks.attempts import (
     AttemptResult,
     Attempts,
@@ -15,7 +17,7 @@ from pillarbox.application.webhooks.attempts import (
 )
 from pillarbox.application.webhooks.ports import PostResult
 from pillarbox.domain.errors import Unavailable
-from pillarbox.domain.message import EventKind
+from pillarbox.domain.message import EventKind, Message
 from pillarbox.domain.webhook import (
     DeliveryAttempt,
     DeliveryState,
@@ -24,7 +26,7 @@ from pillarbox.domain.webhook import (
     WebhookDelivery,
     WebhookEndpoint,
 )
-from pillarbox.domain.webhook_events import events_of
+from pillarbox.domain.webhook_events import events_of, suppression_added
 from tests.fakes.builders import NOW, event, message
 from tests.fakes.webhook_world import WebhookWorld
 
@@ -272,6 +274,58 @@ def test_a_success_ends_the_failures(health: Callable[..., EndpointHealth], drai
     Attempts(ports_of(world)).post(endpoint, seen, delivery)
     assert world.healths.get(*key) == EndpointHealth(drain_until=seen.drain_until)
     assert world.queue.tasks == [(drain_of(endpoint), timedelta(0))] * drains
+
+
+@pytest.mark.parametrize("stored", [True, False])
+def test_a_suppression_is_announced_as_it_is_stored(*, stored: bool) -> None:
+    """Without the record nothing is posted, and the address is not kept."""
+    world, endpoint, _ = one_event()
+    suppression = Suppression(address="ann@example.com", reason="bounced", at=world.now)
+    if stored:
+        world.suppressions.suppressions[endpoint.account_id, suppression.address] = suppression
+    added = suppression_added(endpoint.account_id, suppression.address, world.now, None)
+    waiting = WebhookDelivery(
+        event=added.for_endpoint(endpoint.endpoint_id), state=DeliveryState.WAITING
+    )
+    result = Attempts(ports_of(world)).post(endpoint, EndpointHealth(), waiting)
+    assert result.outcome == ("delivered" if stored else "record_gone")
+    assert len(world.poster.posts) == stored
+    assert result.delivery.event.address == (suppression.address if stored else None)
+    assert (result.delivery.state is DeliveryState.FAILED) == (not stored)
+    assert [*world.deliveries.deliveries.values()] == [result.delivery]
+
+
+@pytest.mark.parametrize(
+    ("peeked", "stored", "reads"),
+    [
+        ("new", "new", ["peek"]),
+        ("old", "new", ["peek", "get"]),
+        (None, "new", ["peek", "get"]),
+        ("old", "old", ["peek", "get"]),
+        (None, None, ["peek", "get"]),
+    ],
+)
+def test_a_message_is_read_again_if_it_lacks_the_event(
+    peeked: str | None, stored: str | None, reads: list[str]
+) -> None:
+    """A read that may be late comes first, and one with strong consistency if it must."""
+    world, endpoint, delivery = one_event()
+    (new,) = world.store.messages.values()
+    versions = {"new": new, "old": replace(new, events=()), None: None}
+    calls: list[str] = []
+
+    class Messages:
+        def peek(self, *_: object) -> Message | None:
+            calls.append("peek")
+            return versions[peeked]
+
+        def get(self, *_: object) -> Message | None:
+            calls.append("get")
+            return versions[stored]
+
+    ports = replace(ports_of(world), messages=cast("Any", Messages()))
+    result = Attempts(ports).post(endpoint, EndpointHealth(), delivery)
+    assert (result.outcome, calls) == ("delivered" if stored == "new" else "record_gone", reads)
 
 
 @pytest.mark.parametrize(
