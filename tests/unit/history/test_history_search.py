@@ -5,8 +5,9 @@
 import random
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
-from unittest.mock import Mock
+from unittest.mock import Mock, call
 
 import pytest
 from hypothesis import given, settings
@@ -17,7 +18,7 @@ from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest, SortBy
 from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.search_index import index_again
-from pillarbox.application.history.tuning import Tuning
+from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.message import ERASED_ADDRESS, EventKind, Status
 from pillarbox.domain.search import RecipientTerm, SearchTerm, TagTerm
@@ -173,7 +174,16 @@ def test_a_search_reads_no_more_than_it_needs(*, is_prefix: bool, most: int) -> 
     search = RecordSearch(Mock(newest_first=Mock(return_value=[])), world.ledger, index, SMALL)
     term = RecipientTerm("ann@example.com", is_prefix=is_prefix)
     search.find(world.account_id, term, TimeRange(0, END_OF_TIME), 1)
-    assert [call.args[3] for call in index.find.mock_calls] == [most]
+    assert [made.args[3] for made in index.find.mock_calls] == [most]
+
+
+def test_from_when_on_records_are_read_too() -> None:
+    """A record may be written 40 seconds late, and a shard may lag for 15 minutes."""
+    ledger = Mock(newest_entry=Mock(side_effect=[SimpleNamespace(created=10**12), None]))
+    search = RecordSearch(Mock(), ledger, Mock(), STANDARD)
+    assert search.indexed_until("account") == 10**12 - 40_000
+    assert search.indexed_until("account") == 0
+    assert ledger.newest_entry.mock_calls == [call("account", 900_000)] * 2
 
 
 @pytest.mark.parametrize("shards", [1, 2])
