@@ -1,9 +1,12 @@
 """How a connection begins, waits and ends, without sockets."""
 
 import asyncio
+from dataclasses import replace
+
+import pytest
 
 from pillarbox.domain.errors import ServiceError
-from tests.relay.peer import Peer, in_loop
+from tests.relay.peer import LIMITS, Peer, in_loop
 from tests.relay.running_relay import MESSAGE, ManualClock
 from tests.relay.test_proxy import SIGNATURE, proxy_header
 
@@ -154,6 +157,53 @@ def test_a_drain_ends_after_a_refused_message() -> None:
         await calls_ended()
         reply += peer.answer()
         assert [line[:3] for line in reply.splitlines()] == [b"550", b"421"]
+        assert peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+@pytest.mark.parametrize("in_content", [True, False])
+def test_a_bare_control_ends_the_session(*, in_content: bool) -> None:
+    """The reply says whether a command or a message had it, and nothing follows."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await (peer.begin_message() if in_content else peer.log_in())
+        peer.answer()
+        assert peer.send(b"a\nb\r\n").startswith(b"550 5.5.2 " if in_content else b"500 5.5.2 ")
+        assert peer.transport.half_closed
+        assert peer.send(b"NOOP\r\n") == b""
+
+    in_loop(scenario)
+
+
+def test_a_message_far_over_the_limit_ends_the_session() -> None:
+    """A message of more than twice the limit gets one reply."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock, limits=replace(LIMITS, message_size=1_000))
+        await peer.begin_message()
+        peer.answer()
+        assert peer.send(b"x" * 3_000).startswith(b"552 ")
+        assert peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+def test_a_drain_waits_for_a_message() -> None:
+    """A message that is arriving gets its 250, and then the session ends with 421."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.answer()
+        peer.connection.drain()
+        assert peer.open
+        answer = peer.send(END)
+        await calls_ended()
+        answer += peer.answer()
+        first, second = answer.splitlines()
+        assert (first[:4], second[:9]) == (b"250 ", b"421 4.3.2")
         assert peer.transport.half_closed
 
     in_loop(scenario)
