@@ -112,6 +112,7 @@ def test_message_in_progress() -> None:
             peer.send((b"x" * 98 + b"\r\n") * 400)
             peer.wait(60)
             assert peer.open
+        peer.send((b"x" * 98 + b"\r\n") * 400)
         peer.wait(1)
         assert peer.transport.half_closed
 
