@@ -207,3 +207,43 @@ def test_a_drain_waits_for_a_message() -> None:
         assert peer.transport.half_closed
 
     in_loop(scenario)
+
+
+def test_an_unexpected_error_is_a_451() -> None:
+    """No error of a call becomes a 250, and the session goes on with what waits."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.answer()
+        peer.service.fault = TypeError("planted")
+        answer = peer.send(END + b"NOOP\r\n")
+        await calls_ended()
+        answer += peer.answer()
+        assert [line[:3] for line in answer.splitlines()] == [b"451", b"250"]
+
+    in_loop(scenario)
+
+
+def test_a_message_that_is_too_large_ends() -> None:
+    """After its 552 the next line is a command again."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock, limits=replace(LIMITS, message_size=1_000))
+        await peer.begin_message()
+        peer.answer()
+        answer = peer.send(b"x" * 1_500 + b"\r\n.\r\nNOOP\r\n")
+        assert [line[:3] for line in answer.splitlines()] == [b"552", b"250"]
+
+    in_loop(scenario)
+
+
+def test_a_client_is_known_by_its_address() -> None:
+    """The address without the port counts against the limits."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        assert peer.connection._admission is not None
+        assert peer.connection._admission.host == "127.0.0.1"
+
+    in_loop(scenario)

@@ -8,6 +8,7 @@ import pytest
 from tests.relay.peer import LIMITS, Peer, in_loop
 from tests.relay.running_relay import SENDER, TO, ManualClock
 from tests.relay.test_connection import END, calls_ended
+from tests.relay.tls_client import TlsClient
 
 TIMED_OUT = b"421 4.4.2 "
 
@@ -47,6 +48,21 @@ def test_handshake_that_does_not_begin() -> None:
     def scenario(clock: ManualClock) -> None:
         peer = Peer(clock)
         peer.send(b"STARTTLS\r\n")
+        peer.wait(LIMITS.handshake)
+        assert peer.open
+        peer.wait(1)
+        assert peer.transport.aborted
+
+    in_loop(scenario)
+
+
+def test_handshake_that_does_not_end() -> None:
+    """A client that sends a part of its handshake gets no more time for it."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        peer.send(b"STARTTLS\r\n")
+        peer.connection.data_received(TlsClient().handshake()[:50])
         peer.wait(LIMITS.handshake)
         assert peer.open
         peer.wait(1)
