@@ -225,6 +225,24 @@ def test_an_unexpected_error_is_a_451() -> None:
     in_loop(scenario)
 
 
+def test_what_waits_for_a_call_is_answered_after_it() -> None:
+    """Commands behind a message are read when its call has ended, and not before."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.answer()
+        peer.service.gate.clear()
+        assert peer.send(END + b"NOOP\r\n") == b""
+        assert not peer.transport.reading
+        peer.service.gate.set()
+        await calls_ended()
+        assert [line[:3] for line in peer.answer().splitlines()] == [b"250", b"250"]
+        assert peer.transport.reading
+
+    in_loop(scenario)
+
+
 def test_a_message_that_is_too_large_ends() -> None:
     """After its 552 the next line is a command again."""
 
