@@ -38,7 +38,7 @@ format: setup ## format the code, and fix what ruff can fix
 	$(RUN)ruff check --fix
 	$(RUN)ruff format
 
-faults: setup .venv-engine/made ## break each call of each path, at random and by kills: 45 minutes
+faults: setup .venv-engine/made ## break each call of each path, at random and by kills: an hour
 	$(RUN)python -m verification.faults
 
 overload: setup .venv-engine/made ## send 10,000 mails to an overloaded stack; miss none: 50 minutes

@@ -83,7 +83,8 @@ def _check_parts(raw: bytes) -> None:
     for part in message_from_bytes(raw).walk():
         if any(isinstance(defect, _MALFORMED) for defect in part.defects):
             raise bad_request("A multipart is not formatted properly.")
-        _check_charset(part.get_param("charset"))
+        if part.get_content_maintype() == "text":  # elsewhere it means nothing (RFC 2046 section 4)
+            _check_charset(part.get_param("charset"))
         for read in (part.get_filename(), collapse_rfc2231_value(part.get_param("name", ""))):
             name = decoded(str(read or ""))
             _, dot, extension = name.rpartition(".")

@@ -7,6 +7,7 @@ deliver a task twice. The stream delivers its records in order, and repeats a ba
 import heapq
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -53,6 +54,18 @@ def one_after_another(
     return results
 
 
+def beyond_patience(
+    calls: Sequence[Callable[[], Any]],
+    patience: timedelta | None = None,
+    while_running: Callable[[Sequence[int]], None] = lambda _: None,
+) -> list[Any]:
+    """The same for calls that all take longer than the worker's patience."""
+    if patience is not None:
+        with suppress(Exception):
+            while_running(range(len(calls)))
+    return one_after_another(calls)
+
+
 @dataclass
 class WebhookWorld:
     """One account with endpoints; what happens to its messages is announced and posted."""
@@ -66,6 +79,8 @@ class WebhookWorld:
     #: The share of tasks that the queue delivers twice, and up to two seconds later than others;
     #: and of batches that the stream repeats.
     disorder: float = 0
+    #: Makes the calls of the worker.
+    parallel: Callable[..., list[Any]] = one_after_another
 
     def __post_init__(self) -> None:
         self.store = stores.Store()
@@ -270,7 +285,7 @@ class WebhookWorld:
         if not received:
             return
         try:
-            results: Sequence[Any] = WebhookWorker(self.ports, one_after_another).handle(received)
+            results: Sequence[Any] = WebhookWorker(self.ports, self.parallel).handle(received)
         except Killed:
             results = [RuntimeError("killed")] * len(received)
         for task, result in zip(received, results, strict=True):

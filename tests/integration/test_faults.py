@@ -15,6 +15,7 @@ from verification.faults.report import report
 from verification.faults.runs import random_faults, within
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
+from verification.faults.webhook_runs import random_webhook_faults
 
 #: Seconds for each test; the long run takes every fault, and schedules for ten minutes.
 _SECONDS = 12
@@ -50,6 +51,13 @@ def test_many_faults_at_once_break_no_promise(system: System) -> None:
 def test_statistics_end_exact(system: System) -> None:
     """After a fault at a call of the statistics each change is still counted once."""
     assert not report("statistics", within(_SECONDS, statistics_runs(system, every=101)))
+
+
+def test_a_fault_loses_no_webhook(system: System) -> None:
+    """After a random fault at a random call each event still reaches its endpoint."""
+    totals = report("webhooks", within(_SECONDS, random_webhook_faults(system, seed=20261122)))
+    assert totals.verdict.accepted >= 5
+    assert not totals
 
 
 @pytest.mark.parametrize("name", AIMS)

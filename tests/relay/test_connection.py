@@ -1,9 +1,12 @@
 """How a connection begins, waits and ends, without sockets."""
 
 import asyncio
+from dataclasses import replace
+
+import pytest
 
 from pillarbox.domain.errors import ServiceError
-from tests.relay.peer import Peer, in_loop
+from tests.relay.peer import LIMITS, Peer, in_loop
 from tests.relay.running_relay import MESSAGE, ManualClock
 from tests.relay.test_proxy import SIGNATURE, proxy_header
 
@@ -155,5 +158,110 @@ def test_a_drain_ends_after_a_refused_message() -> None:
         reply += peer.answer()
         assert [line[:3] for line in reply.splitlines()] == [b"550", b"421"]
         assert peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+@pytest.mark.parametrize("in_content", [True, False])
+def test_a_bare_control_ends_the_session(*, in_content: bool) -> None:
+    """The reply says whether a command or a message had it, and nothing follows."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await (peer.begin_message() if in_content else peer.log_in())
+        peer.answer()
+        assert peer.send(b"a\nb\r\n").startswith(b"550 5.5.2 " if in_content else b"500 5.5.2 ")
+        assert peer.transport.half_closed
+        assert peer.send(b"NOOP\r\n") == b""
+
+    in_loop(scenario)
+
+
+def test_a_message_far_over_the_limit_ends_the_session() -> None:
+    """A message of more than twice the limit gets one reply."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock, limits=replace(LIMITS, message_size=1_000))
+        await peer.begin_message()
+        peer.answer()
+        assert peer.send(b"x" * 3_000).startswith(b"552 ")
+        assert peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+def test_a_drain_waits_for_a_message() -> None:
+    """A message that is arriving gets its 250, and then the session ends with 421."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.answer()
+        peer.connection.drain()
+        assert peer.open
+        answer = peer.send(END)
+        await calls_ended()
+        answer += peer.answer()
+        first, second = answer.splitlines()
+        assert (first[:4], second[:9]) == (b"250 ", b"421 4.3.2")
+        assert peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+def test_an_unexpected_error_is_a_451() -> None:
+    """No error of a call becomes a 250, and the session goes on with what waits."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.answer()
+        peer.service.fault = TypeError("planted")
+        answer = peer.send(END + b"NOOP\r\n")
+        await calls_ended()
+        answer += peer.answer()
+        assert [line[:3] for line in answer.splitlines()] == [b"451", b"250"]
+
+    in_loop(scenario)
+
+
+def test_what_waits_for_a_call_is_answered_after_it() -> None:
+    """Commands behind a message are read when its call has ended, and not before."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.answer()
+        peer.service.gate.clear()
+        assert peer.send(END + b"NOOP\r\n") == b""
+        assert not peer.transport.reading
+        peer.service.gate.set()
+        await calls_ended()
+        assert [line[:3] for line in peer.answer().splitlines()] == [b"250", b"250"]
+        assert peer.transport.reading
+
+    in_loop(scenario)
+
+
+def test_a_message_that_is_too_large_ends() -> None:
+    """After its 552 the next line is a command again."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock, limits=replace(LIMITS, message_size=1_000))
+        await peer.begin_message()
+        peer.answer()
+        answer = peer.send(b"x" * 1_500 + b"\r\n.\r\nNOOP\r\n")
+        assert [line[:3] for line in answer.splitlines()] == [b"552", b"250"]
+
+    in_loop(scenario)
+
+
+def test_a_client_is_known_by_its_address() -> None:
+    """The address without the port counts against the limits."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        assert peer.connection._admission is not None
+        assert peer.connection._admission.host == "127.0.0.1"
 
     in_loop(scenario)

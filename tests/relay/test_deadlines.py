@@ -1,9 +1,14 @@
 """Each deadline of a connection, to the second."""
 
+import asyncio
 from dataclasses import replace
 
+import pytest
+
 from tests.relay.peer import LIMITS, Peer, in_loop
-from tests.relay.running_relay import ManualClock
+from tests.relay.running_relay import SENDER, TO, ManualClock
+from tests.relay.test_connection import END, calls_ended
+from tests.relay.tls_client import TlsClient
 
 TIMED_OUT = b"421 4.4.2 "
 
@@ -43,6 +48,21 @@ def test_handshake_that_does_not_begin() -> None:
     def scenario(clock: ManualClock) -> None:
         peer = Peer(clock)
         peer.send(b"STARTTLS\r\n")
+        peer.wait(LIMITS.handshake)
+        assert peer.open
+        peer.wait(1)
+        assert peer.transport.aborted
+
+    in_loop(scenario)
+
+
+def test_handshake_that_does_not_end() -> None:
+    """A client that sends a part of its handshake gets no more time for it."""
+
+    def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        peer.send(b"STARTTLS\r\n")
+        peer.connection.data_received(TlsClient().handshake()[:50])
         peer.wait(LIMITS.handshake)
         assert peer.open
         peer.wait(1)
@@ -108,6 +128,51 @@ def test_message_in_progress() -> None:
             peer.send((b"x" * 98 + b"\r\n") * 400)
             peer.wait(60)
             assert peer.open
+        peer.send((b"x" * 98 + b"\r\n") * 400)
+        peer.wait(1)
+        assert peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+@pytest.mark.parametrize(
+    ("octets", "seconds"),
+    [(0, 60), (256, 60.5), (512, 61), (5_120, 70), (15_360, 90), (51_200, 90)],
+)
+def test_a_message_that_stalls(octets: int, seconds: float) -> None:
+    """Each 512 octets buy a second beyond the first 60, but never more than 60 ahead."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.wait(30)
+        if octets:
+            peer.send(b"x" * octets)
+        peer.answer()
+        peer.wait(seconds - 30)
+        assert peer.open
+        peer.wait(0.25)
+        assert peer.answer().startswith(b"421 4.4.2 The message arrived too slowly")
+        assert peer.transport.half_closed
+
+    in_loop(scenario)
+
+
+def test_a_second_message_has_its_own_time() -> None:
+    """The time of a message begins with its DATA."""
+
+    async def scenario(clock: ManualClock) -> None:
+        peer = Peer(clock)
+        await peer.begin_message()
+        peer.wait(50)
+        peer.send(END)
+        await calls_ended()
+        peer.wait(200)
+        for command in (f"MAIL FROM:<{SENDER}>", f"RCPT TO:<{TO}>", "DATA"):
+            peer.send(f"{command}\r\n".encode())
+            await asyncio.sleep(0)
+        peer.wait(60)
+        assert peer.open
         peer.wait(1)
         assert peer.transport.half_closed
 

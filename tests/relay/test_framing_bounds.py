@@ -76,6 +76,7 @@ def test_an_overlong_line_is_skipped_in_pieces() -> None:
     for piece in (b"more", b"and\r", b"\nNOOP"):
         lines.feed(piece)
         assert lines.next_line(5) is None
+        assert piece.endswith(b"NOOP") or lines._buffer == piece[len(piece.rstrip(b"\r")) :]
     lines.feed(b"\r")
     with pytest.raises(LineTooLong):
         lines.next_line(5)
@@ -84,7 +85,8 @@ def test_an_overlong_line_is_skipped_in_pieces() -> None:
 
 
 @pytest.mark.parametrize(
-    "octets", [b"\n", b"\0", b"\r\r", b"\rx", b"a\n", b"a\0", b"a\rb", b"abc\n", b"abc\0"]
+    "octets",
+    [b"\n", b"\0", b"\r\r", b"\rx", b"a\n", b"a\0", b"a\rb", b"abc\n", b"abc\0", b"\nx", b"a\0b"],
 )
 def test_a_bare_control_is_seen_before_the_end_of_its_line(octets: bytes) -> None:
     """A bare control is refused at once; a CR at the end of what has arrived may get its LF."""
@@ -145,6 +147,50 @@ def test_a_discarded_message_keeps_four_octets() -> None:
     assert content.feed(b"\nNOOP") == b"NOOP"
 
 
+@pytest.mark.parametrize("size", range(44, 52))
+@pytest.mark.parametrize("last", [b"x", b"\r\n", b"\r\nx", b"\r\nxx", b"\r\nxxx"])
+def test_a_discarded_message_is_checked_to_its_end(size: int, last: bytes) -> None:
+    """A refused message may have line ends in any place, and bare controls in none."""
+    for piece in (b"y", b"\r\n", b"yyy\r\nyy"):
+        for bare in (b"\n", b"\ny\r\n", b"\0" + b"y" * 9, b"yyyy\n", b"\ry"):
+            content, _ = content_of(40)
+            assert content.feed(b"x" * size + last) is None
+            assert content.too_large
+            assert content.feed(piece) is None
+            with pytest.raises(BareControlCharacter):
+                content.feed(bare)
+        content, _ = content_of(40)
+        content.feed(b"x" * size + last)
+        content.feed(piece)
+        assert content.feed(END + b"NOOP") == b"NOOP"
+
+
+def test_a_message_without_memory_is_checked_from_its_first_octet() -> None:
+    """A message that finds no room has bare controls in no place either."""
+    for bare in (b"\n", b"\0", b"\ry"):
+        content, _ = content_of(ceiling=1)
+        assert content.feed(b"x") is None
+        assert content.out_of_memory
+        with pytest.raises(BareControlCharacter):
+            content.feed(bare)
+
+
+@pytest.mark.parametrize("complete", [False, True])
+def test_a_complete_message_does_not_give_way(complete: bool) -> None:  # noqa: FBT001
+    """If memory is short, a slow message gives way, but not one that has arrived."""
+    now, disconnected = [0.0], list[str]()
+    limits = ServerLimits(memory=200, message_size=100)
+    budget = MemoryBudget(limits, lambda: now[0])
+    slow = ContentBuffer(100, budget.begin("a", "192.0.2.1", lambda: disconnected.append("slow")))
+    assert slow.feed(b"x" * 70 + b"\r\n.\r\n") == b""
+    if complete:
+        slow.finish()
+    now[0] = 1_000.0
+    fast = ContentBuffer(100, budget.begin("b", "192.0.2.2", lambda: None))
+    fast.feed(b"y" * 70)
+    assert (fast.out_of_memory, disconnected) == ((True, []) if complete else (False, ["slow"]))
+
+
 def test_memory_of_a_message() -> None:
     """Each octet counts twice; if there is no room, the message is read to its end only."""
     content, budget = content_of(ceiling=100)
@@ -203,8 +249,9 @@ def test_bare_controls_of_a_message(bare: bytes) -> None:
         content, _ = content_of()
         with pytest.raises(BareControlCharacter):
             content.feed(message[:place] + bare + message[place:] + END)
-    content, _ = content_of()
-    assert content.feed(message + b".\r\n" + bare) == bare
+    for text in (message, b""):
+        content, _ = content_of()
+        assert content.feed(text + b".\r\n" + bare) == bare
 
 
 def test_a_released_message_keeps_nothing() -> None:

@@ -3,6 +3,8 @@
 import asyncio
 import gc
 import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -10,6 +12,8 @@ import pytest
 
 from pillarbox.domain.errors import ServiceError
 from relay import service
+from relay.batcher import SubmissionBatcher
+from relay.places import PlacesByName
 from relay.service import THREADS, THREADS_OF_ACCOUNT, Envelope, ThreadedService
 from tests.fakes import builders
 
@@ -36,13 +40,13 @@ class Submission:
         return "an id"
 
 
-def submit(submission: Submission, size: int) -> str:
+def submit(submission: Submission, size: int, key: str = KEY) -> str:
     """Submit a message, and let the event loop do what it has planned for afterwards."""
     threaded = ThreadedService(lambda: cast("Any", submission))
 
     async def run() -> str:
         try:
-            return await threaded.submit(KEY, ENVELOPE, bytearray(size))
+            return await threaded.submit(key, ENVELOPE, bytearray(size))
         finally:
             await asyncio.sleep(0)
 
@@ -62,6 +66,36 @@ def test_a_message_alone_is_put_alone(*, groupable: bool) -> None:
     submission = Submission(groupable=groupable)
     assert submit(submission, 1) == "an id"
     assert submission.calls == ["prepare", "submit"]
+
+
+@pytest.mark.parametrize("groupable", [True, False])
+def test_only_groupable_messages_wait_for_others(
+    monkeypatch: pytest.MonkeyPatch, *, groupable: bool
+) -> None:
+    """A message that must have a call of its own does not come to the batches."""
+
+    async def submit_in_batch(*_: object) -> str:
+        return "an id of a batch"
+
+    monkeypatch.setattr(SubmissionBatcher, "submit", submit_in_batch)
+    expected = "an id of a batch" if groupable else "an id"
+    assert submit(Submission(groupable=groupable), 1) == expected
+
+
+def test_the_keys_of_an_account_share_its_threads(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Places belong to the account of a key, or to the text of a key without one."""
+    names: list[str] = []
+
+    class Places(PlacesByName):
+        @asynccontextmanager
+        async def take(self, name: str) -> AsyncIterator[None]:
+            names.append(name)
+            yield
+
+    monkeypatch.setattr(service, "PlacesByName", Places)
+    for key in (builders.key_text(), builders.key_text(), "no key"):
+        submit(Submission(), 1, key)
+    assert names == [builders.ACCOUNT] * 4 + ["no key"] * 2
 
 
 @pytest.mark.parametrize(("size", "collections"), [(MIB - 1, 0), (MIB, 1), (MIB + 1, 1)])

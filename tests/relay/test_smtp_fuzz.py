@@ -1,12 +1,16 @@
 """A short run of the fuzzer of SMTP, and bugs that it must notice."""
 
 import re
+from base64 import b64encode
 
 import pytest
 
 from pillarbox.application.sending import smtp_message
+from pillarbox.domain.ids import new_id
 from relay import framing
-from verification.attacks.smtp_fuzz import Fuzzer
+from tests.fakes.builders import NOW, SENDER
+from verification.attacks.smtp_fuzz import Fuzzer, expected_octets
+from verification.attacks.smtp_grammar import Script
 
 
 def test_what_is_accepted_is_what_was_sent() -> None:
@@ -23,6 +27,29 @@ def test_repeated_messages_are_stored_once() -> None:
     counts = Fuzzer(seed=2).run(sessions=600)
     assert counts.failures == []
     assert counts.repeated > 0
+
+
+def test_a_message_that_is_only_a_header() -> None:
+    """Such a message is sent with the empty line that SES wants, and the fuzzer expects it."""
+    fuzzer = Fuzzer(seed=3)
+    header = f"From: {SENDER}\r\nDate: a\r\nMessage-ID: <a@b.example>\r\n".encode()
+    secure = b"\r\n".join(
+        (
+            b"EHLO client.example",
+            b"AUTH PLAIN " + b64encode(f"\0apikey\0{fuzzer._world.live}".encode()),
+            f"MAIL FROM:<{SENDER}>".encode(),
+            b"RCPT TO:<ann@example.com>",
+            b"DATA",
+            header + b".",
+            b"QUIT",
+            b"",
+        )
+    )
+    script = Script(b"EHLO client.example\r\nSTARTTLS\r\n", secure, ())
+    with fuzzer.running() as relay:
+        fuzzer.check(relay, script)
+    assert fuzzer.counts.accepted == 1
+    assert expected_octets(header, new_id(NOW)) == header + b"\r\n"
 
 
 def keep_bcc(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -237,7 +237,7 @@ def unstuffed(content: bytes) -> bytes:
 
 
 def expected_octets(content: bytes, message_id: UUID) -> bytes:
-    """Return what must be sent on: without private fields, with Date and Message-ID."""
+    """Return what must be sent on: without private fields, with Date, Message-ID and empty line."""
     fields: list[bytes] = []
     header, rest = _header_and_rest(content)
     for line in header:
@@ -255,10 +255,10 @@ def expected_octets(content: bytes, message_id: UUID) -> bytes:
 
 
 def _header_and_rest(content: bytes) -> tuple[list[bytes], bytes]:
-    """Split a message at its first empty line, and its header into lines."""
+    """Split a message before its first empty line, which may be missing; return header lines."""
     lines = [line + b"\r\n" for line in content.split(b"\r\n")[:-1]]
     size = lines.index(b"\r\n") if b"\r\n" in lines else len(lines)
-    return lines[:size], b"".join(lines[size:])
+    return lines[:size], b"".join(lines[size:]) or b"\r\n"
 
 
 def main() -> int:

@@ -58,7 +58,6 @@ def running(state: Path) -> Iterator[System]:
         "PILLARBOX_EVENTS_QUEUE_URL": EVENTS_QUEUE_URL,
         # The rig runs whole tasks, so the sweep queues none.
         "PILLARBOX_SWEEP_QUEUE_URL": f"{SES}/sweep",
-        "PILLARBOX_WEBHOOKS_QUEUE_URL": f"{SES}/webhooks",
         "PILLARBOX_EVENTS_DEAD_LETTERS_URL": EVENTS_DEAD_LETTERS_URL,
         "PILLARBOX_PREVIEW_SENDER": builders.PREVIEW_SENDER,
         "PILLARBOX_UPGRADE_URL": builders.UPGRADE_URL,
@@ -74,6 +73,7 @@ def running(state: Path) -> Iterator[System]:
             parts.callback(lambda: wait_for(engine.stop()))
             wait_for(engine.start())
             queue_url = boto3.client("sqs").create_queue(QueueName="jobs")["QueueUrl"]
+            webhooks_url = boto3.client("sqs").create_queue(QueueName="webhooks")["QueueUrl"]
             dead_url = boto3.client("sqs").create_queue(QueueName="dead")["QueueUrl"]
             boto3.client("s3").create_bucket(Bucket=BUCKET)
             create_table(TABLE)
@@ -86,6 +86,7 @@ def running(state: Path) -> Iterator[System]:
                 "PILLARBOX_JOBS_QUEUE_URL": queue_url,
                 "PILLARBOX_URGENT_JOBS_QUEUE_URL": queue_url,  # one queue is enough here
                 "PILLARBOX_JOBS_DEAD_LETTERS_URL": dead_url,
+                "PILLARBOX_WEBHOOKS_QUEUE_URL": webhooks_url,
                 "PILLARBOX_DNS_SERVERS": f"{host}:{dns_port}",
             }
             parts.enter_context(mock.patch.dict(os.environ, endpoints))

@@ -23,6 +23,8 @@ def at_each_call(
     faults: FaultsOf = faults_of,
     every: int = 1,
     known: set[Site] | None = None,
+    *,
+    ends_only: bool = False,
 ) -> Iterator[RunResult]:
     """Run once without a fault, then once for each fault at each call.
 
@@ -37,11 +39,17 @@ def at_each_call(
         every: 1 tries every fault, 2 every second fault, and so on.
         known: the places that runs over other paths reached. They are not tried again after a
             fault. The places of this path are added.
+        ends_only: whether to try faults only at the first and the last call from each place.
     """
     yield run(UNDISTURBED)
     known = set() if known is None else known
     known.update(wire.calls)
-    pending = deque((UNDISTURBED, *call) for call in enumerate(wire.calls))
+    calls = [*enumerate(wire.calls)]
+    if ends_only:
+        last = {site: number for number, site in calls}
+        first = {site: number for number, site in reversed(calls)}
+        calls = [(n, site) for n, site in calls if n in {first[site], last[site]}]
+    pending = deque((UNDISTURBED, *call) for call in calls)
     turns = count()
     while pending:
         earlier, position, site = pending.popleft()

@@ -23,6 +23,7 @@ from pillarbox.adapters.ses import mailer as ses
 from pillarbox.adapters.sqs.dead_letters import SqsDeadLetters
 from pillarbox.adapters.sqs.event_queue import SqsEventQueue
 from pillarbox.adapters.sqs.jobs import SqsJobs
+from pillarbox.adapters.sqs.webhook_jobs import SqsWebhookQueue
 from pillarbox.application.delivery import deliver as delivery
 from pillarbox.application.delivery.deliver import Delivery, DeliveryResult, Outcome
 from pillarbox.application.delivery.feedback import Feedback, FeedbackOutcome, FeedbackResult
@@ -30,9 +31,11 @@ from pillarbox.application.delivery.ports import SweepTask
 from pillarbox.application.delivery.sweep import Sweep
 from pillarbox.application.history.aggregate import Aggregation, StreamResult
 from pillarbox.application.ports import Claim
+from pillarbox.application.webhooks.drain import DRAIN_LATE
 from pillarbox.domain.mail import Job
 from pillarbox.domain.message import Event, Message
 from pillarbox.domain.quota import Amount
+from pillarbox.domain.webhook import WebhookTask
 from pillarbox.wiring import services
 from verification.faults.bug_enqueue_after_commit import enqueue_after_commit
 from verification.faults.random_schedules import random_schedule
@@ -40,6 +43,9 @@ from verification.faults.report import RunResult
 from verification.faults.runs import PATHS, at_first_call, late_events, paused_writes
 from verification.faults.statistics_runs import statistics_runs
 from verification.faults.system import System
+from verification.faults.webhook_runs import PATHS as WEBHOOK_PATHS
+from verification.faults.webhook_runs import refused_tasks
+from verification.webhooks.known_bugs import removed_before_queued
 
 type Bug = Callable[[], AbstractContextManager[object]]
 
@@ -239,6 +245,19 @@ def _refund_the_next_minute() -> AbstractContextManager[object]:
     return mock.patch.object(DynamoQuotas, "refund", refund_later)
 
 
+def _drain_a_slow_endpoint_once() -> AbstractContextManager[object]:
+    """Queue the drain of a slow endpoint only after its events wait."""
+    put_all = SqsWebhookQueue.put_all
+
+    def put_none_before(
+        self: SqsWebhookQueue, tasks: Iterable[WebhookTask], delay: timedelta = timedelta(0)
+    ) -> None:
+        if delay != DRAIN_LATE:
+            put_all(self, tasks, delay)
+
+    return mock.patch.object(SqsWebhookQueue, "put_all", put_none_before)
+
+
 BUGS: Final[Mapping[str, Bug]] = {
     "enqueue after commit": enqueue_after_commit,
     "no lease": _no_lease,
@@ -258,9 +277,12 @@ BUGS: Final[Mapping[str, Bug]] = {
     "ignore the expiry": _ignore_expiry,
     "forget poison jobs": _forget_poison_jobs,
     "refund the next minute": _refund_the_next_minute,
+    "drain a slow endpoint once": _drain_a_slow_endpoint_once,
+    "remove what is due before it is queued": removed_before_queued,
 }
 
 _UNKEYED, _KEYED, _TWO_RECIPIENTS, _BATCH = PATHS[0], PATHS[2], PATHS[5], PATHS[6]
+_SLOW, _DOWN = WEBHOOK_PATHS[1], WEBHOOK_PATHS[2]
 #: The runs that catch each bug soonest.
 AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "enqueue after commit": partial(at_first_call, path=_KEYED, call="sqs.SendMessage"),
@@ -278,4 +300,6 @@ AIMS: Final[Mapping[str, Callable[[System], Iterator[RunResult]]]] = {
     "ignore what a queue refuses": partial(at_first_call, path=_BATCH, call="sqs.SendMessageBatch"),
     "forget what was not counted": statistics_runs,
     "refund the next minute": partial(at_first_call, path=_UNKEYED, call="sqs.SendMessage"),
+    "drain a slow endpoint once": partial(refused_tasks, path=_SLOW),
+    "remove what is due before it is queued": partial(refused_tasks, path=_DOWN),
 }

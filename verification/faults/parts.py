@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from verification.faults import runs
+from verification.faults import runs, webhook_runs
 from verification.faults.engine import running
 from verification.faults.known_bugs import BUGS, first_failure
 from verification.faults.process_exits import exits, first_failure_by_exit
@@ -57,6 +57,9 @@ def runs_by_name(
             yield from runs.path_by_path(system, options.paths)
         case "statistics":
             yield part, statistics_runs(system)
+        case "webhooks":
+            for path in webhook_runs.PATHS:
+                yield path.name, webhook_runs.webhook_runs(system, path)
         case "exits":
             yield part, exits(system, options.paths)
         case "random":

@@ -35,19 +35,20 @@ class TableStream:
 
     def wrong_statistics(self, account_id: str) -> int:
         """Apply the new changes, and return how much is wrong in an account's statistics."""
-        for batch in batched(self._changes(account_id), _BATCH, strict=False):
+        for batch in batched(self.changes(account_id, "MSG"), _BATCH, strict=False):
             handler("aggregate_stats")({"Records": list(batch)}, Invocation())
         audit = OperatorWiring(services().settings).statistics_audit.verify(account_id)
         return audit.wrong_items + audit.lagging_messages
 
-    def _changes(self, account_id: str) -> Iterator[dict[str, Any]]:
-        """Return the new changes of an account's messages, as Lambda passes them on."""
+    def changes(self, account_id: str, *kinds: str) -> Iterator[dict[str, Any]]:
+        """Return the new changes of some kinds of an account's records, as Lambda has them."""
+        partitions = {f"{kind}#{account_id}" for kind in kinds}
         while True:
             page = self._streams.get_records(ShardIterator=self._position)
             self._position = page["NextShardIterator"]
             for record in page["Records"]:
                 changes: dict[str, Any] = dict(record["dynamodb"])
-                if changes["Keys"]["pk"]["S"] == f"MSG#{account_id}":
+                if changes["Keys"]["pk"]["S"] in partitions:
                     del changes["ApproximateCreationDateTime"]  # of another clock
                     yield {"dynamodb": changes}
             if not page["Records"]:

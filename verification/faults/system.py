@@ -120,7 +120,8 @@ class System:
     # The clock
 
     def clock(self) -> datetime:
-        return self.now
+        """Return the time in milliseconds, as the service's own clock does."""
+        return self.now.replace(microsecond=self.now.microsecond // 1000 * 1000)
 
     def pass_time(self, seconds: float) -> None:
         self.now += timedelta(seconds=seconds)

@@ -43,6 +43,12 @@ CODE: Final = Path(__file__).parent / "code_changes.py"
 
 _DESCRIPTION: Final = "Change each condition, rank and lease; a test must fail."
 _HISTORY: Final = "tests/unit/history/test_history"
+_WEBHOOK: Final = "tests/unit/application/test_application_webhook"
+#: The tests of the ledger that take seconds.
+_LEDGER: Final = (
+    f"{_HISTORY}_leftovers.py {_HISTORY}_shards.py {_HISTORY}_subsets.py {_HISTORY}_audit.py"
+    f" {_HISTORY}_search.py {_HISTORY}_check.py {_HISTORY}_aggregation.py"
+)
 
 #: Each module of the layer, the functions or the relay with its tests, the fastest first.
 MODULES: Final = {
@@ -81,6 +87,14 @@ MODULES: Final = {
     "application/history/coverage.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
     "application/history/pagination.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
     "application/history/queries.py": f"{_HISTORY}_shards.py {_HISTORY}_model.py",
+    "application/history/search.py": f"{_HISTORY}_search.py",
+    "application/history/search_index.py": f"{_HISTORY}_search.py",
+    "application/webhooks/announce.py": f"{_WEBHOOK}_announcements.py {_WEBHOOK}_worker.py"
+    f" {_WEBHOOK}_faults.py",
+    "application/webhooks/attempts.py": f"{_WEBHOOK}_attempts.py {_WEBHOOK}_worker.py"
+    f" {_WEBHOOK}_replays.py {_WEBHOOK}_notices.py {_WEBHOOK}_faults.py",
+    "application/webhooks/enqueue_due.py": f"{_WEBHOOK}_due.py {_WEBHOOK}_notices.py"
+    f" {_WEBHOOK}_faults.py",
     "consumer.py": "tests/unit/test_consumer.py",
     "functions/deliver_message/app.py": "tests/contract/test_worker.py"
     " tests/contract/test_poison_jobs.py",
@@ -114,10 +128,11 @@ MODULES: Final = {
     " tests/relay/test_resumption.py",
     "adapters/dynamodb/claims.py": "-k 'not fakes' tests/ports/test_ports_claim_races.py"
     " tests/ports/test_ports_claims.py tests/ports/test_ports_groups.py",
-    "adapters/dynamodb/ledger.py": "tests/unit/history",
-    "adapters/dynamodb/ledger_rollups.py": "tests/unit/history",
+    "adapters/dynamodb/ledger.py": _LEDGER,
+    "adapters/dynamodb/ledger_audit.py": _LEDGER,
+    "adapters/dynamodb/ledger_rollups.py": _LEDGER,
     "adapters/dynamodb/key_uses.py": f"{_HISTORY}_key_uses.py",
-    "adapters/dynamodb/ledger_format.py": "tests/unit/history",
+    "adapters/dynamodb/ledger_format.py": _LEDGER,
     "adapters/dynamodb/messages.py": "-k 'not fakes' tests/ports/test_ports_claims.py"
     " tests/ports/test_ports_groups.py tests/ports/test_ports_message_races.py",
     "adapters/dynamodb/quota_refusals.py": "-k 'not fakes' tests/ports/test_ports_late_refusals.py",
@@ -132,7 +147,6 @@ CONDITIONS: Final = {
     "adapters/dynamodb/api_keys.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/list_entries.py": "tests/integration/admin/test_admin_stores.py",
     "adapters/dynamodb/heartbeat.py": "-k 'not fakes' tests/ports/test_ports_directory.py",
-    "adapters/dynamodb/ledger_audit.py": "tests/unit/history",
     "adapters/dynamodb/rebuild_marks.py": "tests/ports/test_ports_sweep.py",
     "adapters/dynamodb/suppressions.py": "-k 'not fakes' tests/ports/test_ports_notices.py"
     " tests/integration/admin/test_admin_stores.py",

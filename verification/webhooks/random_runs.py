@@ -7,7 +7,7 @@ from random import Random
 from uuid import UUID
 
 from pillarbox.application.webhooks.ports import PostResult
-from pillarbox.domain.ids import new_id
+from pillarbox.domain.ids import named_id
 from pillarbox.domain.message import Event, EventKind
 from tests.fakes.builders import ACCOUNT, at, message
 from tests.fakes.webhook_world import WebhookWorld
@@ -50,7 +50,11 @@ def run(seed: int, mails: int, *, disturbed: bool) -> Verdict:
 def _add_endpoints(world: WebhookWorld, random: Random) -> None:
     """Add endpoints that work, fail some events once, are down for hours, or one event fails."""
     for kind in random.sample(["works", "fails-once", "down", "poison"], 2):
-        world.add_endpoint(url=f"https://{kind}.example/", types=frozenset({"*", "email.accepted"}))
+        world.add_endpoint(
+            endpoint_id=str(named_id(kind, world.now)),
+            url=f"https://{kind}.example/",
+            types=frozenset({"*", "email.accepted"}),
+        )
     up_at = world.now + timedelta(hours=random.uniform(0.1, 20))
     failed: Counter[UUID] = Counter()
 
@@ -72,7 +76,9 @@ def _send(world: WebhookWorld, random: Random, mails: int) -> None:
     """Let emails be accepted; their events come in any order, and some of them twice."""
     for _ in range(mails):
         seconds = (world.now - at(0)).total_seconds() + random.uniform(0, 60)
-        accepted = message(ACCOUNT, new_id(at(seconds)), to=_RECIPIENTS)
+        # Every id follows from the seed, since endpoints answer by the ids of events.
+        message_id = named_id(str(random.random()), at(seconds))
+        accepted = message(ACCOUNT, message_id, to=_RECIPIENTS)
         world.change(accepted)
         events = [Event(kind=EventKind.SENT, at=at(seconds + 1))]
         for recipient in _RECIPIENTS:

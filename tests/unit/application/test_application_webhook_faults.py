@@ -12,7 +12,7 @@ from pillarbox.domain.errors import ServiceError
 from pillarbox.domain.ids import new_id
 from pillarbox.domain.message import EventKind
 from tests.fakes.builders import ACCOUNT, at, event, message
-from tests.fakes.webhook_world import WebhookWorld
+from tests.fakes.webhook_world import WebhookWorld, beyond_patience
 from tests.fakes.world import Fault, Killed
 
 OK, BUSY = PostResult(status_code=200), PostResult(status_code=503)
@@ -56,6 +56,14 @@ def outage() -> WebhookWorld:
     return world
 
 
+def slow() -> WebhookWorld:
+    """An endpoint that is slow for a batch: the events of the next batch wait and are drained."""
+    world = WebhookWorld(batch=5, parallel=beyond_patience)
+    world.add_endpoint()
+    mails(world, 5)
+    return world
+
+
 def run(world: WebhookWorld) -> None:
     """Settle, with more emails while the circuit of an outage is open."""
     world.settle(timedelta(minutes=10))
@@ -63,7 +71,7 @@ def run(world: WebhookWorld) -> None:
     world.settle()
 
 
-@pytest.mark.parametrize("begin", [healthy, outage])
+@pytest.mark.parametrize("begin", [healthy, outage, slow])
 def test_an_undisturbed_run_delivers_each_event_once(begin: Callable[[], WebhookWorld]) -> None:
     """Without a fault each event is accepted exactly once, and nothing is left waiting."""
     world = begin()
@@ -73,7 +81,7 @@ def test_an_undisturbed_run_delivers_each_event_once(begin: Callable[[], Webhook
     assert len(world.accepted) >= 10
 
 
-@pytest.mark.parametrize("begin", [healthy, outage])
+@pytest.mark.parametrize("begin", [healthy, outage, slow])
 @pytest.mark.parametrize("when", ["before", "after"])
 @pytest.mark.parametrize("error", [Killed(), ServiceError("service_unavailable", "planted")])
 def test_a_fault_at_any_call_loses_nothing(

@@ -5,7 +5,9 @@
 import random
 from dataclasses import replace
 from datetime import timedelta
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock, call
 
 import pytest
 from hypothesis import given, settings
@@ -14,12 +16,13 @@ from hypothesis import strategies as st
 from pillarbox.adapters.dynamodb.ledger_audit import DynamoLedgerAudit
 from pillarbox.application.history.ledger_check import LedgerCheck
 from pillarbox.application.history.page import PageRequest, SortBy
+from pillarbox.application.history.search import RecordSearch
 from pillarbox.application.history.search_index import index_again
-from pillarbox.application.history.tuning import Tuning
+from pillarbox.application.history.tuning import STANDARD, Tuning
 from pillarbox.domain.errors import ValidationFailed
 from pillarbox.domain.message import ERASED_ADDRESS, EventKind, Status
 from pillarbox.domain.search import RecipientTerm, SearchTerm, TagTerm
-from pillarbox.domain.statistics import milliseconds
+from pillarbox.domain.statistics import END_OF_TIME, TimeRange, milliseconds
 from tests.unit.history.search_world import PEOPLE, TAGS, SearchWorld, send_some
 from tests.unit.history.test_history_aggregation import server_error
 from tests.unit.history.world import START
@@ -139,6 +142,48 @@ def test_a_search_that_would_read_too_much_is_refused(request_: PageRequest, fie
         world.search(request_)
     (error,) = refused.value.errors
     assert (error.field, error.code) == (field, "too_many_matches")
+
+
+@pytest.mark.parametrize(
+    ("request_", "most"),
+    [
+        (PageRequest(recipient=RecipientTerm("a", is_prefix=True)), SMALL.max_found),
+        (PageRequest(recipient=ANN, sort_by=SortBy.STATUS), SMALL.max_filtered),
+        (PageRequest(recipient=ANN, status=Status.PENDING), SMALL.max_filtered),
+    ],
+)
+def test_a_search_may_find_as_many_as_the_bound(request_: PageRequest, most: int) -> None:
+    """One message more is refused."""
+    world = SearchWorld(tuning=SMALL)
+    for number in range(1, most + 2):
+        world.send_to("ann@example.com")
+        world.pass_time(100)
+        world.aggregate()
+        if number <= most:
+            assert world.search(request_).total == number
+        else:
+            with pytest.raises(ValidationFailed):
+                world.search(request_)
+
+
+@pytest.mark.parametrize(("is_prefix", "most"), [(False, 5), (True, 6)])
+def test_a_search_reads_no_more_than_it_needs(*, is_prefix: bool, most: int) -> None:
+    """The index gives as many as are listed, and one more to see that there are too many."""
+    world = SearchWorld(tuning=SMALL)
+    index = Mock(find=Mock(return_value=[]))
+    search = RecordSearch(Mock(newest_first=Mock(return_value=[])), world.ledger, index, SMALL)
+    term = RecipientTerm("ann@example.com", is_prefix=is_prefix)
+    search.find(world.account_id, term, TimeRange(0, END_OF_TIME), 1)
+    assert [made.args[3] for made in index.find.mock_calls] == [most]
+
+
+def test_from_when_on_records_are_read_too() -> None:
+    """A record may be written 40 seconds late, and a shard may lag for 15 minutes."""
+    ledger = Mock(newest_entry=Mock(side_effect=[SimpleNamespace(created=10**12), None]))
+    search = RecordSearch(Mock(), ledger, Mock(), STANDARD)
+    assert search.indexed_until("account") == 10**12 - 40_000
+    assert search.indexed_until("account") == 0
+    assert ledger.newest_entry.mock_calls == [call("account", 900_000)] * 2
 
 
 @pytest.mark.parametrize("shards", [1, 2])

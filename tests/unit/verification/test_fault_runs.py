@@ -24,6 +24,20 @@ def test_what_only_a_fault_leads_to_is_struck_too() -> None:
     assert [tried.name for tried in runs] == ["", "0", "1", "0 1"]
 
 
+def test_only_the_first_and_the_last_call_from_a_place_are_struck() -> None:
+    """With `ends_only` the calls in between are left out, and a single call is struck once."""
+    wire = Wire(lambda _seconds: None)
+    read, put = Site("dynamodb.GetItem", ("post",)), Site("dynamodb.PutItem", ("post",))
+
+    def run(plan: Plan) -> RunResult:
+        wire.calls[:] = [read, read, put, read, read]
+        return RunResult(" ".join(map(str, plan)), len(plan), Verdict())
+
+    faults = (Fault(Kind.ERROR, "before"),)
+    runs = at_each_call(wire, run, lambda _name: faults, ends_only=True)
+    assert [tried.name for tried in runs] == ["", "0", "2", "4"]
+
+
 def test_what_was_tried_is_told_in_one_line(capsys: pytest.CaptureFixture[str]) -> None:
     """The last line has the sum of all parts; a run that breaks a promise is named."""
     parts = (

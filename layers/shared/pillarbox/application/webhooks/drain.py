@@ -34,6 +34,8 @@ _LEASE: Final = timedelta(seconds=60)
 _RANDOM_LEASE: Final = timedelta(seconds=10)
 #: Posts that take no longer do not make an endpoint slow.
 _QUICK: Final = timedelta(seconds=1)
+#: A slow endpoint whose drain has not begun after so long gets another one.
+DRAIN_LATE: Final = timedelta(seconds=5)
 
 
 class Drains:
@@ -47,14 +49,15 @@ class Drains:
     def begin_slow(self, endpoint: WebhookEndpoint) -> None:
         """Let the events of a slow endpoint wait, so that it does not occupy all workers.
 
-        If this worker dies before the drain is queued, the queue delivers the slow events
-        again, and then they begin the drain.
+        A drain is queued before the events wait, since what follows may fail, and for later, since
+        it ends what it finds. The other one comes at once.
         """
         ports = self._ports
         now = ports.clock()
         health = ports.healths.get(endpoint.account_id, endpoint.endpoint_id)
         if health.slow_since is not None:
             return
+        ports.queue.put_all([drain_of(endpoint)], DRAIN_LATE)
         ports.change_health(
             endpoint, lambda health: replace(health, slow_since=health.slow_since or now)
         )

@@ -15,7 +15,7 @@ from pillarbox.application.webhooks.attempts import (
     drain_of,
     events_wait,
 )
-from pillarbox.application.webhooks.drain import Drains
+from pillarbox.application.webhooks.drain import DRAIN_LATE, Drains
 from pillarbox.application.webhooks.ports import Parallel
 from pillarbox.domain.webhook import (
     DeliveryState,
@@ -34,8 +34,6 @@ _SLOW_POSTS: Final = 5
 PATIENCE: Final = timedelta(seconds=1)
 #: After so long without a due probe its task is replaced.
 _PROBE_OVERDUE: Final = timedelta(minutes=1)
-#: A slow endpoint whose drain has not begun after so long gets another one.
-_DRAIN_LATE: Final = timedelta(seconds=5)
 
 type _Endpoint = tuple[WebhookEndpoint, EndpointHealth] | None
 
@@ -154,7 +152,7 @@ class WebhookWorker:
             return health.probe_at is None or health.probe_at < now - _PROBE_OVERDUE
         is_drained = health.drain_until is not None and now < health.drain_until
         return not is_drained and (
-            health.slow_since is None or health.slow_since < now - _DRAIN_LATE
+            health.slow_since is None or health.slow_since < now - DRAIN_LATE
         )
 
 
